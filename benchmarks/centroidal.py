@@ -16,7 +16,7 @@ from solver.threads import one_blas_thread
 from .figures import runs, subject
 from .figures.centroidal_forces import force_figures
 from .figures.centroidal_long import long_figures
-from .figures.centroidal_real import Recorded, flight_figures, hidden_figures, recorded, slow_figures
+from .figures.centroidal_real import Recorded, collect_recordings, flight_figures, hidden_figures, slow_figures
 from .figures.centroidal_walk import speed_figures, walk_figures
 from .figures.figure import Figure, at_most, exit_code, heading, missing, row, summary
 from .figures.flights import alone_figures
@@ -74,12 +74,12 @@ def recordings(data: Path, quick: bool) -> list[Recorded]:
     for name, files in runs.RUNS.items():
         paths = [data / file for file in files]
         if all(path.exists() for path in paths) and (not quick or "subject_e" in name):
-            trials += recorded(runs.prepared_of(paths))
-    found = () if quick else subject.recordings_of(data)
+            trials += collect_recordings(runs.prepare_runs(paths))
+    found = () if quick else subject.read_recordings(data)
     if found:
-        prepared, _ = subject.records_of(found, ())
+        prepared, _ = subject.track_recordings(found, ())
         assert prepared is not None
-        trials += recorded(prepared)
+        trials += collect_recordings(prepared)
     return trials
 
 

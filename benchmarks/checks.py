@@ -59,7 +59,7 @@ class Cost:
         return self.batch * 1e-3 * DANCE_SECONDS * RATE
 
 
-def swinging(rig: Rig, frames: int, seed: int = 0, rate: float = RATE) -> Motion:
+def swinging_motion(rig: Rig, frames: int, seed: int = 0, rate: float = RATE) -> Motion:
     """A smooth motion of every joint about the middle of its range."""
     generator = np.random.default_rng(seed)
     lower = np.where(np.isfinite(rig.limits.lower), rig.limits.lower, -ENDLESS)
@@ -78,8 +78,8 @@ def swinging(rig: Rig, frames: int, seed: int = 0, rate: float = RATE) -> Motion
 
 
 def measure(rig: Rig, frames: int) -> Cost:
-    """Cost of the checks on one rig; the best of several runs."""
-    motion = swinging(rig, frames)
+    """Measure the cost of the checks on one rig; the best of several runs."""
+    motion = swinging_motion(rig, frames)
     anchors = anchors_at(rig, rig.neutral)
     ground = float(anchors[0].points(rig)[:, 2].mean())
     schedule = Schedule.constant(anchors, 0.0, motion.times[-1], ground)
@@ -117,7 +117,7 @@ def main() -> int:
     )
     print(f"{'':50} {'start':>8} {'posture':>10} {'whole':>12} {'edit':>10} {'all after edit':>15}")
     for rig in rigs:
-        live = measure_live(rig, swinging(rig, LIVE_FRAMES, rate=LIVE_RATE))
+        live = measure_live(rig, swinging_motion(rig, LIVE_FRAMES, rate=LIVE_RATE))
         print(
             f"{rig.name[:50]:50} {live.start:6.2f} s {live.pose:7.2f} ms {live.frame:6.2f} ms/fr "
             f"{live.first:7.1f} ms {live.edit:12.1f} ms"

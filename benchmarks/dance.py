@@ -310,7 +310,7 @@ def engine_figures(rig: Rig, dance: Dance, without: bool, postures: int) -> list
     try:
         import mujoco  # noqa: F401
 
-        from .engine.proof import CASES, designed_figures, figures
+        from .engine.proof import CASES, design_and_measure, figures
     except ImportError as error:
         return missing(rows, f"{error}; it is in the benchmarks extra")
 
@@ -320,7 +320,7 @@ def engine_figures(rig: Rig, dance: Dance, without: bool, postures: int) -> list
     own, *others = CASES
     found = figures(own, rig, dance, say)
     for case in others:
-        found += designed_figures(case, postures, FOOT_CONFIGURATIONS, say)
+        found += design_and_measure(case, postures, FOOT_CONFIGURATIONS, say)
     return found
 
 

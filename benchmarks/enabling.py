@@ -48,7 +48,7 @@ class Enabling:
     modules: frozenset[str]
 
 
-def enabled() -> Enabling:
+def measure_enabling() -> Enabling:
     """Enable the add-on once, in a process of its own."""
     words = [sys.executable, "-c", SCRIPT]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
@@ -59,7 +59,7 @@ def enabled() -> Enabling:
 def main() -> int:
     """Print the figures."""
     print(reference_line())
-    done = enabled()
+    done = measure_enabling()
     print(f"enabling the extension: {done.seconds:.2f} CPU s, {len(done.modules)} modules")
     return 0
 

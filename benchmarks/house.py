@@ -17,7 +17,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from .enabling import enabled
+from .enabling import measure_enabling
 from .figures import structure
 from .figures.figure import Figure, at_least, at_most, exit_code, heading, left_out, missing, row, summary
 from .figures.reading_paths import measure_paths
@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
 
 def _structure() -> list[Figure]:
     engine, converting, codecs = structure.engine_files(), structure.converting_files(), structure.codec_files()
-    saying = structure.files_saying(NEWEST)
+    saying = structure.files_with_word(NEWEST)
     return [
         Figure("lines of solver", SOURCES, structure.lines(), note="30974 before the house and its new abilities"),
         Figure("files in which a check is named, that is: changed by adding one", SOURCES, len(saying), "", at_most(2),
@@ -153,7 +153,7 @@ def _enabling() -> list[Figure]:
     ]
     if find_spec("bpy") is None:
         return missing(rows, "Blender's module is not installed")
-    done = enabled()
+    done = measure_enabling()
     return [replace(rows[0], value=done.seconds), replace(rows[1], value=len(done.modules))]
 
 

@@ -91,18 +91,18 @@ def main(arguments: Sequence[str]) -> int:
 
 def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[Figure]:
     """Everything measured on the subject; adds its trials to the data sets."""
-    recordings = subject.recordings_of(data)
+    recordings = subject.read_recordings(data)
     if not recordings:
         return missing(unmeasured(), f"no data in {data / subject.SUBJECT}")
     figures: list[Figure] = []
     with one_blas_thread():
-        prepared, records = subject.records_of(recordings, ())
+        prepared, records = subject.track_recordings(recordings, ())
         assert prepared is not None
         figures += subject.mass_figures(prepared)
         figures += plates.subject_figures(prepared)
         figures += foreign.foreign_figures({subject.SUBJECT: (prepared.rig, records)})
         chosen = QUICK_TRIALS if quick else ()
-        alone, alone_records = subject.records_of(recordings, (subject.STATIC,), chosen)
+        alone, alone_records = subject.track_recordings(recordings, (subject.STATIC,), chosen)
         figures += subject.marker_figures(alone_records, static_only=True)
         figures += subject.marker_figures(records, static_only=False)
         figures += _splits(prepared, "skeleton from all trials' markers", decides=True)
@@ -110,17 +110,17 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
             figures += _splits(alone, f"skeleton from {subject.STATIC}", decides=False)
         if not quick:
             for other in (sex for sex in SEXES if sex != subject.SEX):
-                prior, _ = subject.records_of(recordings, (), sex=other)
+                prior, _ = subject.track_recordings(recordings, (), sex=other)
                 assert prior is not None
                 figures += _splits(prior, f"prior of another sex ({other})", decides=False)
-            bent, _ = subject.records_of(recordings, (), trunk="three")
+            bent, _ = subject.track_recordings(recordings, (), trunk="three")
             assert bent is not None
             figures += _splits(bent, "trunk of three parts", decides=False)
-            girdled, followed = subject.records_of(recordings, (), shoulders="girdle")
+            girdled, followed = subject.track_recordings(recordings, (), shoulders="girdle")
             assert girdled is not None
             figures += subject.girdle_marker_figures(followed)
             figures += _splits(girdled, "shoulder girdle", decides=False)
-            both, _ = subject.records_of(recordings, (), trunk="three", shoulders="girdle")
+            both, _ = subject.track_recordings(recordings, (), trunk="three", shoulders="girdle")
             assert both is not None
             figures += _splits(both, "trunk of three parts and shoulder girdle", decides=False)
     trials = [record.trial for record in prepared.records if record.trial is not None]
@@ -133,7 +133,7 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
 
 
 def _splits(prepared: subject.PreparedTrials, label: str, *, decides: bool) -> list[Figure]:
-    splits = list(subject.unseen(prepared))
+    splits = list(subject.predict_unseen_trials(prepared))
     print(
         f"\n  {subject.SUBJECT}, {label}: RMSE [N, N m] and identified / prior; {subject.SIDE}; filter {subject.PRESET}"
     )
@@ -149,7 +149,7 @@ def constrained_results(datasets: list[eigenvalues.DataSet], quick: bool) -> lis
             body, trials = simulated.person()
             every.append(eigenvalues.DataSet("simulated person", body.rig, trials[:1], body.truth.total_mass))
         rig = hrp2()
-        noisy = solvers.simulated(rig, solvers.other_body(rig))
+        noisy = solvers.simulate_trial(rig, solvers.other_body(rig))
         every.append(eigenvalues.DataSet(speed.HRP2, rig, [noisy], rig.prior.total_mass))
         figures, lines = eigenvalues.eigenvalue_figures(every)
     print("\n" + "\n".join(lines) + "\n", flush=True)

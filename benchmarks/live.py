@@ -62,7 +62,7 @@ def measure_live(rig: Rig, motion: Motion) -> LiveCost:
             whole = _seconds(time.perf_counter(), live_client, "timeline", path, 1)
             firsts, edits = [], []
             for serial in range(2, 2 + EDITS):
-                TIMELINE.write(path, _edited(rig, shown, EDIT * (serial - 1)))
+                TIMELINE.write(path, _edit_key(rig, shown, EDIT * (serial - 1)))
                 begun = time.perf_counter()
                 live_client.send({"do": "timeline", "serial": serial, "path": str(path), "excitation": False})
                 _wait(live_client, "frames")
@@ -108,7 +108,7 @@ def _first(shown: SceneTimeline) -> SceneTimeline:
     )  # fmt: skip
 
 
-def _edited(rig: Rig, shown: SceneTimeline, angle: float) -> SceneTimeline:
+def _edit_key(rig: Rig, shown: SceneTimeline, angle: float) -> SceneTimeline:
     """The key of one joint turned, and what lies between it and its neighbours with it."""
     from scipy.spatial.transform import Rotation
 

@@ -88,9 +88,9 @@ def report(subject: Subject, data: Path, *, details: bool) -> None:
     recordings = [read_recording(data / file, READ) for file in subject.files]
     columns: list[tuple[str, Calibration, float]] = []
     if subject.static:
-        columns.append(("static only", *timed(subject, recordings[:1])))
+        columns.append(("static only", *time_calibration(subject, recordings[:1])))
     if not subject.static or len(recordings) > 1:
-        columns.append(("all trials", *timed(subject, recordings)))
+        columns.append(("all trials", *time_calibration(subject, recordings)))
     first = columns[0][1]
     print(f"\n{subject.name} (real data): {first.marker_set}, stature {first.height:.2f} m (estimated)")
     for name, found, seconds in columns:
@@ -117,7 +117,7 @@ def report(subject: Subject, data: Path, *, details: bool) -> None:
     print(f"  {'mean over trials':<31}{means}")
 
 
-def timed(subject: Subject, recordings: Sequence[Recording]) -> tuple[Calibration, float]:
+def time_calibration(subject: Subject, recordings: Sequence[Recording]) -> tuple[Calibration, float]:
     """Calibration and its wall-clock time [s]."""
     start = time.perf_counter()
     found = fit_calibration(recordings, mass=subject.mass, sex=subject.sex)

@@ -103,7 +103,7 @@ def redraw_cost(redraws: int = REDRAWS) -> RedrawCost:
     return RedrawCost(first, float(np.median(times)), sum(slices), max(slices))
 
 
-def dancing(rig: Rig, seconds: float, rate: float) -> bpy.types.Object:
+def build_dancing_scene(rig: Rig, seconds: float, rate: float) -> bpy.types.Object:
     """The rig's armature in an empty scene, with a tracked motion of that length, a key a sample."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy_access.scene(bpy.context)
@@ -123,10 +123,10 @@ def dancing(rig: Rig, seconds: float, rate: float) -> bpy.types.Object:
 
 
 def measure() -> dict[str, RedrawCost]:
-    """Of both motions."""
+    """Measure both motions."""
     rig = human(1.75, 70.0, "male")
     registration.register()
-    body = dancing(rig, DANCE, DANCE_RATE)
+    body = build_dancing_scene(rig, DANCE, DANCE_RATE)
     redraw_once()  # imports what the panels need
     scene = bpy_access.scene(bpy.context)
     for frame in np.arange(1, DANCE * DANCE_RATE, POSTURE_EVERY * DANCE_RATE):
@@ -134,7 +134,7 @@ def measure() -> dict[str, RedrawCost]:
     keying.key_contacts(scene, body, list(armature.rig_of(body).patches))
     bpy_access.view_layer(bpy.context).update()
     found = {f"dance, {DANCE:.0f} s": redraw_cost()}
-    dancing(rig, RECORDING, RECORDING_RATE)
+    build_dancing_scene(rig, RECORDING, RECORDING_RATE)
     bpy_access.view_layer(bpy.context).update()
     found[f"recording, {RECORDING / 60.0:.0f} min"] = redraw_cost()
     registration.unregister()

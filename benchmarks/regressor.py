@@ -63,7 +63,7 @@ class Figure:
         return f"{self.what:<72} {self.value:10.2f} {self.unit:<9} must {self.must:<8} aim {self.aim:<8} {verdict}"
 
 
-def simulated(rig: Rig, frames: int, base: str) -> Trial:
+def simulate_trial(rig: Rig, frames: int, base: str) -> Trial:
     """A smooth, simulated motion of sines in every joint with its own wrenches (noise 1 N, 1 N m)."""
     generator = np.random.default_rng(7)
     count = rig.model.nv
@@ -79,7 +79,7 @@ def simulated(rig: Rig, frames: int, base: str) -> Trial:
     return Trial("simulated", motion, Wrenches(times, ("plate",), wrench[:, None]), np.ones(frames, bool))
 
 
-def repeated(trial: Trial, frames: int) -> Iterator[Trial]:
+def repeat_trial(trial: Trial, frames: int) -> Iterator[Trial]:
     """Pieces of one long recording, made when needed."""
     for start in range(0, frames, len(trial.motion)):
         stop = min(len(trial.motion), frames - start)
@@ -88,20 +88,20 @@ def repeated(trial: Trial, frames: int) -> Iterator[Trial]:
         yield Trial(trial.name, motion, Wrenches(times, ("plate",), trial.wrenches.values[:stop]), np.ones(stop, bool))
 
 
-def timed_accumulation(rig: Rig, trial: Trial, frames: int, base: str) -> tuple[float, Regression]:
+def time_accumulation(rig: Rig, trial: Trial, frames: int, base: str) -> tuple[float, Regression]:
     """Seconds from motion to the triangular factor, structure of the rig included."""
     start = time.perf_counter()
-    regression = accumulate_regression(rig, repeated(trial, frames), base=base)
+    regression = accumulate_regression(rig, repeat_trial(trial, frames), base=base)
     assert regression.factor.shape[1] == 10 * len(rig.links)
     return time.perf_counter() - start, regression
 
 
-def timed_peer(rig: Rig, trial: Trial, frames: int) -> tuple[float, np.ndarray]:
+def time_peer(rig: Rig, trial: Trial, frames: int) -> tuple[float, np.ndarray]:
     """Seconds of the plain loop that stacks all rows of the root link and factors them once, and its factor."""
     data = rig.model.createData()
     rows, wrenches = [], []
     start = time.perf_counter()
-    for piece in repeated(trial, frames):
+    for piece in repeat_trial(trial, frames):
         motion = piece.motion
         total = piece.wrenches.about(motion.q[:, :3])
         for k in range(len(motion)):
@@ -118,26 +118,26 @@ def speed(frames: int) -> bool:
     """Print the speed of this process's number of threads; True when every must is met."""
     print(f"  {reference_line()}")
     rig = hrp2()
-    root, trunk = rig.links[0], trunk_of(rig)
-    trial = simulated(rig, PIECE, root)
+    root, trunk = rig.links[0], find_trunk(rig)
+    trial = simulate_trial(rig, PIECE, root)
     accumulate_regression(rig, [trial])  # first calls load libraries
     start = time.perf_counter()
     structure = base_parameters(rig)
     seconds = time.perf_counter() - start
     print(f"  structure: {len(structure)} base parameters of {len(rig.links)} links in {seconds:.3f} s")
     start = time.perf_counter()
-    for piece in repeated(trial, frames):
+    for piece in repeat_trial(trial, frames):
         for _ in regressor_pieces(rig, piece.motion, trunk):
             pass
     print(f"  six rows alone, base link {trunk!r}: {1e6 * (time.perf_counter() - start) / frames:.1f} us per frame")
     ours, trunks, peers, processor = [], [], [], []
     for _ in range(REPEATS):
         began = time.process_time()
-        seconds, regression = timed_accumulation(rig, trial, frames, root)
+        seconds, regression = time_accumulation(rig, trial, frames, root)
         processor.append(time.process_time() - began)
         ours.append(seconds)
-        trunks.append(timed_accumulation(rig, trial, frames, trunk)[0])
-        seconds, peer = timed_peer(rig, trial, frames)
+        trunks.append(time_accumulation(rig, trial, frames, trunk)[0])
+        seconds, peer = time_peer(rig, trial, frames)
         peers.append(seconds)
     mine = np.column_stack([regression.factor, regression.target])
     squares = mine.T @ mine
@@ -165,7 +165,7 @@ def speed(frames: int) -> bool:
     return all(figure.met for figure in figures)
 
 
-def trunk_of(rig: Rig) -> str:
+def find_trunk(rig: Rig) -> str:
     """HRP-2's trunk, the base link of jovic2016: the parent of both arms."""
     for name in ("chest", "trunk", "torso"):
         if name in rig.links:
@@ -176,12 +176,12 @@ def trunk_of(rig: Rig) -> str:
 def memory(minutes: int) -> None:
     """Accumulate so many simulated minutes and print this process's peak memory in MB before and after."""
     rig = hrp2()
-    trial = simulated(rig, PIECE, rig.links[0])
+    trial = simulate_trial(rig, PIECE, rig.links[0])
     accumulate_regression(rig, [trial])
     before = peak_memory()
     frames = int(minutes * 60 * RATE)
     start = time.perf_counter()
-    regression = accumulate_regression(rig, repeated(trial, frames))
+    regression = accumulate_regression(rig, repeat_trial(trial, frames))
     assert regression.factor.size
     print(before, peak_memory(), 1e6 * (time.perf_counter() - start) / frames, len(regression.blocks))
 

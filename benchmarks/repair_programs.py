@@ -187,14 +187,14 @@ def run_solver(solver: Solver, program: RecordedProgram, reference: float) -> So
     except (BackendError, MissingDependency, ImportError):
         return SolverResult(False, np.nan, 0, time.process_time() - began)
     spent = time.process_time() - began
-    objective = cost_of(program.problem, x)
+    objective = compute_cost(program.problem, x)
     return SolverResult(
         abs(objective - reference) <= SAME * (abs(reference) + VIOLATION_PENALTY), objective, iterations, spent
     )
 
 
-def cost_of(problem: qp.Problem, x: np.ndarray) -> float:
-    """Objective where the slacks are what the displacement needs; fixed keys and the box taken as kept."""
+def compute_cost(problem: qp.Problem, x: np.ndarray) -> float:
+    """Objective with the slacks that the displacement requires; fixed keys and bounds are assumed satisfied."""
     equal = problem.rows.equality
     slacks = int((~equal).sum())
     size = problem.variables - slacks
@@ -218,10 +218,10 @@ def report(quick: bool) -> None:
               f"{min(s[1] for s in sizes)} to {max(s[1] for s in sizes)} rows")  # fmt: skip
         print(f"  {'solver':<18}{'solved':>6}{'optimal':>9}{'median s':>10}{'in all s':>10}{'iterations':>12}"
               f"{'worst difference':>18}")  # fmt: skip
-        references = [cost_of(k.problem, qp.solve(k.problem, "clarabel", tolerance=REFERENCE).x) for k in found]
+        references = [compute_cost(k.problem, qp.solve(k.problem, "clarabel", tolerance=REFERENCE).x) for k in found]
         own = [
-            SolverResult(abs(cost_of(k.problem, k.solution.x) - r) <= SAME * (abs(r) + VIOLATION_PENALTY),
-                  cost_of(k.problem, k.solution.x), k.solution.iterations, k.processor)
+            SolverResult(abs(compute_cost(k.problem, k.solution.x) - r) <= SAME * (abs(r) + VIOLATION_PENALTY),
+                  compute_cost(k.problem, k.solution.x), k.solution.iterations, k.processor)
             for k, r in zip(found, references)
         ]  # fmt: skip
         print(line(IN_USE, own, references))

@@ -85,7 +85,7 @@ def other_body(rig: Rig, seed: int = 0) -> InertialParameters:
     return BodyCoordinates.from_reference(rig.prior).parameters(x).scaled(rig.prior.total_mass)
 
 
-def simulated(rig: Rig, truth: InertialParameters, seed: int = 7) -> Trial:
+def simulate_trial(rig: Rig, truth: InertialParameters, seed: int = 7) -> Trial:
     """Sines in every joint, upright, with the wrench of ``truth`` and noise."""
     generator = np.random.default_rng(seed)
     count = rig.model.nv
@@ -230,7 +230,7 @@ def run(quick: bool) -> bool:
     print(reference_line())
     repeats = QUICK_REPEATS if quick else REPEATS
     rig = hrp2()
-    regression = accumulate_regression(rig, [simulated(rig, other_body(rig))]).with_weights(1.0 / NOISE)
+    regression = accumulate_regression(rig, [simulate_trial(rig, other_body(rig))]).with_weights(1.0 / NOISE)
     assert regression.factor.shape[1] == 310
     floors = (PAPER_FLOOR,) if quick else (None, PAPER_FLOOR)
     figures = [figure for floor in floors for figure in compare(regression, rig, floor, repeats, quick)]

@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name:22s} {start.offsets.size:9d}", end="", flush=True)
             for solver in options.solvers:
                 problem.checked_count = 0
-                outcome = measured(problem, start, SOLVERS[solver], options.seed)
+                outcome = measure_solver(problem, start, SOLVERS[solver], options.seed)
                 reached[solver].append(outcome)
                 cell = f"{outcome.value:10.4f} {outcome.margin:+8.1g} {outcome.seconds:6.1f}"
                 print(f"  {cell:>26s}", end="", flush=True)
@@ -129,15 +129,15 @@ def problems(count: int, via: int, seed: int) -> list[tuple[str, TransitionProbl
 Solver = Callable[[TransitionProblem, Candidate, int], tuple[Candidate, int]]
 
 
-def measured(problem: TransitionProblem, start: Candidate, solver: Solver, seed: int) -> Outcome:
-    """One solver on one transition."""
+def measure_solver(problem: TransitionProblem, start: Candidate, solver: Solver, seed: int) -> Outcome:
+    """Run one solver on one transition."""
     began = time.process_time()
     best, evaluations = solver(problem, start, seed)
     seconds = time.process_time() - began
     return Outcome(best.value / start.value, float(problem.margins([best])[0]), seconds, evaluations)
 
 
-def seeded(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
+def random_search(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
     """Random deviations about the best so far, ranked after rebalancing; the first of them that keeps every limit."""
     generator = np.random.default_rng(seed)
     best = start
@@ -146,7 +146,7 @@ def seeded(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Can
         noise = spread * generator.standard_normal((CANDIDATES, *start.offsets.shape))
         share = generator.choice([1.0, 0.5, 0.25], (CANDIDATES, 1, 1))
         noise = np.where(generator.random((CANDIDATES, 1, len(spread))) < share, noise, 0.0)
-        offsets = best.offsets + noise * _room(problem, best, noise)
+        offsets = best.offsets + noise * _margins(problem, best, noise)
         reached, trials = problem.evaluate_steps(offsets, best, 3)
         order = [k for k in np.argsort([t.value for t in trials]) if reached[k] and trials[k].value < best.value]
         for k in order[:JUDGED]:
@@ -156,7 +156,7 @@ def seeded(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Can
     return best, SEEDED_ROUNDS * CANDIDATES
 
 
-def _room(problem: TransitionProblem, best: Candidate, noise: np.ndarray) -> np.ndarray:
+def _margins(problem: TransitionProblem, best: Candidate, noise: np.ndarray) -> np.ndarray:
     """Largest share (K, 1, n) of each coordinate's deviations within joint ranges and speeds."""
     control, velocity = best.control[:, problem.columns], best.rates[1][:, problem.columns]
     fine = np.einsum("cv,kvn->kcn", problem.variable_map, noise)
@@ -267,7 +267,7 @@ def trust_constr(problem: TransitionProblem, start: Candidate, seed: int) -> tup
     return cached.candidate(found.x), cached.evaluations
 
 
-def polished(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
+def programs_then_slsqp(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
     """The programs' result, then SLSQP from there."""
     first, count = linear_programs(problem, start, seed)
     best, more = slsqp(problem, first, seed)
@@ -275,11 +275,11 @@ def polished(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[C
 
 
 SOLVERS: dict[str, Solver] = {
-    "seeded": seeded,
+    "seeded": random_search,
     "linear programs": linear_programs,
     "SLSQP": slsqp,
     "trust-constr": trust_constr,
-    "linear programs + SLSQP": polished,
+    "linear programs + SLSQP": programs_then_slsqp,
 }
 
 if __name__ == "__main__":

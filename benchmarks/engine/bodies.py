@@ -23,8 +23,8 @@ LOAD_PLACE = 0.5
 """Where on the forearm the load sits, as a share of its length."""
 
 
-def changed(rig: Rig) -> InertialParameters:
-    """The rig's prior with the links of `MAX_BOUND_CHANGES` changed."""
+def change_inertials(rig: Rig) -> InertialParameters:
+    """Change the links of `CHANGES` in the rig's prior."""
     factors = np.array([CHANGES.get(link, 1.0) for link in rig.links])
     return InertialParameters(rig.links, rig.prior.values * factors[:, None])
 
@@ -38,8 +38,8 @@ def arm_load(rig: Rig) -> tuple[InertialParameters, float, str]:
     return rig.prior.replaced(link, rig.prior.link(link) + point), mass, link
 
 
-def arm_of(rig: Rig, link: str) -> tuple[str, ...]:
-    """Every link of the arm a link belongs to: the side's links between trunk and hand, on the link's own chain."""
+def find_arm_links(rig: Rig, link: str) -> tuple[str, ...]:
+    """Links of the arm that a link belongs to: the side's links between trunk and hand, on the link's own chain."""
     side = link.split("_")[0]
     index = rig.index(link)
     above = [index]

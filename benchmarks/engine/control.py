@@ -89,7 +89,7 @@ def _same_sign(layout: Layout, qpos: np.ndarray) -> np.ndarray:
     return qpos
 
 
-def turns(current: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def rotation_vectors(current: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Rotation vectors (K, 3), current axes, from quaternions wxyz (K, 4) to others; shortest way."""
     w, u = current[:, :1], current[:, 1:]
     scalar = np.einsum("ki,ki->k", current, wanted)

@@ -46,7 +46,7 @@ PERSON = Sensors(angle=5e-4, position=2e-4, preset="jovic_human")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LoopResult:
     """An identification against the truth.
 
     Attributes:
@@ -79,9 +79,9 @@ class Found:
         return float(sum(which.masses[which.index(link)] for link in links))
 
 
-def sensed(rig: Rig, performance: Performance, sensors: Sensors, seed: int) -> Trial:
-    """What an experimenter gets: noisy angles, root pose and plates, filtered lightly and thinned out; the equations
-    pass the preset.
+def simulate_sensors(rig: Rig, performance: Performance, sensors: Sensors, seed: int) -> Trial:
+    """Simulate an experimenter's data: noisy angles, root pose and plates, filtered lightly and thinned out; the
+    equations pass the preset.
     """
     generator = np.random.default_rng(seed)
     motion, preset = performance.motion, PRESETS[sensors.preset]
@@ -105,13 +105,15 @@ def sensed(rig: Rig, performance: Performance, sensors: Sensors, seed: int) -> T
     return Trial("dance", thin, wrenches, np.ones(len(thin), bool), noise_replicas=shaken_too, preset=preset)
 
 
-def close_loop(rig: Rig, performance: Performance, truth: InertialParameters, sensors: Sensors, seed: int = 0) -> Found:
+def close_loop(
+    rig: Rig, performance: Performance, truth: InertialParameters, sensors: Sensors, seed: int = 0
+) -> LoopResult:
     """Identify from simulated sensors and compare with the truth.
 
     The total mass is taken from the plates while standing still, as an experimenter would; left and right are not
     required to agree, since the change does not.
     """
-    trial = sensed(rig, performance, sensors, seed)
+    trial = simulate_sensors(rig, performance, sensors, seed)
     gravity = float(np.linalg.norm(rig.model.gravity.linear))
     mass = float(performance.standing[:, 2].sum()) / gravity
     options = IdentifyOptions(total_mass=mass, symmetric=False, bootstrap=0)
@@ -122,7 +124,7 @@ def close_loop(rig: Rig, performance: Performance, truth: InertialParameters, se
         fit_wrenches(true_wrench, _wrenches(rig, performance, p, sensors)[0]).rmse
         for p in (found.parameters, found.prior)
     ]
-    return Found(
+    return LoopResult(
         parameters=found.parameters,
         prior=found.prior,
         truth=truth,

@@ -16,9 +16,9 @@ from solver.feasibility import CheckOptions, check_motion
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 
-from .bodies import CHANGES, arm_load, arm_of, changed
+from .bodies import CHANGES, arm_load, change_inertials, find_arm_links
 from .cases import Case, dance_for
-from .loop import PERSON, ROBOT, Found, Sensors, close_loop
+from .loop import PERSON, ROBOT, LoopResult, Sensors, close_loop
 from .measure import measure
 from .performance import Performance, Plan, plan
 from .simulate import play
@@ -37,7 +37,7 @@ ARM_ERROR = 0.5 / 2.4
 
 def changed_figures(case: Case, rig: Rig, intended: Plan, data: str) -> list[Figure]:
     """Link masses that differ from those of controller and identification."""
-    truth = changed(rig)
+    truth = change_inertials(rig)
     played = play(rig, intended, truth=truth)
     return _loop_figures(case, rig, rig, intended, played, truth, "other masses", data)
 
@@ -47,7 +47,7 @@ def load_figures(case: Case, rig: Rig, dance: Dance, workers: int) -> list[Figur
     truth, load, _ = arm_load(rig)
     loaded = rig.with_prior(truth)
     what = f"{case.name}, arm load"
-    result = [_unprepared(what, loaded, dance, load)]
+    result = [_explain_missing_load(what, loaded, dance, load)]
     counts = Counter(dance.segments[place].name.split(POSTURE)[0] for place in dance.postures)
     try:
         own = dance_for(case, loaded, max(counts.values()), tuple(counts), workers)
@@ -59,8 +59,8 @@ def load_figures(case: Case, rig: Rig, dance: Dance, workers: int) -> list[Figur
     return result + _loop_figures(case, rig, loaded, intended, play(loaded, intended), truth, "arm load", data)
 
 
-def _unprepared(what: str, loaded: Rig, dance: Dance, load: float) -> Figure:
-    """Why the dance of the body without the load is not danced with it."""
+def _explain_missing_load(what: str, loaded: Rig, dance: Dance, load: float) -> Figure:
+    """Reason why the dance of the body without the load is not played with the load."""
     motion = dance.sample(loaded, CHECK_RATE)
     checks = check_motion(loaded, motion, dance.schedule, CheckOptions(pairs=(), shrink=0.0))
     torque, zmp = (next(m for m in checks.margins if m.name == name) for name in ("joint torque", "zmp"))
@@ -99,7 +99,7 @@ def _loop_figures(
 
 
 def _found_figures(
-    case: Case, rig: Rig, found: Found, name: str, what: str, data: str, sensors: Sensors
+    case: Case, rig: Rig, found: LoopResult, name: str, what: str, data: str, sensors: Sensors
 ) -> list[Figure]:
     engine = float((found.engine / found.deviation).max())
     noise = f"noise {sensors.angle:g} rad, {1e3 * sensors.position:g} mm, {100 * sensors.force:g} % of the weight"
@@ -113,7 +113,7 @@ def _found_figures(
     ]  # fmt: skip
     if what == "arm load":
         _, load, link = arm_load(rig)
-        arm = arm_of(rig, link)
+        arm = find_arm_links(rig, link)
         error = found.mass_of(found.parameters, arm) - found.mass_of(found.truth, arm)
         result.append(
             Figure(f"{name}: error of the loaded arm's mass / load", data, abs(error) / load, "", at_most(ARM_ERROR),

@@ -24,7 +24,7 @@ SAME_PLACE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class Stance:
     """One foot from the time it is planted to the time it leaves.
 
     Attributes:
@@ -42,7 +42,7 @@ class Stand:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """A performance against its plan.
 
     Attributes:
@@ -59,7 +59,7 @@ class Measured:
 
     fell: float | None
     seconds: float
-    stands: tuple[Stand, ...]
+    stands: tuple[Stance, ...]
     root: float
     angle: float
     saturated: float
@@ -73,11 +73,11 @@ class Measured:
         return max((stand.slip for stand in self.stands), default=float("nan"))
 
 
-def measure(rig: Rig, intended: Plan, performance: Performance) -> Measured:
+def measure(rig: Rig, intended: Plan, performance: Performance) -> Measurement:
     """Compare a performance with its plan at the sensors' times."""
     times = performance.motion.times
     weight = rig.weight
-    planned = _at(intended.motion.times, intended.wrenches, times)
+    planned = _interpolate(intended.motion.times, intended.wrenches, times)
     plates = performance.plates.values
     if len(times) > 10:
         preset = PRESETS[PLATE_FILTER]
@@ -85,12 +85,12 @@ def measure(rig: Rig, intended: Plan, performance: Performance) -> Measured:
             low_pass(values.reshape(len(times), -1), performance.motion.rate, preset).reshape(plates.shape)
             for values in (planned, plates)
         )
-    root = _at(intended.motion.times, intended.motion.q[:, :3], times) - performance.motion.q[:, :3]
+    root = _interpolate(intended.motion.times, intended.motion.q[:, :3], times) - performance.motion.q[:, :3]
     total = plates.sum(axis=1)
-    return Measured(
+    return Measurement(
         fell=performance.fell,
         seconds=float(times[-1] - times[0]),
-        stands=tuple(_stands(rig, intended.schedule, performance, LOADED * weight)),
+        stands=tuple(_measure_stances(rig, intended.schedule, performance, LOADED * weight)),
         root=float(np.linalg.norm(root, axis=1).max()),
         angle=_tracking(rig, intended, performance),
         saturated=float(performance.saturated.max(initial=0.0)),
@@ -100,7 +100,7 @@ def measure(rig: Rig, intended: Plan, performance: Performance) -> Measured:
     )
 
 
-def _stands(rig: Rig, schedule: Schedule, performance: Performance, least: float) -> Iterator[Stand]:
+def _measure_stances(rig: Rig, schedule: Schedule, performance: Performance, least: float) -> Iterator[Stance]:
     links = link_motions(rig, performance.motion)
     times = performance.motion.times
     for column, name in enumerate(performance.plates.frames):
@@ -111,15 +111,15 @@ def _stands(rig: Rig, schedule: Schedule, performance: Performance, least: float
         up = np.cross(patch.vertices[1] - patch.vertices[0], patch.vertices[2] - patch.vertices[1])
         lean = np.arccos(np.clip(np.abs(rotation[:, 2] @ (up / np.linalg.norm(up))), 0.0, 1.0))
         bears = performance.plates.values[:, column, 2] > least
-        for start, stop in standings(schedule, name):
+        for start, stop in stance_intervals(schedule, name):
             frames = np.flatnonzero((times >= start) & (times < stop) & bears)
             if not len(frames):
                 continue
             way = corners[frames, :, :2] - corners[frames[0], :, :2]
-            yield Stand(name, start, stop, float(np.linalg.norm(way, axis=2).max()), float(lean[frames].max()))
+            yield Stance(name, start, stop, float(np.linalg.norm(way, axis=2).max()), float(lean[frames].max()))
 
 
-def standings(schedule: Schedule, patch: str) -> list[tuple[float, float]]:
+def stance_intervals(schedule: Schedule, patch: str) -> list[tuple[float, float]]:
     """(start, stop) [s] of every time a patch stands in one place, over as many phases as that lasts."""
     result: list[tuple[float, float]] = []
     before: Anchor | None = None
@@ -151,7 +151,7 @@ def _tracking(rig: Rig, intended: Plan, performance: Performance) -> float:
     return worst
 
 
-def _at(times: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _interpolate(times: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Values (N, ...) at other times, straight between frames."""
     place = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, len(times) - 2)
     share = ((wanted - times[place]) / (times[place + 1] - times[place])).clip(0.0, 1.0)

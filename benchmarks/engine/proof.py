@@ -28,14 +28,14 @@ from solver.threads import one_blas_thread
 from .cases import CASES, FULL, QUICK, Case, dance_for
 
 if TYPE_CHECKING:
-    from .measure import Measured
+    from .measure import Measurement
 
 LONGEST_SLIP = 5.0
 """[mm], the issue's bound."""
 QUICK_CONFIGURATIONS = ("both",)
 
 
-def designed_figures(
+def design_and_measure(
     case: Case, postures: int, configurations: Sequence[str], say: Callable[[str], None], workers: int = 2
 ) -> list[Figure]:
     """Every figure of one rig; the demanded rows, not measured, when no dance could be designed for it."""
@@ -44,7 +44,7 @@ def designed_figures(
     try:
         dance = dance_for(case, rig, postures, configurations, workers)
     except SolverError as error:
-        return missing(_demanded(case.name, "simulated"), f"no dance: {error}")
+        return missing(_required_rows(case.name, "simulated"), f"no dance: {error}")
     say(
         f"{case.name}: a dance of {dance.duration:.0f} s and {len(dance.postures)} postures designed in "
         f"{time.perf_counter() - began:.0f} s"
@@ -80,13 +80,13 @@ def figures(
     return result
 
 
-def _dance_figures(name: str, data: str, shown: Measured) -> list[Figure]:
+def _dance_figures(name: str, data: str, shown: Measurement) -> list[Figure]:
     relative = shown.total.rmse / np.maximum(shown.span, 1e-12)
     strong = [
         f"{axis} {error:.2g} (CC {cc:.4f})" for axis, error, cc in zip(AXES, shown.total.rmse, shown.total.correlation)
     ]
     feet = ", ".join(f"{fit.correlation[2]:.4f}" for fit in shown.feet)
-    falls, slip = _demanded(name, data)
+    falls, slip = _required_rows(name, data)
     note = "" if shown.fell is None else f"fell after {shown.fell:.1f} s"
     return [
         Figure(falls.what, data, float(shown.fell is not None), "", falls.must, note=note),
@@ -103,7 +103,7 @@ def _dance_figures(name: str, data: str, shown: Measured) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _demanded(name: str, data: str) -> list[Figure]:
+def _required_rows(name: str, data: str) -> list[Figure]:
     return [
         Figure(f"{name}: falls in MuJoCo over the whole dance", data, None, "", at_most(0.0)),
         Figure(f"{name}: farthest slip of a planted foot", data, None, "mm", at_most(LONGEST_SLIP)),
@@ -140,12 +140,12 @@ def proof_figures(
     try:
         import mujoco  # noqa: F401
     except ImportError:
-        rows = [figure for case in cases for figure in _demanded(case.name, "simulated")]
+        rows = [figure for case in cases for figure in _required_rows(case.name, "simulated")]
         return missing(rows, "MuJoCo is not installed: pip install mujoco (the benchmarks extra)")
     configurations = QUICK_CONFIGURATIONS if quick else FOOT_CONFIGURATIONS
     with one_blas_thread():
         each = QUICK if quick else postures
-        return [f for case in cases for f in designed_figures(case, each, configurations, say, workers)]
+        return [f for case in cases for f in design_and_measure(case, each, configurations, say, workers)]
 
 
 if __name__ == "__main__":

@@ -41,8 +41,8 @@ class Zmp:
     sole: np.ndarray
 
 
-def rebalanced(dance: Dance, rig: Rig, other: Rig) -> Dance:
-    """The dance with its zero-moment point kept where it was though the body weighs otherwise.
+def rebalance_dance(dance: Dance, rig: Rig, other: Rig) -> Dance:
+    """Change a dance for other inertials so that its zero-moment point stays in place.
 
     Trunk, arms and free leg move as they did. The root moves horizontally, and the standing legs with it: to where
     each held posture is balanced, and on the way as the zero-moment point requires. Where the legs do not reach that
@@ -64,18 +64,18 @@ def rebalanced(dance: Dance, rig: Rig, other: Rig) -> Dance:
         control = np.array(segment.control, float)
         control[:, PLACE] += _blend(len(control), *shifts)
         if segment.kind != "hold":
-            control = _led(segment, control, before, after)
+            control = _correct_zmp(segment, control, before, after)
         segments.append(replace(segment, control=control))
     return replace(dance, segments=tuple(segments), complete=False)
 
 
-def going_straight(segment: DanceSegment) -> DanceSegment:
-    """The same limb motion, not rebalanced on the way: the root goes straight from posture to posture."""
-    return replace(segment, control=_straightened(segment.control))
+def straighten_root(segment: DanceSegment) -> DanceSegment:
+    """The same limb motion without rebalancing in between: the root moves straight from posture to posture."""
+    return replace(segment, control=_straighten(segment.control))
 
 
-def standing_still(segment: DanceSegment) -> DanceSegment:
-    """The same limb motion while the balance limbs do nothing: the root stays where the first posture has it.
+def fix_root(segment: DanceSegment) -> DanceSegment:
+    """The same limb motion without balance motion: the root keeps its pose of the first posture.
 
     bonnet2016's Fig. 6, in red, "using only exciting motions". Our exciting motions also turn and lift the root.
     """
@@ -84,7 +84,7 @@ def standing_still(segment: DanceSegment) -> DanceSegment:
     return replace(segment, control=control)
 
 
-def zmp_of(rig: Rig, legged: LeggedRig, segment: DanceSegment, rate: float) -> Zmp:
+def segment_zmp(rig: Rig, legged: LeggedRig, segment: DanceSegment, rate: float) -> Zmp:
     """Zero-moment points (N frames at a rate [1/s]) that inverse dynamics finds for a segment."""
     _, curves, reached = segment.evaluate(legged, segment.spline_space.samples(rate))
     points = legged.compute_zmp(curves)
@@ -92,7 +92,7 @@ def zmp_of(rig: Rig, legged: LeggedRig, segment: DanceSegment, rate: float) -> Z
     return Zmp(points, reached, shrunk, sole)
 
 
-def _straightened(control: np.ndarray) -> np.ndarray:
+def _straighten(control: np.ndarray) -> np.ndarray:
     result = np.array(control, float)
     result[:, HORIZONTAL] = _blend(len(control), control[0, HORIZONTAL], control[-1, HORIZONTAL])
     return result
@@ -125,8 +125,8 @@ def _shift(
     return known[key]
 
 
-def _led(segment: DanceSegment, control: np.ndarray, before: LeggedRig, after: LeggedRig) -> np.ndarray:
-    """Control values (C, D) with the zero-moment point led along that of the segment as it was."""
+def _correct_zmp(segment: DanceSegment, control: np.ndarray, before: LeggedRig, after: LeggedRig) -> np.ndarray:
+    """Control values (C, D) with the zero-moment point moved to that of the original segment."""
     balancer = Rebalancer(after, segment.spline_space, SAMPLES)
     _, curves, _ = segment.evaluate(before, balancer.times)
     goals = before.compute_zmp(curves)
@@ -134,16 +134,16 @@ def _led(segment: DanceSegment, control: np.ndarray, before: LeggedRig, after: L
     for lower in range(LOWEST):
         tried = control.copy()
         tried[REST_CONTROLS:-REST_CONTROLS, 2] -= lower * LOWER * after.straight_height * bump
-        found = _followed(balancer, tried, goals, segment, after)
+        found = _follow_zmp(balancer, tried, goals, segment, after)
         if found is not None:
             return found
     raise InvalidValue(f"{segment.name}: the other body's legs do not reach on the way")
 
 
-def _followed(
+def _follow_zmp(
     balancer: Rebalancer, control: np.ndarray, goals: np.ndarray, segment: DanceSegment, legged: LeggedRig
 ) -> np.ndarray | None:
-    """The nearest that the zero-moment point comes to its goals (N, 2); None where the legs do not reach."""
+    """The motion whose zero-moment point is nearest to its goals (N, 2); None where the legs do not reach."""
     best, least = None, np.inf
     for _ in range(ROUNDS):
         _, curves, reached = balancer.evaluate(control[None], segment.solved)

@@ -10,7 +10,7 @@ from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.wrenches import Wrenches
 
-from .control import References, turns
+from .control import References, rotation_vectors
 from .mjcf import FLOOR, layout, mjcf, sole_geoms
 from .performance import Performance, Plan, PlayOptions
 
@@ -111,7 +111,7 @@ class _Player:
         error = np.empty(len(feed))
         error[self.hinge_v] = wanted[self.hinge_q] - qpos[self.hinge_q]
         if len(self.ball_q):
-            error[self.ball_v] = turns(qpos[self.ball_q], wanted[self.ball_q])
+            error[self.ball_v] = rotation_vectors(qpos[self.ball_q], wanted[self.ball_q])
         stiffness = self.references.stiffness[step]
         damping = self.slowness * stiffness
         torque = stiffness * error + damping * (speed * moving - qvel)
@@ -143,7 +143,7 @@ class _Player:
 
     def _has_fallen(self, step: int) -> bool:
         wanted, qpos = self.references.q[step], self.data.qpos
-        tilt = np.linalg.norm(turns(qpos[None, 3:7], wanted[None, 3:7]))
+        tilt = np.linalg.norm(rotation_vectors(qpos[None, 3:7], wanted[None, 3:7]))
         above = qpos[2] - self.references.ground, wanted[2] - self.references.ground
         return bool(not np.isfinite(qpos).all() or above[0] < LOWEST * above[1] or tilt > MOST_TILT)
 

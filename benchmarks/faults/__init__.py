@@ -28,8 +28,8 @@ MEASURED = (
 """Modules of this package that measure rows, in the order of the table."""
 
 
-def measured() -> Iterator[Rows]:
-    """Every row's function, each imported when its turn comes."""
+def measurements() -> Iterator[Rows]:
+    """Functions of all rows, each imported before it runs."""
     for name in MEASURED:
         yield import_module(f".{name}", __package__).rows
 
@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
     quick = parser.parse_args(arguments).quick
     figures: list[Figure] = []
     print(heading(), flush=True)
-    for rows in measured():
+    for rows in measurements():
         for figure in rows(quick):
             print(row(figure), flush=True)
             figures.append(figure)

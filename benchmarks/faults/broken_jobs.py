@@ -24,8 +24,8 @@ from solver.scene.motion_record import MOTION, MotionRecord
 from solver.scene.rig import write_rig
 
 from .broken_scenes import find_rig
-from .dancing_scene import Stage, run_by
-from .scene_calls import TRACEBACK, Outcome, heard
+from .dancing_scene import Stage, run_verb
+from .scene_calls import TRACEBACK, Outcome, capture_tracebacks
 from .scene_digest import changes, digest
 
 CONTEXT: Any = bpy.context
@@ -191,9 +191,9 @@ def outcomes(stage: Stage, only: tuple[str, ...] = ()) -> Iterator[Outcome]:
 
 def _outcome(stage: Stage, job: BrokenJob) -> Outcome:
     outcome = Outcome(job.name)
-    with heard(outcome):
+    with capture_tracebacks(outcome):
         VERBS.wm.open_mainfile(filepath=str(stage.scene))
-        run_by(_program(stage, job.program))
+        run_verb(_program(stage, job.program))
         before = digest()
         button = job.button()
         place = tempfile.tempdir
@@ -211,9 +211,9 @@ def _outcome(stage: Stage, job: BrokenJob) -> Outcome:
         outcome.changed.append("it should have ended well" if job.ends_well else "it should have been refused")
     if not outcome.words or len(outcome.words) > LONGEST or TRACEBACK in outcome.words:
         outcome.changed.append(f"its message cannot be read: {outcome.words[:200]!r}")
-    with heard(outcome):
+    with capture_tracebacks(outcome):
         VERBS.wm.open_mainfile(filepath=str(stage.scene))
-        run_by(stage.stand_in)
+        run_verb(stage.stand_in)
         with suppress(RuntimeError):
             if VERBS.exciting_dance.check_dance() != {"FINISHED"}:
                 outcome.changed.append("the next job does not work")

@@ -22,7 +22,7 @@ SKIPPED_BY_PEER = ("type1.c3d",)
 NONE = at_most(0)
 
 
-def compared(path: Path) -> str:
+def compare_readers(path: Path) -> str:
     """``"equal"``, ``"different"``, ``"refused"`` by ours or ``"peer cannot"``: points, gaps, samples, first frame.
 
     ezc3d ends the process on some damaged files; what ours refuses is not given to it.
@@ -53,7 +53,7 @@ def _same(ours: np.ndarray, theirs: np.ndarray) -> bool:
 
 
 def rows(quick: bool) -> list[Figure]:
-    """Files of others, layouts and long trials; the same whether quick or not."""
+    """Rows for files of other programs, layouts and long trials; unchanged by `quick`."""
     return [_samples(), *_written()]
 
 
@@ -64,10 +64,10 @@ def _samples() -> Figure:
     if not SAMPLES.is_dir():
         return missing([figure], f"the files are not at {SAMPLES.name}")[0]
     paths = [path for path in sorted(SAMPLES.rglob("*.c3d")) if path.name not in SKIPPED_BY_PEER]
-    return _tallied(figure, {path.name: compared(path) for path in paths})
+    return _tally(figure, {path.name: compare_readers(path) for path in paths})
 
 
-def _tallied(figure: Figure, outcomes: dict[str, str]) -> Figure:
+def _tally(figure: Figure, outcomes: dict[str, str]) -> Figure:
     counts = Counter(outcomes.values())
     different = [name for name, outcome in outcomes.items() if outcome == "different"]
     note = f"{len(outcomes)} files: " + ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
@@ -83,7 +83,7 @@ def _written() -> list[Figure]:
         path = Path(folder) / "file.c3d"
         for layout in LAYOUTS:
             path.write_bytes(laid_out(layout))
-            outcomes[str(layout)] = compared(path)
+            outcomes[str(layout)] = compare_readers(path)
             read, (points, samples) = read_c3d_data(path), meant(layout)
             if not _same(read.points, points) or not _same(read.analogs, samples):
                 untrue.append(str(layout))
@@ -94,12 +94,12 @@ def _written() -> list[Figure]:
                     wrong.append(f"{kind}, processor {processor}")
     peer = Figure("C3D: values that differ from the common library's", "layouts written here", None, "files", NONE)
     return [
-        _tallied(peer, outcomes),
-        _counted("C3D: values that differ from what was written", "layouts written here", len(LAYOUTS), untrue),
-        _counted("C3D: 70,000 frames not read whole", "header variants written here", 3 * len(COUNTERS), wrong),
+        _tally(peer, outcomes),
+        _count_wrong("C3D: values that differ from what was written", "layouts written here", len(LAYOUTS), untrue),
+        _count_wrong("C3D: 70,000 frames not read whole", "header variants written here", 3 * len(COUNTERS), wrong),
     ]
 
 
-def _counted(what: str, data: str, files: int, wrong: list[str]) -> Figure:
+def _count_wrong(what: str, data: str, files: int, wrong: list[str]) -> Figure:
     note = f"{files} files" + (f"; {', '.join(wrong)}" if wrong else "")
     return Figure(what, data, len(wrong), "files", NONE, None, note)

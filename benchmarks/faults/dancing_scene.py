@@ -84,7 +84,7 @@ class Stage:
         return self.folder / verb
 
 
-def run_by(program: Path | str) -> None:
+def run_verb(program: Path | str) -> None:
     """Let this program run the children from now on: the user's preference."""
     addons = CONTEXT.preferences.addons
     entry = addons.get(PACKAGE)
@@ -102,7 +102,7 @@ def make_stage(folder: Path) -> Stage:
     rig = hoap3(torque="peak")
     bpy.ops.wm.read_factory_settings(use_empty=True)
     registration.register()
-    body = dancing(rig)
+    body = build_dance(rig)
     scene = CONTEXT.scene
     line = folder / "scene.timeline.npz"
     TIMELINE.write(line, timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body)))
@@ -112,7 +112,7 @@ def make_stage(folder: Path) -> Stage:
     return stage
 
 
-def dancing(rig: Rig) -> Any:
+def build_dance(rig: Rig) -> Any:
     """The rig's armature with postures and contacts."""
     body: Any = armature.build_armature(CONTEXT, rig)
     scene = CONTEXT.scene
@@ -136,19 +136,19 @@ def verbs(stage: Stage, line: Path, rig: Rig) -> None:
     write_rig(stage.kept("dance") / "rig.json", rig)
     write_rig(stage.folder / "rig.json", rig).rename(stage.kept("rig"))
     stage.kept("export").write_text("time\n0\n", encoding="utf-8")
-    seen = recorded()
+    seen = simulate_recording()
     write_trc(stage.recording, Markers(seen.marker_times, seen.markers, seen.positions))
     stage.study.mkdir()
     write_rig(stage.study / study_folder.RIG_FILE, rig)
     RESULT.write(stage.study / study_folder.RESULT_FILE, SceneResult(rig.prior, rig.prior, method="consistent"))
     for trial in ("walk", "squat"):
         shutil.copy(stage.kept("slow") / "dance.motion.npz", stage.study / f"{trial}{study_folder.MOTION_END}")
-        RECORDING.write(stage.study / f"{trial}{study_folder.RECORDING_END}", recorded())
+        RECORDING.write(stage.study / f"{trial}{study_folder.RECORDING_END}", simulate_recording())
     for verb in ("track", "identify"):
         shutil.copytree(stage.study, stage.kept(verb))
 
 
-def recorded() -> SceneRecording:
+def simulate_recording() -> SceneRecording:
     """Three markers and a plate for half a second."""
     times = np.linspace(0.0, 0.5, 51)
     path = np.stack([np.sin(times), np.cos(times), 1.0 + times], axis=1)
@@ -177,7 +177,7 @@ def dress(stage: Stage, body: Any) -> None:
     proposed: Any = ghost.find_ghost(scene, body)
     proposed[ghost.OPERATION_KEY] = "slower"
     colour_body(CONTEXT.scene, body, "mass")
-    seen = recording.add_recording(context, recorded(), "seen")
+    seen = recording.add_recording(context, simulate_recording(), "seen")
     seen[recording.FILES_KEY] = str(stage.recording)
     scene.exciting_dance.files.add().path = str(stage.recording)
     scene.exciting_dance_rehearsal.film = str(stage.folder / "nothing.mp4")  # refused before anything is rendered

@@ -159,7 +159,7 @@ def garbage_not_survived(folder: Path) -> list[str]:
 
 
 def mutated_requests(count: int, folder: Path) -> list[str]:
-    """Mutations of good requests by bytes; those after which the server was wrong."""
+    """Byte mutations of valid requests; returns those after which the server failed."""
     chance, wrong = random.Random(SEED), []
     path = str(TIMELINE.write(folder / "mutated.timeline.npz", good_timeline()))
     server_of = _Server(folder)
@@ -197,7 +197,7 @@ def mutated_timelines(count: int, folder: Path) -> list[str]:
 
 
 def rows(quick: bool) -> list[Figure]:
-    """What garbage does to the live server."""
+    """Rows for malformed input to the live server."""
     requests, timelines = (3000, 150) if quick else (200_000, 5000)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -23,7 +23,7 @@ SHOWN = 20
 
 
 def rows(quick: bool) -> list[Figure]:
-    """What reading damaged files did."""
+    """Rows for damaged files."""
     names = list(samples())
     each = -(-(QUICK if quick else WHOLE) // len(names))
     start = time.perf_counter()

@@ -89,7 +89,7 @@ def variants(name: str, stage: Stage, *, dear: bool) -> Iterator[Options]:
 def call(name: str, options: Options, before: dict[str, str]) -> tuple[Outcome, dict[str, str]]:
     """Call an operator; also the scene's digest after it."""
     outcome = Outcome(f"{name}({', '.join(f'{key}={value!r}'[:60] for key, value in options.items())})")
-    with heard(outcome):
+    with capture_tracebacks(outcome):
         try:
             outcome.refused = "CANCELLED" in getattr(VERBS.exciting_dance, name)(**options)
         except RuntimeError as error:
@@ -103,8 +103,8 @@ def call(name: str, options: Options, before: dict[str, str]) -> tuple[Outcome, 
 
 
 @contextmanager
-def heard(outcome: Outcome) -> Iterator[None]:
-    """Keep what Python and Blender print to their standard error meanwhile, and take the tracebacks out of it."""
+def capture_tracebacks(outcome: Outcome) -> Iterator[None]:
+    """Capture the standard error of Python and Blender in the context, and extract the tracebacks."""
     sys.stderr.flush()
     with tempfile.TemporaryFile() as said:
         own = os.dup(2)
@@ -121,20 +121,20 @@ def heard(outcome: Outcome) -> Iterator[None]:
         outcome.tracebacks.append(words)
 
 
-def seen() -> Iterator[Outcome]:
-    """Draw every panel and list, let timers and handlers look, draw what lies over the views."""
+def redraw_everything() -> Iterator[Outcome]:
+    """Draw every panel, list and overlay, and run timers and handlers."""
     for cls in registration.CLASSES:
         if issubclass(cls, bpy.types.Panel):
-            yield _tried(f"panel {cls.__name__}", lambda cls=cls: _draw(cls))  # type: ignore[misc]
-    yield _tried("lists", _lists)
-    yield _tried("preferences", lambda: registration.Preferences.draw(_sheet(), CONTEXT))  # type: ignore[arg-type]
+            yield _try_step(f"panel {cls.__name__}", lambda cls=cls: _draw(cls))  # type: ignore[misc]
+    yield _try_step("lists", _lists)
+    yield _try_step("preferences", lambda: registration.Preferences.draw(_sheet(), CONTEXT))  # type: ignore[arg-type]
     for draw in (overlays.draw_legends, overlays.draw_motion, live_overlays._draw_space, live_overlays._draw_text):
-        yield _tried(f"overlay {draw.__name__}", lambda draw=draw: _over("VIEW_3D", draw))  # type: ignore[misc]
+        yield _try_step(f"overlay {draw.__name__}", lambda draw=draw: _over("VIEW_3D", draw))  # type: ignore[misc]
     for draw in (timeline_overlays._draw, flight_strip.draw):
-        yield _tried(f"overlay {draw.__module__}", lambda draw=draw: _over("DOPESHEET_EDITOR", draw))  # type: ignore[misc]
-    yield _tried("live tick", control._tick)
-    yield _tried("another frame", lambda: CONTEXT.scene.frame_set(2))
-    yield _tried("and back", lambda: CONTEXT.scene.frame_set(1))
+        yield _try_step(f"overlay {draw.__module__}", lambda draw=draw: _over("DOPESHEET_EDITOR", draw))  # type: ignore[misc]
+    yield _try_step("live tick", control._tick)
+    yield _try_step("another frame", lambda: CONTEXT.scene.frame_set(2))
+    yield _try_step("and back", lambda: CONTEXT.scene.frame_set(1))
 
 
 def fields() -> Iterator[Outcome]:
@@ -149,12 +149,12 @@ def fields() -> Iterator[Outcome]:
         *((item.exciting_dance_checks, name, 0.1) for item in scene.objects for name in ("shrink", "clearance")),
     ):
         if CONTEXT.scene == scene:
-            yield _tried(f"field {name} = {value!r}", lambda g=group, n=name, v=value: setattr(g, n, v))  # type: ignore[misc]
+            yield _try_step(f"field {name} = {value!r}", lambda g=group, n=name, v=value: setattr(g, n, v))  # type: ignore[misc]
 
 
-def _tried(what: str, step: Callable[[], object]) -> Outcome:
+def _try_step(what: str, step: Callable[[], object]) -> Outcome:
     outcome = Outcome(what)
-    with heard(outcome):
+    with capture_tracebacks(outcome):
         try:
             step()
         except (SystemError, RuntimeError, AttributeError) as error:
@@ -194,12 +194,13 @@ def _over(kind: str, draw: Callable[[], None]) -> None:
         draw()
 
 
-def everything(
+def call_everything(
     open_scene: Callable[[], object], stage: Stage, *, only: tuple[str, ...] = (), dear: bool = False
 ) -> Iterator[Outcome]:
-    """Call everything in a scene, or only some operators; the scene is reopened after each call that changed it."""
+    """Call every operator and field of a scene, or only some operators; the scene is reopened after each call that
+    changed it."""
     outcome = Outcome("open")
-    with heard(outcome):
+    with capture_tracebacks(outcome):
         open_scene()
     yield outcome
     _settle()
@@ -209,20 +210,20 @@ def everything(
             outcome, after = call(name, options, before)
             yield outcome
             if after != before:
-                with heard(outcome):
+                with capture_tracebacks(outcome):
                     open_scene()
                 _settle()
                 before = digest()
-    yield from seen()
+    yield from redraw_everything()
     yield from fields()
-    with heard(outcome):
+    with capture_tracebacks(outcome):
         control.LiveCheck.stop(wait=True)
 
 
 def _settle() -> None:
     """Let Blender evaluate what was opened, so that looking again finds the same."""
     scene = CONTEXT.scene
-    with heard(Outcome("settle")):
+    with capture_tracebacks(Outcome("settle")):
         if CONTEXT.view_layer.objects.active is None or CONTEXT.view_layer.objects.active.mode != "EDIT":
             scene.frame_set(scene.frame_current)
         CONTEXT.view_layer.update()

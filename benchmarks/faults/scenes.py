@@ -77,9 +77,9 @@ def outcomes(folder: Path, quick: bool, names: tuple[str, ...] = ()) -> Iterator
 
         def open_scene(name: str = name) -> None:
             broken_scenes.open_broken(stage.scene, name)
-            dancing_scene.run_by(stage.stand_in)
+            dancing_scene.run_verb(stage.stand_in)
 
-        for outcome in scene_calls.everything(open_scene, stage, only=MAIN if quick else ()):
+        for outcome in scene_calls.call_everything(open_scene, stage, only=MAIN if quick else ()):
             yield "scene", name, outcome
     for outcome in broken_jobs.outcomes(stage, QUICK_JOBS if quick else ()) if not names else ():
         yield "job", "", outcome

@@ -164,7 +164,7 @@ def works(folder: Path, quick: bool) -> list[Work]:
     recorded = folder / "recorded"
     recorded.mkdir()
     simulated_robot().write(recorded)
-    keyed = _dragged(folder / "dragged.json")
+    keyed = _write_dragged_dance(folder / "dragged.json")
     postures = ("--postures", "both=5", "right=1")
     found = [
         Work("repair", "HOAP-3, a dragged foot", (str(keyed),)),
@@ -177,7 +177,7 @@ def works(folder: Path, quick: bool) -> list[Work]:
     return found
 
 
-def _dragged(path: Path) -> Path:
+def _write_dragged_dance(path: Path) -> Path:
     """A keyed dance whose feet slide along with its root, as a file."""
     rig = hoap3(torque="peak")
     legged = LeggedRig(rig, shrink=0.0)
@@ -191,7 +191,7 @@ def _dragged(path: Path) -> Path:
 
 
 def rows(quick: bool) -> list[Figure]:
-    """Stops of each work by each signal."""
+    """Rows for stops of each job by each signal."""
     if not hasattr(signal, "SIGKILL"):
         return [Figure("stopped work", "this system", None, must=at_most(0), note="stops are measured where POSIX is")]
     generator = random.Random(SEED)

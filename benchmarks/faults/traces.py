@@ -65,8 +65,8 @@ class Trace:
         )
 
 
-def straced(command: Sequence[str], folder: Path) -> Trace:
-    """A run in a folder, seen from outside.
+def trace_with_strace(command: Sequence[str], folder: Path) -> Trace:
+    """Trace a run in a folder by strace.
 
     Raises:
         RuntimeError: it failed.
@@ -75,11 +75,11 @@ def straced(command: Sequence[str], folder: Path) -> Trace:
     _run([*STRACE, "-o", str(notes), *command], folder, {})
     lines = notes.read_text(encoding="utf-8", errors="replace").splitlines()
     notes.unlink()
-    return of_strace(lines, folder)
+    return parse_strace(lines, folder)
 
 
-def of_strace(lines: Iterable[str], folder: Path) -> Trace:
-    """The trace in strace's words, of a run that began in a folder."""
+def parse_strace(lines: Iterable[str], folder: Path) -> Trace:
+    """Parse strace's output of a run that began in a folder."""
     network, written = set(), set()
     for line in lines:
         if (match := LINE.match(line)) is None or " = -1 " in line:
@@ -95,8 +95,8 @@ def of_strace(lines: Iterable[str], folder: Path) -> Trace:
     return Trace(tuple(sorted(network)), tuple(sorted(written)))
 
 
-def audited(command: Sequence[str], folder: Path) -> Trace:
-    """A run of Python in a folder, seen by itself and its children.
+def trace_with_audit_hooks(command: Sequence[str], folder: Path) -> Trace:
+    """Trace a run of Python in a folder by audit hooks, children included.
 
     Raises:
         RuntimeError: it failed.
@@ -122,7 +122,7 @@ def identify_command(folder: Path, output: str) -> list[str]:
 
 
 def rows(quick: bool) -> list[Figure]:
-    """Network and files of identify, and without haste of the demonstration."""
+    """Rows for network and files of identify, and unless quick of the demonstration."""
     none = at_most(0)
     runs = ("identify",) if quick else ("identify", "demo")
     data = f"{' and '.join(runs)} of simulated data, strace"
@@ -138,7 +138,7 @@ def rows(quick: bool) -> list[Figure]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name).resolve()
             demo = [sys.executable, "-m", "solver", "demo", "--progress", "none", "--output", "out"]
-            trace = straced(identify_command(folder, "out") if run == "identify" else demo, folder)
+            trace = trace_with_strace(identify_command(folder, "out") if run == "identify" else demo, folder)
             network += trace.network
             outside += trace.outside(folder / "out")
     found = (network, outside)

@@ -43,7 +43,7 @@ def _load(path: Path) -> tuple[float, int]:
 
 
 def rows(quick: bool) -> list[Figure]:
-    """One row for each form; the same whether quick or not."""
+    """One row for each form; unchanged by `quick`."""
     result = []
     with tempfile.TemporaryDirectory() as folder:
         for form in PARENTS:

@@ -1,4 +1,4 @@
-"""Loads found blind on simulated people with moving skin: on which link, and between which links the data cannot
+"""Loads identified blind on simulated people with moving skin: on which link, and between which links the data cannot
 distinguish.
 
 The weight of a load is what the plates read more than before; where it is, the motion must show. Everything here is
@@ -20,7 +20,7 @@ from solver.signals import light_preset, resample
 from solver.threads import one_blas_thread
 from solver.trial import Trial
 
-from .coverage import Case, measured, plates
+from .coverage import Case, simulate_plates, simulate_study
 from .figure import Figure, at_least, at_most, left_out
 from .volunteers import MOTIONS, Volunteer, volunteer
 
@@ -34,13 +34,13 @@ HALVES = f"{0.5 * BELT:g} kg each on a link and its parent: both in a set that i
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One load, and what was found of it.
+class LoadResult:
+    """A load and its estimate.
 
     Attributes:
         truth: [kg] by link.
-        load: found.
-        unobserved: links of which no marker shows how they move.
+        load: the estimate.
+        unobserved: links without markers.
     """
 
     truth: Mapping[str, float]
@@ -71,17 +71,17 @@ class Found:
 def added_load_figures(quick: bool) -> list[Figure]:
     """Right links, indistinguishable links, and masses."""
     if quick:
-        return left_out(figures_of([], []), "left out by --quick")
+        return left_out(build_figures([], []), "left out by --quick")
     with one_blas_thread():
-        found = [one for seed in range(PEOPLE) for one in found_on(seed)]
-    return figures_of([one for one in found if len(one.truth) == 1], [one for one in found if len(one.truth) > 1])
+        found = [one for seed in range(PEOPLE) for one in find_loads(seed)]
+    return build_figures([one for one in found if len(one.truth) == 1], [one for one in found if len(one.truth) > 1])
 
 
-def found_on(seed: int) -> Iterator[Found]:
-    """Every link of one person loaded, then every link together with its parent."""
+def find_loads(seed: int) -> Iterator[LoadResult]:
+    """Identify loads on every link of one person, then on every link together with its parent."""
     generator = np.random.default_rng((seed, 98))
     body = volunteer(seed, moving={**MOTIONS, **AGAIN})
-    given = measured(body, generator)
+    given = simulate_study(body, generator)
     rig = given.rig
     bare = [trial for trial in given.trials if trial.name not in AGAIN]
     options = LoadOptions(bare_mass=given.truth.total_mass)
@@ -90,12 +90,12 @@ def found_on(seed: int) -> Iterator[Found]:
         {link: 0.5 * BELT, rig.links[parent]: 0.5 * BELT} for link, parent in zip(rig.links, rig.parents) if parent >= 0
     ]
     for truth in (*single, *double):
-        laden = _laden(body, given, truth, generator)
-        yield Found(truth, find_added_load(rig, bare, laden, options), rig.unobserved_links)
+        laden = _add_load(body, given, truth, generator)
+        yield LoadResult(truth, find_added_load(rig, bare, laden, options), rig.unobserved_links)
 
 
-def _laden(body: Volunteer, given: Case, masses: Mapping[str, float], generator: np.random.Generator) -> list[Trial]:
-    """The trials with a load: other forces of the same motion."""
+def _add_load(body: Volunteer, given: Case, masses: Mapping[str, float], generator: np.random.Generator) -> list[Trial]:
+    """Trials with a load: the same motion with other forces."""
     truth: InertialParameters = given.truth
     for link, mass in masses.items():
         truth = truth.replaced(link, truth.link(link) + mass / BELT * belt(body.rig, link).values[0])
@@ -103,13 +103,13 @@ def _laden(body: Volunteer, given: Case, masses: Mapping[str, float], generator:
     for trial in given.trials:
         if trial.name in AGAIN:
             assert trial.preset is not None
-            wrenches = plates(body, trial.name, truth, generator)
+            wrenches = simulate_plates(body, trial.name, truth, generator)
             light = light_preset(trial.preset, wrenches.rate)
             result.append(replace(trial, wrenches=resample(wrenches, trial.motion.times, light)))
     return result
 
 
-def figures_of(single: list[Found], double: list[Found]) -> list[Figure]:
+def build_figures(single: list[LoadResult], double: list[LoadResult]) -> list[Figure]:
     """Rows of both kinds of loads; without cases the rows alone."""
 
     def percent(values: list[bool]) -> float | None:

@@ -48,10 +48,10 @@ def force_figures(data: Path) -> list[Figure]:
     if not (data / FILE).exists():
         what = "forces without moments, hidden stretches: error over kinematics'"
         return [Figure(what, WHERE, None, "", at_most(MUST), at_most(AIM), "no data")]
-    return figures_of(walk_signals(data))
+    return build_figures(walk_signals(data))
 
 
-def figures_of(signals: CentroidalData) -> list[Figure]:
+def build_figures(signals: CentroidalData) -> list[Figure]:
     """Each half of the walk at the precision chosen on the other half; the peer at its best on both."""
     middle = len(signals) // 2
     halves = signals.part(0, middle), signals.part(middle, len(signals))

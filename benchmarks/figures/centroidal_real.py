@@ -20,7 +20,7 @@ from .centroidal_hidden import hidden_masks, kinematic_wrench, wrench_error
 from .centroidal_learning import learn_momentum_blend
 from .centroidal_learnt import FIRST, FIRST_HALF, SECOND_HALF
 from .figure import Figure, at_most
-from .subject import options_of
+from .subject import identification_options
 
 JUMPS = ("DJ1", "DJ2", "DJAsym1")
 INNER = 0.25
@@ -52,11 +52,11 @@ class Recorded:
     settings: SmootherSettings
 
 
-def recorded(prepared: PreparedTrials) -> list[Recorded]:
+def collect_recordings(prepared: PreparedTrials) -> list[Recorded]:
     """Every moving trial with forces; a subject's only trial is explained by inertials fitted to itself."""
     usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
     rig = prepared.rig
-    options = options_of(prepared)
+    options = identification_options(prepared)
     found = []
     for record in usable:
         assert record.trial is not None
@@ -93,7 +93,7 @@ class Hidden:
         return np.asarray(np.sqrt(self.ours / null))
 
 
-def hidden(trial: Recorded, seconds: float, inner: float = 0.0) -> Hidden | None:
+def hide_wrenches(trial: Recorded, seconds: float, inner: float = 0.0) -> Hidden | None:
     """Stance stretches of a length, or flights (0), hidden from the estimator; None where the trial has none."""
     data, bare = trial.data, kinematic_wrench(trial.data)
     sums, count = np.zeros((3, 2)), 0
@@ -121,7 +121,7 @@ def hidden_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
     figures = []
     jumps, runs = [t for t in trials if t.name in JUMPS], [t for t in trials if t.name.startswith("run")]
     for label, chosen, must, aim in (("jumps", jumps, 0.80, 0.60), ("runs", runs, 0.70, 0.50)):
-        found = [h for t in chosen if (h := hidden(t, 0.0))]
+        found = [h for t in chosen if (h := hide_wrenches(t, 0.0))]
         if not found:
             continue
         mean = np.mean([h.ratio(h.kinematic) for h in found], axis=0)
@@ -134,7 +134,7 @@ def hidden_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
         figures.append(Figure(what, where, float(mean[0]), "", at_most(must), at_most(aim), note))
         figures.append(Figure("  the same, momentum rate", where, float(mean[1]), "", at_most(1.0), at_most(0.72)))
     for seconds, inner, must, aim in ((0.1, 0.0, 0.70, 0.55), (0.2, 0.0, 0.85, 0.70), (0.2, INNER, 0.85, 0.70)):
-        found = [h for t in trials if (h := hidden(t, seconds, inner))]
+        found = [h for t in trials if (h := hide_wrenches(t, seconds, inner))]
         if not found:
             continue
         mean = np.mean([h.ratio(h.kinematic) for h in found], axis=0)
@@ -155,8 +155,12 @@ def hidden_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
 
 def _reachable(trials: Sequence[Recorded], seconds: float, inner: float) -> str:
     """What the estimate would reach whose leaning had been learnt on the very stretches that judge it."""
-    own = [replace(t, settings=learn_momentum_blend([t.data], t.settings)) for t in trials if hidden(t, seconds, inner)]
-    found = [h for t in own if (h := hidden(t, seconds, inner))]
+    own = [
+        replace(t, settings=learn_momentum_blend([t.data], t.settings))
+        for t in trials
+        if hide_wrenches(t, seconds, inner)
+    ]
+    found = [h for t in own if (h := hide_wrenches(t, seconds, inner))]
     mean = np.mean([h.ratio(h.kinematic) for h in found], axis=0)
     listed = ", ".join(f"{h.trial} {h.ratio(h.kinematic)[1]:.2f}" for h in found)
     return f"with the leaning learnt on each judged trial itself {mean[1]:.2f}: {listed}"

@@ -1,4 +1,4 @@
-"""Do 95 % intervals hold the truth, and does identification come nearer to it than the tables? On simulated volunteers.
+"""Coverage of 95 % intervals, and errors of identification over those of the tables, on simulated volunteers.
 
 Everything here is simulated: the volunteers of `volunteers`, whose skin moves and whose skeleton is only known by
 calibration, with inertials of their own and plates of 1 N and 0.5 N m of white noise. Inertials differ from the tables
@@ -51,7 +51,7 @@ GROUPS = (("mass", slice(MASS, MASS + 1), "kg", 1.0), ("first moment", FIRST_MOM
           ("inertia", INERTIA, "g m2", 1e3))  # fmt: skip
 
 
-def adult(rig: Rig, generator: np.random.Generator) -> InertialParameters:
+def draw_adult(rig: Rig, generator: np.random.Generator) -> InertialParameters:
     """Inertials of an adult with this skeleton: the table's, scaled, stretched and shifted as adults differ."""
     prior, links = rig.prior, rig.links
     draws: dict[str, np.ndarray] = {}
@@ -97,18 +97,18 @@ class Case:
         return tuple(record.trial for record in self.records if record.trial is not None)
 
 
-def case(seed: int, pulses: tuple[float, float] = PULSES) -> Case:
-    """A volunteer measured, calibrated and tracked; ``pulses`` as `volunteer` has them."""
-    return measured(volunteer(seed, pulses), np.random.default_rng((seed, 98)))
+def draw_case(seed: int, pulses: tuple[float, float] = PULSES) -> Case:
+    """Draw, measure, calibrate and track a volunteer; ``pulses`` as in `volunteer`."""
+    return simulate_study(volunteer(seed, pulses), np.random.default_rng((seed, 98)))
 
 
-def measured(body: Volunteer, generator: np.random.Generator) -> Case:
-    """A body, with inertials and noise that are drawn, measured, calibrated and tracked."""
-    truth, found, preset = adult(body.rig, generator), body.calibrated(), preset_of(PRESET)
+def simulate_study(body: Volunteer, generator: np.random.Generator) -> Case:
+    """Draw inertials and noise of a body; measure, calibrate and track it."""
+    truth, found, preset = draw_adult(body.rig, generator), body.calibrated(), preset_of(PRESET)
     records = []
     for recording in body.recordings[1:]:
         assert recording.markers is not None
-        whole = replace(recording, wrenches=plates(body, recording.name, truth, generator))
+        whole = replace(recording, wrenches=simulate_plates(body, recording.name, truth, generator))
         records.append(TrialRecord(whole, track_markers(found.rig, found.attachments, recording.markers)))
     noises = estimate_motion_noise(found.rig, records, preset)
     preset = adapt_cutoff(found.rig, preset, records, noises)
@@ -130,8 +130,8 @@ def measured(body: Volunteer, generator: np.random.Generator) -> Case:
     return Case(rig, tuple(done), truth, found)
 
 
-def plates(body: Volunteer, name: str, truth: InertialParameters, generator: np.random.Generator) -> Wrenches:
-    """What the plates read during one of a body's motions, noise included."""
+def simulate_plates(body: Volunteer, name: str, truth: InertialParameters, generator: np.random.Generator) -> Wrenches:
+    """Simulate the plates during one of a body's motions, noise included."""
     motion = smooth_motion(body.rig, body.motions[name].times, body.motions[name].q, None)
     wrench = ground_wrench(body.rig, motion, truth)
     wrench += np.repeat([FORCE_NOISE, MOMENT_NOISE], 3) * generator.standard_normal(wrench.shape)
@@ -139,7 +139,7 @@ def plates(body: Volunteer, name: str, truth: InertialParameters, generator: np.
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Coverage:
     """One volunteer's result against the truth, by `GROUPS`.
 
     Attributes:
@@ -154,8 +154,8 @@ class Held:
     prior: np.ndarray
 
 
-def held(given: Case, found: Identification) -> Held:
-    """How a result compares with the truth."""
+def compute_coverage(given: Case, found: Identification) -> Coverage:
+    """Compare a result with the truth."""
     spread, truth = found.uncertainty, given.truth.values
     assert spread is not None
     inside = (truth >= spread.lower) & (truth <= spread.upper)
@@ -164,7 +164,7 @@ def held(given: Case, found: Identification) -> Held:
     def distance(parameters: InertialParameters) -> np.ndarray:
         return np.array([np.sqrt(np.mean((parameters.values - truth)[:, part] ** 2)) for part in parts])
 
-    return Held(
+    return Coverage(
         np.array([inside[:, part].mean() for part in parts]),
         np.array([(spread.upper - spread.lower)[:, part].mean() for part in parts]),
         distance(found.parameters),
@@ -186,13 +186,13 @@ def prior_width(given: Case) -> np.ndarray:
     return np.array([2.0 * TWO_SIDED * np.array(stds)[:, part].mean() for _, part, _, _ in GROUPS])
 
 
-def widest(given: Case, found: Identification) -> Identification:
+def add_soft_tissue_error(given: Case, found: Identification) -> Identification:
     """A result whose intervals include the soft-tissue error."""
     soft_tissue = compute_soft_tissue_errors(given.rig, given.calibration, given.records, found)
     return add_error_sources(found, propagate_wrench_errors(given.rig, found, soft_tissue))
 
 
-def shares(found: Identification, part: slice) -> np.ndarray:
+def variance_shares(found: Identification, part: slice) -> np.ndarray:
     """Share of each cause, as `Identification.std_by_source` has them, in the variances of some columns."""
     variances = np.array([np.sum(std[:, part] ** 2) for std in found.std_by_source.values()])
     return variances / variances.sum()
@@ -203,13 +203,13 @@ def coverage_figures() -> list[Figure]:
     found, narrow, alone, causes = [], [], [], []
     with one_blas_thread():
         for seed in range(VOLUNTEERS):
-            given = case(seed)
+            given = draw_case(seed)
             options = IdentifyOptions(total_mass=given.truth.total_mass, cross_validate=False, jobs=1)
             by_noise = identify_trials(given.rig, given.trials, options)
-            whole = widest(given, by_noise)
-            found.append(held(given, whole))
-            narrow.append(held(given, by_noise))
-            causes.append([shares(whole, part) for _, part, _, _ in GROUPS])
+            whole = add_soft_tissue_error(given, by_noise)
+            found.append(compute_coverage(given, whole))
+            narrow.append(compute_coverage(given, by_noise))
+            causes.append([variance_shares(whole, part) for _, part, _, _ in GROUPS])
             names = list(whole.std_by_source)
             alone.append(prior_width(given))
     data = f"simulated, {VOLUNTEERS} volunteers, skin motion"
@@ -245,9 +245,11 @@ def slow_figures() -> list[Figure]:
     found, cutoffs = [], []
     with one_blas_thread():
         for seed in range(VOLUNTEERS):
-            given = case(seed, SLOW_PULSES)
+            given = draw_case(seed, SLOW_PULSES)
             options = IdentifyOptions(total_mass=given.truth.total_mass, cross_validate=False, jobs=1)
-            found.append(held(given, widest(given, identify_trials(given.rig, given.trials, options))))
+            found.append(
+                compute_coverage(given, add_soft_tissue_error(given, identify_trials(given.rig, given.trials, options)))
+            )
             cutoffs += [trial.preset.cutoff for trial in given.trials if trial.preset is not None]
     slowest, fastest = SLOW_PULSES
     data = f"simulated, {VOLUNTEERS} volunteers, {slowest:g} to {fastest:g} Hz, skin motion"

@@ -55,7 +55,8 @@ def figures(seed: int = 0) -> list[Figure]:
     note = (
         f"{dance.duration:.0f} s of dance, {baseline.duration:.0f} s of random motion, {RATE:g} Hz, plate 0.2 N, "
         f"0.02 N m "
-        f"a sample; over the prior's, by body: {_listed(ours)}, random {_listed(theirs)}; of {len(structure)} base "
+        f"a sample; over the prior's, by body: {_format_values(ours)}, random {_format_values(theirs)}; of "
+        f"{len(structure)} base "
         f"parameters within {100 * ACCURATE:g} %: {identified:.0f}, random {least:.0f}"
     )
     return [
@@ -71,14 +72,14 @@ def _errors(rig: Rig, structure: BaseParameters, dance: Dance) -> tuple[np.ndarr
     for seed in range(1, BODIES + 1):
         truth = perturb_inertials(rig, seed)
         true = structure.project(truth)
-        found, prior = (np.abs(structure.project(one) - true) for one in _identified(rig, motion, truth, seed))
+        found, prior = (np.abs(structure.project(one) - true) for one in _identify(rig, motion, truth, seed))
         known = prior > TINY
         ratios.append(np.exp(np.mean(np.log(np.maximum(found[known], TINY) / prior[known]))))
         identified.append(float((found < ACCURATE * np.abs(true)).sum()))
     return np.array(ratios), float(np.mean(identified))
 
 
-def _identified(
+def _identify(
     rig: Rig, motion: Motion, truth: InertialParameters, seed: int
 ) -> tuple[InertialParameters, InertialParameters]:
     """Parameters found, and the prior's, of files of a motion that a body of other inertials made."""
@@ -97,5 +98,5 @@ def _mean(values: np.ndarray) -> float:
     return float(np.exp(np.log(values).mean()))
 
 
-def _listed(values: np.ndarray) -> str:
+def _format_values(values: np.ndarray) -> str:
     return ", ".join(f"{value:.2f}" for value in values)

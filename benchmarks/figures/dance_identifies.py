@@ -69,16 +69,16 @@ SECONDS_OF_DESIGN: tuple[Bound | None, Bound | None] = at_most(15.0), at_most(8.
 def figures(quick: bool, workers: int, seeds: tuple[int, ...] = (0, 1)) -> Iterator[list[Figure]]:
     """Rows of every case and seed, as they are found; ``quick``: a person's short dance, for information."""
     if quick:
-        yield compared(
+        yield compare_dances(
             replace(PERSON, bounds=NOTHING), dict.fromkeys(FOOT_CONFIGURATIONS, 1), workers, 0, QUICK_SECONDS
         )
         return
     for case in CASES:
         for seed in seeds:
-            yield compared(case, dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers, seed, SECONDS)
+            yield compare_dances(case, dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers, seed, SECONDS)
 
 
-def compared(case: Case, postures: Mapping[str, int], workers: int, seed: int, seconds: float) -> list[Figure]:
+def compare_dances(case: Case, postures: Mapping[str, int], workers: int, seed: int, seconds: float) -> list[Figure]:
     """A dance compared with its baselines."""
     rig, person = case.rig(), case.name == PERSON.name
     options = case.options(postures=postures, workers=workers, seed=seed)
@@ -91,9 +91,9 @@ def compared(case: Case, postures: Mapping[str, int], workers: int, seed: int, s
 
     def row(what: str, shortest: float, must: Bound | None, aim: Bound | None) -> Figure:
         baseline = random_postures(rig, options, seconds, seed, shortest)
-        found = [ratio(rig, structure, baseline, dance, noise) for noise in noises(rig)]
+        found = [deviation_ratio(rig, structure, baseline, dance, noise) for noise in wrench_noises(rig)]
         note = (
-            f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {errors_in_words(rig)}; the plate's alone: "
+            f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {format_motion_errors(rig)}; the plate's alone: "
             f"{found[1]:.3g}; 2 N, 1 N m and the motion's: {found[2]:.3g}; {dance.duration:.0f} s of dance, "
             f"{baseline.duration:.0f} s of random motion, by the second"
         )
@@ -122,7 +122,7 @@ def style_row(
 ) -> Figure:
     """What counts, phrases and mirrored motifs cost: the same postures requested, 120 beats a minute."""
     styled = design_dance(rig, replace(options, style=Style()))
-    both, plate, loud = (ratio(rig, structure, styled, dance, noise) for noise in noises(rig))
+    both, plate, loud = (deviation_ratio(rig, structure, styled, dance, noise) for noise in wrench_noises(rig))
     note = (
         f"by the second; {styled.duration:.0f} s with style; the plate's noise alone: {plate:.3g}; 2 N, 1 N m and the "
         f"motion's: {loud:.3g}"
@@ -131,8 +131,8 @@ def style_row(
     return Figure("style's cost: geometric mean of the deviations, with / without", data, both, "", None, aim, note)
 
 
-def noises(rig: Rig) -> tuple[WrenchNoise, WrenchNoise, WrenchNoise]:
-    """A good plate with the motion's errors, without them, and the paper's residuals with them."""
+def wrench_noises(rig: Rig) -> tuple[WrenchNoise, WrenchNoise, WrenchNoise]:
+    """Noise of a good plate with the motion's errors and without, and of the paper's residuals with them."""
     errors = noise_model(rig).motion
     return (
         WrenchNoise(PLATE, PLATE_RATE, errors),
@@ -141,8 +141,8 @@ def noises(rig: Rig) -> tuple[WrenchNoise, WrenchNoise, WrenchNoise]:
     )
 
 
-def errors_in_words(rig: Rig) -> str:
-    """The motion's errors."""
+def format_motion_errors(rig: Rig) -> str:
+    """The motion's errors as text."""
     errors = noise_model(rig).motion
     if errors is None:
         return "none of the motion"
@@ -152,13 +152,13 @@ def errors_in_words(rig: Rig) -> str:
     )
 
 
-def ratio(rig: Rig, structure: BaseParameters, baseline: Dance, dance: Dance, noise: WrenchNoise) -> float:
-    """Geometric mean over the base parameters of a baseline's deviations over those of a dance, both by the second."""
-    first, second = (deviations_by_the_second(rig, structure, one, noise) for one in (baseline, dance))
+def deviation_ratio(rig: Rig, structure: BaseParameters, baseline: Dance, dance: Dance, noise: WrenchNoise) -> float:
+    """Geometric mean over the base parameters of a baseline's deviations over those of a dance, both per second."""
+    first, second = (deviations_per_second(rig, structure, one, noise) for one in (baseline, dance))
     return float(np.exp(np.mean(np.log(first / second))))
 
 
-def deviations_by_the_second(rig: Rig, structure: BaseParameters, dance: Dance, noise: WrenchNoise) -> np.ndarray:
+def deviations_per_second(rig: Rig, structure: BaseParameters, dance: Dance, noise: WrenchNoise) -> np.ndarray:
     """Standard deviation (B,) of every base parameter from one second of a dance on average."""
     motion = dance.sample(rig, RATE)
     rows = noise.whitening(rig, motion) @ base_rows(rig, motion, structure) / np.sqrt(RATE)

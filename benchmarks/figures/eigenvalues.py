@@ -59,8 +59,8 @@ def _consistent(rig: Rig, options: ConsistentOptions, regression: Regression) ->
     return consistent(regression, rig, options)
 
 
-def keeps(estimate: Estimate, demanded: str) -> bool:
-    """Whether the eigenvalues agree with what is demanded and with what the result says of itself."""
+def meets_requirements(estimate: Estimate, demanded: str) -> bool:
+    """Whether the eigenvalues meet the requirements and the result's own status."""
     parameters = estimate.parameters
     largest = np.abs(parameters.pseudo_inertias).max()
     physical = bool(parameters.consistency_margin.min() >= -ROUNDING * largest)
@@ -77,7 +77,7 @@ def eigenvalue_figures(datasets: Sequence[DataSet]) -> tuple[list[Figure], list[
         parts = accumulate_regression(data.rig, data.trials, axes="world")
         for method, demanded in methods(data):
             _, estimate = fit_axis_weights(parts, method, data.rig)
-            kept = keeps(estimate, demanded)
+            kept = meets_requirements(estimate, demanded)
             broken += not kept
             parameters = estimate.parameters
             inertia, pseudo = parameters.rotational_margin.min(), parameters.consistency_margin.min()

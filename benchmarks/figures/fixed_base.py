@@ -74,13 +74,13 @@ def figures(quick: bool) -> list[Figure]:
         if path is None:
             result.append(Figure("an arm on a bench", f"simulated, {name}", None, note=f"not installed: {HOW}"))
             continue
-        result += _of_arm(name, path, quick)
+        result += _arm_figures(name, path, quick)
         if quick:
             break
     return result
 
 
-def _of_arm(name: str, path: Path, quick: bool) -> list[Figure]:
+def _arm_figures(name: str, path: Path, quick: bool) -> list[Figure]:
     rig, data = from_urdf(path), f"simulated, {name}, {SECONDS:g} s"
     bench = FixedBaseRobot(rig, drives=False)
     options = ExcitingOptions(seconds=SECONDS)
@@ -105,7 +105,7 @@ def _of_arm(name: str, path: Path, quick: bool) -> list[Figure]:
         rows.append(Figure("  over a Fourier series of five harmonics", data, ratio, "", at_most(1.0),
                            note=f"its condition number: {value:.1f}; {note}"))  # fmt: skip
         rows += _by_peer(data, path, found, margins)
-        rows += identified(name, rig, options)
+        rows += identification_figures(name, rig, options)
     return rows
 
 
@@ -257,7 +257,7 @@ def _on_its_columns(data: str, found: ExcitingMotion, base: np.ndarray, theirs: 
     )
 
 
-def identified(name: str, rig: Rig, options: ExcitingOptions) -> list[Figure]:
+def identification_figures(name: str, rig: Rig, options: ExcitingOptions) -> list[Figure]:
     """From the exciting motion, torques at the motors, or the base's wrench: error of the base parameters."""
     generator = np.random.default_rng(2)
     wrong = np.exp(PRIOR_ERROR * generator.standard_normal(len(rig.links)))

@@ -27,8 +27,8 @@ from solver.wrenches import Wrenches
 
 from ..reference import reference_line
 from .figure import Figure, at_least, at_most
-from .mismatched import level, standing_still
-from .runs import OTHERS, RUNS, tracked
+from .mismatched import freeze_forces, scale_horizontal_forces
+from .runs import OTHERS, RUNS, track_runs
 from .subject import PRESET, STATIC, SUBJECT
 
 SECONDS = (0.3, 0.5, 1.0, 2.0)
@@ -54,15 +54,15 @@ def restamp(stamps: Wrenches, other: Wrenches) -> Wrenches:
 
 
 def modify_forces(own: Wrenches, others: Mapping[str, Wrenches]) -> dict[str, Wrenches]:
-    """Every way in which forces become foreign, by name."""
+    """Modify forces in every way, by name."""
     cases = {f"{name}'s": restamp(own, other) for name, other in others.items()}
     for seconds in (sign * second for second in SECONDS for sign in (1.0, -1.0)):
         cases[f"{seconds:+g} s"] = shift_wrenches(own, -seconds)
         if (same := freeze(own, seconds)) is not None:
             cases[f"{seconds:+g} s, held"] = same
-    cases["level reversed"] = level(-1.0, -1.0)(own)
+    cases["level reversed"] = scale_horizontal_forces(-1.0, -1.0)(own)
     cases["backwards"] = replace(own, values=own.values[::-1])
-    cases["frozen"] = standing_still(own)
+    cases["frozen"] = freeze_forces(own)
     return cases
 
 
@@ -122,7 +122,7 @@ def main(data: Path) -> int:
         print(f"missing: {', '.join(missing_files)}", file=sys.stderr)
         return 1
     for name, files in wanted.items():
-        for (trial, case), said in check_trials(*tracked(tuple(data / file for file in files), "one")).items():
+        for (trial, case), said in check_trials(*track_runs(tuple(data / file for file in files), "one")).items():
             print(f"{name:32}{trial:18}{case or 'as it is':20}{said[:120] or '-'}", flush=True)
     return 0
 

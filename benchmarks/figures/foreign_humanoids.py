@@ -52,8 +52,8 @@ KEPT = -1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """One humanoid and what became of it.
+class HumanoidResult:
+    """Result of one humanoid.
 
     Attributes:
         rig: None where its file could not be read.
@@ -70,8 +70,8 @@ class Tried:
     seconds: float
 
 
-def listed(path: Path) -> list[tuple[str, str]]:
-    """Pairs that touch as the robot is built, by its maker's SRDF beside its file.
+def read_touching_pairs(path: Path) -> list[tuple[str, str]]:
+    """Read pairs that touch by construction from the SRDF beside a robot's file.
 
     Adjacent ones, and those that its maker found touching in the default posture; not those that he never saw touching.
     """
@@ -83,8 +83,8 @@ def listed(path: Path) -> list[tuple[str, str]]:
 
 
 @cache
-def tried(name: str, seed: int) -> Tried:
-    """Read, dance with one posture on each footing, judge."""
+def try_humanoid(name: str, seed: int) -> HumanoidResult:
+    """Read a humanoid, design a dance with one posture on each foot configuration, and check it."""
     began, path = time.process_time(), model_file(FOREIGN[name])
     assert path is not None
     rig = dance = None
@@ -94,20 +94,20 @@ def tried(name: str, seed: int) -> Tried:
         options = DanceOptions(postures=postures, pool=60, starts=2, rounds=2, workers=1, step=None, seed=seed)
         dance = design_dance(rig, options)
     except SolverError as error:
-        return Tried(rig, None, str(error), str(error), time.process_time() - began)
+        return HumanoidResult(rig, None, str(error), str(error), time.process_time() - began)
     limits = rig.limits
     unstated = [kind for kind, given in (("torque", limits.torque), ("speed", limits.speed)) if np.isinf(given).all()]
-    judge = Judge(path, places(), dance.checks.friction, unstated, listed(path))
-    findings = judge.findings(record_of(rig, dance))
+    judge = Judge(path, places(), dance.checks.friction, unstated, read_touching_pairs(path))
+    findings = judge.findings(build_record(rig, dance))
     wrong = [str(finding) for finding in findings if finding.margin < KEPT]
     if not dance.complete:
         lost = [note for note in dance.notes if "left out" in note or "wanted" in note]
         wrong.append(f"not every footing: {'; '.join(lost)}")
-    return Tried(rig, dance, "; ".join(map(str, findings)), "; ".join(wrong), time.process_time() - began)
+    return HumanoidResult(rig, dance, "; ".join(map(str, findings)), "; ".join(wrong), time.process_time() - began)
 
 
-def record_of(rig: Rig, dance: Dance) -> Record:
-    """A dance in plain numbers, joints by the names of the robot's file."""
+def build_record(rig: Rig, dance: Dance) -> Record:
+    """Convert a dance to plain numbers, joints by the names of the robot's file."""
     motion, schedule = dance.sample(rig, RATE), dance.schedule
     joints = {}
     for joint, own, _ in joint_slices(rig)[1:]:
@@ -124,8 +124,8 @@ def record_of(rig: Rig, dance: Dance) -> Record:
     return Record(motion.times, root, joints, planted)
 
 
-def embodied(rig: Rig) -> InertialParameters:
-    """The prior, with a small ball at the axes that have no mass, which no simulator moves otherwise."""
+def add_axis_inertias(rig: Rig) -> InertialParameters:
+    """Prior with a small ball at each massless axis, which simulators require."""
     mass = AXIS * float(rig.prior.total_mass / len(rig.links))
     ball = np.concatenate([[mass, 0.0, 0.0, 0.0], symmetric_entries(mass * 1e-3 * np.eye(3))])
     values = np.where((rig.masses == 0.0)[:, None], ball, rig.prior.values)
@@ -140,7 +140,7 @@ def dance_figures(names: Sequence[str] = tuple(FOREIGN), seed: int = 0) -> Itera
         if name not in there:
             yield from missing([Figure(what, "simulated", None)], "the model is not installed")
             continue
-        result = tried(name, seed)
+        result = try_humanoid(name, seed)
         good += not result.failing
         length = "no dance" if result.dance is None else f"{result.dance.duration:.0f} s"
         verdict = f"FAILS: {result.failing}" if result.failing else "keeps all"
@@ -155,11 +155,11 @@ def play_figures(names: Sequence[str] = tuple(FOREIGN), seeds: Sequence[int] = S
     """Falls of each humanoid's dances in MuJoCo, on three floors."""
     for name in names:
         what = f"{name}: falls in MuJoCo, floors as usual, mu = 1, stiffer"
-        danced = [] if model_file(FOREIGN[name]) is None else [tried(name, seed) for seed in seeds]
+        danced = [] if model_file(FOREIGN[name]) is None else [try_humanoid(name, seed) for seed in seeds]
         if not all(result.dance is not None for result in danced) or not danced:
             yield from missing([Figure(what, "simulated", None, "", at_most(0.0))], "no dance")
             continue
-        plays = [play_of(result.rig, result.dance) for result in danced if result.rig and result.dance]
+        plays = [count_falls(result.rig, result.dance) for result in danced if result.rig and result.dance]
         falls = sum(count for count, _ in plays)
         yield Figure(what, f"simulated, {len(seeds)} seeds", float(falls), "", at_most(0.0),
                      note="; ".join(text for _, text in plays))  # fmt: skip
@@ -177,7 +177,7 @@ def own_figures(seeds: Sequence[int] = SEEDS) -> Iterator[Figure]:
         try:
             for seed in seeds:
                 postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1)
-                fallen, said = play_of(rig, design_dance(rig, case.options(postures=postures, seed=seed, **effort)))
+                fallen, said = count_falls(rig, design_dance(rig, case.options(postures=postures, seed=seed, **effort)))
                 falls, lines = falls + fallen, [*lines, said]
         except SolverError as error:
             yield from missing([Figure(what, "simulated", None, "", at_most(0.0))], f"no dance: {error}")
@@ -185,8 +185,8 @@ def own_figures(seeds: Sequence[int] = SEEDS) -> Iterator[Figure]:
         yield Figure(what, f"simulated, {len(seeds)} seeds", float(falls), "", at_most(0.0), note="; ".join(lines))
 
 
-def play_of(rig: Rig, dance: Dance) -> tuple[int, str]:
-    """Falls of one dance on the floors, and what happened there; the last without the plan's torques is not counted."""
+def count_falls(rig: Rig, dance: Dance) -> tuple[int, str]:
+    """Falls of one dance on the floors, and a description; the last without the plan's torques is not counted."""
     from ..engine.measure import measure
     from ..engine.mjcf import Ground
     from ..engine.performance import PlayOptions, plan
@@ -198,7 +198,7 @@ def play_of(rig: Rig, dance: Dance) -> tuple[int, str]:
         "mu 1": PlayOptions(ground=Ground(friction=1.0)),
         "stiff": PlayOptions(ground=stiff),
     }
-    intended, truth = plan(rig, dance.sample(rig, PLAY_RATE), dance.schedule), embodied(rig)
+    intended, truth = plan(rig, dance.sample(rig, PLAY_RATE), dance.schedule), add_axis_inertias(rig)
     falls, lines = 0, []
     for floor, options in floors.items():
         shown = measure(rig, intended, play(rig, intended, options, truth))

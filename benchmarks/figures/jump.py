@@ -114,15 +114,15 @@ OTHERS = (
 """Jumps on which nothing was chosen."""
 
 
-def size_of(rig: Rig) -> float:
-    """How high a rig stands, over the person whose jump is in the figures to reach."""
+def relative_height(rig: Rig) -> float:
+    """Standing height of a rig over that of the reference person."""
     return rig.standing_height / JUMPERS[0].rig().standing_height
 
 
 def keyed_jump(rig: Rig, leap: Leap | None = None) -> AuthoredDance:
     """Standing, the same posture lifted, standing; both feet on the floor but for the flight."""
     leap = leap or Leap()
-    size = size_of(rig)
+    size = relative_height(rig)
     legged = LeggedRig(rig, shrink=CHECKS.shrink)
     standing, curves, _ = legged.solve_static(legged.home_posture(legged.get_footing("both"))[None], ("right", "left"))
     lifted = standing[:, : rig.nv].copy()
@@ -143,12 +143,12 @@ def keyed_jump(rig: Rig, leap: Leap | None = None) -> AuthoredDance:
 def figures(jumpers: tuple[Jumper, ...] = JUMPERS) -> Iterator[list[Figure]]:
     """Rows of every jumper, then one of every other jump, as they are found."""
     for jumper in jumpers:
-        yield jumped(jumper)
+        yield jump_figures(jumper)
     for jumper in OTHERS:
-        yield [tried(jumper)]
+        yield [other_jump_figure(jumper)]
 
 
-def jumped(jumper: Jumper) -> list[Figure]:
+def jump_figures(jumper: Jumper) -> list[Figure]:
     """Rows of one jumper."""
     rig = jumper.rig()
     keyed = keyed_jump(rig, jumper.leap)
@@ -156,11 +156,11 @@ def jumped(jumper: Jumper) -> list[Figure]:
     answer = repair(keyed, options=RepairOptions(passes=ROUNDS), rate=RATE)
     seconds = time.process_time() - began
     motion = answer.dance.motion(RATE)
-    parabola, drift, spin = flown(rig, motion, keyed)
+    parabola, drift, spin = measure_flight(rig, motion, keyed)
     slip = CHECKS.allowed_slip - min(float(m.smallest.min()) for m in answer.checks.margins if m.name == "slip")
     flight = next(phase for phase in keyed.schedule.phases if phase.airborne)
     data = f"simulated, {jumper.name}, {SECONDS:g} s"
-    note = f"{flight.stop - flight.start:.2f} s in the air; {_verdict(answer)}"
+    note = f"{flight.stop - flight.start:.2f} s in the air; {_format_result(answer)}"
 
     def bound(limit: float) -> Bound | None:
         return at_most(limit) if jumper.held else None
@@ -173,12 +173,12 @@ def jumped(jumper: Jumper) -> list[Figure]:
         Figure("  slip of planted feet", data, 1e3 * slip, "mm", bound(1.0)),
         Figure("  frames that fail any check", data, 100.0 * float(answer.checks.failed.mean()), "%", None,
                at_most(0.0)),
-        *(_in_frames(rig, answer, keyed, data, rate, bound(1.0)) for rate in FRAMES),
+        *(_blender_frames_figure(rig, answer, keyed, data, rate, bound(1.0)) for rate in FRAMES),
         Figure("  processor time", data, seconds, "s", bound(10.0), bound(3.0), timed=True),
     ]  # fmt: skip
 
 
-def _in_frames(
+def _blender_frames_figure(
     rig: Rig, answer: EditedDance, keyed: AuthoredDance, data: str, rate: float, must: Bound | None
 ) -> Figure:
     """The row of a repaired jump as it is read back from Blender's frames."""
@@ -191,7 +191,7 @@ def _in_frames(
         again = [sys.executable, "-m", "benchmarks.figures.jump", str(written), f"{rate:g}"]
         subprocess.run(again, check=True, capture_output=True)
         found = read_timeline_dance(written / AS_READ)
-    parabola, drift, spin = flown(rig, found.motion(RATE), keyed)
+    parabola, drift, spin = measure_flight(rig, found.motion(RATE), keyed)
     failed = 100.0 * float(check(found).checks.failed.mean())
     note = f"{1e3 * parabola:.3f} mm from the parabola, momentum {100.0 * drift:.2f} %, angular {100.0 * spin:.2f} %"
     return Figure(what, data, failed, "%", must, aim, note=note)
@@ -215,28 +215,28 @@ def read_back(folder: Path, rate: float) -> None:
     TIMELINE.write(folder / AS_READ, timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body)))
 
 
-def tried(jumper: Jumper) -> Figure:
+def other_jump_figure(jumper: Jumper) -> Figure:
     """One row of a jump: frames that fail, beside those of the keyed motion as it is."""
     rig = jumper.rig()
     keyed = keyed_jump(rig, jumper.leap)
     began = time.process_time()
     answer = repair(keyed, options=RepairOptions(passes=ROUNDS), rate=RATE)
     seconds = time.process_time() - began
-    parabola, drift, spin = flown(rig, answer.dance.motion(RATE), keyed)
-    given, *_ = flown(rig, keyed.motion(RATE), keyed)
+    parabola, drift, spin = measure_flight(rig, answer.dance.motion(RATE), keyed)
+    given, *_ = measure_flight(rig, keyed.motion(RATE), keyed)
     before = getattr(answer.details, "before", answer.checks)
     note = (
         f"as keyed: {100.0 * float(before.failed.mean()):.0f} %, {1e3 * given:.0f} mm from the parabola; repaired: "
         f"{1e3 * parabola:.3f} mm, momentum {100.0 * drift:.2f} %, angular {100.0 * spin:.2f} %, {seconds:.1f} s; "
     )
     failed = 100.0 * float(answer.checks.failed.mean())
-    data, note = f"simulated, {jumper.name}, {SECONDS:g} s", note + _verdict(answer)
+    data, note = f"simulated, {jumper.name}, {SECONDS:g} s", note + _format_result(answer)
     return Figure(
         "jump besides, repaired: frames that fail any check", data, failed, "%", None, at_most(0.0), note=note
     )
 
 
-def _verdict(answer: EditedDance) -> str:
+def _format_result(answer: EditedDance) -> str:
     """Feasible, or all that fails, and why."""
     programs = getattr(answer.details, "iterations", 0)
     failing = "; ".join(str(failure) for failure in answer.checks.worst_failures)
@@ -244,7 +244,7 @@ def _verdict(answer: EditedDance) -> str:
     return f"{'every check holds' if answer.feasible else f'fails: {failing}'}{why}; {programs} programs"
 
 
-def flown(rig: Rig, motion: Motion, keyed: AuthoredDance) -> tuple[float, float, float]:
+def measure_flight(rig: Rig, motion: Motion, keyed: AuthoredDance) -> tuple[float, float, float]:
     """Largest distance [m] from the best parabola; drifts of horizontal and angular momentum, as shares.
 
     Of the momentum in the first instant of the flight, and of the largest angular momentum on the ground.

@@ -44,7 +44,7 @@ def recordings(minutes: float) -> tuple[Recording, Recording]:
         feet = sole_centres(person.rig, motion)
         noise = PlateNoise(generator)
         plates = record_plates(person.rig, motion, person.truth, feet, find_lifted_feet(person.rig, motion), noise)
-        frames = _spliced(len(motion), count) if count else np.arange(len(motion))
+        frames = _splice(len(motion), count) if count else np.arange(len(motion))
         times = np.arange(len(frames)) / RATE
         shown = np.resize(np.arange(len(markers.names)), MARKERS)
         names = [f"{markers.names[k]}{'' if place < len(markers.names) else '_2'}" for place, k in enumerate(shown)]
@@ -57,7 +57,7 @@ def recordings(minutes: float) -> tuple[Recording, Recording]:
     return result[0], result[1]
 
 
-def _spliced(length: int, count: int) -> np.ndarray:
+def _splice(length: int, count: int) -> np.ndarray:
     """Frames (count,) of a motion played forwards and backwards in turns."""
     there_and_back = np.concatenate([np.arange(length), np.arange(length - 2, 0, -1)])
     return np.resize(there_and_back, count)

@@ -48,7 +48,7 @@ class Case:
 
 
 def with_forces(change: Callable[[Wrenches], Wrenches]) -> Callable[[Records], Records]:
-    """Every recording with its wrenches changed."""
+    """Change the wrenches of every recording."""
     return lambda records: [
         r if r.recording.wrenches is None
         else replace(r, recording=replace(r.recording, wrenches=change(r.recording.wrenches)))
@@ -56,37 +56,37 @@ def with_forces(change: Callable[[Wrenches], Wrenches]) -> Callable[[Records], R
     ]  # fmt: skip
 
 
-def rebuilt(wrenches: Wrenches, force: np.ndarray, point: np.ndarray) -> Wrenches:
+def replace_forces(wrenches: Wrenches, force: np.ndarray, point: np.ndarray) -> Wrenches:
     """Wrenches of other forces (N, K, 3) at points (N, K, 3), with the same free moments."""
     moment = np.cross(point, force)
     moment[:, :, 2] += wrenches.free_moments
     return replace(wrenches, values=np.concatenate([force, moment], axis=2))
 
 
-def level(x: float, y: float) -> Callable[[Wrenches], Wrenches]:
-    """Horizontal forces times these, at the centres of pressure as they are."""
-    return lambda w: rebuilt(w, w.values[:, :, :3] * [x, y, 1.0], np.nan_to_num(w.centres_of_pressure()))
+def scale_horizontal_forces(x: float, y: float) -> Callable[[Wrenches], Wrenches]:
+    """Scale horizontal forces at unchanged centres of pressure."""
+    return lambda w: replace_forces(w, w.values[:, :, :3] * [x, y, 1.0], np.nan_to_num(w.centres_of_pressure()))
 
 
-def exchanged_columns(wrenches: Wrenches) -> Wrenches:
-    """Fore and sideways force under each other's name."""
-    return rebuilt(wrenches, wrenches.values[:, :, [1, 0, 2]], np.nan_to_num(wrenches.centres_of_pressure()))
+def exchange_columns(wrenches: Wrenches) -> Wrenches:
+    """Exchange the columns of the two horizontal forces."""
+    return replace_forces(wrenches, wrenches.values[:, :, [1, 0, 2]], np.nan_to_num(wrenches.centres_of_pressure()))
 
 
-def lever_twice(wrenches: Wrenches) -> Wrenches:
-    """Moments about the origin taken for free moments beside a centre of pressure."""
-    return rebuilt(wrenches, wrenches.values[:, :, :3], 2.0 * np.nan_to_num(wrenches.centres_of_pressure()))
+def double_lever_arm(wrenches: Wrenches) -> Wrenches:
+    """Store moments about the origin as free moments beside a centre of pressure."""
+    return replace_forces(wrenches, wrenches.values[:, :, :3], 2.0 * np.nan_to_num(wrenches.centres_of_pressure()))
 
 
-def exchanged_plates(wrenches: Wrenches) -> Wrenches:
-    """The first two plates stand where the other one is said to be."""
+def exchange_plates(wrenches: Wrenches) -> Wrenches:
+    """Exchange the locations of the first two plates."""
     points = wrenches.centres_of_pressure()
     step = np.nanmedian(points[:, 1], axis=0) - np.nanmedian(points[:, 0], axis=0)
     return wrenches.displaced(np.array([step, -step, *np.zeros((len(wrenches.frames) - 2, 3))]))
 
 
-def standing_still(wrenches: Wrenches) -> Wrenches:
-    """Forces that repeat one sample in the middle of the trial, where plates are loaded."""
+def freeze_forces(wrenches: Wrenches) -> Wrenches:
+    """Repeat one sample of the forces in the middle of the trial, where plates are loaded."""
     count = min(round(FROZEN * len(wrenches)), round(LONGEST * wrenches.rate))
     start = (len(wrenches) - count) // 2
     start += int(np.argmax(wrenches.total[start:, 2] > 0.5 * wrenches.total[:, 2].mean()))
@@ -95,15 +95,15 @@ def standing_still(wrenches: Wrenches) -> Wrenches:
     return replace(wrenches, values=values)
 
 
-def never_unloaded(wrenches: Wrenches) -> Wrenches:
-    """Plates that read a share of the mean load too much, all the time."""
+def add_constant_load(wrenches: Wrenches) -> Wrenches:
+    """Add a share of the mean load to the plates, all the time."""
     values = wrenches.values.copy()
     values[:, 0, 2] += OFFSET * float(np.nanmean(wrenches.total[:, 2]))
     return replace(wrenches, values=values)
 
 
-def each_others_forces(records: Records) -> Records:
-    """The forces of the first two trials under each other's name."""
+def exchange_forces(records: Records) -> Records:
+    """Exchange the forces of the first two trials."""
     own = [r for r in records if r.recording.wrenches is not None]
     other = {own[0].name: own[1].recording.wrenches, own[1].name: own[0].recording.wrenches}
     return [
@@ -111,21 +111,22 @@ def each_others_forces(records: Records) -> Records:
     ]
 
 
-def scaled(factor: float) -> Callable[[Wrenches], Wrenches]:
-    """All readings in another unit."""
+def scale_readings(factor: float) -> Callable[[Wrenches], Wrenches]:
+    """Scale all readings, as another unit does."""
     return lambda w: replace(w, values=w.values * factor)
 
 
 CASES: tuple[Case, ...] = (
-    Case("horizontal forces reversed", ("horizontal forces are reversed",), with_forces(level(-1.0, -1.0))),
-    Case("another trial's forces", ("from another trial", "from another recording"), each_others_forces, trials=2),
+    Case("horizontal forces reversed", ("horizontal forces are "
+            "reversed",), with_forces(scale_horizontal_forces(-1.0, -1.0))),
+    Case("another trial's forces", ("from another trial", "from another recording"), exchange_forces, trials=2),
     Case(
         "forces one second late", (f"{LATE:.2f} s too late", "not synchronised"),
         with_forces(lambda w: shift_wrenches(w, -LATE)),
     ),
-    Case("forces frozen for up to 2 s", ("forces are frozen",), with_forces(standing_still)),
-    Case("moments about the origin beside a centre of pressure", ("about the origin",), with_forces(lever_twice)),
-    Case("two plates exchanged", ("are exchanged",), with_forces(exchanged_plates)),
+    Case("forces frozen for up to 2 s", ("forces are frozen",), with_forces(freeze_forces)),
+    Case("moments about the origin beside a centre of pressure", ("about the origin",), with_forces(double_lever_arm)),
+    Case("two plates exchanged", ("are exchanged",), with_forces(exchange_plates)),
     Case(
         "free moment reversed", ("free moment has the wrong sign",), with_forces(lambda w: w.with_free_moments(-1.0)),
     ),
@@ -133,10 +134,10 @@ CASES: tuple[Case, ...] = (
         "plates elsewhere by 4 cm", ("not at their location",),
         with_forces(lambda w: w.displaced(np.array([0.0, LATERAL_SHIFT, 0.0]))),
     ),
-    Case("15 % too much on every plate", ("contradict", "no offset"), with_forces(never_unloaded), stated_mass=0.0),
-    Case("forces in kilograms-force", ("kilograms-force",), with_forces(scaled(1.0 / 9.81))),
+    Case("15 % too much on every plate", ("contradict", "no offset"), with_forces(add_constant_load), stated_mass=0.0),
+    Case("forces in kilograms-force", ("kilograms-force",), with_forces(scale_readings(1.0 / 9.81))),
     Case("a stated mass that every plate contradicts", ("contradict every plate",), list, stated_mass=1.25),
-    Case("columns of the horizontal forces exchanged", ("columns of the two",), with_forces(exchanged_columns)),
+    Case("columns of the horizontal forces exchanged", ("columns of the two",), with_forces(exchange_columns)),
 )  # fmt: skip
 """A stated mass is in shares of the true one; 0 states the true one."""
 

@@ -27,7 +27,7 @@ from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.trajectory.legged_rig import LeggedRig
 
-from .dance_identifies import RATE, errors_in_words, noises, ratio
+from .dance_identifies import RATE, deviation_ratio, format_motion_errors, wrench_noises
 from .figure import Figure, at_least, at_most
 from .plain_motions import random_postures
 
@@ -78,10 +78,10 @@ CASES = (
 def figures(workers: int, cases: tuple[Case, ...] = CASES) -> Iterator[list[Figure]]:
     """Rows of every case, as they are found."""
     for case in cases:
-        yield compared(case, workers)
+        yield compare_dances(case, workers)
 
 
-def poses_of(rig: Rig, poses: Mapping[str, Angles]) -> tuple[NamedPose, ...]:
+def build_poses(rig: Rig, poses: Mapping[str, Angles]) -> tuple[NamedPose, ...]:
     """Postures from home with joints turned, within their limits."""
     legged = LeggedRig(rig, shrink=0.0)
     footing = legged.get_footing("both")
@@ -97,10 +97,10 @@ def poses_of(rig: Rig, poses: Mapping[str, Angles]) -> tuple[NamedPose, ...]:
     return tuple(made)
 
 
-def compared(case: Case, workers: int) -> list[Figure]:
+def compare_dances(case: Case, workers: int) -> list[Figure]:
     """A dance of named poses compared with its baselines."""
     rig = case.rig()
-    poses = poses_of(rig, case.poses)
+    poses = build_poses(rig, case.poses)
     options = case.options(postures=dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers=workers, seed=0, style=Style())
     data = f"simulated, {case.name}, {len(poses)} poses"
     what = "dance of named poses: random / dance, geometric mean"
@@ -113,20 +113,21 @@ def compared(case: Case, workers: int) -> list[Figure]:
     own = design_dance(rig, options)
     baseline = random_postures(rig, options, named.duration, options.seed, options.shortest)
     structure = base_parameters(rig)
-    noise = noises(rig)[0]
+    noise = wrench_noises(rig)[0]
     counts = {"named": named, "own": own, "random": baseline}
-    known = {name: _known(rig, dance, named.duration) for name, dance in counts.items()}
+    known = {name: _count_known(rig, dance, named.duration) for name, dance in counts.items()}
     failed = np.concatenate([found.failed for found in named.check(rig, JUDGED, options.checks)])
-    heard = f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {errors_in_words(rig)}"
+    heard = f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {format_motion_errors(rig)}"
     used = ", ".join(f"{count} times {name}" for name, count in Counter(named.poses).items())
     notes = "".join(f"; {note}" for note in named.notes)
     return [
-        Figure(what, data, ratio(rig, structure, baseline, named, noise), "", None, at_least(1.0),
+        Figure(what, data, deviation_ratio(rig, structure, baseline, named, noise), "", None, at_least(1.0),
                note=f"{heard}; {named.duration:.0f} s of dance, {len(named.postures)} postures ({used}), "
                f"{baseline.duration:.0f} s of random motion, by the second{notes}"),
-        Figure("  random / the optimiser's own postures", data, ratio(rig, structure, baseline, own, noise),
+        Figure("  random / the optimiser's own postures", data, deviation_ratio(rig, structure, baseline, own, noise),
                note=f"{own.duration:.0f} s, {len(own.postures)} postures on counts, mirrored"),
-        Figure("  named poses' deviations over its own postures'", data, ratio(rig, structure, named, own, noise),
+        Figure("  named poses' deviations over its "
+            "own postures'", data, deviation_ratio(rig, structure, named, own, noise),
                note="what naming poses costs, by the second"),
         Figure("  base parameters below 10 % at 2 N, 1 N m", data, float(known["named"]),
                note=f"of {len(structure)}; its own postures {known['own']}, random motion {known['random']}, all as if "
@@ -137,7 +138,7 @@ def compared(case: Case, workers: int) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _known(rig: Rig, dance: Dance, seconds: float) -> int:
+def _count_known(rig: Rig, dance: Dance, seconds: float) -> int:
     """Base parameters with a predicted relative deviation below 10 %, the dance repeated for so many seconds [s]."""
     found = Excitation.before_motion(base_parameters(rig), PLATE_NOISE).with_motion(rig, dance.sample(rig, RATE))
     relative = found.relative_deviations(rig.prior) * np.sqrt(RATE / JUDGED * dance.duration / seconds)

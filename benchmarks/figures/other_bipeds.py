@@ -32,7 +32,7 @@ from solver.threads import one_blas_thread
 from ..engine.judge import Finding, Judge, Record
 from ..models import model_file, places
 from .figure import Figure, at_least, exit_code, heading, missing, row, summary
-from .foreign_humanoids import KEPT, listed, play_of, record_of
+from .foreign_humanoids import KEPT, build_record, count_falls, read_touching_pairs
 
 MENAGERIE = ("mujoco_menagerie",)
 DANCERS = {
@@ -74,14 +74,14 @@ def findings(rig: Rig, dance: Dance, path: Path) -> list[Finding]:
     unstated = [kind for kind, given in kinds.items() if (given == float("inf")).all()]
     own = path.suffix == ".urdf" and not any("root" in note for note in rig.notes)
     with tempfile.TemporaryDirectory() as folder:
-        file = _absolute(path, Path(folder)) if own else plain(rig, Path(folder))
-        apart = [*rig.excluded, *_drawn_touching(rig), *(listed(path) if own else ())]
+        file = _absolute(path, Path(folder)) if own else write_plain_urdf(rig, Path(folder))
+        apart = [*rig.excluded, *_overlapping_pairs(rig), *(read_touching_pairs(path) if own else ())]
         judge = Judge(file, [*places(), *path.resolve().parents], dance.checks.friction, unstated, apart)
-        return judge.findings(record_of(rig, dance) if own else of_links(rig, dance))
+        return judge.findings(build_record(rig, dance) if own else build_record_by_links(rig, dance))
 
 
-def _drawn_touching(rig: Rig) -> list[tuple[str, str]]:
-    """Pairs whose shapes overlap with every joint at zero, as their maker drew them: `listed` where no SRDF is."""
+def _overlapping_pairs(rig: Rig) -> list[tuple[str, str]]:
+    """Pairs whose shapes overlap with every joint at zero; replaces `read_touching_pairs` where no SRDF exists."""
     pairs = collision_pairs(rig)
     distances = PairDistances(rig, pairs, 0.01).minimum_distances(rig.neutral[None])[0]
     return [pair for pair, distance in zip(pairs, distances) if distance < 0.0]
@@ -96,8 +96,8 @@ def _absolute(path: Path, folder: Path) -> Path:
     return copy
 
 
-def plain(rig: Rig, folder: Path) -> Path:
-    """A rig's URDF with a file beside it for every mesh."""
+def write_plain_urdf(rig: Rig, folder: Path) -> Path:
+    """Write a rig's URDF with a file beside it for every mesh."""
     path = folder / "robot.urdf"
     write_urdf(rig, path)
     tree = ET.parse(path)
@@ -113,9 +113,9 @@ def plain(rig: Rig, folder: Path) -> Path:
     return path
 
 
-def of_links(rig: Rig, dance: Dance) -> Record:
+def build_record_by_links(rig: Rig, dance: Dance) -> Record:
     """The record for a rig's own URDF, whose joints are named after their links and whose root stands upright."""
-    record = record_of(replace(rig, provenance=dict(rig.provenance) | {"up": "z"}), dance)
+    record = build_record(replace(rig, provenance=dict(rig.provenance) | {"up": "z"}), dance)
     names = {joint.name: link for joint, link in zip(rig.joints, rig.links)}
     return replace(record, joints={names[name]: values for name, values in record.joints.items()})
 
@@ -130,12 +130,12 @@ def figures(names: Sequence[str], play: bool) -> Iterator[Figure]:
             yield from missing([Figure(what, "simulated", None)], "the model is not there")
             continue
         began = time.process_time()
-        good, report = _tried(path, play) if not words else _refused(path, words)
+        good, report = _try_dance(path, play) if not words else _check_refusal(path, words)
         seconds = time.process_time() - began
         yield Figure(what, "simulated", float(good), "", at_least(1.0), note=f"{report}; {seconds:.0f} s of processor")
 
 
-def _tried(path: Path, play: bool) -> tuple[bool, str]:
+def _try_dance(path: Path, play: bool) -> tuple[bool, str]:
     try:
         rig = read(path)
         postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1)
@@ -147,18 +147,18 @@ def _tried(path: Path, play: bool) -> tuple[bool, str]:
     lost = [note for note in dance.notes if "left out" in note]
     lines = [f"{dance.duration:.0f} s", "; ".join(wrong) or "keeps all", *lost]
     if play:
-        lines.append(_played(rig, dance))
+        lines.append(_play(rig, dance))
     return not wrong, "; ".join(lines)
 
 
-def _played(rig: Rig, dance: Dance) -> str:
+def _play(rig: Rig, dance: Dance) -> str:
     try:
-        return play_of(rig, dance)[1]
+        return count_falls(rig, dance)[1]
     except SolverError as error:  # inertias that no simulator takes
         return f"not played: {error}"
 
 
-def _refused(path: Path, words: str) -> tuple[bool, str]:
+def _check_refusal(path: Path, words: str) -> tuple[bool, str]:
     try:
         design_dance(read(path), DanceOptions(workers=1))
     except SolverError as error:

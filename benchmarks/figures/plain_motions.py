@@ -35,7 +35,7 @@ _KNOWN: deque[tuple[Rig, DanceOptions, tuple[TransitionPlanner, StepPlanner]]] =
 
 def squats(rig: Rig, options: DanceOptions) -> Dance:
     """One squat, arms still; it repeats."""
-    parent, footwork = _prepared(rig, replace(options, shortest=SHORTEST))
+    parent, footwork = _prepare(rig, replace(options, shortest=SHORTEST))
     for depth in DEPTHS:
         low = footwork.home.copy()
         low[2] -= depth * parent.legged.straight_height
@@ -51,14 +51,14 @@ def squats(rig: Rig, options: DanceOptions) -> Dance:
 
 def steps(rig: Rig, options: DanceOptions) -> Dance:
     """One gait cycle of slow walking on the spot and a step forward and back, the arms swinging; it repeats."""
-    parent, footwork = _prepared(rig, replace(options, shortest=SHORTEST))
+    parent, footwork = _prepare(rig, replace(options, shortest=SHORTEST))
     legged = parent.legged
     parts: list[DanceSegment] = []
     for sign, side in ((1.0, "right"), (-1.0, "left")):
         free = OPPOSITE[side]
         led = legged.get_footing(side, moving=(free,))
         shifted = footwork.standing_posture(WEIGHT_OVER[side])
-        lifted = _swung(parent, shifted, sign)
+        lifted = _swing_leg(parent, shifted, sign)
         lifted[legged.foot_columns[free][2]] += LIFT * legged.straight_height
         lifted = footwork.shift_weight(
             lifted, parent.legged.compute_com(parent.legged.solve_static(shifted[None], SIDES)[1])[0, :2]
@@ -81,7 +81,7 @@ def random_postures(rig: Rig, options: DanceOptions, seconds: float, seed: int, 
         seed: of the draws.
         shortest: [s] least duration of a way.
     """
-    parent, footwork = _prepared(rig, replace(options, shortest=shortest))
+    parent, footwork = _prepare(rig, replace(options, shortest=shortest))
     structure = base_parameters(rig)
     parts: list[DanceSegment] = []
     each, where = seconds / len(CONFIGURATION_ORDER), "both"
@@ -105,7 +105,7 @@ def _steps(footwork: StepPlanner, way: list[str]) -> list[DanceSegment]:
     return [footwork.plan_step(a, b) for a, b in itertools.pairwise(way)]
 
 
-def _prepared(rig: Rig, options: DanceOptions) -> tuple[TransitionPlanner, StepPlanner]:
+def _prepare(rig: Rig, options: DanceOptions) -> tuple[TransitionPlanner, StepPlanner]:
     for known, alike, prepared in _KNOWN:
         if known is rig and alike == options:
             return prepared
@@ -138,7 +138,7 @@ def _path(parent: TransitionPlanner, name: str, start: np.ndarray, stop: np.ndar
     return found
 
 
-def _swung(parent: TransitionPlanner, y: np.ndarray, sign: float) -> np.ndarray:
+def _swing_leg(parent: TransitionPlanner, y: np.ndarray, sign: float) -> np.ndarray:
     """Both shoulders turned against each other, within the joints' ranges."""
     legged, y = parent.legged, y.copy()
     for side, own in (("right", sign), ("left", -sign)):

@@ -17,7 +17,7 @@ from solver.threads import one_blas_thread
 from .figure import Bound, Figure, at_least, at_most, within
 from .foreign import foreign_figures
 from .mismatched import CASES, is_reported, with_forces
-from .runs import OTHERS, RUNS, tracked
+from .runs import OTHERS, RUNS, track_runs
 from .subject import PRESET, SUBJECT, TRIALS
 
 MODIFIED = "subject_e, one run to the other"
@@ -27,19 +27,19 @@ LATERAL_BOUND = within(5.5, 3.5)
 
 def subject_figures(prepared: PreparedTrials) -> list[Figure]:
     """What is found in the subject's own plates as the files are."""
-    signs = _of(prepared, FREE_MOMENT)
+    signs = _select_findings(prepared, FREE_MOMENT)
     undone = [name for finding in signs if finding.done is Action.UNDONE for name in finding.trials]
-    places = [finding for finding in _of(prepared, POSITION) if finding.done is Action.UNDONE]
+    places = [finding for finding in _select_findings(prepared, POSITION) if finding.done is Action.UNDONE]
     where = f"real, {SUBJECT}"
     return [
         Figure(
             "free moment reversed in the files: trials in which it is found", where, len(undone), "", at_least(TRIALS),
-            note="; ".join(f"{', '.join(finding.trials)}: {_said(finding)}" for finding in signs),
+            note="; ".join(f"{', '.join(finding.trials)}: {_format_finding(finding)}" for finding in signs),
         ),
         Figure(
             "plates of walking, sideways against the others", where,
             abs(places[0].evidence) if len(places) == 1 else float("nan"), "mm", LATERAL_BOUND,
-            note="; ".join(f"{', '.join(finding.trials)}: {_said(finding)}" for finding in places),
+            note="; ".join(f"{', '.join(finding.trials)}: {_format_finding(finding)}" for finding in places),
         ),
     ]  # fmt: skip
 
@@ -49,17 +49,22 @@ def plate_figures(data: Path, quick: bool) -> list[Figure]:
     wanted: Mapping[str, tuple[str, ...]] = RUNS if quick else {**RUNS, **OTHERS}
     with one_blas_thread():
         bodies = {
-            name: tracked(tuple(data / file for file in files), "one")
+            name: track_runs(tuple(data / file for file in files), "one")
             for name, files in wanted.items()
             if all((data / file).exists() for file in files)
         }
         if len(bodies) < len(wanted):
             return [Figure("force-plate checks", "real", None, "", at_most(0), note="no data")]
-        reversed_runs = _reversed({name: bodies[name] for name in RUNS})
-        return [*_as_they_are(bodies), reversed_runs, _mismatched(bodies[MODIFIED]), *foreign_figures(bodies)]
+        reversed_runs = _reversed_figure({name: bodies[name] for name in RUNS})
+        return [
+            *_unmodified_figures(bodies),
+            reversed_runs,
+            _mismatched_figure(bodies[MODIFIED]),
+            *foreign_figures(bodies),
+        ]
 
 
-def _as_they_are(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> list[Figure]:
+def _unmodified_figures(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> list[Figure]:
     texts = {
         name: format_warnings(prepare(rig, records, preset_of(PRESET)).findings)
         for name, (rig, records) in bodies.items()
@@ -70,19 +75,19 @@ def _as_they_are(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> lis
                    note=prepare_messages)]  # fmt: skip
 
 
-def _reversed(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> Figure:
+def _reversed_figure(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> Figure:
     turn, found, prepare_messages = with_forces(lambda wrenches: wrenches.with_free_moments(-1.0)), 0, []
     for name, (rig, records) in bodies.items():
-        signs = _of(prepare(rig, list(turn(records)), preset_of(PRESET)), FREE_MOMENT)
+        signs = _select_findings(prepare(rig, list(turn(records)), preset_of(PRESET)), FREE_MOMENT)
         found += all(finding.done is Action.UNDONE for finding in signs) and bool(signs)
-        prepare_messages += [f"{name}: {_said(finding)}" for finding in signs]
+        prepare_messages += [f"{name}: {_format_finding(finding)}" for finding in signs]
     what = "free moment reversed in software: recordings in which it is found and undone"
     return Figure(
         what, f"real, {', '.join(bodies)}", found, "", at_least(len(bodies)), note="; ".join(prepare_messages)
     )
 
 
-def _mismatched(body: tuple[Rig, Sequence[TrialRecord]]) -> Figure:
+def _mismatched_figure(body: tuple[Rig, Sequence[TrialRecord]]) -> Figure:
     rig, records = body
     mass = prepare(rig, records, preset_of(PRESET), plates=PlateOptions()).mass
     weighed = rig.prior.total_mass if mass is None else mass.mass
@@ -93,10 +98,10 @@ def _mismatched(body: tuple[Rig, Sequence[TrialRecord]]) -> Figure:
     return Figure(what, f"real, {MODIFIED}, modified in software", len(CASES) - len(missed), "", bound, note=note)
 
 
-def _of(prepared: PreparedTrials, kind: str) -> list[Finding]:
+def _select_findings(prepared: PreparedTrials, kind: str) -> list[Finding]:
     return [finding for finding in prepared.findings if finding.kind == kind]
 
 
-def _said(finding: Finding) -> str:
+def _format_finding(finding: Finding) -> str:
     low, high = finding.interval
     return f"{finding.evidence:.2f} ({low:.2f} to {high:.2f}) {finding.unit}".strip()

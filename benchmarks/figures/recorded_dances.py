@@ -66,7 +66,7 @@ NOTHING: tuple[Bound | None, Bound | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Danced:
+class DanceResult:
     """A recording as a dance.
 
     Attributes:
@@ -96,7 +96,7 @@ def figures(data: Path, sources: tuple[Source, ...] = SOURCES) -> Iterator[list[
             note = f"no {', '.join(missing)} in {data}"
             yield [Figure(WHAT["before"], _data(source), None, "%", note=note)]
         else:
-            yield rows(danced(source, record_of(data, source)))
+            yield rows(repair_recording(source, track_source(data, source)))
 
 
 WHAT: Mapping[str, str] = {
@@ -109,8 +109,8 @@ WHAT: Mapping[str, str] = {
 """Words of the rows."""
 
 
-def record_of(data: Path, source: Source) -> MotionRecord:
-    """A recording tracked with a body calibrated on standing alone; with its forces, where they were measured."""
+def track_source(data: Path, source: Source) -> MotionRecord:
+    """Track a recording with a body calibrated on standing alone; forces included where they were measured."""
     recordings = [r for r in load([data / file for file in source.files]) if r.name in (source.static, source.trial)]
     calibration = calibrate(recordings, sex=source.sex, mass=source.mass, static=(source.static,))
     if all(recording.wrenches is None for recording in recordings):
@@ -124,34 +124,40 @@ def record_of(data: Path, source: Source) -> MotionRecord:
     return motion_record(found.name, prepared.rig, found.motion).with_trial(found.trial)
 
 
-def filtered(record: MotionRecord, preset: FilterPreset = STRONGLY) -> MotionRecord:
-    """A recording filtered once more, its forces with it."""
+def filter_recording(record: MotionRecord, preset: FilterPreset = STRONGLY) -> MotionRecord:
+    """Filter a recording once more, with its forces."""
     motion = smooth_motion(record.rig, record.motion.times, record.motion.q, preset)
     wrenches = None if record.wrenches is None else filter_wrenches(record.wrenches, preset)
     return replace(record, motion=motion, scene=scene_motion(record.rig, motion), wrenches=wrenches)
 
 
-def danced(source: Source, record: MotionRecord) -> Danced:
-    """Check, filter and check, repair and check."""
-    before, after_filter = check(record), check(filtered(record))
+def repair_recording(source: Source, record: MotionRecord) -> DanceResult:
+    """Check a recording as it is, filtered, and repaired."""
+    before, after_filter = check(record), check(filter_recording(record))
     with tempfile.TemporaryDirectory() as folder:
         path = MOTION.write(Path(folder) / f"{record.name}{MOTION_END}", record)
         began = time.process_time()
         try:
             answer = repair(path)
         except SolverError as error:
-            return Danced(source, record, before, after_filter, str(error), None, 0.0)
+            return DanceResult(source, record, before, after_filter, str(error), None, 0.0)
         seconds = time.process_time() - began
-    return Danced(source, record, before, after_filter, answer, check(answer.dance), seconds)
+    return DanceResult(source, record, before, after_filter, answer, check(answer.dance), seconds)
 
 
-def rows(found: Danced) -> list[Figure]:
-    """Of one recording."""
+def rows(found: DanceResult) -> list[Figure]:
+    """Rows of one recording."""
     data, trial = _data(found.source), found.source.trial
     length = found.record.motion.times[-1] - found.record.motion.times[0]
     result = [
-        Figure(WHAT["before"], data, _failing(found.before), "%", note=f"{length:.1f} s; {_whose(found.before)}"),
-        Figure(WHAT["filtered"], data, _failing(found.filtered), "%", note=_whose(found.filtered)),
+        Figure(
+            WHAT["before"],
+            data,
+            _failing(found.before),
+            "%",
+            note=f"{length:.1f} s; {_format_attribution(found.before)}",
+        ),
+        Figure(WHAT["filtered"], data, _failing(found.filtered), "%", note=_format_attribution(found.filtered)),
     ]
     if isinstance(found.answer, str) or found.after is None:
         return [*result, Figure(WHAT["after"], data, None, "%", None, at_most(0.0), f"refused: {found.answer}")]
@@ -176,7 +182,7 @@ def _failing(verdict: CheckResult) -> float:
     return 100.0 * float(verdict.checks.failed.mean())
 
 
-def _whose(verdict: CheckResult) -> str:
+def _format_attribution(verdict: CheckResult) -> str:
     """Attribution of the failures, with their share of all frames."""
     if verdict.feasible:
         return "every check holds"

@@ -57,7 +57,7 @@ def figures(quick: bool) -> list[Figure]:
     keyed = keyed_postures(rig, EXTREMES, HASTE)
     result += _extremes(keyed, repair(keyed))
     for body in (rig, human(1.9, 90.0, "male"), hrp2()):
-        result += _at_random(body)
+        result += _random_figures(body)
     return result
 
 
@@ -85,11 +85,11 @@ def _depths(found: RepairedDance) -> tuple[float, float]:
     return before, after
 
 
-def _at_random(rig: Rig) -> list[Figure]:
+def _random_figures(rig: Rig) -> list[Figure]:
     """Postures of arms and trunk keyed at random, repaired: how many are feasible, how smooth, how deep, how quick."""
     feasible, jerks, deeper, seconds = [], [], [], []
     for seed in SEEDS:
-        keyed = _random(rig, seed)
+        keyed = _random_postures(rig, seed)
         began = time.process_time()
         found = repair(keyed)
         if found.before.feasible:
@@ -113,7 +113,7 @@ def _at_random(rig: Rig) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _random(rig: Rig, seed: int) -> AuthoredDance:
+def _random_postures(rig: Rig, seed: int) -> AuthoredDance:
     """Postures of arms and trunk at random, on beats [s], from rest to rest; some inside out."""
     rng = np.random.default_rng(seed)
     legged, moves = LeggedRig(rig, shrink=0.0), []

@@ -59,26 +59,26 @@ def run_figures(data: Path, quick: bool) -> list[Figure]:
             if not all(path.exists() for path in paths):
                 figures.append(_figure(name, None, "no data"))
                 continue
-            figures.append(_figure(name, *_measured(prepared_of(paths))))
+            figures.append(_figure(name, *_measure(prepare_runs(paths))))
             if quick:
                 continue
             for words, trunk, shoulders in BODIES:
-                value, note = _measured(prepared_of(paths, trunk, shoulders))
+                value, note = _measure(prepare_runs(paths, trunk, shoulders))
                 figures.append(Figure(f"  the same, {words}", f"real, {name}", value, "", None, None, note))
             for sex in (other for other in SEXES if other != SEX):
-                value, note = _measured(prepared_of(paths, sex=sex))
+                value, note = _measure(prepare_runs(paths, sex=sex))
                 figures.append(Figure(f"  the same, prior of sex {sex}", f"real, {name}", value, "", None, None, note))
     return figures
 
 
-def prepared_of(paths: Sequence[Path], trunk: str = "one", shoulders: str = "fixed", sex: str = SEX) -> PreparedTrials:
+def prepare_runs(paths: Sequence[Path], trunk: str = "one", shoulders: str = "fixed", sex: str = SEX) -> PreparedTrials:
     """Trials of one person, calibrated on all of them with such a trunk and shoulders."""
-    rig, records = tracked(tuple(paths), trunk, shoulders, sex)
+    rig, records = track_runs(tuple(paths), trunk, shoulders, sex)
     return prepare(rig, records, preset_of(PRESET))
 
 
 @cache
-def tracked(
+def track_runs(
     paths: tuple[Path, ...], trunk: str, shoulders: str = "fixed", sex: str = SEX
 ) -> tuple[Rig, tuple[TrialRecord, ...]]:
     """Calibrated person and tracked trials; tracking takes seconds and serves several figures."""
@@ -87,8 +87,8 @@ def tracked(
     return calibration.rig, track_all(calibration, recordings)
 
 
-def unused(prepared: PreparedTrials) -> list[Comparison]:
-    """Every trial, or of one alone every half, explained by what was fitted to the others."""
+def predict_unused_trials(prepared: PreparedTrials) -> list[Comparison]:
+    """Predict every trial, or every half of a single one, from the inertials of the others."""
     rig = prepared.rig
     options = IdentifyOptions(
         base=str(rig.provenance.get("base_link", rig.links[0])),
@@ -99,13 +99,13 @@ def unused(prepared: PreparedTrials) -> list[Comparison]:
     return [c for c in identify_trials(rig, trials, options).comparisons if not c.used]
 
 
-def _measured(prepared: PreparedTrials) -> tuple[float, str]:
-    found = unused(prepared)
+def _measure(prepared: PreparedTrials) -> tuple[float, str]:
+    found = predict_unused_trials(prepared)
     ratio = np.mean([comparison.ratio for comparison in found], axis=0)
-    return float(ratio.mean()), f"{errors_beside_prior(found)}; over the prior without weights {_unweighted(found)}"
+    return float(ratio.mean()), f"{format_errors(found)}; over the prior without weights {_unweighted(found)}"
 
 
-def errors_beside_prior(found: Sequence[Comparison]) -> str:
+def format_errors(found: Sequence[Comparison]) -> str:
     """Mean RMSE of each axis, in brackets the prior's with weights of its own and without."""
     ours, prior, unweighted = (
         np.mean([fit.rmse for fit in fits], axis=0)

@@ -60,7 +60,7 @@ def noise_free_figures() -> list[Figure]:
         rig, truth = body.rig, body.truth
         # The true body is not symmetric to 10 %, so symmetry must not be demanded of the result.
         options = IdentifyOptions(total_mass=truth.total_mass, symmetric=False, bootstrap=0, cross_validate=False)
-        folds = {part: [half_of(trial, part) for trial in trials] for part in PARTS}
+        folds = {part: [select_half(trial, part) for trial in trials] for part in PARTS}
         ratios = []
         for part, others in zip(PARTS, reversed(PARTS)):
             found = identify_trials(rig, folds[part], options)
@@ -78,7 +78,7 @@ def noise_free_figures() -> list[Figure]:
     ]  # fmt: skip
 
 
-def half_of(trial: Trial, part: str) -> Trial:
+def select_half(trial: Trial, part: str) -> Trial:
     """A trial of which only one half counts."""
     first = np.arange(len(trial.counted)) < len(trial.counted) // 2
     return replace(trial, counted=trial.counted & (first if part == PARTS[0] else ~first))
@@ -91,7 +91,7 @@ def noisy_motion_figures() -> list[Figure]:
     """
     with one_blas_thread():
         body, trials = person()
-        records = [_tracked(body, trial, number) for number, trial in enumerate(trials)]
+        records = [_track(body, trial, number) for number, trial in enumerate(trials)]
         given = preset_of(PRESET)
         noises = estimate_motion_noise(body.rig, records, given)
         lowered = adapt_cutoff(body.rig, given, records, noises)
@@ -99,7 +99,7 @@ def noisy_motion_figures() -> list[Figure]:
         copies = [make_noise_replicas(body.rig, record, lowered, noises) for record in records]
         with_noise = [_noisy_trial(body, record, lowered, shaken) for record, shaken in zip(records, copies)]
         prior = inertial_error(body.truth, body.rig.prior.scaled(body.truth.total_mass))
-        before, after = (_found(body, trials) for trials in (as_measured, with_noise))
+        before, after = (_identify(body, trials) for trials in (as_measured, with_noise))
     data = f"simulated person, {len(trials)} motions, markers' noise 2 mm"
     known = f"filter {lowered.cutoff:.1f} Hz and equations calibrated"
     rows = (
@@ -119,7 +119,7 @@ def _error_row(what: str, data: str, value: float, unit: str, must: Bound, note:
     return Figure(f"noise in the motion, RMS error over links: {what}", data, value, unit, must, None, note)
 
 
-def _tracked(body: Person, trial: Trial, seed: int) -> TrialRecord:
+def _track(body: Person, trial: Trial, seed: int) -> TrialRecord:
     generator = np.random.default_rng((SEED, seed))
     model, exact = body.rig.model, trial.motion
     every = round(exact.rate / FRAME_RATE)
@@ -145,6 +145,6 @@ def _noisy_trial(body: Person, record: TrialRecord, preset: FilterPreset, copies
     return Trial(record.name, motion, filtered, counted, noise_replicas=copies, preset=preset)
 
 
-def _found(body: Person, trials: list[Trial]) -> InertialError:
+def _identify(body: Person, trials: list[Trial]) -> InertialError:
     options = IdentifyOptions(total_mass=body.truth.total_mass, symmetric=False, bootstrap=0, cross_validate=False)
     return inertial_error(body.truth, identify_trials(body.rig, trials, options).parameters)

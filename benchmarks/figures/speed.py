@@ -33,7 +33,7 @@ def solver_figures() -> list[Figure]:
     figures: list[Figure] = []
     with one_blas_thread():
         rig = hrp2()
-        trial = solvers.simulated(rig, solvers.other_body(rig))
+        trial = solvers.simulate_trial(rig, solvers.other_body(rig))
         regression = accumulate_regression(rig, [trial]).with_weights(1.0 / solvers.NOISE)
         links, count = regression.factor.shape[1] // 10, regression.factor.shape[1]
         for floor in (None, solvers.PAPER_FLOOR):
@@ -68,14 +68,14 @@ def regressor_figures() -> list[Figure]:
     frames = regressor.SPEED_FRAMES
     with one_blas_thread():
         rig = hrp2()
-        trial = regressor.simulated(rig, regressor.PIECE, rig.links[0])
+        trial = regressor.simulate_trial(rig, regressor.PIECE, rig.links[0])
         accumulate_regression(rig, [trial])
         ours, peers, processor = [], [], []
         for _ in range(regressor.REPEATS):
             began = time.process_time()
-            ours.append(regressor.timed_accumulation(rig, trial, frames, rig.links[0])[0])
+            ours.append(regressor.time_accumulation(rig, trial, frames, rig.links[0])[0])
             processor.append(time.process_time() - began)
-            peers.append(regressor.timed_peer(rig, trial, frames)[0])
+            peers.append(regressor.time_peer(rig, trial, frames)[0])
     each, peer = 1e6 * min(ours) / frames, 1e6 * min(peers) / frames
     minutes = regressor.MINUTES
     peaks = [
@@ -108,11 +108,11 @@ def _children() -> float:
 
 def whole_figures(data: Path, quick: bool, runs: int) -> list[Figure]:
     """Median wall time of `python -m solver identify` on one trial and on all, start of Python and report included."""
-    one = _whole(data, WHOLE, 1 if quick else runs, (at_most(20.0), at_most(5.0)))
-    return [one] if quick else [one, _whole(data, ALL_TRIALS, runs, (at_most(40.0), at_most(20.0)))]
+    one = _identify_figure(data, WHOLE, 1 if quick else runs, (at_most(20.0), at_most(5.0)))
+    return [one] if quick else [one, _identify_figure(data, ALL_TRIALS, runs, (at_most(40.0), at_most(20.0)))]
 
 
-def _whole(data: Path, trials: str, runs: int, bounds: tuple[Bound, Bound]) -> Figure:
+def _identify_figure(data: Path, trials: str, runs: int, bounds: tuple[Bound, Bound]) -> Figure:
     must, aim = bounds
     shown = "all trials" if trials == ALL_TRIALS else trials
     what, source = f"whole identify on {shown}, files to report, median of {runs}", f"real, {SUBJECT} {shown}"

@@ -69,7 +69,7 @@ def codec_files() -> list[str]:
     return found
 
 
-def files_saying(word: str) -> list[str]:
+def files_with_word(word: str) -> list[str]:
     """Files of solver and add-on in which a string constant is exactly the word: who would change with its name."""
     return [
         str(path.relative_to(ROOT))

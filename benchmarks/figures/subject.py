@@ -60,13 +60,13 @@ class Unseen:
         return self.comparison.ratio
 
 
-def recordings_of(data: Path) -> tuple[Recording, ...]:
+def read_recordings(data: Path) -> tuple[Recording, ...]:
     """All trials of the subject; none when there are no data."""
     folder = data / SUBJECT
     return load([folder]) if folder.is_dir() else ()
 
 
-def records_of(
+def track_recordings(
     recordings: Sequence[Recording],
     static: Sequence[str],
     chosen: Sequence[str] = (),
@@ -135,8 +135,8 @@ def mass_figures(prepared: PreparedTrials) -> list[Figure]:
     ]  # fmt: skip
 
 
-def options_of(prepared: PreparedTrials) -> IdentifyOptions:
-    """The pipeline's own choices, a single fit."""
+def identification_options(prepared: PreparedTrials) -> IdentifyOptions:
+    """The pipeline's own options, a single fit."""
     return IdentifyOptions(
         base=str(prepared.rig.provenance.get("base_link", prepared.rig.links[0])),
         total_mass=None if prepared.mass is None else prepared.mass.mass,
@@ -145,11 +145,11 @@ def options_of(prepared: PreparedTrials) -> IdentifyOptions:
     )
 
 
-def unseen(prepared: PreparedTrials) -> Iterator[Unseen]:
-    """Every trial explained by what the pipeline's method finds in all the others."""
+def predict_unseen_trials(prepared: PreparedTrials) -> Iterator[Unseen]:
+    """Predict every trial from the inertials that the pipeline's method identifies in all the others."""
     usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
     rig = prepared.rig
-    options = options_of(prepared)
+    options = identification_options(prepared)
     for record in usable:
         trial = record.trial
         assert trial is not None

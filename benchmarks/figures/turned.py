@@ -28,7 +28,7 @@ from solver.threads import one_blas_thread
 from solver.wrenches import Wrenches
 
 from ..reference import reference_line
-from .runs import OTHERS, RUNS, tracked
+from .runs import OTHERS, RUNS, track_runs
 from .subject import PRESET, SUBJECT
 
 FOREIGN = {
@@ -43,7 +43,7 @@ RATES, TILTS, DELAYS = (0.5, 0.6, 0.8333, 1.2, 1.6667, 2.0), (-10.0, -5.0, -2.0,
 """Factors of the markers' time; [degrees] about either level axis; [s]."""
 
 
-def with_turned(wrenches: Wrenches, plates: Sequence[str], quarters: int) -> Wrenches:
+def rotate_plates(wrenches: Wrenches, plates: Sequence[str], quarters: int) -> Wrenches:
     """Forces and centres of pressure of these plates turned about each plate's middle, counterclockwise."""
     turn, values = np.linalg.matrix_power(QUARTER, quarters), wrenches.values.copy()
     carries = values[:, :, 2] > LOADED_FRACTION * float(np.nanmax(wrenches.total[:, 2]))
@@ -61,31 +61,31 @@ def with_turned(wrenches: Wrenches, plates: Sequence[str], quarters: int) -> Wre
     return replace(wrenches, values=values)
 
 
-def otherwise_wrong(record: TrialRecord) -> Iterator[TrialRecord]:
+def modify_markers(record: TrialRecord) -> Iterator[TrialRecord]:
     """The trial with each fault that has nothing to do with its plates."""
     poses = record.poses
     assert poses is not None
     start = poses.times[0]
     for factor in RATES:
-        yield _moved(record, start + factor * (poses.times - start), poses.q)
+        yield _move_markers(record, start + factor * (poses.times - start), poses.q)
     for tilt in np.radians(TILTS):
         for axis in np.eye(3)[:2]:
             turn, q, middle = exp(tilt * axis), poses.q.copy(), poses.q[:, :3].mean(axis=0) * [1.0, 1.0, 0.0]
             q[:, :3] = (q[:, :3] - middle) @ turn.T + middle
             q[:, 3:7] = to_quaternion(turn @ to_matrix(q[:, 3:7]))
-            yield _moved(record, poses.times, q)
+            yield _move_markers(record, poses.times, q)
     for delay in DELAYS:
-        yield _moved(record, poses.times + delay, poses.q)
+        yield _move_markers(record, poses.times + delay, poses.q)
 
 
-def _moved(record: TrialRecord, times: np.ndarray, q: np.ndarray) -> TrialRecord:
+def _move_markers(record: TrialRecord, times: np.ndarray, q: np.ndarray) -> TrialRecord:
     poses = record.poses
     assert poses is not None
     return replace(record, tracked=None, given=replace(poses, times=times, q=q))
 
 
-def findings_of(rig: Rig, records: Sequence[TrialRecord], mass: float) -> dict[str, str]:
-    """What is said of whether forces belong to their motion, by trial."""
+def find_sync_errors(rig: Rig, records: Sequence[TrialRecord], mass: float) -> dict[str, str]:
+    """Findings on whether forces belong to their motion, by trial."""
     preset, seen = preset_of(PRESET), []
     for record in records:
         wrenches, poses = record.recording.wrenches, record.poses
@@ -112,23 +112,23 @@ def table(rig: Rig, records: Sequence[TrialRecord]) -> Counter[str]:
         count[f"of {kind}"] += 1
         count[kind] += right
 
-    as_it_is = findings_of(rig, records, mass)
+    as_it_is = find_sync_errors(rig, records, mass)
     by_name = {record.name: record for record in records if record.name in forces}
     for name, record in by_name.items():
         enter("healthy accused", any(word in as_it_is.get(name, "") for word in AXES))
-        for changed in otherwise_wrong(record):
-            prepare_messages = findings_of(rig, [changed], mass).get(name, "")
+        for changed in modify_markers(record):
+            prepare_messages = find_sync_errors(rig, [changed], mass).get(name, "")
             enter("other faults accused", any(word in prepare_messages for word in AXES))
     for quarters, words in WORDS.items():
         turned: dict[tuple[str, ...], dict[str, TrialRecord]] = {}
         for name, record in by_name.items():
             for plates in _plates(forces[name], mass):
-                recording = replace(record.recording, wrenches=with_turned(forces[name], plates, quarters))
+                recording = replace(record.recording, wrenches=rotate_plates(forces[name], plates, quarters))
                 turned.setdefault(plates, {})[name] = replace(record, recording=recording)
         for plates, trials in turned.items():
-            everywhere = findings_of(rig, [trials.get(record.name, record) for record in records], mass)
+            everywhere = find_sync_errors(rig, [trials.get(record.name, record) for record in records], mass)
             for name, changed in trials.items():
-                alone = findings_of(rig, [changed], mass)
+                alone = find_sync_errors(rig, [changed], mass)
                 every = plates == _plates(forces[name], mass)[-1]
                 which = ("axes of the plates", "both signs") if every else (f"plate {plates[0]} ",)
                 for where, texts in (("one trial", alone), ("every trial", everywhere)):
@@ -152,7 +152,7 @@ def main(data: Path) -> None:
     kinds = ("healthy accused", "other faults accused", "all plates, one trial", "all plates, every trial",
              "one plate, one trial", "one plate, every trial")  # fmt: skip
     for name, files in {SUBJECT: (SUBJECT,), **RUNS, **OTHERS, **FOREIGN}.items():
-        count = table(*tracked(tuple(data / file for file in files), "one"))
+        count = table(*track_runs(tuple(data / file for file in files), "one"))
         total.update(count)
         print(f"{name:32}" + ", ".join(f"{kind} {count[kind]}/{count[f'of {kind}']}" for kind in kinds), flush=True)
     print(f"{'all':32}" + ", ".join(f"{kind} {total[kind]}/{total[f'of {kind}']}" for kind in kinds))

@@ -93,7 +93,7 @@ class Volunteer:
     @property
     def hips(self) -> np.ndarray:
         """(2, 3) [m] true hip centres, left and right, from the middle of the ASIS."""
-        return hips_of(self.rig, {placement.marker: placement.position for placement in self.placements})
+        return hip_centres(self.rig, {placement.marker: placement.position for placement in self.placements})
 
     def calibrated(self) -> Calibration:
         """What calibration makes of the recordings, stature, mass and sex stated."""
@@ -101,7 +101,7 @@ class Volunteer:
         return fit_calibration(self.recordings, mass=known["mass"], sex=known["sex"], height=known["height"])  # type: ignore[arg-type]
 
 
-def hips_of(rig: Rig, places: Mapping[str, np.ndarray]) -> np.ndarray:
+def hip_centres(rig: Rig, places: Mapping[str, np.ndarray]) -> np.ndarray:
     """(2, 3) [m] hip centres of a rig, left and right, from the middle of its ASIS markers at ``places``."""
     hips = np.array([rig.joints[rig.index(f"{side}_thigh")].position for side in ("left", "right")])
     return hips - 0.5 * (places["LASI"] + places["RASI"])
@@ -238,7 +238,7 @@ def _skin(
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrackedVolunteer:
     """What calibration made of one volunteer.
 
     Attributes:
@@ -252,8 +252,8 @@ class Outcome:
     warnings: tuple[str, ...]
 
 
-def outcome(body: Volunteer) -> Outcome:
-    """Calibrated on all recordings, tracked on the moving ones."""
+def track_volunteer(body: Volunteer) -> TrackedVolunteer:
+    """Calibrate on all recordings, and track the moving ones."""
     found = body.calibrated()
     errors = []
     for recording in body.recordings[1:]:
@@ -263,14 +263,16 @@ def outcome(body: Volunteer) -> Outcome:
         errors.append(track_markers(found.rig, found.attachments, thinned).rmse)
     places = {attachment.marker: attachment.position for attachment in found.attachments}
     outwards = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, 1.0]])
-    return Outcome(float(np.mean(errors)), outwards * (hips_of(found.rig, places) - body.hips), found.warnings)
+    return TrackedVolunteer(
+        float(np.mean(errors)), outwards * (hip_centres(found.rig, places) - body.hips), found.warnings
+    )
 
 
 def volunteer_figures(quick: bool) -> list[Figure]:
     """Marker error and hip centres of every volunteer, and whether the calibrations that failed say so."""
     count = QUICK_VOLUNTEERS if quick else VOLUNTEERS
     with one_blas_thread():
-        found = [outcome(volunteer(seed)) for seed in range(count)]
+        found = [track_volunteer(volunteer(seed)) for seed in range(count)]
     data = f"simulated, {count} volunteers, skin motion"
     silent = [one.tracked for one in found if not one.warnings]
     listed = ", ".join(f"{1e3 * one.tracked:.1f}{' (warned)' if one.warnings else ''}" for one in found)

@@ -26,7 +26,7 @@ from solver.tracking import TrackingOptions, track_markers
 from solver.trial import Recording
 
 from ..figures.figure import Figure, at_most
-from .thrown import recorded, thrown
+from .thrown import simulate_flight, simulate_recording
 
 RATE = 200.0
 """[1/s] of the cameras, section III.A."""
@@ -96,8 +96,8 @@ def equations(rig: Rig, throws: Throws) -> Regression:
     trials = []
     for number in range(throws.count):
         q, v = _start(rig, throws, generator)
-        motion = thrown(rig, rig.prior, (q, v), times, None)
-        attached, markers = recorded(rig, motion, SPREAD, throws.noise, generator)
+        motion = simulate_flight(rig, rig.prior, (q, v), times, None)
+        attached, markers = simulate_recording(rig, motion, SPREAD, throws.noise, generator)
         record = TrialRecord(
             Recording(f"throw {number}", markers), track_markers(rig, attached, markers, TrackingOptions())
         )

@@ -113,7 +113,7 @@ def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS, known_rig: boo
     truth = person.truth.replaced(place, person.truth.link(place) + belt(person.rig, place).values[0])
     number = 1 + person.rig.index(place)
     recording = record(person, f"belt on {place}", _dance(seed, rounds, number), truth, Noise(), 1000 * seed + number)
-    loaded = _prepared(bare.rig, bare.attachments, recording)
+    loaded = _prepare(bare.rig, bare.attachments, recording)
     rig, mass = bare.prepared.rig, _mass(bare.prepared)
     before, after = _trial(bare.prepared), _trial(loaded)
     answer = find_added_load(rig, [before], [after], LoadOptions(bare_mass=mass))
@@ -129,7 +129,7 @@ def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS, known_rig: boo
         _by_link(rig, answer.masses),
         _by_link(rig, answer.distributed.masses),
         _by_link(rig, _blind_difference(rig, answer, after, _mass(loaded))),
-        _paper_manner(rig, bare.prepared, loaded, place),
+        _paper_method(rig, bare.prepared, loaded, place),
         float(answer.probabilities[here]),
         (mass, _mass(loaded)),
     )
@@ -146,7 +146,7 @@ def bare_person(seed: int, rounds: int, known_rig: bool) -> Bare:
         standing = record(person, "static", static(person), person.truth, Noise(), 1000 * seed + 999)
         calibration = calibrate([standing, moving], sex=SEX, height=HEIGHT, mass=MASS)
         rig, attachments = calibration.rig, calibration.attachments
-    return Bare(person, rig, attachments, _prepared(rig, attachments, moving))
+    return Bare(person, rig, attachments, _prepare(rig, attachments, moving))
 
 
 def belt(rig: Rig, link: str) -> InertialParameters:
@@ -168,7 +168,7 @@ def _dance(seed: int, rounds: int, number: int) -> Motion:
     return dance(volunteer(seed), 100 * seed + number, rounds)
 
 
-def _prepared(rig: Rig, attachments: tuple[Attachment, ...], recording: Recording) -> PreparedTrials:
+def _prepare(rig: Rig, attachments: tuple[Attachment, ...], recording: Recording) -> PreparedTrials:
     assert recording.markers is not None
     tracked = track_markers(rig, attachments, recording.markers)
     return prepare(rig, [TrialRecord(recording, tracked)], PRESETS[PRESET])
@@ -198,7 +198,7 @@ def _blind_difference(rig: Rig, answer: AddedLoad, after: Trial, mass: float) ->
     return estimate.parameters.masses - answer.bare.parameters.masses
 
 
-def _paper_manner(rig: Rig, bare: PreparedTrials, loaded: PreparedTrials, place: str) -> dict[str, tuple[float, float]]:
+def _paper_method(rig: Rig, bare: PreparedTrials, loaded: PreparedTrials, place: str) -> dict[str, tuple[float, float]]:
     """The hierarchical method, given where the belt is: (bare, belt) masses."""
     found = []
     for prepared, limits in (

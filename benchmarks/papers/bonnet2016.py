@@ -29,7 +29,7 @@ from . import plots
 from .bonnet2016_criterion import criterion_drawing, criterion_rows, design_rows, evolutions, identified_rows
 from .bonnet2016_dances import Dances
 from .bonnet2016_planar import planar_rows
-from .bonnet2016_zmp import printed, zmp_drawing, zmp_table
+from .bonnet2016_zmp import format_table, zmp_drawing, zmp_table
 from .rows import Row, table
 
 PARTS = ("planar", "criterion", "zmp", "wrench", "load")
@@ -88,7 +88,7 @@ def _robot_parts(options: argparse.Namespace, dances: Dances) -> Iterator[tuple[
         yield table("Fig. 5, III.E and IV.D: HOAP-3's dance", rows), rows
     if "zmp" in options.only:
         drawings["fig6.svg"] = zmp_drawing(rig, dance, most)
-        yield printed(zmp_table(rig, dance, most, engine=find_spec("mujoco") is not None)), []
+        yield format_table(zmp_table(rig, dance, most, engine=find_spec("mujoco") is not None)), []
     for name, drawing in drawings.items() if options.output else ():
         yield f"written: {plots.save(drawing, options.output / name)}", []
 

@@ -27,7 +27,7 @@ def delivered_robot(cad: Rig, seed: int = SEED) -> InertialParameters:
     removed, give what the sum still exceeds 7.9 kg by.
     """
     lighter = hoap3("middle", torque=str(cad.provenance["torque"]))
-    drawn = varied(lighter, lighter.prior, ROBOT_SPREAD, seed)
+    drawn = vary_inertials(lighter, lighter.prior, ROBOT_SPREAD, seed)
     values = drawn.values.copy()
     covered = [cad.index(link) for link in COVERED]
     excess = drawn.total_mass - ROBOT_MASS
@@ -37,11 +37,11 @@ def delivered_robot(cad: Rig, seed: int = SEED) -> InertialParameters:
 
 def other_person(average: Rig, seed: int = SEED) -> InertialParameters:
     """A person of the table's mass whose links weigh `PERSON_SPREAD` more or less than the table's."""
-    drawn = varied(average, average.prior, PERSON_SPREAD, seed)
+    drawn = vary_inertials(average, average.prior, PERSON_SPREAD, seed)
     return drawn.scaled(average.prior.total_mass)
 
 
-def varied(rig: Rig, prior: InertialParameters, spread: float, seed: int) -> InertialParameters:
+def vary_inertials(rig: Rig, prior: InertialParameters, spread: float, seed: int) -> InertialParameters:
     """Masses drawn log-normally around a prior's, centres of mass around theirs; inertias about them follow the mass.
 
     So each link stays a body that can exist.

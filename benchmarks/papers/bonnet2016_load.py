@@ -2,7 +2,7 @@
 
 The dance is designed for the average person of the tables, as drawn on the volunteer's screen. The simulated person is
 not average (`other_person`). She knows her own body and the load she wears, as people do, and keeps her zero-moment
-point where the dance has it (`rebalanced`); the identification knows neither, only the mass on the plates. Both
+point where the dance has it (`rebalance_dance`); the identification knows neither, only the mass on the plates. Both
 performances are played in MuJoCo, and so are the ten squats on which Table II judges.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.engine.bodies import arm_load, arm_of
+from benchmarks.engine.bodies import arm_load, find_arm_links
 from benchmarks.engine.loop import PERSON
-from benchmarks.engine.rebalance import rebalanced
+from benchmarks.engine.rebalance import rebalance_dance
 from benchmarks.figures.plain_motions import squats
 from solver.dance.design.dance import Dance
 from solver.dance.design.options import paper_options
@@ -25,7 +25,15 @@ from solver.rigs import human
 from .bonnet2016_bodies import other_person
 from .bonnet2016_dances import Dances
 from .bonnet2016_tables import LOAD, LOAD_FOUND, OTHERS_MEAN, OTHERS_MOST, OTHERS_SPREAD, PERSON_FIT
-from .bonnet2016_trials import Danced, Identified, explained, identified, noise_of, performed, seen
+from .bonnet2016_trials import (
+    IdentifiedBody,
+    RecordedDance,
+    compare_wrenches,
+    format_noise,
+    identify_body,
+    play_dance,
+    simulate_recording,
+)
 from .bonnet2016_wrench import WrenchTest
 from .rows import Row
 
@@ -56,8 +64,8 @@ class LoadTest:
     arm: tuple[str, ...]
     load: float
     truths: tuple[InertialParameters, InertialParameters]
-    performed: tuple[Danced, Danced]
-    found: tuple[Identified, Identified]
+    performed: tuple[RecordedDance, RecordedDance]
+    found: tuple[IdentifiedBody, IdentifiedBody]
     squats: WrenchTest
 
 
@@ -72,13 +80,15 @@ def load_test(dances: Dances) -> LoadTest:
     dancings, found = [], []
     for truth, seed in zip(truths, SEEDS):
         herself = rig.with_prior(truth)
-        shown = seen(rig, performed(herself, rebalanced(dance, drawn, herself), truth), PERSON, seed)
+        shown = simulate_recording(
+            rig, play_dance(herself, rebalance_dance(dance, drawn, herself), truth), PERSON, seed
+        )
         dancings.append(shown)
         scaled_rig = rig.with_prior(rig.prior.scaled(shown.mass))
-        found.append(identified(scaled_rig, shown.trial, shown.mass))
+        found.append(identify_body(scaled_rig, shown.trial, shown.mass))
     return LoadTest(
         rig=rig,
-        arm=arm_of(rig, link),
+        arm=find_arm_links(rig, link),
         load=load,
         truths=truths,
         performed=(dancings[0], dancings[1]),
@@ -92,13 +102,13 @@ def _with(body: InertialParameters, loaded: InertialParameters, without: Inertia
     return InertialParameters(body.links, body.values + loaded.values - without.values)
 
 
-def _squats(rig: Rig, body: InertialParameters, used: Danced, found: Identified) -> WrenchTest:
+def _squats(rig: Rig, body: InertialParameters, used: RecordedDance, found: IdentifiedBody) -> WrenchTest:
     """Ten squats of the person without load, the arms still; the paper's person used hers to keep balance."""
     herself = rig.with_prior(body)
     once = squats(herself, OPTIONS)
     ten: Dance = replace(once, segments=once.segments * SQUATS)
-    unseen = seen(rig, performed(herself, ten, body), PERSON, SEEDS[2])
-    return WrenchTest("human", rig, body, used, unseen, found, noise_of(PERSON))
+    unseen = simulate_recording(rig, play_dance(herself, ten, body), PERSON, SEEDS[2])
+    return WrenchTest("human", rig, body, used, unseen, found, format_noise(PERSON))
 
 
 def load_rows(test: LoadTest) -> list[Row]:
@@ -142,7 +152,7 @@ def fit_rows(test: LoadTest) -> list[Row]:
         ("ours", "identified, ours"),
         ("prior", "anthropometric table"),
     ):
-        fit = explained(test.rig, trial, getattr(found, which))
+        fit = compare_wrenches(test.rig, trial, getattr(found, which))
         paper = PERSON_FIT["prior" if which == "prior" else "identified"]
         for part, unit, theirs in ((slice(0, 3), "N", paper[0]), (slice(3, 6), "N m", paper[1])):
             rows.append(

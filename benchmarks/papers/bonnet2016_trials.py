@@ -1,4 +1,4 @@
-"""What the experiments of bonnet2016 share: a dance performed in MuJoCo, sensed, identified, and judged unseen."""
+"""Shared steps of the bonnet2016 experiments: play a dance in MuJoCo, measure, identify, and predict an unseen one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.engine.loop import Sensors, sensed
+from benchmarks.engine.loop import Sensors, simulate_sensors
 from benchmarks.engine.measure import measure
 from benchmarks.engine.performance import Performance, plan
 from solver.dance.design.dance import Dance
@@ -28,7 +28,7 @@ BEFORE_FALL = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Danced:
+class RecordedDance:
     """A dance as sensed.
 
     Attributes:
@@ -45,7 +45,7 @@ class Danced:
 
 
 @dataclass(frozen=True, slots=True)
-class Identified:
+class IdentifiedBody:
     """Identification of a body from one dance.
 
     Attributes:
@@ -66,7 +66,7 @@ class Identified:
 
 
 @dataclass(frozen=True, slots=True)
-class Performed:
+class PlayedDance:
     """A dance as it was played.
 
     Attributes:
@@ -78,8 +78,8 @@ class Performed:
     slip: float
 
 
-def performed(planner: Rig, dance: Dance, truth: InertialParameters) -> Performed:
-    """A dance played in MuJoCo on a body of ``truth`` by the controller of ``planner``.
+def play_dance(planner: Rig, dance: Dance, truth: InertialParameters) -> PlayedDance:
+    """Play a dance in MuJoCo on a body of ``truth`` with the controller of ``planner``.
 
     Args:
         planner: its prior is that of plan and controller.
@@ -90,18 +90,18 @@ def performed(planner: Rig, dance: Dance, truth: InertialParameters) -> Performe
 
     intended = plan(planner, dance.sample(planner, PLAN_RATE), dance.schedule)
     shown = play(planner, intended, truth=truth)
-    return Performed(shown, measure(planner, intended, shown).slip)
+    return PlayedDance(shown, measure(planner, intended, shown).slip)
 
 
-def seen(rig: Rig, shown: Performed, sensors: Sensors, seed: int) -> Danced:
-    """What the sensors say of it; ``seed`` is that of their noise."""
+def simulate_recording(rig: Rig, shown: PlayedDance, sensors: Sensors, seed: int) -> RecordedDance:
+    """Simulate the sensors; ``seed`` is that of their noise."""
     performance = shown.performance
     weight = float(performance.standing[:, 2].sum())
-    trial = sensed(rig, performance.before_fall(BEFORE_FALL), sensors, seed)
-    return Danced(trial, weight / float(np.linalg.norm(rig.model.gravity.linear)), performance.fell, shown.slip)
+    trial = simulate_sensors(rig, performance.before_fall(BEFORE_FALL), sensors, seed)
+    return RecordedDance(trial, weight / float(np.linalg.norm(rig.model.gravity.linear)), performance.fell, shown.slip)
 
 
-def identified(rig: Rig, trial: Trial, mass: float) -> Identified:
+def identify_body(rig: Rig, trial: Trial, mass: float) -> IdentifiedBody:
     """Identify from one trial with the rig's prior; left and right need not agree."""
     choices = ConstrainedOptions(corrected=False)
     regression, estimate = fit_axis_weights(
@@ -109,7 +109,7 @@ def identified(rig: Rig, trial: Trial, mass: float) -> Identified:
     )
     options = IdentifyOptions(total_mass=mass, symmetric=False, bootstrap=0, cross_validate=False)
     ours = identify_trials(rig, [trial], options)
-    return Identified(
+    return IdentifiedBody(
         prior=rig.prior,
         scaled=rig.prior.scaled(mass),
         paper=estimate.parameters,
@@ -119,15 +119,15 @@ def identified(rig: Rig, trial: Trial, mass: float) -> Identified:
     )
 
 
-def explained(rig: Rig, trial: Trial, parameters: InertialParameters) -> WrenchFit:
-    """Measured against reconstructed wrench in the root link's axes, as the paper writes it."""
+def compare_wrenches(rig: Rig, trial: Trial, parameters: InertialParameters) -> WrenchFit:
+    """Compare measured and reconstructed wrench in the root link's axes, as the paper does."""
     counted = trial.counted
     measured = external_wrench(rig, trial.motion, trial.wrenches, axes="link")
     return fit_wrenches(measured[counted], predicted_wrench(rig, trial.motion, parameters, axes="link")[counted])
 
 
-def noise_of(sensors: Sensors) -> str:
-    """The sensors' noise in words."""
+def format_noise(sensors: Sensors) -> str:
+    """The sensors' noise as text."""
     return (
         f"white noise a sample at 250 Hz: {sensors.angle:g} rad (joints and root), {1e3 * sensors.position:g} mm "
         f"(root), {100.0 * sensors.force:g} % of the weight (each plate, per axis; moments times the root's height); "

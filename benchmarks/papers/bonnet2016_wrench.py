@@ -23,7 +23,15 @@ from solver.rigs import hoap3
 from .bonnet2016_bodies import ROBOT_MASS, delivered_robot
 from .bonnet2016_dances import Dances
 from .bonnet2016_tables import IDENTIFIED, TABLE_II
-from .bonnet2016_trials import Danced, Identified, explained, identified, noise_of, performed, seen
+from .bonnet2016_trials import (
+    IdentifiedBody,
+    RecordedDance,
+    compare_wrenches,
+    format_noise,
+    identify_body,
+    play_dance,
+    simulate_recording,
+)
 from .rows import Row
 
 ROBOT_RATE = 500.0
@@ -51,9 +59,9 @@ class WrenchTest:
     who: str
     rig: Rig
     truth: InertialParameters
-    used: Danced
-    unseen: Danced
-    found: Identified
+    used: RecordedDance
+    unseen: RecordedDance
+    found: IdentifiedBody
     noise: str
 
     def fits(self) -> dict[str, WrenchFit]:
@@ -65,19 +73,19 @@ class WrenchTest:
             "ours": self.found.ours,
             "truth": self.truth,
         }
-        return {name: explained(self.rig, self.unseen.trial, chosen) for name, chosen in sets.items()}
+        return {name: compare_wrenches(self.rig, self.unseen.trial, chosen) for name, chosen in sets.items()}
 
 
 def robot_tests(dances: Dances, options: DanceOptions) -> list[WrenchTest]:
     """HOAP-3 as in IV.C and IV.D, seen by each of `ROBOT_SENSORS`; danced once."""
     rig = hoap3("battery_radio", torque="peak")
     truth = delivered_robot(rig)
-    shown = [performed(rig, dances.of(rig, options, unseen=unseen)[0], truth) for unseen in (False, True)]
+    shown = [play_dance(rig, dances.of(rig, options, unseen=unseen)[0], truth) for unseen in (False, True)]
     result = []
     for sensors in ROBOT_SENSORS:
-        used, unseen = (seen(rig, one, sensors, seed) for one, seed in zip(shown, SEEDS))
-        found = identified(rig, used.trial, used.mass)
-        result.append(WrenchTest("HOAP-3", rig, truth, used, unseen, found, noise_of(sensors)))
+        used, unseen = (simulate_recording(rig, one, sensors, seed) for one, seed in zip(shown, SEEDS))
+        found = identify_body(rig, used.trial, used.mass)
+        result.append(WrenchTest("HOAP-3", rig, truth, used, unseen, found, format_noise(sensors)))
     return result
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.engine.performance import plan
-from benchmarks.engine.rebalance import going_straight, standing_still, zmp_of
+from benchmarks.engine.rebalance import fix_root, segment_zmp, straighten_root
 from solver.contacts.support import support_polygon
 from solver.dance.design.dance import Dance
 from solver.feasibility.contact_forces import zero_moment_point
@@ -32,8 +32,8 @@ NEAR_EDGE = 0.002
 """[m] from the sole's border at which the pressure counts as about to tip the foot: it can never be beyond."""
 VARIANTS: dict[str, tuple[str, Callable[[DanceSegment], DanceSegment]]] = {
     "ours": ("rebalanced, as designed", lambda segment: segment),
-    "plain": ("root goes straight", going_straight),
-    "still": ("root held (the paper's red)", standing_still),
+    "plain": ("root goes straight", straighten_root),
+    "still": ("root held (the paper's red)", fix_root),
 }
 """Style of the line, what it is, and how a segment becomes it."""
 PLANNED, ENGINE = "planned", "MuJoCo"
@@ -66,24 +66,24 @@ def transitions(dance: Dance, groups: Sequence[str], most: int | None = None) ->
     return found[:most]
 
 
-def planned(rig: Rig, dance: Dance, segments: Sequence[DanceSegment], variant: str) -> list[Track]:
-    """What inverse dynamics says."""
+def plan_tracks(rig: Rig, dance: Dance, segments: Sequence[DanceSegment], variant: str) -> list[Track]:
+    """Tracks of the zero-moment point from inverse dynamics."""
     legged, result = dance.legged_rig(rig), []
     for segment in segments:
         changed = VARIANTS[variant][1](segment)
-        zmp = zmp_of(rig, legged, changed, RATE)
+        zmp = segment_zmp(rig, legged, changed, RATE)
         kept = zmp.reached
         lost = 1.0 - float(kept.mean())
         result.append(Track(changed, zmp.points[kept], zmp.shrunk[kept], zmp.sole[kept], lost))
     return result
 
 
-def played(rig: Rig, dance: Dance, segments: Sequence[DanceSegment], variant: str) -> Iterator[Track]:
-    """What MuJoCo's plates read, for transitions that the legs can follow."""
+def play_tracks(rig: Rig, dance: Dance, segments: Sequence[DanceSegment], variant: str) -> Iterator[Track]:
+    """Tracks of the zero-moment point from MuJoCo's plates, for transitions that the legs can follow."""
     from benchmarks.engine.simulate import play  # needs MuJoCo
 
     weight = rig.weight
-    for track in planned(rig, dance, segments, variant):
+    for track in plan_tracks(rig, dance, segments, variant):
         if track.lost:
             continue
         segment = track.segment
@@ -97,7 +97,7 @@ def played(rig: Rig, dance: Dance, segments: Sequence[DanceSegment], variant: st
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TrackSummary:
     """One line of the table: a variant on a support, planned or played.
 
     Attributes:
@@ -123,12 +123,12 @@ class Shown:
     lost: float
 
 
-def shown(tracks: Sequence[Track], support: str, variant: str, source: str) -> Shown:
-    """Of the tracks of one variant; NaN where there is none."""
+def summarise_tracks(tracks: Sequence[Track], support: str, variant: str, source: str) -> TrackSummary:
+    """Summarise the tracks of one variant; NaN where there is none."""
     none = np.array([np.nan])
     shrunk, sole = (np.concatenate([none[:0], *(getattr(t, part) for t in tracks)]) for part in ("shrunk", "sole"))
     engine = source == ENGINE
-    return Shown(
+    return TrackSummary(
         support=support,
         variant=VARIANTS[variant][0],
         source=source,
@@ -143,19 +143,21 @@ def shown(tracks: Sequence[Track], support: str, variant: str, source: str) -> S
     )
 
 
-def zmp_table(rig: Rig, dance: Dance, most: int | None = None, engine: bool = True) -> list[Shown]:
+def zmp_table(rig: Rig, dance: Dance, most: int | None = None, engine: bool = True) -> list[TrackSummary]:
     """Every variant on every support the dance has, planned and, where MuJoCo is installed, played."""
     result = []
     for support, groups in SUPPORTS.items():
         segments = transitions(dance, groups, most)
         for variant in VARIANTS if segments else ():
-            result.append(shown(planned(rig, dance, segments, variant), support, variant, PLANNED))
+            result.append(summarise_tracks(plan_tracks(rig, dance, segments, variant), support, variant, PLANNED))
             if engine:
-                result.append(shown(list(played(rig, dance, segments, variant)), support, variant, ENGINE))
+                result.append(
+                    summarise_tracks(list(play_tracks(rig, dance, segments, variant)), support, variant, ENGINE)
+                )
     return result
 
 
-def printed(found: Sequence[Shown]) -> str:
+def format_table(found: Sequence[TrackSummary]) -> str:
     """The table as text."""
     head = (
         "\nFig. 6, HOAP-3, simulated; the paper prints no numbers: it draws red lines that leave the polygon without"
@@ -183,7 +185,7 @@ def zmp_drawing(rig: Rig, dance: Dance, most: int | None = None) -> Drawing:
     for number, name in enumerate(names):
         segments = transitions(dance, (name,), most)
         whole, shrunk = (support_polygon(rig, segments[0].anchors, share) for share in (0.0, dance.checks.shrink))
-        tracks = {variant: planned(rig, dance, segments, variant) for variant in reversed(VARIANTS)}
+        tracks = {variant: plan_tracks(rig, dance, segments, variant) for variant in reversed(VARIANTS)}
         points = np.concatenate([whole.vertices, *(t.points for found in tracks.values() for t in found)])
         middle, span = 0.5 * (points.min(axis=0) + points.max(axis=0)), 1.1 * float(np.ptp(points, axis=0).max())
         start = gap + number * (side + gap)

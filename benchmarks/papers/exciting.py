@@ -93,7 +93,7 @@ def exciting(rig: Rig, start: np.ndarray, excitation: Excitation, rate: float, s
     kicks = [air[:, None] * _kick(excitation, generator, times) for air in in_air]
     soles = [_sole(rig, foot, stand) for foot, stand in zip(excitation.feet, stands)]
     # a foot in the air carries nothing: the weight goes over to the other one before it is lifted
-    carried = [_carried(excitation.phases, foot, times) for foot in excitation.feet]
+    carried = [_load_share(excitation.phases, foot, times) for foot in excitation.feet]
     centre = sum(share[:, None] * sole for share, sole in zip(carried, soles))
     centre = centre + excitation.sway * ease[:, None] * _sinusoids(generator, times, 2, excitation.frequencies)
     wanted = [_posture(model, start, row) for row in tangent]
@@ -107,18 +107,18 @@ def exciting(rig: Rig, start: np.ndarray, excitation: Excitation, rate: float, s
     legs = _Legs(rig, excitation)
     motion = legs.follow(times, wanted, start, targets, centre)
     for _ in range(BALANCE_PASSES):
-        motion = legs.follow(times, wanted, start, targets, _balanced(rig, motion, centre))
+        motion = legs.follow(times, wanted, start, targets, _balance(rig, motion, centre))
     return motion
 
 
-def pressure_of(rig: Rig, motion: Motion, parameters: InertialParameters) -> np.ndarray:
+def compute_pressure(rig: Rig, motion: Motion, parameters: InertialParameters) -> np.ndarray:
     """Centre of pressure (N, 2) [m] on the ground, world, that a motion of these inertials needs."""
     wrench = predicted_wrench(rig, motion, parameters, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
     return np.column_stack([-wrench[:, 4], wrench[:, 3]]) / wrench[:, 2:3]
 
 
-def _balanced(rig: Rig, motion: Motion, centre: np.ndarray) -> np.ndarray:
+def _balance(rig: Rig, motion: Motion, centre: np.ndarray) -> np.ndarray:
     """Where the centre of mass must be (N, 2) so that the centre of pressure is at ``centre``.
 
     p = c - (h / g) c'' + e with the height h of the centre of mass; e, from the angular momentum and the vertical
@@ -128,7 +128,7 @@ def _balanced(rig: Rig, motion: Motion, centre: np.ndarray) -> np.ndarray:
     factor = float(com[:, 2].mean() / np.linalg.norm(rig.model.gravity.linear)) * motion.rate**2
     bend = np.zeros_like(com[:, :2])
     bend[1:-1] = com[2:, :2] - 2.0 * com[1:-1, :2] + com[:-2, :2]
-    rest = pressure_of(rig, motion, rig.prior) - (com[:, :2] - factor * bend)
+    rest = compute_pressure(rig, motion, rig.prior) - (com[:, :2] - factor * bend)
     bands = np.zeros((3, len(com)))
     bands[0, 2:], bands[1], bands[2, :-2] = -factor, 1.0 + 2.0 * factor, -factor
     bands[1, 0] = bands[1, -1] = 1.0
@@ -137,7 +137,7 @@ def _balanced(rig: Rig, motion: Motion, centre: np.ndarray) -> np.ndarray:
 
 def pressure_margin(rig: Rig, motion: Motion, truth: InertialParameters, feet: Sequence[str]) -> float:
     """[m] farthest that the centre of pressure leaves the rectangle around the two feet's joints; negative: inside."""
-    pressure = pressure_of(rig, motion, truth)
+    pressure = compute_pressure(rig, motion, truth)
     data = rig.model.createData()
     pin.forwardKinematics(rig.model, data, motion.q[0])
     corners = np.vstack(
@@ -258,7 +258,7 @@ def _in_air(phases: Sequence[Phase], foot: str, times: np.ndarray) -> np.ndarray
     return result
 
 
-def _carried(phases: Sequence[Phase], foot: str, times: np.ndarray) -> np.ndarray:
+def _load_share(phases: Sequence[Phase], foot: str, times: np.ndarray) -> np.ndarray:
     """(N,) share of the weight; the weight shifts before the lifted phase and after it."""
     result, begin = np.full(len(times), 0.5), 0.0
     for phase in phases:

@@ -134,7 +134,7 @@ def hrp2_experiment(*, seconds: float = 30.0, candidates: int = 8, seed: int = 0
         candidates: random motions to choose from.
         seed: of truth, motions and noise.
     """
-    robot = changed_robot(seed)
+    robot = change_robot(seed)
     rig = robot.rig
     start = np.array(rig.provenance["half_sitting"])
     plan = Excitation(STYLE, FEET, LEGS, (Phase(seconds),), frequencies=(0.3, 1.3), sway=0.01)
@@ -156,8 +156,8 @@ def hrp2_experiment(*, seconds: float = 30.0, candidates: int = 8, seed: int = 0
     return Hrp2Result(robot, estimate, paper_floor, pairs[0], pairs[1], mass, scores, margin)  # type: ignore[arg-type]
 
 
-def changed_robot(seed: int) -> Robot:
-    """The robot as drawn, and with its links changed by `MAX_BOUND_CHANGES`, sized so that 5 kg are added."""
+def change_robot(seed: int) -> Robot:
+    """The robot as drawn, and with its links changed by `CHANGES`, sized so that 5 kg are added."""
     rig = hrp2()
     generator = np.random.default_rng((seed, 21))
     usual = 1.0 + UNCHANGED * generator.uniform(-1.0, 1.0, len(rig.links))

@@ -29,7 +29,7 @@ from solver.trial import Recording, Trial
 from solver.wrenches import Wrenches
 
 from ..figures.figure import Figure, at_least, at_most, within
-from .thrown import recorded, thrown
+from .thrown import simulate_flight, simulate_recording
 
 RATE, SECONDS, PRESET = 100.0, 0.5, "human_8hz"
 MASS, HEIGHT, SEX = 70.0, 1.75, "male"
@@ -92,21 +92,21 @@ def nulls(count: int) -> NullSpace:
     return null_space(accumulate_regression(rig, trials, axes="world"), rig, MASS, SCALED)
 
 
-def judged(jumps: Jumps, relative_std: float | None = None) -> Verdict:
+def evaluate_jumps(jumps: Jumps, relative_std: float | None = None) -> Verdict:
     """Flights of a noisy recording, the same length of motion on plates, and both on motion that neither has seen."""
     rig, truth = jumper(jumps.seed)
     generator = np.random.default_rng(1000 + jumps.seed)
     flights, grounded = [], []
     for number in range(jumps.count):
         flight = _flight(rig, truth, generator)
-        record = _tracked(rig, flight, jumps.noise, generator, f"jump {number}")
+        record = _track(rig, flight, jumps.noise, generator, f"jump {number}")
         found = find_trial_flights(rig, record, preset_of(PRESET), MASS).trial
         if found is not None:
             flights.append(found)
-        stance = swinging(rig, SECONDS, generator)
+        stance = swinging_motion(rig, SECONDS, generator)
         grounded.append(_on_plates(rig, truth, stance, jumps.noise, generator, f"stance {number}"))
     options = IdentifyOptions(total_mass=MASS, bootstrap=0, cross_validate=False, relative_std=relative_std)
-    test = swinging(rig, TEST_SECONDS, generator)
+    test = swinging_motion(rig, TEST_SECONDS, generator)
     structure = base_parameters(rig)
     plain = null_space(accumulate_regression(rig, flights, axes="world", structure=structure), rig, MASS, PLAIN)
     parameters = [identify_trials(rig, trials, options).parameters for trials in (flights, grounded)]
@@ -136,7 +136,7 @@ def rows() -> Iterator[Figure]:
         yield Figure(what, data, float(space.dimension), "", must=low, note=space.summary)
     cases = ((Jumps(10, 1e-3), 0.15, 0.11), (Jumps(5, 3e-3), 0.5, 0.35))
     for jumps, must, aim in cases:
-        found = [judged(replace(jumps, seed=seed)) for seed in range(SEEDS)]
+        found = [evaluate_jumps(replace(jumps, seed=seed)) for seed in range(SEEDS)]
         flight, contact, plain = np.median([(v.flight, v.flight / v.contact, v.plain) for v in found], axis=0)
         what = f"jumper, {jumps.count} flights, {1e3 * jumps.noise:g} mm: ground forces of other motion, error"
         note = (
@@ -162,11 +162,11 @@ def _flight(rig: Rig, truth: InertialParameters, generator: np.random.Generator)
     waves = Waves.drawn(rig, generator)
     start = take_off(rig, waves, generator)
     times = np.arange(round(SECONDS * RATE) + 1) / RATE
-    return thrown(rig, truth, start, times, lambda time: waves.at(time, 2)[ROOT_NV:])
+    return simulate_flight(rig, truth, start, times, lambda time: waves.at(time, 2)[ROOT_NV:])
 
 
-def swinging(rig: Rig, seconds: float, generator: np.random.Generator) -> Motion:
-    """Every coordinate swings, the root's as well, by whatever forces that needs."""
+def swinging_motion(rig: Rig, seconds: float, generator: np.random.Generator) -> Motion:
+    """Motion in which every coordinate swings, the root's included, by whatever forces that requires."""
     waves = Waves.drawn(rig, generator)
     times = np.arange(round(seconds * RATE) + 1) / RATE
     steps = np.array([waves.at(time, 0) for time in times])
@@ -204,8 +204,8 @@ def _exact(rig: Rig, motion: Motion, number: int) -> Trial:
     return Trial(f"flight {number}", motion, zero, np.ones(len(motion), bool))
 
 
-def _tracked(rig: Rig, motion: Motion, noise: float, generator: np.random.Generator, name: str) -> TrialRecord:
-    attached, markers = recorded(rig, motion, SPREAD, noise, generator)
+def _track(rig: Rig, motion: Motion, noise: float, generator: np.random.Generator, name: str) -> TrialRecord:
+    attached, markers = simulate_recording(rig, motion, SPREAD, noise, generator)
     return TrialRecord(Recording(name, markers), track_markers(rig, attached, markers, TrackingOptions()))
 
 
@@ -218,7 +218,7 @@ def _on_plates(
     name: str,
 ) -> Trial:
     """As much motion with plates, prepared as flights are."""
-    poses, preset = _tracked(rig, motion, noise, generator, name).poses, preset_of(PRESET)
+    poses, preset = _track(rig, motion, noise, generator, name).poses, preset_of(PRESET)
     assert poses is not None
     light = light_preset(preset, RATE)
     floor = noise_floor(rig, poses.times, poses.q, preset, poses.known)

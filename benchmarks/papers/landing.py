@@ -36,10 +36,10 @@ from .jumper import (
     Waves,
     jumper,
     over_prior,
-    swinging,
+    swinging_motion,
     take_off,
 )
-from .thrown import driven, recorded
+from .thrown import simulate_driven, simulate_recording
 
 STANCE, RAMP, PUSH = 0.3, 0.06, 1.6
 """[s] on either side of a flight, [s] over which the force falls to nothing or grows, and its share of the weight."""
@@ -55,21 +55,21 @@ SEEDS = 3
 
 def rows() -> Iterator[Figure]:
     """His figure, for information: the constants were chosen on it."""
-    found = [judged(seed) for seed in range(SEEDS)]
+    found = [evaluate_landing(seed) for seed in range(SEEDS)]
     what = f"jumper with stance and skin, {JUMPS.count} flights: ground forces of other motion, error over the prior's"
     data = f"simulated, {SECONDS} s flights, {1e3 * JUMPS.noise:g} mm, skin {1e3 * SKIN:g} mm at {SKIN_TEMPO:g} Hz"
     listed = ", ".join(f"{value:.2f}" for value in found)
     yield Figure(what, data, float(np.median(found)), "", note=f"median of {listed}; constants were chosen on these")
 
 
-def judged(seed: int) -> float:
+def evaluate_landing(seed: int) -> float:
     """Error of ground forces of other motion over the prior's, of inertials from flights alone."""
     rig, truth = jumper(seed)
     generator = np.random.default_rng(2000 + seed)
     trials = []
     for number in range(JUMPS.count):
         motion = _jump(rig, truth, generator)
-        attached, markers = recorded(rig, motion, SPREAD, JUMPS.noise, generator)
+        attached, markers = simulate_recording(rig, motion, SPREAD, JUMPS.noise, generator)
         swung = _skin(len(motion), len(rig.links), generator)[:, [rig.index(each.link) for each in attached]]
         seen = Markers(markers.times, markers.names, markers.positions + swung)
         tracked = track_markers(rig, attached, seen, TrackingOptions())
@@ -80,7 +80,7 @@ def judged(seed: int) -> float:
             trials.append(found)
     options = IdentifyOptions(total_mass=MASS, bootstrap=0, cross_validate=False)
     parameters = identify_trials(rig, trials, options).parameters
-    test = swinging(rig, TEST_SECONDS, generator)
+    test = swinging_motion(rig, TEST_SECONDS, generator)
     return over_prior(rig, truth, test, [base_parameters(rig).project(parameters)])[0]
 
 
@@ -103,7 +103,7 @@ def _jump(rig: Rig, truth: InertialParameters, generator: np.random.Generator) -
 
     after = np.arange(round((SECONDS + STANCE) * RATE) + 1) / RATE
     before = -np.arange(round(STANCE * RATE) + 1) / RATE
-    late, early = (driven(rig, truth, start, times, drive, push)[0] for times in (after, before))
+    late, early = (simulate_driven(rig, truth, start, times, drive, push)[0] for times in (after, before))
     q = np.concatenate([early[:0:-1], late])
     return smooth_motion(rig, np.arange(len(q)) / RATE, q, None)
 

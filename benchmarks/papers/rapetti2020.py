@@ -24,7 +24,7 @@ from solver.tracking.kinematics import Kinematics
 
 from ..models import HUMANS, ICUB, MissingModel, model_file
 from ..reference import reference_line, to_ordinary
-from ..tracking_figures.accuracy import RATE_NOISE, TURN_NOISE, rates_of
+from ..tracking_figures.accuracy import RATE_NOISE, TURN_NOISE, true_rates_of_links
 from ..tracking_figures.baselines import DYNAMICAL, METHODS, make_tracker
 from ..tracking_figures.bodies import Body, bodies, human, icub
 from ..tracking_figures.limits import tendons
@@ -100,12 +100,14 @@ def experiments(data: Path, count: int | None) -> dict[tuple[str, str, str], Fra
                 continue
             given = targets(body, noisy(seen, TURN_NOISE, RATE_NOISE), velocities=True)
             for method in METHODS:
-                result[body.name, name, method] = followed(body, given, rates_of(body, seen), method, count)
+                result[body.name, name, method] = follow_motion(
+                    body, given, true_rates_of_links(body, seen), method, count
+                )
     return result
 
 
-def followed(body: Body, given: Targets, true: np.ndarray, method: str, count: int | None) -> Frames:
-    """One method on one motion, frame by frame."""
+def follow_motion(body: Body, given: Targets, true: np.ndarray, method: str, count: int | None) -> Frames:
+    """Follow one motion with one method, frame by frame."""
     passes = 0 if method == DYNAMICAL else TrackingOptions().iterations
     tracker = make_tracker(method, body.rig, given.tasks, TrackingOptions(iterations=passes, fade_time=0.0))
     assert given.orientations is not None

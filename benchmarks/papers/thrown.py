@@ -23,10 +23,10 @@ States = tuple[np.ndarray, np.ndarray, np.ndarray]
 """q (N, nq), v and a (N, nv)."""
 
 
-def thrown(
+def simulate_flight(
     rig: Rig, truth: InertialParameters, start: tuple[np.ndarray, np.ndarray], times: np.ndarray, drive: Drive | None
 ) -> Motion:
-    """Motion of a body that nothing touches.
+    """Simulate a body in free flight.
 
     Args:
         rig: that is thrown.
@@ -35,10 +35,10 @@ def thrown(
         times: (N,) [s], evenly spaced.
         drive: of its joints; None lets them swing freely.
     """
-    return Motion(times, *driven(rig, truth, start, times, drive))
+    return Motion(times, *simulate_driven(rig, truth, start, times, drive))
 
 
-def driven(
+def simulate_driven(
     rig: Rig,
     truth: InertialParameters,
     start: tuple[np.ndarray, np.ndarray],
@@ -46,7 +46,7 @@ def driven(
     drive: Drive | None,
     push: Push | None = None,
 ) -> States:
-    """States at the times, which may run backwards; see `thrown`, and what pushes the root."""
+    """States at the times, which may run backwards; see `simulate_flight`, and what pushes the root."""
     model = rig.with_prior(truth).model
     data = model.createData()
 
@@ -72,7 +72,7 @@ def driven(
     return q_all, v_all, a_all
 
 
-def recorded(
+def simulate_recording(
     rig: Rig, motion: Motion, spread: float, noise: float, generator: np.random.Generator
 ) -> tuple[tuple[Attachment, ...], Markers]:
     """Four markers on every link, at the corners of a tetrahedron about the middle of its box, and their recording.

@@ -93,11 +93,11 @@ def walk(rig: Rig, gait: Gait | None = None) -> Walk:
     waist = _cart_table(wanted, height, gait.rate)
     waist += start[:2] - waist[0]
     for _ in range(ROUNDS):
-        motion = _posed(rig, start, waist, soles, times, gait)
+        motion = _pose_robot(rig, start, waist, soles, times, gait)
         wrench = _wrench(rig, motion)
         pressure = np.stack([-wrench[:, 4], wrench[:, 3]], axis=1) / wrench[:, 2:3]
         waist += SHARE * _cart_table(wanted - pressure, height, gait.rate)
-    motion = _posed(rig, start, waist, soles, times, gait)
+    motion = _pose_robot(rig, start, waist, soles, times, gait)
     wrench = _wrench(rig, motion)
     feet = np.concatenate([centres, np.zeros((*centres.shape[:2], 1))], axis=2)
     feet[:, :, 2] = soles[:, :, 2] - soles[0, :, 2]
@@ -161,7 +161,9 @@ def _cart_table(pressure: np.ndarray, height: float, rate: float) -> np.ndarray:
     return solve_banded((1, 1), bands, pressure)
 
 
-def _posed(rig: Rig, start: np.ndarray, waist: np.ndarray, soles: np.ndarray, times: np.ndarray, gait: Gait) -> Motion:
+def _pose_robot(
+    rig: Rig, start: np.ndarray, waist: np.ndarray, soles: np.ndarray, times: np.ndarray, gait: Gait
+) -> Motion:
     y = np.repeat(start[None], len(times), axis=0)
     y[:, :2] = waist
     swing = soles[:, 0, 0] - soles[:, 1, 0]  # the right foot ahead: the left arm is

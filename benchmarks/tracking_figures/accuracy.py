@@ -38,7 +38,7 @@ class Followed:
     rate: float
 
 
-def judged(body: Body, given: Targets, true_rates: np.ndarray, q: np.ndarray, v: np.ndarray) -> Followed:
+def compute_errors(body: Body, given: Targets, true_rates: np.ndarray, q: np.ndarray, v: np.ndarray) -> Followed:
     """Errors of configurations (N, nq) and velocities (N, nv) against targets and true rates (N, O, 3) [rad/s]."""
     assert given.orientations is not None
     kinematics = Kinematics(body.rig)
@@ -53,21 +53,23 @@ def judged(body: Body, given: Targets, true_rates: np.ndarray, q: np.ndarray, v:
     return Followed(float(np.mean(errors)), float(np.sqrt(np.mean(rates))))
 
 
-def ours(body: Body, given: Targets, options: TrackingOptions | None = None) -> tuple[np.ndarray, np.ndarray]:
+def follow_with_ours(
+    body: Body, given: Targets, options: TrackingOptions | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Configurations and velocities by our tracker; its velocity is that of the step, or of the second solve."""
     tracker = Tracker(body.rig, given.tasks, options)
     steps = [tracker.step(given.sample(frame), 0.01) for frame in range(len(given))]
     return np.array([step.q for step in steps]), np.array([step.v for step in steps])
 
 
-def theirs(body: Body, given: Targets, damping: float, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same by mink; its velocity is that of the step."""
+def follow_with_mink(body: Body, given: Targets, damping: float, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Configurations and velocities by mink; its velocity is that of the step."""
     found = peers.follow(body, given, start, damping, limits=bool(np.isfinite(body.rig.limits.lower).any()))
     steps = difference(body.rig, found.q[:-1], found.q[1:]) / 0.01
     return found.q, np.vstack([steps[:1], steps])
 
 
-def rates_of(body: Body, seen: SegmentMotion) -> np.ndarray:
+def true_rates_of_links(body: Body, seen: SegmentMotion) -> np.ndarray:
     """(N, O, 3) [rad/s] true angular velocities of the links that follow."""
     return seen.omegas[:, [seen.names.index(name) for name in body.segments]]
 
@@ -83,10 +85,12 @@ def accuracy_figures(data: Path, quick: bool) -> list[Figure]:
             if seen is None or not peers.available():
                 figures += missing(_rows(body, name, None, []), SKIPPED)
                 continue
-            given, true = targets(body, seen), rates_of(body, seen)
-            q, v = ours(body, given, TrackingOptions.one_pass())
-            found = judged(body, given, true, q, v)
-            peer = [judged(body, given, true, *theirs(body, given, damping, q[0])) for damping in dampings]
+            given, true = targets(body, seen), true_rates_of_links(body, seen)
+            q, v = follow_with_ours(body, given, TrackingOptions.one_pass())
+            found = compute_errors(body, given, true, q, v)
+            peer = [
+                compute_errors(body, given, true, *follow_with_mink(body, given, damping, q[0])) for damping in dampings
+            ]
             figures += _rows(body, name, found, peer)
     if model_file(HUMANS[66]) is None:
         return figures
@@ -126,12 +130,12 @@ def _span(peer: list[Followed]) -> str:
 
 def _measured_rates(seen: SegmentMotion, name: str) -> list[Figure]:
     body = human(66)
-    given, true = targets(body, noisy(seen, TURN_NOISE, RATE_NOISE), velocities=True), rates_of(body, seen)
-    q, v = ours(body, given, TrackingOptions.one_pass())
-    found = judged(body, given, true, q, v)
+    given, true = targets(body, noisy(seen, TURN_NOISE, RATE_NOISE), velocities=True), true_rates_of_links(body, seen)
+    q, v = follow_with_ours(body, given, TrackingOptions.one_pass())
+    found = compute_errors(body, given, true, q, v)
     note = f"input noise {np.sqrt(3.0) * RATE_NOISE:.3f} rad/s and {TURN_NOISE:g} rad an axis"
     if peers.available():
-        blind = judged(body, given, true, *theirs(body, given, 1e-6, q[0]))
+        blind = compute_errors(body, given, true, *follow_with_mink(body, given, 1e-6, q[0]))
         note += f"; mink, which takes no velocities, {blind.rate:.2f} rad/s"
     return _rate_rows(name, found, note)
 

@@ -85,7 +85,7 @@ def icub() -> Body | None:
             link = rig.index(carriers[prefix + body])
             links.append(link)
             segments.append(side + segment)
-            turns.append(hanging(side + segment).T @ ahead @ rig.rest[0][link])
+            turns.append(hanging_rotation(side + segment).T @ ahead @ rig.rest[0][link])
     return Body("iCub", rig, np.array(links), tuple(segments), np.array(turns))
 
 
@@ -96,7 +96,7 @@ def bodies() -> list[Body]:
     return humans if robot is None else [*humans, robot]
 
 
-def hanging(segment: str) -> np.ndarray:
+def hanging_rotation(segment: str) -> np.ndarray:
     """(3, 3) turn of a segment from arms stretched sideways to arms hanging."""
     if not segment.endswith(ARMS):
         return np.eye(3)

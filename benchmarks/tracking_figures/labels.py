@@ -67,7 +67,7 @@ def swap_figures(data: Path, quick: bool) -> list[Figure]:
         rng = np.random.default_rng(SEED)
         own = own_found = 0
         for _ in range(QUICK_RUNS if quick else RUNS):
-            exchanged_markers, swaps = exchanged(untouched.markers, links, rng)
+            exchanged_markers, swaps = exchange_labels(untouched.markers, links, rng)
             reported = correct_labels(exchanged_markers).swaps
             hits = [_is_found(swap, reported) for swap in swaps]
             own, own_found = own + len(swaps), own_found + sum(hits)
@@ -89,10 +89,10 @@ def swap_figures(data: Path, quick: bool) -> list[Figure]:
     ]
 
 
-def exchanged(
+def exchange_labels(
     markers: Markers, links: Mapping[str, str], rng: np.random.Generator
 ) -> tuple[Markers, tuple[Injected, ...]]:
-    """A recording with random exchanges of labels that both are seen long enough."""
+    """Exchange random pairs of labels that are both visible long enough."""
     positions = np.array(markers.positions)
     swaps: list[Injected] = []
     used: set[str] = set()

@@ -23,7 +23,7 @@ GOOD = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class Recovered:
+class RecoveredMotion:
     """What became of one start.
 
     Attributes:
@@ -48,9 +48,9 @@ def limit_figures(data: Path, quick: bool) -> list[Figure]:
             continue
         given = targets(body, seen)
         options = TrackingOptions(coupled_limits=coupled)
-        good = recovered(body, given, options, None).mnte
+        good = follow_from(body, given, options, None).mnte
         seeds = range(QUICK_SEEDS if quick else SEEDS)
-        found = [recovered(body, given, options, anywhere(body, given, seed)) for seed in seeds]
+        found = [follow_from(body, given, options, random_start(body, given, seed)) for seed in seeds]
         figures += _rows(body.name, found, good)
     return figures
 
@@ -62,8 +62,8 @@ def tendons() -> CoupledLimits:
     return CoupledLimits(joints, shares, np.tile(SHOULDER_BOUND, 2))
 
 
-def anywhere(body: Body, given: Targets, seed: int) -> np.ndarray:
-    """(nq,) joints anywhere in their ranges and up to `OUTSIDE` beyond, the root at its target."""
+def random_start(body: Body, given: Targets, seed: int) -> np.ndarray:
+    """(nq,) joints at random in their ranges and up to `OUTSIDE` beyond, the root at its target."""
     rng = np.random.default_rng(seed)
     q = body.rig.neutral
     low, high = body.rig.limits.lower - OUTSIDE, body.rig.limits.upper + OUTSIDE
@@ -73,8 +73,8 @@ def anywhere(body: Body, given: Targets, seed: int) -> np.ndarray:
     return q
 
 
-def recovered(body: Body, given: Targets, options: TrackingOptions, start: np.ndarray | None) -> Recovered:
-    """A motion followed from a start; from the tracker's own without one."""
+def follow_from(body: Body, given: Targets, options: TrackingOptions, start: np.ndarray | None) -> RecoveredMotion:
+    """Follow a motion from a start, or from the tracker's own without one."""
     tracker = Tracker(body.rig, given.tasks, options)
     step = tracker.start(given.sample(0), 0.01, start)
     outside, infeasible = 0.0, int(not step.is_feasible)
@@ -86,10 +86,10 @@ def recovered(body: Body, given: Targets, options: TrackingOptions, start: np.nd
             outside = max(
                 float(limits.violation(step.q).max()), float(limits.coupled_violation(step.q).max(initial=0.0))
             )
-    return Recovered(outside, infeasible, 0.5 * step.orientation_error**2)
+    return RecoveredMotion(outside, infeasible, 0.5 * step.orientation_error**2)
 
 
-def _rows(name: str, found: list[Recovered] | None, good: float) -> list[Figure]:
+def _rows(name: str, found: list[RecoveredMotion] | None, good: float) -> list[Figure]:
     data = "simulated, on a real run"
     outside = infeasible = share = None
     note = ""

@@ -53,7 +53,7 @@ IDLE = 5e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Lived:
+class CaptureRun:
     """What a stream came to.
 
     Attributes:
@@ -83,10 +83,10 @@ def live_figures(data: Path, quick: bool) -> list[Figure]:
     recordings = [read_recording(path, ReadOptions(ragged=True)) for path in dict.fromkeys(paths)]
     found = fit_calibration(recordings[:1], mass=SUBJECT.mass, sex=SUBJECT.sex)
     stream = build_stream(next(recording for recording in recordings if recording.name == TRIAL))
-    return _rows(lived(FollowOptions(found, TrackingOptions(time_budget=BUDGET)), stream, seconds), seconds)
+    return _rows(run_capture(FollowOptions(found, TrackingOptions(time_budget=BUDGET)), stream, seconds), seconds)
 
 
-def lived(how: FollowOptions, stream: Stream, seconds: float) -> Lived:
+def run_capture(how: FollowOptions, stream: Stream, seconds: float) -> CaptureRun:
     """Follow a stream that another process sends for so many seconds, and record it."""
     receiver = UdpReceiver(port=0)
     capture = Capture(how, lambda _: None)
@@ -116,7 +116,7 @@ def lived(how: FollowOptions, stream: Stream, seconds: float) -> Lived:
     growth = resident() - before
     counts = capture.sequencer.counts
     capture.discard()
-    return Lived(
+    return CaptureRun(
         latencies[latencies > 0.0], empty, spent / max(counts.accepted, 1), growth, count, counts.accepted, counts.lost
     )
 
@@ -168,7 +168,7 @@ def resident() -> float:
         return 0.0
 
 
-def _rows(found: Lived | None, seconds: float) -> list[Figure]:
+def _rows(found: CaptureRun | None, seconds: float) -> list[Figure]:
     data = f"real markers, replayed {seconds:.0f} s at {RATE:.0f} Hz, {100.0 * LOST:.0f} % lost on purpose"
     late = growth = unreported = None
     notes = ["", "", ""]

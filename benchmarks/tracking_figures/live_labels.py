@@ -23,7 +23,7 @@ from solver.tracking.exchanged_labels import correct_labels
 
 from ..figures.figure import Figure, at_least, at_most, missing
 from ..marker_errors import SUBJECTS
-from .labels import OVERLAP, SEED, exchanged
+from .labels import OVERLAP, SEED, exchange_labels
 
 CHOSEN = ("subject_a", "subject_b run", "subject_c", "walk_d")
 LONGEST = 600
@@ -56,13 +56,13 @@ def live_label_figures(data: Path, quick: bool) -> list[Figure]:
             assert recording.markers is not None
             whole = correct_labels(recording.markers).markers
             markers = whole.select([name for name in whole.names if name in links]).part(0, min(len(whole), LONGEST))
-            before, _ = pairs_of(body, markers)
+            before, _ = find_exchanges(body, markers)
             named += [f"{' with '.join(sorted(pair))} in {recording.name}" for pair in before]
             rng = np.random.default_rng(SEED)
             for _ in range(RUNS):
-                exchanged_markers, swaps = exchanged(markers, links, rng)
+                exchanged_markers, swaps = exchange_labels(markers, links, rng)
                 began = time.thread_time()
-                pairs, held = pairs_of(body, exchanged_markers)
+                pairs, held = find_exchanges(body, exchanged_markers)
                 spent, samples = spent + time.thread_time() - began, samples + len(exchanged_markers)
                 injected += len(swaps)
                 found += sum(pairs.get(s.pair, held)[s.start : s.stop].mean() >= OVERLAP for s in swaps)
@@ -75,8 +75,8 @@ def live_label_figures(data: Path, quick: bool) -> list[Figure]:
     ]
 
 
-def pairs_of(body: Calibration, markers: Markers) -> tuple[dict[frozenset[str], np.ndarray], np.ndarray]:
-    """In which samples (N,) each pair of labels was read from each other's columns, and (N,) of False."""
+def find_exchanges(body: Calibration, markers: Markers) -> tuple[dict[frozenset[str], np.ndarray], np.ndarray]:
+    """Samples (N,) in which each pair of labels was exchanged, and (N,) of False."""
     follower = MarkerFollower(
         body, Layout(MARKERS, markers.names, rate=markers.rate), TrackingOptions(time_budget=BUDGET)
     )

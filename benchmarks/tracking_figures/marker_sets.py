@@ -49,7 +49,7 @@ def marker_set_figures(data: Path, quick: bool) -> list[Figure]:
     files = [file for file in marker_files(data) if not quick or file.name in QUICK]
     if not files:
         return missing([row], f"no file of markers in {data}")
-    found = list(_looked_at(data, files))
+    found = list(_check_files(data, files))
     print("\n".join(f"      {entry.line}" for entry in found), flush=True)
     counted = [entry for entry in found if entry.counts]
     read, total = sum(entry.read for entry in counted), len(counted)
@@ -58,7 +58,7 @@ def marker_set_figures(data: Path, quick: bool) -> list[Figure]:
     return [Figure(row.what, words, read, f"of {total}", *bounds)]
 
 
-def _looked_at(data: Path, files: list[Path]) -> Iterator[FileRead]:
+def _check_files(data: Path, files: list[Path]) -> Iterator[FileRead]:
     for file in files:
         name = file.relative_to(data).as_posix()
         try:
@@ -70,10 +70,10 @@ def _looked_at(data: Path, files: list[Path]) -> Iterator[FileRead]:
             count = 0 if markers is None else len(markers.names)
             yield FileRead(counts=False, read=False, line=f"{name}: {count} markers are too few for a body")
             continue
-        yield _recognised(name, markers)
+        yield _recognise(name, markers)
 
 
-def _recognised(name: str, markers: Markers) -> FileRead:
+def _recognise(name: str, markers: Markers) -> FileRead:
     chosen = np.unique(np.linspace(0, len(markers) - 1, min(MOST_FRAMES, len(markers))).astype(int))
     some = Markers(markers.times[chosen], markers.names, markers.positions[chosen])
     try:

@@ -20,7 +20,7 @@ from ..models import HUMANS, model_file
 from . import peers
 from .bodies import human
 from .motions import motion
-from .passes import Step, Times, peer_steps, taking_turns
+from .passes import Step, Times, alternate, peer_steps
 
 SUBJECT = SUBJECTS[0]
 TRIAL = "squats1"
@@ -49,7 +49,7 @@ def marker_figures(data: Path, quick: bool) -> list[Figure]:
     if seen is not None and ready and markers is not None:
         wanted = Targets.from_markers(found.rig, found.attachments, markers)
         for place, options in enumerate((TrackingOptions.one_pass(), TrackingOptions())):
-            times[place] = taking_turns(_steps(found, wanted, options), peer_steps(human(66), seen), quick)
+            times[place] = alternate(_steps(found, wanted, options), peer_steps(human(66), seen), quick)
     return _rows(times[0], times[1], np.mean(errors, axis=0) if errors else None)
 
 

@@ -25,7 +25,7 @@ from solver.so3 import exp, log
 from solver.tracking import OrientationTargets, OrientationTask, PositionTargets, PositionTask, Targets, track_markers
 from solver.tracking.kinematics import Kinematics
 
-from .bodies import ARMS, SIDED, SPINE, Body, hanging
+from .bodies import ARMS, SIDED, SPINE, Body, hanging_rotation
 
 RATE = 100.0
 CUT = 8.0
@@ -143,7 +143,7 @@ def _segments(rig: Rig, turns: np.ndarray) -> dict[str, np.ndarray]:
     for side in ("Right", "Left"):
         for segment, link in SIDED.items():
             carrier = of[link if link == "torso" else f"{side.lower()}_{link}"]
-            result[side + segment] = carrier @ hanging(side + segment) if segment in ARMS else carrier
+            result[side + segment] = carrier @ hanging_rotation(side + segment) if segment in ARMS else carrier
     return result
 
 

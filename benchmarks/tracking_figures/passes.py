@@ -72,17 +72,17 @@ def pass_figures(data: Path, quick: bool) -> list[Figure]:
     for freedoms in (66, 48):
         for converged in (False, True):
             options = TrackingOptions() if converged else TrackingOptions.one_pass()
-            measured[freedoms, converged] = interleaved(human(freedoms), seen, options, quick)
+            measured[freedoms, converged] = time_both(human(freedoms), seen, options, quick)
     return _rows(measured)
 
 
-def interleaved(body: Body, seen: SegmentMotion, options: TrackingOptions, quick: bool) -> Times:
-    """Frames of a motion by our tracker and by mink."""
+def time_both(body: Body, seen: SegmentMotion, options: TrackingOptions, quick: bool) -> Times:
+    """Time the frames of a motion by our tracker and by mink."""
     wanted = targets(body, seen)
     tracker = Tracker(body.rig, wanted.tasks, options)
     samples = [wanted.sample(frame) for frame in range(len(wanted))]
     tracker.start(samples[0], 0.01)
-    return taking_turns([partial(tracker.step, sample, 0.01) for sample in samples[1:]], peer_steps(body, seen), quick)
+    return alternate([partial(tracker.step, sample, 0.01) for sample in samples[1:]], peer_steps(body, seen), quick)
 
 
 def peer_steps(body: Body, seen: SegmentMotion) -> list[Step]:
@@ -96,8 +96,8 @@ def peer_steps(body: Body, seen: SegmentMotion) -> list[Step]:
     return [partial(peer.step, root, turns, 0.01) for root, turns in zip(roots[1:], rotations[1:])]
 
 
-def taking_turns(ours: Sequence[Step], theirs: Sequence[Step], quick: bool) -> Times:
-    """Blocks of both one after the other, so that a busy machine slows both down."""
+def alternate(ours: Sequence[Step], theirs: Sequence[Step], quick: bool) -> Times:
+    """Run blocks of both alternately, so that a busy machine slows both down."""
     times: tuple[list[float], list[float]] = ([], [])
     for block in range(QUICK_ROUNDS if quick else ROUNDS):
         for steps, into in zip((ours, theirs), times):

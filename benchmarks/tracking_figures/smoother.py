@@ -102,11 +102,15 @@ def smoother_figures(data: Path, quick: bool) -> list[Figure]:
     if quick:
         found = _simulated(data, {"e": SIMULATED["e"]}, 0.0)
         return [*found, *left_out([_figure(row, None, "") for row in (*ROWS[:4], *ROWS[6:])], "not with --quick")]
-    return [*_real(trials_of(data, "a", JUMPS)), *_simulated(data, SIMULATED, 0.0), *_simulated(data, SIMULATED, GAPS)]
+    return [
+        *_real(track_trials(data, "a", JUMPS)),
+        *_simulated(data, SIMULATED, 0.0),
+        *_simulated(data, SIMULATED, GAPS),
+    ]
 
 
 @cache
-def trials_of(data: Path, subject: str, names: tuple[str, ...]) -> Trials:
+def track_trials(data: Path, subject: str, names: tuple[str, ...]) -> Trials:
     """A subject's trials of these names; calibrated on all."""
     folder, sex = SUBJECTS[subject]
     recordings = [r for r in load([data / folder], ReadOptions(ragged=True)) if r.markers is not None]
@@ -178,7 +182,7 @@ def acceleration_error(rig: Rig, record: TrialRecord, tracked: TrackedMotion, cu
 def _simulated(data: Path, chosen: Mapping[str, Sequence[str]], gaps: float) -> list[Figure]:
     found = []
     for subject, names in chosen.items():
-        trials = trials_of(data, subject, JUMPS if subject == "a" else ())
+        trials = track_trials(data, subject, JUMPS if subject == "a" else ())
         found += [(name, simulated_errors(trials.calibration, trials.record(name), gaps)) for name in names]
     rows = ROWS[6:] if gaps else ROWS[4:6]
     return [
@@ -199,7 +203,7 @@ def simulated_errors(calibration: Calibration, record: TrialRecord, gaps: float)
     truth = smooth_motion(
         rig, tracked.times[frames], tracked.q[frames], light_preset(preset_of(PRESET), rate_of(tracked.times))
     )
-    seen = _recorded(calibration, truth.times, truth.q, gaps)
+    seen = _simulate_markers(calibration, truth.times, truth.q, gaps)
     found = track_markers(rig, calibration.attachments, seen)
     wanted = _acceleration(rig, truth.times, truth.q, None)
     filtered = []
@@ -216,7 +220,7 @@ def simulated_errors(calibration: Calibration, record: TrialRecord, gaps: float)
     return float(joints.mean()) / least, acceleration / min(off for _, off in filtered)
 
 
-def _recorded(calibration: Calibration, times: np.ndarray, q: np.ndarray, gaps: float) -> Markers:
+def _simulate_markers(calibration: Calibration, times: np.ndarray, q: np.ndarray, gaps: float) -> Markers:
     """Markers of a motion with noise, and gaps of `GAP` seconds at random times."""
     generator = np.random.default_rng(SEED)
     rig, attachments = calibration.rig, [a for a in calibration.attachments if a.weight > 0.0]
@@ -248,5 +252,5 @@ def _joint_errors(rig: Rig, q: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return np.sqrt(np.mean(difference(rig, q, truth)[ENDS:-ENDS, ROOT_NV:] ** 2, axis=0))
 
 
-def _listed(values: Sequence[tuple[str, float]]) -> str:
+def _format_values(values: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in values)

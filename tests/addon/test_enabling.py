@@ -11,14 +11,14 @@ import pytest
 pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exciting-dance[blender]'")
 
 from addon import solver_api
-from benchmarks.enabling import enabled
+from benchmarks.enabling import measure_enabling
 
 
 def test_enabling_imports_no_numerics() -> None:
     """Registering and unregistering the add-on imports neither NumPy nor a reader, a rig or a drawing module, nor do
     panels where there is no rig; of the solver only plain Python is imported.
     """
-    done = enabled()
+    done = measure_enabling()
     assert {"addon.registration", "addon.operators.identify", "addon.panels.author", "solver.errors"} <= done.modules
     numerics = (
         "numpy",

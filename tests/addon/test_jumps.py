@@ -11,7 +11,7 @@ from addon.armature import rig_of
 from addon.authoring import dance_import, ghost, keying, timeline
 from addon.job_messages import StoredMessage, find_message
 from addon.scene_rigs import active_rig
-from benchmarks.figures.jump import RATE, flown
+from benchmarks.figures.jump import RATE, measure_flight
 from solver.dance.authoring.timeline import dance_from_timeline
 
 FIRST, LAST = 1.0, 60.0
@@ -73,7 +73,7 @@ def test_applied_jump_passes_the_check(registered: None, rate: float) -> None:
     keyed = dance_from_timeline(
         timeline.sample_timeline(bpy.context.scene, body, *timeline.motion_range(bpy.context.scene, body))
     )
-    parabola, drift, spin = flown(keyed.rig, keyed.motion(RATE), keyed)
+    parabola, drift, spin = measure_flight(keyed.rig, keyed.motion(RATE), keyed)
     assert parabola < 1e-5
     assert drift < 0.005
     assert spin < 0.01

@@ -14,7 +14,7 @@ import pytest
 from addon import registration
 from addon.authoring import keying, timeline
 from addon.authoring.posture_cache import PostureCache, continue_count, summarise_postures
-from benchmarks.panel import dancing, redraw_once
+from benchmarks.panel import build_dancing_scene, redraw_once
 from solver.rigs import hoap3
 from tests.addon.scenes import build
 from tests.addon.test_dance_jobs import posed
@@ -104,7 +104,7 @@ def test_window_counts_in_slices(body: bpy.types.Object, monkeypatch: pytest.Mon
 def test_samples_are_not_postures(empty_scene: None) -> None:
     """Keys of a recording do not count, a posture keyed among them counts as one, and the samples stay."""
     registration.register()
-    body = dancing(hoap3(), 3.0, 100.0)
+    body = build_dancing_scene(hoap3(), 3.0, 100.0)
     assert timeline.read_key_roles(body) == {}
     frames = len(timeline.pose_curves(body)[0].keyframe_points)
     bpy.context.scene.frame_set(100)
@@ -141,7 +141,7 @@ def test_redraw_reads_no_keys_and_validates_nothing(empty_scene: None, monkeypat
     monkeypatch.setattr(PostureCache, "synchronous", False)
     found = []
     for seconds in (1.0, 40.0):
-        dancing(hoap3(), seconds, 100.0)
+        build_dancing_scene(hoap3(), seconds, 100.0)
         bpy.context.view_layer.update()
         redraw_once()
         for _ in range(2):

@@ -9,16 +9,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.engine.bodies import arm_load, arm_of
-from benchmarks.engine.rebalance import going_straight, rebalanced, standing_still, zmp_of
+from benchmarks.engine.bodies import arm_load, find_arm_links
+from benchmarks.engine.rebalance import fix_root, rebalance_dance, segment_zmp, straighten_root
 from benchmarks.figures.simulated import exact_trial
 from benchmarks.papers import plots
 from benchmarks.papers.bonnet2016_bodies import ROBOT_MASS, delivered_robot, other_person
 from benchmarks.papers.bonnet2016_criterion import criterion_drawing, criterion_rows, evolutions
 from benchmarks.papers.bonnet2016_dances import Dances, _digest
 from benchmarks.papers.bonnet2016_tables import TRUNK_FIRST, TRUNK_LAST, TRUNK_TRANSITIONS
-from benchmarks.papers.bonnet2016_trials import explained, identified
-from benchmarks.papers.bonnet2016_zmp import ENGINE, PLANNED, Track, planned, played, shown, zmp_drawing
+from benchmarks.papers.bonnet2016_trials import compare_wrenches, identify_body
+from benchmarks.papers.bonnet2016_zmp import (
+    ENGINE,
+    PLANNED,
+    Track,
+    plan_tracks,
+    play_tracks,
+    summarise_tracks,
+    zmp_drawing,
+)
 from benchmarks.papers.rows import Row, table
 from solver.check_options import CheckOptions
 from solver.dance.design.dance import Dance, TraceEntry
@@ -91,7 +99,7 @@ def test_the_other_person_weighs_the_same_but_not_in_each_link() -> None:
 
 def test_the_same_body_needs_no_other_balance(robot: Rig, dance: Dance) -> None:
     """Rebalanced for the body it was made for, a dance stays where it was."""
-    again = rebalanced(dance, robot, robot)
+    again = rebalance_dance(dance, robot, robot)
     for before, after in zip(dance.segments, again.segments):
         np.testing.assert_allclose(after.control, before.control, atol=1e-6)
 
@@ -100,11 +108,14 @@ def test_a_loaded_body_keeps_its_zero_moment_point(robot: Rig, dance: Dance) -> 
     """With a load the zero-moment point would move by centimetres; rebalanced it stays, and so do limbs and feet."""
     truth, _, _ = arm_load(robot)
     loaded = robot.with_prior(truth)
-    other = rebalanced(dance, robot, loaded)
+    other = rebalance_dance(dance, robot, loaded)
     legged = dance.legged_rig(robot)
     for before, after in zip(dance.segments, other.segments):
-        own, unprepared = zmp_of(robot, legged, before, RATE), zmp_of(loaded, dance.legged_rig(loaded), before, RATE)
-        found = zmp_of(loaded, other.legged_rig(loaded), after, RATE)
+        own, unprepared = (
+            segment_zmp(robot, legged, before, RATE),
+            segment_zmp(loaded, dance.legged_rig(loaded), before, RATE),
+        )
+        found = segment_zmp(loaded, other.legged_rig(loaded), after, RATE)
         assert np.abs(unprepared.points - own.points).max() > 5e-3
         assert np.abs(found.points - own.points).max() < 1e-3
         np.testing.assert_array_equal(after.control[:, legged.trunk], before.control[:, legged.trunk])
@@ -114,16 +125,16 @@ def test_a_loaded_body_keeps_its_zero_moment_point(robot: Rig, dance: Dance) -> 
 
 def test_what_is_not_rebalanced_moves_the_same_limbs(transition: DanceSegment) -> None:
     """Both unbalanced forms change the root's horizontal place only; one of them still ends where it should."""
-    for changed in (going_straight(transition), standing_still(transition)):
+    for changed in (straighten_root(transition), fix_root(transition)):
         np.testing.assert_array_equal(changed.control[:, 2:], transition.control[:, 2:])
         np.testing.assert_array_equal(changed.start, transition.start)
-    np.testing.assert_array_equal(going_straight(transition).stop, transition.stop)
-    assert np.ptp(standing_still(transition).control[:, :2], axis=0).max() == 0.0
+    np.testing.assert_array_equal(straighten_root(transition).stop, transition.stop)
+    assert np.ptp(fix_root(transition).control[:, :2], axis=0).max() == 0.0
 
 
 def test_rebalancing_keeps_the_point_farther_inside(robot: Rig, dance: Dance, transition: DanceSegment) -> None:
     """Fig. 6: with the root held the zero-moment point comes nearer to the border than as designed."""
-    ours, still = (planned(robot, dance, [transition], variant)[0] for variant in ("ours", "still"))
+    ours, still = (plan_tracks(robot, dance, [transition], variant)[0] for variant in ("ours", "still"))
     assert ours.shrunk.min() > 0.0
     assert still.shrunk.min() < ours.shrunk.min() - 5e-3
 
@@ -132,12 +143,12 @@ def test_shares_and_margins_are_those_of_the_frames(transition: DanceSegment) ->
     """A quarter of the frames outside is 25 %, and the farthest of them is the excursion; a fall is a fall."""
     shrunk, sole = np.array([-0.002, 0.001, 0.002, 0.003]), np.array([0.001, 0.005, 0.006, 0.007])
     track = Track(transition, np.zeros((4, 2)), shrunk, sole, fell=2.0)
-    line = shown([track, replace(track, shrunk=sole, fell=None)], "two feet", "ours", PLANNED)
+    line = summarise_tracks([track, replace(track, shrunk=sole, fell=None)], "two feet", "ours", PLANNED)
     assert (line.count, line.left, line.fell) == (2, 1, None)
     assert line.outside == pytest.approx(12.5)
     assert line.excursion == pytest.approx(2.0)
     assert (line.beyond, line.margin) == (0.0, pytest.approx(1.0))
-    line = shown([track, replace(track, fell=None)], "two feet", "ours", ENGINE)
+    line = summarise_tracks([track, replace(track, fell=None)], "two feet", "ours", ENGINE)
     assert line.fell == 1
     assert line.beyond == pytest.approx(25.0), "one frame of four is within 2 mm of the soles' border"
 
@@ -145,8 +156,8 @@ def test_shares_and_margins_are_those_of_the_frames(transition: DanceSegment) ->
 def test_the_plates_show_the_planned_point(robot: Rig, dance: Dance, transition: DanceSegment) -> None:
     """MuJoCo's plates place the zero-moment point of a rebalanced transition where it was planned."""
     pytest.importorskip("mujoco", reason="MuJoCo, of the benchmarks extra, is not installed")
-    track = next(played(robot, dance, [transition], "ours"))
-    own = planned(robot, dance, [transition], "ours")[0]
+    track = next(play_tracks(robot, dance, [transition], "ours"))
+    own = plan_tracks(robot, dance, [transition], "ours")[0]
     assert track.fell is None
     assert track.shrunk.min() == pytest.approx(own.shrunk.min(), abs=2e-3)
 
@@ -186,9 +197,9 @@ def test_a_missing_mass_is_a_missing_force(robot: Rig, dance: Dance) -> None:
     """The truth explains a wrench without noise; CAD misses the weight of what the robot does not have."""
     truth = delivered_robot(robot)
     trial = exact_trial(robot, "dance", dance.sample(robot, RATE), truth)
-    assert explained(robot, trial, truth).rmse.max() < 1e-9
+    assert compare_wrenches(robot, trial, truth).rmse.max() < 1e-9
     short = (robot.prior.total_mass - truth.total_mass) * 9.81
-    assert explained(robot, trial, robot.prior).rmse[AXIS_FZ] == pytest.approx(short, rel=0.05)
+    assert compare_wrenches(robot, trial, robot.prior).rmse[AXIS_FZ] == pytest.approx(short, rel=0.05)
 
 
 def waving(rig: Rig) -> Motion:
@@ -208,8 +219,8 @@ def test_a_load_unknown_to_the_identification_is_found(robot: Rig) -> None:
     decides.
     """
     truth, load, link = arm_load(robot)
-    found = identified(robot, exact_trial(robot, "waving", waving(robot), truth), truth.total_mass)
-    arm = [robot.index(name) for name in arm_of(robot, link)]
+    found = identify_body(robot, exact_trial(robot, "waving", waving(robot), truth), truth.total_mass)
+    arm = [robot.index(name) for name in find_arm_links(robot, link)]
     for parameters in (found.paper, found.ours):
         assert 0.6 * load < float((parameters.masses - robot.prior.masses)[arm].sum()) < 1.2 * load
     assert found.structure == len(found.base.base)

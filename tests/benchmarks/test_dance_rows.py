@@ -23,7 +23,7 @@ from solver.scene.motion_record import motion_record
 def test_named_poses_are_of_their_body(case: named_dances.Case) -> None:
     """Each is within the joints' limits and another than the others, and one lifts a foot that it can dance lifted."""
     rig = case.rig()
-    poses = named_dances.poses_of(rig, case.poses)
+    poses = named_dances.build_poses(rig, case.poses)
     joints = joint_coordinates(rig, np.array([pose.q for pose in poses]))
     assert (joints >= rig.limits.lower - 1e-9).all()
     assert (joints <= rig.limits.upper + 1e-9).all()
@@ -64,7 +64,7 @@ def test_filtering_at_three_hertz_takes_the_trembling_and_leaves_the_motion() ->
     slow = 0.3 * np.sin(2.0 * np.pi * 0.3 * times)
     q[:, column] += slow + 0.02 * np.sin(2.0 * np.pi * 12.0 * times)
     none = np.zeros((len(times), rig.nv))
-    found = recorded_dances.filtered(motion_record("bow", rig, Motion(times, q, none, none)))
+    found = recorded_dances.filter_recording(motion_record("bow", rig, Motion(times, q, none, none)))
     left = found.motion.q[50:-50, column] - rig.neutral[column] - slow[50:-50]
     assert np.abs(left).max() < 0.004
     assert found.name == "bow"

@@ -21,9 +21,9 @@ from solver.trajectory.splines import Spline
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo, of the benchmarks extra, is not installed")
 
-from benchmarks.engine.bodies import arm_load, arm_of, changed  # noqa: E402
+from benchmarks.engine.bodies import arm_load, change_inertials, find_arm_links  # noqa: E402
 from benchmarks.engine.loop import ROBOT, close_loop  # noqa: E402
-from benchmarks.engine.measure import measure, standings  # noqa: E402
+from benchmarks.engine.measure import measure, stance_intervals  # noqa: E402
 from benchmarks.engine.mjcf import layout, mjcf  # noqa: E402
 from benchmarks.engine.performance import Performance, Plan, PlayOptions, plan  # noqa: E402
 from benchmarks.engine.simulate import play  # noqa: E402
@@ -156,7 +156,7 @@ def test_the_loop_finds_a_load_on_the_arm(robot: Rig, intended: Plan) -> None:
     """Identified from simulated sensors, a loaded arm weighs more and the true wrench is explained."""
     truth, load, link = arm_load(robot)
     found = close_loop(robot, play(robot, intended, truth=truth), truth, ROBOT)
-    arm = arm_of(robot, link)
+    arm = find_arm_links(robot, link)
     assert found.mass_of(truth, arm) - found.mass_of(robot.prior, arm) == pytest.approx(load)
     assert found.mass_of(found.parameters, arm) > found.mass_of(found.prior, arm) + 0.5 * load
     assert found.exact < 0.3
@@ -176,7 +176,7 @@ def test_a_load_that_the_plan_knows_is_carried_better(robot: Rig, intended: Plan
 
 def test_changed_bodies_keep_their_centres_of_mass(robot: Rig) -> None:
     """A change of mass scales a link's whole distribution, so its centre of mass stays."""
-    truth = changed(robot)
+    truth = change_inertials(robot)
     np.testing.assert_allclose(truth.coms, robot.prior.coms, atol=1e-15)
     assert np.ptp(truth.values[:, MASS] / robot.prior.masses) > 0.2
 
@@ -188,8 +188,8 @@ def test_a_standing_lasts_over_phases(robot: Rig) -> None:
     spans = [(right, left), (right, left), (left,), (ahead, left), (left,)]
     edges = itertools.pairwise(range(len(spans) + 1))
     schedule = Schedule(tuple(Phase(a, b, anchors) for (a, b), anchors in zip(edges, spans)))
-    assert standings(schedule, right.patch) == [(0, 2), (3, 4)]
-    assert standings(schedule, left.patch) == [(0, 5)]
+    assert stance_intervals(schedule, right.patch) == [(0, 2), (3, 4)]
+    assert stance_intervals(schedule, left.patch) == [(0, 5)]
 
 
 def test_gains_follow_inertia(robot: Rig, intended: Plan) -> None:

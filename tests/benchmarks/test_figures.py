@@ -13,7 +13,7 @@ import pytest
 from benchmarks import identification, models, reference
 from benchmarks.__main__ import VERBS, main
 from benchmarks.figures import simulated, subject
-from benchmarks.figures.eigenvalues import keeps
+from benchmarks.figures.eigenvalues import meets_requirements
 from benchmarks.figures.figure import (
     UNMEASURED,
     Bound,
@@ -153,20 +153,20 @@ def estimate(values: np.ndarray) -> Estimate:
 
 def test_eigenvalues_decide_what_a_result_keeps() -> None:
     """A thin impossible body is rotational but not consistent; a negative inertia is neither."""
-    assert keeps(estimate(SPHERE), CONSISTENT)
-    assert keeps(estimate(SPHERE), ROTATIONAL)
-    assert keeps(estimate(THIN), ROTATIONAL)
-    assert not keeps(estimate(THIN), CONSISTENT)
+    assert meets_requirements(estimate(SPHERE), CONSISTENT)
+    assert meets_requirements(estimate(SPHERE), ROTATIONAL)
+    assert meets_requirements(estimate(THIN), ROTATIONAL)
+    assert not meets_requirements(estimate(THIN), CONSISTENT)
     negative = THIN.copy()
     negative[4] = -0.1
-    assert not keeps(estimate(negative), ROTATIONAL)
+    assert not meets_requirements(estimate(negative), ROTATIONAL)
 
 
 def test_halves_of_a_trial_share_no_frame() -> None:
     """Every frame counts in exactly one of the two halves."""
     rig = human(1.7, 60.0, "female")
     trial = simulated.exact_trial(rig, "still", still_motion(rig, rig.neutral, np.arange(9) / 100.0), rig.prior)
-    first, second = (simulated.half_of(trial, part).counted for part in simulated.PARTS)
+    first, second = (simulated.select_half(trial, part).counted for part in simulated.PARTS)
     assert not np.any(first & second)
     assert np.all(first | second)
 

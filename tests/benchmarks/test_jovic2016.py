@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.papers.belt import BELT, belt
 from benchmarks.papers.exciting import Excitation, Phase, exciting, pressure_margin
-from benchmarks.papers.hrp2_experiment import ADDED_KG, CHANGES, changed_robot
+from benchmarks.papers.hrp2_experiment import ADDED_KG, CHANGES, change_robot
 from benchmarks.papers.jovic2016_tables import TABLE_2, TABLE_4
 from benchmarks.papers.volunteer import CROUCH, FEET, LEGS, STYLE, Noise, record, volunteer
 from solver.demo.motions import standing_posture
@@ -78,7 +78,7 @@ def test_the_belt_is_a_body_of_two_kilograms(place: str) -> None:
 
 def test_the_changed_robot_is_five_kilograms_heavier() -> None:
     """The true robot is physical, weighs 5 kg more, and only links the paper names changed by more than 2 %."""
-    robot = changed_robot(3)
+    robot = change_robot(3)
     assert robot.truth.total_mass == pytest.approx(robot.rig.prior.total_mass + ADDED_KG)
     assert robot.truth.consistency_margin.min() > 0.0
     ratio = robot.truth.masses / robot.rig.prior.masses
@@ -88,6 +88,6 @@ def test_the_changed_robot_is_five_kilograms_heavier() -> None:
 
 def test_tables_name_every_segment() -> None:
     """Table II has 31 segments and Table IV fifteen, whose bare masses sum to the subject's 70 kg within rounding."""
-    assert len(TABLE_2) == len(changed_robot(0).rig.links) == 31
+    assert len(TABLE_2) == len(change_robot(0).rig.links) == 31
     assert set(TABLE_4) == set(volunteer(1).rig.links)
     assert sum(row[0] for row in TABLE_4.values()) == pytest.approx(70.0, abs=1.5)

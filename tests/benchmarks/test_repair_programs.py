@@ -13,7 +13,7 @@ from benchmarks.repair_programs import (
     SOLVERS,
     VIOLATION_PENALTY,
     RecordedProgram,
-    cost_of,
+    compute_cost,
     record_programs,
     run_solver,
     time_order,
@@ -55,16 +55,16 @@ def test_programs_are_recorded_only_in_the_context(found: list[RecordedProgram])
 def test_every_library_finds_the_same_optimum(found: list[RecordedProgram], name: str) -> None:
     """Every library's displacement costs as much as the one that the repair used."""
     program = found[0]
-    reference = cost_of(program.problem, qp.solve(program.problem, "clarabel", tolerance=REFERENCE).x)
+    reference = compute_cost(program.problem, qp.solve(program.problem, "clarabel", tolerance=REFERENCE).x)
     assert run_solver(SOLVERS[name], program, reference).good
-    used = cost_of(program.problem, program.solution.x)
+    used = compute_cost(program.problem, program.solution.x)
     assert abs(used - reference) <= SAME * (abs(reference) + VIOLATION_PENALTY)
 
 
 def test_a_point_that_is_not_optimal_is_reported(found: list[RecordedProgram]) -> None:
     """A displacement that costs more, and a solver that fails, are not good."""
     program = found[0]
-    reference = cost_of(program.problem, program.solution.x)
+    reference = compute_cost(program.problem, program.solution.x)
     worse = program.solution.x.copy()
     worse[: len(worse) // 2] = program.problem.upper[: len(worse) // 2]
     assert not run_solver(lambda _: (worse, 1), program, reference).good

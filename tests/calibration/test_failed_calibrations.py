@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.figures.volunteers import Volunteer, outcome, volunteer
+from benchmarks.figures.volunteers import Volunteer, track_volunteer, volunteer
 from solver.calibration import fit_calibration
 from solver.calibration.fit import HingeRanges
 from solver.motion import Markers
@@ -31,7 +31,7 @@ def relabelled(recording: Recording, names: dict[str, str]) -> Recording:
 
 def test_a_volunteer_with_skin_motion_is_found_without_a_warning() -> None:
     """Markers within 6 mm, hip centres within 15 mm of the truth, and nothing to warn of (simulated)."""
-    found = outcome(volunteer(1))
+    found = track_volunteer(volunteer(1))
     assert found.tracked < 0.006
     assert np.linalg.norm(found.hips, axis=1).max() < 0.015
     assert found.warnings == ()

@@ -25,7 +25,7 @@ BUTTONS = ("key_posture", "colour", "check_dance", "open_study", "live")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """A whole scene with all that the add-on keeps in one."""
     yield dancing_scene.make_stage(tmp_path_factory.mktemp("stage"))
-    dancing_scene.run_by("")
+    dancing_scene.run_verb("")
     registration.unregister()
 
 
@@ -35,9 +35,9 @@ def test_a_broken_scene_is_reported_and_unchanged(stage: Stage, name: str) -> No
 
     def open_scene() -> None:
         broken_scenes.open_broken(stage.scene, name)
-        dancing_scene.run_by(stage.stand_in)
+        dancing_scene.run_verb(stage.stand_in)
 
-    found = list(scene_calls.everything(open_scene, stage, only=BUTTONS))
+    found = list(scene_calls.call_everything(open_scene, stage, only=BUTTONS))
     assert [(one.call, one.tracebacks) for one in found if one.tracebacks] == []
     assert [(one.call, one.changed) for one in found if one.changed] == []
     assert any(one.refused for one in found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks.faults.traces import audited, identify_command, of_strace
+from benchmarks.faults.traces import identify_command, parse_strace, trace_with_audit_hooks
 
 ELSEWHERE = """
 import os, socket, subprocess, sys
@@ -35,7 +35,7 @@ STRACED = r"""
 
 def test_identify_makes_no_network_call_and_writes_only_its_folder(tmp_path: Path) -> None:
     """With its worker processes: nothing outside the folder of results, and not one call to the network."""
-    trace = audited(identify_command(tmp_path, "out"), tmp_path)
+    trace = trace_with_audit_hooks(identify_command(tmp_path, "out"), tmp_path)
     assert trace.network == ()
     assert trace.outside(tmp_path / "out") == ()
     assert (tmp_path / "out" / "result.json").exists()
@@ -46,7 +46,7 @@ def test_what_strays_is_seen(tmp_path: Path) -> None:
     """Files, folders and calls of a program and of its child are found; its own folder and named files are not
     reported."""
     (tmp_path / "inside").mkdir()
-    trace = audited([sys.executable, "-c", ELSEWHERE], tmp_path)
+    trace = trace_with_audit_hooks([sys.executable, "-c", ELSEWHERE], tmp_path)
     assert any("127.0.0.1" in call for call in trace.network)
     strays = {str(tmp_path / name) for name in ("beside", "moved", "by_child.txt")}
     assert set(trace.outside(tmp_path / "inside")) == strays
@@ -55,7 +55,7 @@ def test_what_strays_is_seen(tmp_path: Path) -> None:
 
 def test_strace_is_understood() -> None:
     """Files by folder and name, what failed and what was only read left out; other families than this machine's own."""
-    trace = of_strace(STRACED.splitlines(), Path("/start"))
+    trace = parse_strace(STRACED.splitlines(), Path("/start"))
     strays = {"/start/started", "/elsewhere/x/removed", *(f"/elsewhere/{name}" for name in ("a", "b", "link"))}
     assert set(trace.outside(Path("/start/out"))) == strays
     assert set(trace.written) == strays | {"/start/out/written.txt"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.faults.c3d import compared
+from benchmarks.faults.c3d import compare_readers
 from solver.errors import InputError
 from solver.formats.c3d import read_c3d
 from solver.formats.c3d_channels import find_plateau
@@ -584,7 +584,7 @@ def test_every_layout_gives_what_was_written(tmp_path: Path, layout: Layout) -> 
     np.testing.assert_allclose(content.analogs, samples, atol=5e-3)
     if layout.processor != MIPS:  # which the common library does not read
         pytest.importorskip("ezc3d")
-        assert compared(path) == "equal"
+        assert compare_readers(path) == "equal"
 
 
 def test_frames_counted_from_zero_begin_at_zero_seconds(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.papers.ayusawa import MASS, chain
-from benchmarks.papers.thrown import thrown
+from benchmarks.papers.thrown import simulate_flight
 from solver.errors import InvalidValue
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import estimate_base
@@ -24,7 +24,7 @@ def throw_equations(rig: Rig, spins: np.ndarray, fall: float = 0.0) -> Regressio
     """Equations of exactly known throws, each with its initial velocities (T, nv)."""
     trials = []
     for number, spin in enumerate(spins):
-        motion = thrown(rig, rig.prior, (rig.neutral, spin), TIMES, None)
+        motion = simulate_flight(rig, rig.prior, (rig.neutral, spin), TIMES, None)
         force = np.zeros((len(TIMES), 1, 6))
         force[:, 0, 2] = fall
         trials.append(Trial(f"throw {number}", motion, Wrenches(TIMES, ("air",), force), np.ones(len(TIMES), bool)))
@@ -69,7 +69,7 @@ def test_a_joint_that_never_moves_leaves_its_link_undetermined(rig: Rig) -> None
     still[:, 3:6] = 6.0 * np.random.default_rng(3).standard_normal((4, 3))
     trials = []
     for number, spin in enumerate(still):
-        motion = thrown(rig, rig.prior, (rig.neutral, spin), TIMES, lambda _: np.zeros(1))
+        motion = simulate_flight(rig, rig.prior, (rig.neutral, spin), TIMES, lambda _: np.zeros(1))
         air = Wrenches(TIMES, ("air",), np.zeros((len(TIMES), 1, 6)))
         trials.append(Trial(f"throw {number}", motion, air, np.ones(len(TIMES), bool)))
     found = null_space(accumulate_regression(rig, trials, axes="world"), rig, MASS)

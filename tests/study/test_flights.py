@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.papers.thrown import thrown
+from benchmarks.papers.thrown import simulate_flight
 from solver.dynamics import integrate
 from solver.errors import InvalidValue
 from solver.identification.accumulate import residuals
@@ -36,7 +36,7 @@ def jump(rig: Rig, seconds: float, name: str = "jump") -> TrialRecord:
     v = np.zeros(rig.nv)
     v[2], v[3:6] = 0.5 * GRAVITY * seconds, (0.5, 1.0, -0.3)
     swing = np.random.default_rng(5).uniform(-8.0, 8.0, rig.nv - 6)
-    flight = thrown(rig, rig.prior, (rig.neutral, v), times, lambda time: swing * np.cos(6.0 * time))
+    flight = simulate_flight(rig, rig.prior, (rig.neutral, v), times, lambda time: swing * np.cos(6.0 * time))
     steps = np.arange(1, round(GLIDE * RATE) + 1)[:, None] / RATE
     before = integrate(rig, flight.q[0], -steps[::-1] * flight.v[0])
     q = np.concatenate([before, flight.q, integrate(rig, flight.q[-1], steps * flight.v[-1])])

@@ -22,7 +22,7 @@ FRAMES = 40
 @pytest.fixture(scope="module")
 def given() -> coverage.Case:
     """A simulated volunteer, measured, calibrated and tracked."""
-    return coverage.case(1)
+    return coverage.draw_case(1)
 
 
 def test_poses_respond_to_displaced_markers_as_the_tracker_does(given: coverage.Case) -> None:

@@ -24,10 +24,10 @@ def note(event: str, arguments: tuple) -> None:
     if event == "open":
         path, _, flags = arguments
         if isinstance(path, str | bytes) and flags & WRITES:
-            write_event("written", named(path, None))
+            write_event("written", full_name(path, None))
     elif event in CHANGES:
         for place, relative in CHANGES[event]:
-            path = named(arguments[place], None if relative is None else arguments[relative])
+            path = full_name(arguments[place], None if relative is None else arguments[relative])
             if not (isinstance(arguments[place], int) or (event == "os.mkdir" and os.path.isdir(path))):
                 write_event("written", path)
     elif event in LOOK_UPS:
@@ -36,7 +36,7 @@ def note(event: str, arguments: tuple) -> None:
         write_event("network", f"{event} {arguments[-1]!r}")
 
 
-def named(path: object, folder: int | None) -> str:
+def full_name(path: object, folder: int | None) -> str:
     """The whole name of a file."""
     name = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ""
     start = os.readlink(f"/proc/self/fd/{folder}") if folder is not None and folder >= 0 else os.getcwd()

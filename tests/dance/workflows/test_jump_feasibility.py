@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import solver
-from benchmarks.figures.jump import CHECKS, RATE, Leap, flown, keyed_jump
+from benchmarks.figures.jump import CHECKS, RATE, Leap, keyed_jump, measure_flight
 from solver.contacts.recorded_contacts import NOT_FLAT
 from solver.contacts.schedule import Schedule
 from solver.coordinates import coordinate_names
@@ -167,7 +167,7 @@ def test_a_person_s_jump_is_feasible_and_conserves_momentum(leap: Leap) -> None:
     jump = keyed_jump(human(1.6, 80.0, "female"), leap)
     answer = solver.repair(jump, options=RepairOptions(passes=3), rate=RATE)
     assert answer.feasible
-    parabola, drift, spin = flown(jump.rig, answer.dance.motion(RATE), jump)
+    parabola, drift, spin = measure_flight(jump.rig, answer.dance.motion(RATE), jump)
     assert parabola < 1e-5
     assert drift < 0.005
     assert spin < 0.005

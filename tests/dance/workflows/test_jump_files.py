@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import solver
-from benchmarks.figures.jump import CHECKS, RATE, Leap, flown, keyed_jump
+from benchmarks.figures.jump import CHECKS, RATE, Leap, keyed_jump, measure_flight
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import EXACT_FLIGHT_RATE
 from solver.dance.authoring.repair import RepairOptions
@@ -37,7 +37,7 @@ def test_a_repaired_jump_survives_a_scene(frames: float, tmp_path: Path) -> None
     ):
         verdict = solver.check(keyed)
         assert verdict.feasible, verdict.message
-        parabola, drift, spin = flown(jump.rig, keyed.motion(RATE), jump)
+        parabola, drift, spin = measure_flight(jump.rig, keyed.motion(RATE), jump)
         assert parabola < 1e-5
         assert drift < 0.005
         assert spin < 0.005

@@ -11,9 +11,9 @@ from benchmarks.figures.mismatched import (
     CASES,
     Case,
     Records,
-    each_others_forces,
+    exchange_forces,
+    freeze_forces,
     said,
-    standing_still,
     tells,
     with_forces,
 )
@@ -91,7 +91,7 @@ def test_findings_can_be_overridden(walks: Body, name: str, kind: str) -> None:
 def test_frames_with_frozen_forces_do_not_count(walks: Body) -> None:
     """Half a trial frozen: the frozen frames give no equations, the rest does."""
     rig, records = walks
-    before, after = (prepare(rig, r, PRESET).records[0].trial for r in (records, with_forces(standing_still)(records)))
+    before, after = (prepare(rig, r, PRESET).records[0].trial for r in (records, with_forces(freeze_forces)(records)))
     assert before is not None
     assert after is not None
     assert 0 < after.counted.sum() < before.counted.sum()
@@ -162,7 +162,7 @@ def test_two_trials_whose_forces_are_exchanged_are_both_named(walks: Body) -> No
     """Two trials with each other's forces are refused, and both are named."""
     rig, records = walks
     with pytest.raises(InvalidValue, match=f"{records[0].name}.*{records[1].name}") as error:
-        prepare(rig, each_others_forces(records), PRESET)
+        prepare(rig, exchange_forces(records), PRESET)
     assert "--report-only mismatch" in str(error.value)
 
 
