@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def real_figures(data: Path, quick: bool) -> list[Figure]:
-    """Every estimator judged by forces that it was not given."""
+    """Errors of every estimator on forces that it was not given."""
     trials = recordings(data, quick)
     if not trials:
         return missing(unmeasured(), f"no data in {data}")

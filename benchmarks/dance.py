@@ -64,7 +64,7 @@ IDENTIFIED: dict[str, tuple[np.ndarray, Bound | None, Bound | None]] = {
 """By the name of the noise: it, and how many base parameters of HOAP-3 must be, and would well be, identified."""
 LONG: dict[str, Any] = {"passes": 3, "spacing": 0.16, "rounds": 4}
 """Options of HOAP-3's dance, so that it lasts about as long as the paper's, whose 60 transitions of 5 s and holds of
-1 s take 360 s, steps besides: each transition is danced three times, joints turn more often, and fewer programs
+1 s take 360 s, plus steps: each transition is danced three times, joints turn more often, and fewer programs
 choose a transition, of which many follow."""
 TRANSITIONS = 28
 RANDOM_SECONDS = 150.0

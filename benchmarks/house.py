@@ -91,7 +91,9 @@ def _reading() -> list[Figure]:
         ]  # fmt: skip
     for place, found in quaint_words().items():
         most = ", ".join(f"{word} {count}" for word, count in found.most_common(5))
-        rows.append(Figure(f"quaint words: {place}", SOURCES, found.total(), "", at_most(0), note=most))
+        rows.append(
+            Figure(f"words outside the field's vocabulary: {place}", SOURCES, found.total(), "", at_most(0), note=most)
+        )
     return rows
 
 

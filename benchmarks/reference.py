@@ -1,6 +1,6 @@
-"""How fast this machine is: a loop that every benchmark runs first, by which absolute times are judged.
+"""How fast this machine is: a loop that every benchmark runs first, to scale absolute times.
 
-Machines differ by 3.5 times and more. A time is judged as an ordinary desktop would have taken it, on which the loop
+Machines differ by 3.5 times and more. A time is compared after scaling to an ordinary desktop, on which the loop
 takes `ORDINARY` seconds of processor time.
 """
 

@@ -59,8 +59,8 @@ class Figure:
     met: bool
 
     def __str__(self) -> str:
-        verdict = "met" if self.met else "MISSED"
-        return f"{self.what:<72} {self.value:10.2f} {self.unit:<9} must {self.must:<8} aim {self.aim:<8} {verdict}"
+        status = "met" if self.met else "MISSED"
+        return f"{self.what:<72} {self.value:10.2f} {self.unit:<9} must {self.must:<8} aim {self.aim:<8} {status}"
 
 
 def simulate_trial(rig: Rig, frames: int, base: str) -> Trial:

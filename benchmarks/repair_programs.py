@@ -3,7 +3,7 @@
 The programs are those of repairs, recorded as they are solved: one changed posture of a dance, three keyed
 extremes, a jump (`figures.repairs`, `figures.jump`; simulated persons). Each solves for a displacement x and slacks s,
 
-    min 1/2 x'Px + q'x + p sum s   with   G x + s >= -c,  s >= 0,  fixed keys kept,  a box about x
+    min 1/2 x'Px + q'x + p sum s   with   G x + s >= -c,  s >= 0,  fixed keys,  a box about x
 
 What repairs use is solved within them, each program from the one before; the others begin with nothing. DAQP, dense
 and by active sets, also gets the program in its own form: rows with a violation price instead of slacks.
@@ -32,7 +32,7 @@ from .figures.repairs import BEATS, EXTREMES, HASTE, QUICK_BEATS, changed_dance,
 from .reference import reference_line
 
 REFERENCE = 1e-10
-"""Tolerance of the solution that others are judged by, Clarabel's."""
+"""Tolerance of the reference solution, Clarabel's."""
 SAME = 1e-4
 """Share of the reference's objective, or of one unit's price, by which another may differ."""
 LARGEST = 2500
@@ -180,7 +180,7 @@ DENSE = ("proxqp", "daqp, slacks")
 
 
 def run_solver(solver: Solver, program: RecordedProgram, reference: float) -> SolverResult:
-    """One solver on one program, judged by what its displacement costs with the slacks that it needs."""
+    """Run one solver on one program; its displacement is compared by cost, with the slacks that it requires."""
     began = time.process_time()
     try:
         x, iterations = solver(program)

@@ -73,8 +73,8 @@ class Figure:
     met: bool
 
     def __str__(self) -> str:
-        verdict = "met" if self.met else "MISSED"
-        return f"  {self.what:<74} {self.value:10.4g}  must {self.must:<8} aim {self.aim:<8} {verdict}"
+        status = "met" if self.met else "MISSED"
+        return f"  {self.what:<74} {self.value:10.4g}  must {self.must:<8} aim {self.aim:<8} {status}"
 
 
 def other_body(rig: Rig, seed: int = 0) -> InertialParameters:
@@ -192,7 +192,7 @@ def violation(rows: Rows, parameters: InertialParameters) -> float:
 
 
 def cones(regression: Regression, rig: Rig, repeats: int) -> list[Figure]:
-    """The exactly consistent method with each prior, noise given and noise judged from the data."""
+    """The exactly consistent method with each prior, noise given and noise estimated from the data."""
     figures = []
     limits = ConstraintOptions(total_mass=rig.prior.total_mass, boxes=False)
     for prior in PRIORS:

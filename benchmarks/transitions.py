@@ -5,7 +5,7 @@ first derivatives (`solver.trajectory.transition_derivatives`). Reported are the
 to expect, lower is better) as a share of the straight path's, the worst margin over all checks (negative: not feasible)
 and processor seconds.
 
-- seeded: random deviations, ranked and judged, four narrowing rounds of 96;
+- seeded: random deviations, ranked and checked, four narrowing rounds of 96;
 - programs: the sequential linear programs of `solver.trajectory.transition_search`, which the dances use;
 - SLSQP and trust-constr: SciPy's, from the straight path, and from the programs' result as a polish.
 
@@ -54,7 +54,7 @@ NEAR = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a solver made of a transition."""
+    """Result of a solver on a transition."""
 
     value: float
     margin: float

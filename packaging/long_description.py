@@ -1,4 +1,4 @@
-"""What PyPI shows: the README, with links that lead somewhere from there.
+"""The description on PyPI: the README with absolute links.
 
 PyPI has none of the repository's files. Relative links and images lead to the tag of this version in the repository
 that ``[project.urls]`` names as ``Source``; without one, images are left out and links are plain text.
@@ -28,12 +28,12 @@ class LongDescription(MetadataHookInterface):
 
 
 def with_absolute_links(text: str, source: str | None, version: str) -> str:
-    """A Markdown text whose links do not depend on where it is shown.
+    """A Markdown text with links that do not depend on where it is displayed.
 
     Args:
         text: as in the repository.
         source: address of the repository; None: there is none.
-        version: whose tag the links lead to.
+        version: tag to which the links point.
     """
 
     def absolute(link: re.Match[str]) -> str:

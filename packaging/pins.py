@@ -3,8 +3,8 @@
     ./dance python packaging/pins.py
 
 uv resolves both Pythons at once. Its lock file names the hosts that it queried, so it is not kept in the repository;
-what is kept is the list of names and versions. uv cannot express "3.11 or 3.13, not 3.12" in its markers without naming
-3.12, which the environments of pyproject.toml already exclude: that marker is dropped.
+what is stored is the list of names and versions. uv cannot express "3.11 or 3.13, not 3.12" in its markers without
+naming 3.12, which the environments of pyproject.toml already exclude: that marker is dropped.
 """
 
 from __future__ import annotations

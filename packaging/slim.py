@@ -2,7 +2,7 @@
 
 Pinocchio's wheels carry the C++ headers of all their libraries, static libraries, CMake files, programs, manuals, and
 every library of Boost, some of them under three names: more than half of what Blender would unpack. Licences stay; a
-wheel that was published without its licence text gets it from ``licences``, where it stands as in the wheel's headers.
+wheel that was published without its licence text gets it from ``licences``, copied from the wheel's headers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""A second opinion on dances, which shares no code with the checks: the robot's own file, read by Pinocchio alone.
+"""An independent check of dances, which shares no code with the solver's checks: the robot's own file, read by
+Pinocchio alone.
 
 Everything is computed independently from joint angles and the root's pose: velocities and accelerations by differences,
 soles from the vertices that lie on the floor, contact forces by a linear program at the soles' corners, collisions of
@@ -22,7 +23,7 @@ GRAVITY = 9.81
 FLAT = 0.001
 """[m] Vertices of a planted foot so near the floor stand on it."""
 SIDES = 8
-"""Of the pyramid that stands for the friction cone, inside it."""
+"""Sides of the pyramid that replaces the friction cone, inside it."""
 NO_LIMIT = {"angle": 10.0, "speed": 100.0, "torque": 1e4}
 """Stated limits of so much, or of zero, limit nothing."""
 NEIGHBOURS = 2
@@ -39,7 +40,7 @@ class Record:
         times: (N,) [s], even.
         root: (N, 7) place [m] and quaternion xyzw of the root link.
         joints: (N,) [rad, m] by joint name.
-        planted: (N,) by name of a foot's link: whether it stands.
+        planted: (N,) by name of a foot's link: whether it is planted.
     """
 
     times: np.ndarray
@@ -54,7 +55,7 @@ class Finding:
 
     Attributes:
         what: kind.
-        margin: positive where kept.
+        margin: positive where satisfied.
         unit: of the margin.
         where: link, joint or pair.
         time: [s].
@@ -236,7 +237,7 @@ class Judge:
         return sorted(found, key=lambda f: f.margin)[:1] or [Finding("touch", 0.0, "m", "no pair", 0.0)]
 
     def _corners(self, frames: _Frames, link: str, stands: np.ndarray) -> np.ndarray:
-        """(V, 3) [m] what of a foot is on the floor when it first stands, frame of its link."""
+        """(V, 3) [m] points of a foot on the floor when it is first planted, frame of its link."""
         k = int(np.flatnonzero(stands)[0]) if stands.any() else 0
         points = self._points(frames.q[k], link)
         frame = self.data.oMf[self.model.getFrameId(link, pin.FrameType.BODY)]
@@ -289,7 +290,7 @@ class _Frames:
 
 
 def _with_files(text: str, folders: Sequence[Path]) -> str:
-    """A robot's file with the places of its meshes in the place of package://name/rest; what is not there goes."""
+    """A robot's file with mesh paths in place of package://name/rest; missing meshes are removed."""
 
     def place(found: re.Match[str]) -> str:
         package, _, rest = found[2].partition("/")

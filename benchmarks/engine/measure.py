@@ -48,7 +48,7 @@ class Measurement:
     Attributes:
         fell: [s] or None.
         seconds: danced.
-        stands: every standing of every foot.
+        stances: every stance of every foot.
         root: [m] farthest of the root from its planned place.
         angle: [rad] largest tracking error of a joint coordinate.
         saturated: largest share of the time a joint spent at its torque limit.
@@ -59,7 +59,8 @@ class Measurement:
 
     fell: float | None
     seconds: float
-    stands: tuple[Stance, ...]
+
+    stances: tuple[Stance, ...]
     root: float
     angle: float
     saturated: float
@@ -70,7 +71,7 @@ class Measurement:
     @property
     def slip(self) -> float:
         """[m] worst of all standings."""
-        return max((stand.slip for stand in self.stands), default=float("nan"))
+        return max((stand.slip for stand in self.stances), default=float("nan"))
 
 
 def measure(rig: Rig, intended: Plan, performance: Performance) -> Measurement:
@@ -90,7 +91,7 @@ def measure(rig: Rig, intended: Plan, performance: Performance) -> Measurement:
     return Measurement(
         fell=performance.fell,
         seconds=float(times[-1] - times[0]),
-        stands=tuple(_measure_stances(rig, intended.schedule, performance, LOADED * weight)),
+        stances=tuple(_measure_stances(rig, intended.schedule, performance, LOADED * weight)),
         root=float(np.linalg.norm(root, axis=1).max()),
         angle=_tracking(rig, intended, performance),
         saturated=float(performance.saturated.max(initial=0.0)),
@@ -109,18 +110,18 @@ def _measure_stances(rig: Rig, schedule: Schedule, performance: Performance, lea
         rotation = np.moveaxis(links.rotation[:, :, index], -1, 0)
         corners = np.einsum("nij,vj->nvi", rotation, patch.vertices) + links.position[:, index].T[:, None]
         up = np.cross(patch.vertices[1] - patch.vertices[0], patch.vertices[2] - patch.vertices[1])
-        lean = np.arccos(np.clip(np.abs(rotation[:, 2] @ (up / np.linalg.norm(up))), 0.0, 1.0))
+        tilt = np.arccos(np.clip(np.abs(rotation[:, 2] @ (up / np.linalg.norm(up))), 0.0, 1.0))
         bears = performance.plates.values[:, column, 2] > least
         for start, stop in stance_intervals(schedule, name):
             frames = np.flatnonzero((times >= start) & (times < stop) & bears)
             if not len(frames):
                 continue
             way = corners[frames, :, :2] - corners[frames[0], :, :2]
-            yield Stance(name, start, stop, float(np.linalg.norm(way, axis=2).max()), float(lean[frames].max()))
+            yield Stance(name, start, stop, float(np.linalg.norm(way, axis=2).max()), float(tilt[frames].max()))
 
 
 def stance_intervals(schedule: Schedule, patch: str) -> list[tuple[float, float]]:
-    """(start, stop) [s] of every time a patch stands in one place, over as many phases as that lasts."""
+    """(start, stop) [s] of every interval in which a patch stays planted, over as many phases as that lasts."""
     result: list[tuple[float, float]] = []
     before: Anchor | None = None
     for phase in schedule.phases:

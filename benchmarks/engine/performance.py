@@ -1,4 +1,4 @@
-"""A dance as intended, how it is played, and as it was performed."""
+"""The plan of a dance, the options of its simulation, and its performance."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PlayOptions:
             An ankle that carries a body would else have a tenth of that body for a rotor, and need more torque than it
             has to turn it.
         feed_forward: add the plan's inverse dynamics, computed with the rig's inertials.
-        settle: [s] the first posture is held before the dance.
+        settle: [s] in the first posture before the dance.
         ground: contact.
     """
 

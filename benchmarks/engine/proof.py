@@ -91,8 +91,8 @@ def _dance_figures(name: str, data: str, shown: Measurement) -> list[Figure]:
     return [
         Figure(falls.what, data, float(shown.fell is not None), "", falls.must, note=note),
         Figure(slip.what, data, 1e3 * shown.slip, "mm", slip.must,
-               note=f"{len(shown.stands)} standings; soles lean by at most "
-               f"{1e3 * max((s.tilt for s in shown.stands), default=np.nan):.2g} mrad"),
+               note=f"{len(shown.stances)} stances; soles tilt by at most "
+               f"{1e3 * max((s.tilt for s in shown.stances), default=np.nan):.2g} mrad"),
         Figure(f"{name}: plates against plan, total, worst RMSE / deviation of an axis", data, float(relative.max()),
                note="RMSE [N, N m]: " + ", ".join(strong)),
         Figure(f"{name}: plates against plan, lower CC of the feet's vertical forces", data,

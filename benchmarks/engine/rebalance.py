@@ -16,7 +16,7 @@ from solver.trajectory.segment import DanceSegment
 from solver.trajectory.splines import REST_CONTROLS
 
 SAMPLES = 65
-"""Instants of a segment at which its zero-moment point is led."""
+"""Instants of a segment at which its zero-moment point is corrected."""
 ROUNDS, SLOW = 8, 0.7
 """Most corrections of the root's horizontal path, and the share of its error above which one more is not worth it."""
 LOWER, LOWEST = 0.005, 20

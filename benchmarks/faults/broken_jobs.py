@@ -81,7 +81,7 @@ class AddRig(_ReportingButton, JobOperator):
 
 @dataclass(frozen=True, slots=True)
 class BrokenJob:
-    """A way in which a job goes wrong.
+    """A fault of a job.
 
     Attributes:
         name: of the way.

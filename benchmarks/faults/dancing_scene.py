@@ -1,4 +1,4 @@
-"""A whole scene of the add-on, from which broken ones are made: a small humanoid that dances, with all that belongs.
+"""A complete scene of the add-on, from which broken ones are built: a small humanoid that dances, with all data.
 
 Postures and contacts are keyed, a ghost proposes a slower dance, the bones carry inertials and scores, two trials of a
 study can be played, a recording with a plate is on the list, a check has left marks and words. Simulated throughout.
@@ -44,14 +44,14 @@ for word in "$@"; do [ "$before" = --output ] && output="$word"; before="$word";
 kept="$(dirname "$0")/$verb"
 if [ -d "$kept" ]; then mkdir -p "$output" && cp -r "$kept/." "$output"; exit 0; fi
 if [ -f "$kept" ]; then cp "$kept" "$output"; exit 0; fi
-echo "error: nothing is kept for $verb" >&2
+echo "error: nothing is stored for $verb" >&2
 exit 2
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Files that a broken scene is made of.
+    """Files from which a broken scene is built.
 
     Attributes:
         folder: of all of them.

@@ -39,7 +39,7 @@ class Outcome:
     Attributes:
         call: what was called, with which options.
         refused: it was cancelled, its poll said no, or it reported an error.
-        words: what it said.
+        words: its message.
         tracebacks: uncaught exceptions, of the call and of the handlers that it set off.
         changed: what of the scene it changed although it was refused.
     """
@@ -57,8 +57,8 @@ def operators() -> list[str]:
     return [cls.bl_idname.partition(".")[2] for cls in classes]
 
 
-def variants(name: str, stage: Stage, *, dear: bool) -> Iterator[Options]:
-    """The options with which an operator is called; those that render only where ``dear`` calls are wanted."""
+def variants(name: str, stage: Stage, *, expensive: bool) -> Iterator[Options]:
+    """Options with which an operator is called; those that render only if ``expensive``."""
     nowhere = str(stage.folder / "nowhere")
     wrong = str(stage.scene)
     table: dict[str, list[Options]] = {
@@ -79,7 +79,7 @@ def variants(name: str, stage: Stage, *, dear: bool) -> Iterator[Options]:
         "colour": [{"quantity": "density"}, {"quantity": "excitation"}],
         "trial": [{"name": "walk"}, {"name": "no trial"}],
         "live_jump": [{"time": 0.2}, {"time": 1e9}],
-        "picture": [{"filepath": str(stage.folder / "picture.png")}] if dear else [],
+        "picture": [{"filepath": str(stage.folder / "picture.png")}] if expensive else [],
         "rehearsal": [{}],
         "report": [],  # it would open a browser
     }
@@ -183,7 +183,7 @@ def _lists() -> None:
 
 
 def _over(kind: str, draw: Callable[[], None]) -> None:
-    """Draw over an editor, as far as it goes without a screen."""
+    """Draw over an editor, as far as possible without a screen."""
     window = CONTEXT.window_manager.windows[0]
     area = next((one for one in window.screen.areas if one.type == kind), None)
     if area is None:
@@ -195,7 +195,7 @@ def _over(kind: str, draw: Callable[[], None]) -> None:
 
 
 def call_everything(
-    open_scene: Callable[[], object], stage: Stage, *, only: tuple[str, ...] = (), dear: bool = False
+    open_scene: Callable[[], object], stage: Stage, *, only: tuple[str, ...] = (), expensive: bool = False
 ) -> Iterator[Outcome]:
     """Call every operator and field of a scene, or only some operators; the scene is reopened after each call that
     changed it."""
@@ -206,7 +206,7 @@ def call_everything(
     _settle()
     before = digest()
     for name in only or operators():
-        for options in variants(name, stage, dear=dear):
+        for options in variants(name, stage, expensive=expensive):
             outcome, after = call(name, options, before)
             yield outcome
             if after != before:

@@ -183,9 +183,9 @@ def _write_dragged_dance(path: Path) -> Path:
     legged = LeggedRig(rig, shrink=0.0)
     footing = legged.get_footing("both")
     rest = legged.solve_static(legged.home_posture(footing)[None], footing.solved)[1].q[0]
-    leant = rest.copy()
-    leant[0] += 0.01
-    keys = (Keyframe(0.0, rest, "fixed"), Keyframe(1.0, leant), Keyframe(2.0, rest, "fixed"))
+    shifted = rest.copy()
+    shifted[0] += 0.01
+    keys = (Keyframe(0.0, rest, "fixed"), Keyframe(1.0, shifted), Keyframe(2.0, rest, "fixed"))
     AUTHORED_DANCE.write(path, AuthoredDance(rig, keys, Schedule.constant(footing.anchors, 0.0, 2.0), name="dragged"))
     return path
 

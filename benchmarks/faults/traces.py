@@ -1,6 +1,6 @@
 """What runs of the command line write, and whom they call: by strace, or by the audit hooks of Python itself.
 
-The hooks see what Python does, in every child process too; strace also sees what libraries do in native code.
+The hooks record what Python does, in every child process too; strace also records what libraries do in native code.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Trace:
     written: tuple[str, ...]
 
     def outside(self, chosen: Path) -> tuple[str, ...]:
-        """What was written neither in the folder of results nor in its journal beside it, nor is named."""
+        """Paths written outside the folder of results, its journal and the named files."""
         own = (str(chosen), str(chosen.with_name(f".{chosen.name}.exciting_dance.part")))
         return tuple(
             path

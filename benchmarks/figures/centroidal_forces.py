@@ -1,4 +1,4 @@
-"""Centroidal figures of a walk whose plates deliver forces alone: the published fusion's own ground."""
+"""Centroidal figures of a walk whose plates deliver forces alone: the application of the published fusion."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def walk_signals(data: Path) -> CentroidalData:
 
 
 def force_figures(data: Path) -> list[Figure]:
-    """Hidden stretches of the walk: the smoother with the noise learnt on other people, the peer with its best."""
+    """Hidden intervals of the walk: the smoother with the noise of other people, the peer with its best."""
     if not (data / FILE).exists():
         what = "forces without moments, hidden stretches: error over kinematics'"
         return [Figure(what, WHERE, None, "", at_most(MUST), at_most(AIM), "no data")]
@@ -81,7 +81,7 @@ def _mean(errors: list[float]) -> float:
 
 
 def _error(signals: CentroidalData, seconds: float, estimator: Estimator) -> float:
-    """RMS error of the force [N] that an estimator needs in hidden stretches."""
+    """RMS error of the force [N] of an estimator in hidden intervals."""
     found = []
     for frames in hidden_masks(signals, seconds):
         estimate = estimator(signals.without_wrench(frames)).wrench

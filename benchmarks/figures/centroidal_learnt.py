@@ -1,9 +1,9 @@
-"""The smoother's noise learnt on half of the recordings each: ``python -m benchmarks.figures.centroidal_learnt``.
+"""The smoother's noise estimated on each half of the recordings: ``python -m benchmarks.figures.centroidal_learnt``.
 
 What is measured on a recording uses the noise of the half that it is not in. The command estimates both halves again,
 from the numbers below, and prints them with what they predict of the other half; it takes many minutes. The form of the
-model and what a leaning looks at were chosen while looking at all trials, its numbers were not; plates' noise and gain
-are those of good plates and of the laboratories' disagreements on mass.
+model and the inputs of the momentum blend were chosen while looking at all trials, its numbers were not; plates'
+noise and gain are those of good plates and of the laboratories' disagreements on mass.
 """
 
 from __future__ import annotations

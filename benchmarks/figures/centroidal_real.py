@@ -1,4 +1,4 @@
-"""Centroidal figures of real recordings: every estimator judged by forces that it was not given."""
+"""Centroidal figures of real recordings: errors of every estimator on forces that it was not given."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .subject import identification_options
 
 JUMPS = ("DJ1", "DJ2", "DJAsym1")
 INNER = 0.25
-"""Share of a hidden stretch at each end that the inner part leaves out."""
+"""Share of a hidden interval at each end that the inner part leaves out."""
 SHORTEST = 0.05
 """[s] of a flight."""
 EDGE = 0.03
@@ -43,7 +43,7 @@ class Recorded:
     Attributes:
         name: of the trial.
         data, prior: signals.
-        settings: learnt on the half that the trial is not in.
+        settings: estimated on the half that the trial is not in.
     """
 
     name: str
@@ -73,13 +73,13 @@ def collect_recordings(prepared: PreparedTrials) -> list[Recorded]:
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """Squared errors in stretches of one kind that were hidden: force [N^2] and moment [N^2 m^2], summed.
+    """Squared errors in hidden intervals of one kind: force [N^2] and moment [N^2 m^2], summed.
 
     Attributes:
         trial: its name.
         kinematic, spliced, ours: (2,) of the kinematics, of the kinematics put into the measured wrench, and of the
             estimate put there; what each leaves passes the 8 Hz filter.
-        count: how many stretches were hidden.
+        count: number of hidden intervals.
     """
 
     trial: str
@@ -94,7 +94,7 @@ class Hidden:
 
 
 def hide_wrenches(trial: Recorded, seconds: float, inner: float = 0.0) -> Hidden | None:
-    """Stance stretches of a length, or flights (0), hidden from the estimator; None where the trial has none."""
+    """Stance intervals of a length, or flights (0), hidden from the estimator; None where the trial has none."""
     data, bare = trial.data, kinematic_wrench(trial.data)
     sums, count = np.zeros((3, 2)), 0
     for frames in hidden_masks(data, seconds):
@@ -154,7 +154,7 @@ def hidden_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
 
 
 def _reachable(trials: Sequence[Recorded], seconds: float, inner: float) -> str:
-    """What the estimate would reach whose leaning had been learnt on the very stretches that judge it."""
+    """Note on the error with the momentum blend fitted on the same intervals that it is compared on."""
     own = [
         replace(t, settings=learn_momentum_blend([t.data], t.settings))
         for t in trials
@@ -163,7 +163,7 @@ def _reachable(trials: Sequence[Recorded], seconds: float, inner: float) -> str:
     found = [h for t in own if (h := hide_wrenches(t, seconds, inner))]
     mean = np.mean([h.ratio(h.kinematic) for h in found], axis=0)
     listed = ", ".join(f"{h.trial} {h.ratio(h.kinematic)[1]:.2f}" for h in found)
-    return f"with the leaning learnt on each judged trial itself {mean[1]:.2f}: {listed}"
+    return f"with the blend fitted on each compared trial itself {mean[1]:.2f}: {listed}"
 
 
 def flight_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:

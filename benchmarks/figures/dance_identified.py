@@ -1,4 +1,4 @@
-"""What is identified of other bodies by a dance beside random motion, from files, as a user's are; simulated.
+"""Identification of other bodies from a dance and from random motion, by files like a user's; simulated.
 
 The criterion predicts deviations from the plate's noise at its full rate. Here the whole pipeline runs: files of joint
 angles and of a plate, the default filters, the consistent fit. The baseline is `random_postures` of the same length.
@@ -82,7 +82,7 @@ def _errors(rig: Rig, structure: BaseParameters, dance: Dance) -> tuple[np.ndarr
 def _identify(
     rig: Rig, motion: Motion, truth: InertialParameters, seed: int
 ) -> tuple[InertialParameters, InertialParameters]:
-    """Parameters found, and the prior's, of files of a motion that a body of other inertials made."""
+    """Identified and prior parameters, from files of a motion of a body with other inertials."""
     wrench = ground_wrench(rig, motion, truth)
     wrench += PLATE * np.random.default_rng(seed).standard_normal(wrench.shape)
     with tempfile.TemporaryDirectory() as folder:

@@ -33,7 +33,7 @@ PLATE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
 EACH, SECONDS, QUICK_SECONDS = 3, 60.0, 24.0
 """Postures in each foot configuration; [s] of random motion, and where one posture each has to do."""
 LOST = ("step", "hold")
-"""Kinds of segments in which a dance changes its footing or stands."""
+"""Kinds of segments in which a dance changes its foot configuration or holds."""
 
 
 @dataclass(frozen=True, slots=True)

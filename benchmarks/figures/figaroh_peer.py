@@ -9,7 +9,7 @@ regressor and base columns.
 
 Request: ``urdf``; ``joints`` (n,) that move, the others stay at ``rest``; ``lower``, ``upper``, ``speed``, ``torque``
 (n,) limits; ``seconds``; ``rate`` of the search [1/s]; ``dense`` rate of the answer; ``waypoints`` and ``seeds`` to
-try; ``iterations`` of IPOPT; ``times`` (N,), ``q``, ``v``, ``a`` (N, n) of a motion to measure besides. Answered:
+try; ``iterations`` of IPOPT; ``times`` (N,), ``q``, ``v``, ``a`` (N, n) of another motion to measure. Result:
 ``condition`` of that motion; ``base`` (K,), FIGAROH's base columns, ten parameters for each joint; and for every
 start ``ended`` (S,), whether FIGAROH keeps it, ``waypoints``, ``seeds``, ``processor`` [s], ``found`` (its condition
 number), and ``times`` (M,), ``q``, ``v``, ``a`` (S, M, n), NaN where it failed.

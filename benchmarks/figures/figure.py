@@ -1,4 +1,4 @@
-"""A measured figure, its must and its aim, and the verdict over a table of them."""
+"""A measured figure, its must and its aim, and the summary of a table of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNMEASURED = 3
 """Exit code where recordings or models are missing; the notes of the figures say which."""
 
 
-class Verdict(Enum):
+class FigureStatus(Enum):
     """What a row of the table says."""
 
     AIM = "aim met"
@@ -69,7 +69,7 @@ class Figure:
         aim: hoped for.
         note: what a careful reader must know.
         left_out: it was not requested in this run, as with --quick.
-        timed: the value is a time of this machine's processor, which is judged as an ordinary machine's.
+        timed: the value is a time of this machine's processor, which is compared as an ordinary machine's.
     """
 
     what: str
@@ -83,21 +83,21 @@ class Figure:
     timed: bool = False
 
     @property
-    def judged(self) -> float | None:
+    def compared_value(self) -> float | None:
         """The value that is compared with the bounds."""
         return to_ordinary(self.value) if self.timed and self.value is not None else self.value
 
     @property
-    def verdict(self) -> Verdict:
+    def status(self) -> FigureStatus:
         """Met, missed, or why neither."""
-        judged = self.judged
-        if judged is None:
-            return Verdict.NOT_MEASURED
-        if self.must is not None and not self.must.holds(judged):
-            return Verdict.MISSED
-        if self.aim is not None and self.aim.holds(judged):
-            return Verdict.AIM
-        return Verdict.INFORMATION if self.must is None else Verdict.MET
+        compared_value = self.compared_value
+        if compared_value is None:
+            return FigureStatus.NOT_MEASURED
+        if self.must is not None and not self.must.holds(compared_value):
+            return FigureStatus.MISSED
+        if self.aim is not None and self.aim.holds(compared_value):
+            return FigureStatus.AIM
+        return FigureStatus.INFORMATION if self.must is None else FigureStatus.MET
 
 
 WIDTHS = (64, 34, 14, 14, 12, 14)
@@ -106,9 +106,9 @@ TITLES = ("what", "data", "value", "must", "aim", "met?")
 
 def row(figure: Figure) -> str:
     """One figure as a line, its note on a line below."""
-    value = "-" if figure.judged is None else f"{figure.judged:.4g} {figure.unit}".strip()
+    value = "-" if figure.compared_value is None else f"{figure.compared_value:.4g} {figure.unit}".strip()
     bounds = ("" if bound is None else bound.text for bound in (figure.must, figure.aim))
-    line = _line((figure.what, figure.data, value, *bounds, figure.verdict.value))
+    line = _line((figure.what, figure.data, value, *bounds, figure.status.value))
     here = f"{figure.value:.4g} {figure.unit} on this machine" if figure.timed and figure.value is not None else ""
     note = "; ".join(filter(None, (here, figure.note)))
     return f"{line}\n      {note}" if note else line
@@ -123,13 +123,13 @@ def summary(figures: Sequence[Figure]) -> str:
     """How many musts were met, missed and not measured, and which."""
     demanded = [figure for figure in figures if figure.must is not None]
     lines = []
-    for verdict in (Verdict.MISSED, Verdict.NOT_MEASURED):
-        lines += [f"  {verdict.value}: {f.what} ({f.data})" for f in demanded if f.verdict is verdict]
-    missed = _count(demanded, Verdict.MISSED)
-    unmeasured = _count(demanded, Verdict.NOT_MEASURED)
+    for status in (FigureStatus.MISSED, FigureStatus.NOT_MEASURED):
+        lines += [f"  {status.value}: {f.what} ({f.data})" for f in demanded if f.status is status]
+    missed = _count(demanded, FigureStatus.MISSED)
+    unmeasured = _count(demanded, FigureStatus.NOT_MEASURED)
     skipped = sum(figure.left_out for figure in demanded)
     aims = [figure for figure in figures if figure.aim is not None and figure.value is not None]
-    reached = _count(aims, Verdict.AIM)
+    reached = _count(aims, FigureStatus.AIM)
     total = (
         f"{len(demanded)} musts: {len(demanded) - missed - unmeasured} met, {missed} missed, {unmeasured} not measured"
         f"{f', {skipped} of them left out on purpose' if skipped else ''};"
@@ -142,7 +142,7 @@ def summary(figures: Sequence[Figure]) -> str:
 
 def exit_code(figures: Sequence[Figure]) -> int:
     """0 when every must is met, 1 when one is missed, else `NOT_MEASURED` when one was not measured."""
-    if any(figure.verdict is Verdict.MISSED for figure in figures):
+    if any(figure.status is FigureStatus.MISSED for figure in figures):
         return 1
     return UNMEASURED * any(f.must is not None and f.value is None and not f.left_out for f in figures)
 
@@ -157,8 +157,8 @@ def missing(figures: Sequence[Figure], reason: str) -> list[Figure]:
     return [replace(f, value=None, note=reason) for f in figures]
 
 
-def _count(figures: Sequence[Figure], verdict: Verdict) -> int:
-    return sum(figure.verdict is verdict for figure in figures)
+def _count(figures: Sequence[Figure], status: FigureStatus) -> int:
+    return sum(figure.status is status for figure in figures)
 
 
 def _line(cells: Sequence[str]) -> str:

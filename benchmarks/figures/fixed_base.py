@@ -99,7 +99,7 @@ def _arm_figures(name: str, path: Path, quick: bool) -> list[Figure]:
         began = time.process_time()
         motion, kept = fourier_motion(found, margins)
         spent = time.process_time() - began
-        note = f"searched by SciPy, {spent:.0f} s of processor; limits {'kept' if kept else 'NOT kept'}"
+        note = f"searched by SciPy, {spent:.0f} s of processor; limits {'satisfied' if kept else 'VIOLATED'}"
         value = compute_condition(bench, motion)
         ratio = found.condition / value
         rows.append(Figure("  over a Fourier series of five harmonics", data, ratio, "", at_most(1.0),
@@ -130,7 +130,7 @@ def random_motions(found: ExcitingMotion, margins: Margins, count: int) -> float
 
 def fourier_motion(found: ExcitingMotion, margins: Margins) -> tuple[Motion, bool]:
     """The baseline: q = q0 + sum a_k sin(k w t) - b_k cos(k w t), as long,
-    its limits by penalties; and whether kept."""
+    its limits by penalties; and whether they are satisfied."""
     bench = found.robot
     times = np.linspace(0.0, SECONDS, round(SECONDS * MODEL_RATE) + 1)
     angle = 2.0 * np.pi / SECONDS * np.outer(times, np.arange(1, HARMONICS + 1))

@@ -49,7 +49,7 @@ def alone_figures(data: Path, quick: bool = False) -> Iterator[Figure]:
 
 
 def _found(subject: str, prepared: PreparedTrials) -> Iterator[Figure]:
-    """Flights by the motion beside those by the plates."""
+    """Flights found from the motion and from the plates."""
     missed, edges, extra, count = 0, [0.0], 0, 0
     for record in prepared.records:
         if record.motion is None or record.windows is None:

@@ -40,7 +40,7 @@ Bodies = Mapping[str, tuple[Rig, Sequence[TrialRecord]]]
 
 
 def freeze(wrenches: Wrenches, seconds: float) -> Wrenches | None:
-    """Forces so late on the stamps as they were, the first (or last) sample held; None of a shorter trial."""
+    """Forces so late on the stamps as they were, the first (or last) sample repeated; None of a shorter trial."""
     steps = round(abs(seconds) * wrenches.rate)
     if steps + 1 >= len(wrenches):
         return None

@@ -48,7 +48,7 @@ AXIS = 1e-3
 TOUCHING = ("Adjacent", "Default")
 """Reasons in an SRDF for pairs that touch by construction."""
 KEPT = -1e-6
-"""A margin down to this is kept: rounding."""
+"""A margin down to this counts as satisfied: rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class HumanoidResult:
         rig: None where its file could not be read.
         dance: None where none could be designed.
         note: what the judge found, or why there is nothing to check.
-        failing: what fails, by the judge or because a footing is missing; empty for a feasible dance.
+        failing: what fails, by the judge or because a foot configuration is missing; empty for a feasible dance.
         seconds: of processor.
     """
 
@@ -143,8 +143,8 @@ def dance_figures(names: Sequence[str] = tuple(FOREIGN), seed: int = 0) -> Itera
         result = try_humanoid(name, seed)
         good += not result.failing
         length = "no dance" if result.dance is None else f"{result.dance.duration:.0f} s"
-        verdict = f"FAILS: {result.failing}" if result.failing else "keeps all"
-        note = f"{verdict}; {result.note}; {result.seconds:.0f} s of processor"
+        status = f"FAILS: {result.failing}" if result.failing else "keeps all"
+        note = f"{status}; {result.note}; {result.seconds:.0f} s of processor"
         yield Figure(what, f"simulated, {length}", float(not result.failing), "", note=note)
     data = f"simulated, {len(there)} of {len(names)} installed"
     total = Figure("foreign humanoids with a feasible dance", data, float(good), "", at_least(MUST), at_least(AIM))

@@ -1,7 +1,7 @@
-"""A jump keyed by three postures, made one that gravity and the joints allow; judged by masses and velocities alone.
+"""A jump keyed by three postures and repaired to obey gravity and joint limits; checked by masses and velocities alone.
 
 Every body performs the same jump in proportion to its standing height: its rise goes with the height, the time in
-the air with its root. What was repaired is judged as such, and as Blender has it in frames: keyed, read and checked as
+the air with its root. The result is checked directly, and as Blender's frames: keyed, read and checked as
 by the buttons. ``python -m benchmarks.figures.jump FOLDER RATE`` reads a repaired dance's folder back in this way.
 """
 
@@ -83,7 +83,7 @@ class Jumper:
     Attributes:
         name: in words.
         rig: makes it.
-        held: whether the figures to reach are its own; else its rows are for information.
+        held: whether its figures have bounds; else its rows are for information.
         leap: what is keyed.
     """
 
@@ -216,7 +216,7 @@ def read_back(folder: Path, rate: float) -> None:
 
 
 def other_jump_figure(jumper: Jumper) -> Figure:
-    """One row of a jump: frames that fail, beside those of the keyed motion as it is."""
+    """One row of a jump: frames that fail, compared with the keyed motion."""
     rig = jumper.rig()
     keyed = keyed_jump(rig, jumper.leap)
     began = time.process_time()

@@ -19,7 +19,7 @@ from solver.wrenches import Wrenches
 LATE = 1.0
 """[s]"""
 FROZEN = 0.45
-"""Share of a trial that stands still, 2 s at most."""
+"""Share of a trial with frozen forces, 2 s at most."""
 LONGEST = 2.0
 OFFSET = 0.15
 """Share of the mean load that is added to plates that are never unloaded."""
@@ -154,7 +154,7 @@ def prepare_messages(
 
 
 def is_reported(case: Case, rig: Rig, records: Records, mass: float) -> tuple[bool, str]:
-    """Whether a case made of good recordings of a body of this mass [kg] " "is reported with its cause; and all
+    """Whether a case made of good recordings of a body of this mass [kg] is reported with its cause; and all
     messages."""
     stated = None if case.stated_mass is None else mass * (case.stated_mass or 1.0)
     text = prepare_messages(rig, case.modify(records), stated)

@@ -117,12 +117,12 @@ def compare_dances(case: Case, workers: int) -> list[Figure]:
     counts = {"named": named, "own": own, "random": baseline}
     known = {name: _count_known(rig, dance, named.duration) for name, dance in counts.items()}
     failed = np.concatenate([found.failed for found in named.check(rig, JUDGED, options.checks)])
-    heard = f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {format_motion_errors(rig)}"
+    noise_note = f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {format_motion_errors(rig)}"
     used = ", ".join(f"{count} times {name}" for name, count in Counter(named.poses).items())
     notes = "".join(f"; {note}" for note in named.notes)
     return [
         Figure(what, data, deviation_ratio(rig, structure, baseline, named, noise), "", None, at_least(1.0),
-               note=f"{heard}; {named.duration:.0f} s of dance, {len(named.postures)} postures ({used}), "
+               note=f"{noise_note}; {named.duration:.0f} s of dance, {len(named.postures)} postures ({used}), "
                f"{baseline.duration:.0f} s of random motion, by the second{notes}"),
         Figure("  random / the optimiser's own postures", data, deviation_ratio(rig, structure, baseline, own, noise),
                note=f"{own.duration:.0f} s, {len(own.postures)} postures on counts, mirrored"),

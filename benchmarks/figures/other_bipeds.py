@@ -2,7 +2,7 @@
 
 `python -m benchmarks.figures.other_bipeds [--only NAME] [--play]` prints the table; all simulated. Models come from
 installed packages and from folders in ROBOT_MODELS (of unpacked packages, each robot by the path beside it below);
-what is not there is listed as missing. MJCF, and files whose root is not the link between the legs, are judged from the
+what is absent is listed as missing. MJCF, and files whose root is not the link between the legs, are judged from the
 rig as written to URDF with hulls for meshes.
 """
 

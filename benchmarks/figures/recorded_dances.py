@@ -36,7 +36,7 @@ from .subject import PRESET, SEX, STATIC, SUBJECT
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A recording and whose it is.
+    """A recording and its source.
 
     Attributes:
         name: of the row.
@@ -61,7 +61,7 @@ SOURCES = (
 STRONGLY = FilterPreset("3 Hz", 3, 3.0)
 JOINTS = {"squats1": (None, at_most(12.0))}
 SECONDS = {"squats1": (None, at_most(27.0))}
-"""Must and aim [deg], [s of one core] of a repair: what an earlier one reached on a recording, and is to be kept."""
+"""Must and aim [deg], [s of one core] of a repair: the result of an earlier version on a recording."""
 NOTHING: tuple[Bound | None, Bound | None] = (None, None)
 
 
@@ -72,10 +72,10 @@ class DanceResult:
     Attributes:
         source: whose.
         record: as tracked.
-        before: its verdict.
+        before: its checks.
         filtered: that of the recording filtered more strongly.
         answer: the repair's; the reason where none could be begun.
-        after: verdict on what was repaired; None of nothing.
+        after: checks of the repaired motion; None if nothing was repaired.
         seconds: [s of one core] that the repair took.
     """
 
@@ -177,18 +177,18 @@ def rows(found: DanceResult) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _failing(verdict: CheckResult) -> float:
+def _failing(result: CheckResult) -> float:
     """[%] of the frames."""
-    return 100.0 * float(verdict.checks.failed.mean())
+    return 100.0 * float(result.checks.failed.mean())
 
 
-def _format_attribution(verdict: CheckResult) -> str:
+def _format_attribution(result: CheckResult) -> str:
     """Attribution of the failures, with their share of all frames."""
-    if verdict.feasible:
+    if result.feasible:
         return "every check holds"
-    shares = {m.name: 100.0 * float(m.failed.mean()) for m in verdict.checks.margins}
+    shares = {m.name: 100.0 * float(m.failed.mean()) for m in result.checks.margins}
     return "; ".join(
-        f"{shares[attribution.check.name]:.0f} % of the frames, {attribution}" for attribution in verdict.attributions
+        f"{shares[attribution.check.name]:.0f} % of the frames, {attribution}" for attribution in result.attributions
     )
 
 

@@ -31,7 +31,7 @@ EXTREMES: tuple[Mapping[str, tuple[int, float]], ...] = (
 )
 """Joint (axis, angle [rad]) of each: a bow, an arm in the trunk, a bend backwards."""
 SEEDS = range(12)
-"""Of motions keyed at random besides: nothing was chosen on the odd ones."""
+"""Seeds of motions keyed at random: nothing was tuned on the odd ones."""
 KEYED, JOINTS, LARGEST = 3, 12, 1.7
 """Postures of each, and joint coordinates of trunk and arms that each posture turns, by so much [rad] at most."""
 FULL = (0.5, 1.05)

@@ -99,4 +99,4 @@ TRIPS: dict[str, Callable[[Path, Rig], Rig]] = {
     "a pickle": lambda _, rig: pickle.loads(pickle.dumps(rig)),
     "another process": _another_process,
 }
-"""What a rig goes through, and how."""
+"""Files and processes through which a rig passes, and how."""

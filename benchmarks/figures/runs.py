@@ -40,7 +40,7 @@ OTHERS = {
     ),
     "walk_d": ("walk_d/walk_d.npz",),
 }
-"""Recordings in which nothing is wrong, besides the runs; left out by --quick."""
+"""Further recordings without faults; left out by --quick."""
 MUST, AIM = 0.70, 0.55
 BODIES = (
     ("trunk of three parts", "three", "fixed"),
@@ -51,7 +51,7 @@ BODIES = (
 
 
 def run_figures(data: Path, quick: bool) -> list[Figure]:
-    """Mean ratio over six axes and both directions, beside the absolute errors."""
+    """Mean ratio over six axes and both directions, next to the absolute errors."""
     figures = []
     with one_blas_thread():
         for name, files in RUNS.items():

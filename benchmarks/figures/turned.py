@@ -1,4 +1,4 @@
-"""Plates whose level axes are turned in software, found or not; trials with other faults, accused of it or not.
+"""Plates rotated about the vertical in software, detected or not; false alarms on trials with other faults.
 
 `python -m benchmarks.figures.turned` prints the table. A plate is turned in one trial that is looked at alone, or in
 every trial of the person, as a laboratory would have it. The other faults are markers of another rate, a tilted frame,

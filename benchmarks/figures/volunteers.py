@@ -1,4 +1,4 @@
-"""Simulated volunteers drawn from the population, whose skin moves over their bones: does calibration find them?
+"""Simulated volunteers drawn from the population, whose skin moves over their bones: accuracy of the calibration.
 
 Everything here is simulated. Bodies: stature and body mass index of adults of each sex; limb segments 4 % (standard
 deviation) off those of stature, left and right 0.5 % apart; pelvis as computed tomography has it, the hip centres from
@@ -239,7 +239,7 @@ def _skin(
 
 @dataclass(frozen=True, slots=True)
 class TrackedVolunteer:
-    """What calibration made of one volunteer.
+    """Calibration and tracking of one volunteer.
 
     Attributes:
         tracked: [m] marker error over the moving trials.

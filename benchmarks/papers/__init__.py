@@ -1,1 +1,1 @@
-"""Each paper's tables beside ours."""
+"""Each paper's tables compared with ours."""

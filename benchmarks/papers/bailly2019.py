@@ -1,4 +1,4 @@
-"""bailly2019, III.A, beside ours: ``python -m benchmarks.papers.bailly2019 [--quick] [--output DIR]``.
+"""bailly2019, III.A, compared with ours: ``python -m benchmarks.papers.bailly2019 [--quick] [--output DIR]``.
 
 Everything is SIMULATED, on a stand-in for HRP-2 (`walk`, `noisy_walk`); the paper's robot, walk and errors of the
 inertials are others, so that its numbers are there to compare the size of things.

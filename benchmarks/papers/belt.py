@@ -137,7 +137,7 @@ def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS, known_rig: boo
 
 @lru_cache(maxsize=4)
 def bare_person(seed: int, rounds: int, known_rig: bool) -> Bare:
-    """A person recorded standing and moving without belt, calibrated and tracked; kept for the other places."""
+    """A person recorded standing and moving without belt, calibrated and tracked; cached for the other places."""
     person = volunteer(seed)
     moving = record(person, "bare", _dance(seed, rounds, 0), person.truth, Noise(), 1000 * seed)
     if known_rig:

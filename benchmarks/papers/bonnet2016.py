@@ -1,11 +1,11 @@
-"""bonnet2016: the paper's experiments beside ours. Everything here is simulated.
+"""bonnet2016: the paper's experiments compared with ours. Everything here is simulated.
 
 python -m benchmarks.papers.bonnet2016 [--quick] [--only PART ...] [--output DIR] [--dances DIR]
 
 planar     III.C, Fig. 4: the planar example by the criterion and by the total condition number
 criterion  Fig. 5 and IV.D: HOAP-3's dance, the criterion over its transitions, base parameters predicted to be known
 zmp        Fig. 6: the zero-moment point with and without rebalancing, by our checks and in MuJoCo
-wrench     Table II, HOAP-3: 7.9 kg in MuJoCo against CAD's 8.8 kg, identified and judged on a dance not used
+wrench     Table II, HOAP-3: 7.9 kg in MuJoCo against CAD's 8.8 kg, identified and tested on a dance not used
 load       IV.B, Fig. 8, and Table II, human: the same dance in MuJoCo with and without 2.4 kg on an arm, and squats
 
 --quick dances one posture on each foot configuration instead of fifteen and plays two transitions for Fig. 6. The last

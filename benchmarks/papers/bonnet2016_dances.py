@@ -1,4 +1,5 @@
-"""The dances of the experiments: designed once, kept in a folder if one is given, of the paper's size or quick ones."""
+"""The dances of the experiments: designed once, stored in a folder if one is given, of the paper's size or quick
+ones."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class Dances:
     folder: Path | None = None
 
     def of(self, rig: Rig, options: DanceOptions, *, unseen: bool = False) -> tuple[Dance, float]:
-        """A dance and the seconds its design took, also when it was kept.
+        """A dance and the seconds its design took, also when it was stored.
 
         Args:
             rig: the dancer.

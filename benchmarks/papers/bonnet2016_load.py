@@ -57,7 +57,7 @@ class LoadTest:
         truths: without and with load.
         performed: the same.
         found: the same.
-        squats: without load, judged by `found[0]`.
+        squats: without load, predicted by `found[0]`.
     """
 
     rig: Rig

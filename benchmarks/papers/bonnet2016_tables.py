@@ -1,4 +1,4 @@
-"""Numbers printed in bonnet2016, to stand beside ours."""
+"""Numbers printed in bonnet2016, to compare with ours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """bonnet2016 Table II and IV.D: external wrench by CAD or tables and by identified parameters, on motion not used.
 
 HOAP-3: designed with CAD's 8.8 kg, danced in MuJoCo by a robot of 7.9 kg (`delivered_robot`), its forces MuJoCo's with
-noise. The parameters are identified from one dance and judged on a shorter one of another seed; the paper judged on a
+noise. The parameters are identified from one dance and tested on a shorter one of another seed; the paper judged on a
 transition from half sitting to the first posture on one foot.
 """
 
@@ -45,7 +45,7 @@ SEEDS = (1, 2)
 
 @dataclass(frozen=True, slots=True)
 class WrenchTest:
-    """A body identified from one dance and judged on other motion.
+    """A body identified from one dance and tested on other motion.
 
     Attributes:
         who: "HOAP-3" or "human".

@@ -29,14 +29,14 @@ SINUSOIDS = 3
 SHIFT_SECONDS = 0.9
 """[s] in which the weight moves from one foot to the other."""
 SPARE = 0.1
-"""Share of the way back to the start posture that spare freedom goes each step."""
+"""Share of the way back to the start posture that redundant freedom moves each step."""
 DAMPING = 1e-6
 BALANCE_PASSES = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A stretch of a motion: who carries the body.
+    """An interval of a motion: which feet carry the body.
 
     Attributes:
         seconds: its length.
@@ -55,7 +55,7 @@ class Excitation:
         style: amplitudes of root and joints, as in `solver.demo.motions`.
         feet: links that stand, right then left.
         legs: links whose joints are solved for.
-        phases: what stands when.
+        phases: which feet are planted when.
         frequencies: [Hz] range of the sinusoids.
         kick: (6,) amplitudes of a lifted foot, world axes: position [m], rotation vector [rad].
         hang: (6,) where a lifted foot is on average against its stand, world axes: position [m], rotation vector [rad].

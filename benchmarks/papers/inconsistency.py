@@ -31,7 +31,7 @@ from .volunteer import RATE, dance, volunteer
 ANGLE, PLACE, WRENCH = 0.003, 0.001, 1.0
 PRESET = PRESETS["jovic_human"]
 ROUNDING = 1e-9
-"""[kg] A mass held at zero may end this much below it."""
+"""[kg] A mass bounded at zero may end this much below it."""
 
 
 @dataclass

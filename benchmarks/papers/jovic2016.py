@@ -1,4 +1,5 @@
-"""The tables of jovic2016 beside ours: ``python -m benchmarks.papers.jovic2016 [--quick] [--data DIR] [--only ...]``.
+"""The tables of jovic2016 compared with ours: ``python -m benchmarks.papers.jovic2016 [--quick] [--data DIR] [--only
+...]``.
 
 HRP-2 and the belt are simulated and say so; Table III uses a real subject if its folder is given. The paper's robot,
 person and recordings are others than ours: the columns are there to compare the size of things, not digits.

@@ -1,7 +1,7 @@
 """The second experiment of ayusawa on a simulated jumper of 34 degrees of freedom, whose inertials are known.
 
 He jumps, flies and moves; the identification from flight is checked against ground forces of other motion, as in the
-paper's Fig. 5, beside the prior and beside as much motion with plates.
+paper's Fig. 5, compared with the prior and with as much motion on plates.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Jumps:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class JumpErrors:
     """Mean over the axes of the error of reconstructed ground forces over the prior's.
 
     Attributes:
@@ -92,7 +92,7 @@ def nulls(count: int) -> NullSpace:
     return null_space(accumulate_regression(rig, trials, axes="world"), rig, MASS, SCALED)
 
 
-def evaluate_jumps(jumps: Jumps, relative_std: float | None = None) -> Verdict:
+def evaluate_jumps(jumps: Jumps, relative_std: float | None = None) -> JumpErrors:
     """Flights of a noisy recording, the same length of motion on plates, and both on motion that neither has seen."""
     rig, truth = jumper(jumps.seed)
     generator = np.random.default_rng(1000 + jumps.seed)
@@ -111,7 +111,7 @@ def evaluate_jumps(jumps: Jumps, relative_std: float | None = None) -> Verdict:
     plain = null_space(accumulate_regression(rig, flights, axes="world", structure=structure), rig, MASS, PLAIN)
     parameters = [identify_trials(rig, trials, options).parameters for trials in (flights, grounded)]
     bases = [*(structure.project(each) for each in parameters), plain.values]
-    return Verdict(*over_prior(rig, truth, test, bases))
+    return JumpErrors(*over_prior(rig, truth, test, bases))
 
 
 def over_prior(rig: Rig, truth: InertialParameters, test: Motion, found: Sequence[np.ndarray]) -> list[float]:

@@ -39,7 +39,7 @@ GAINS = (0.0, 1.0, 5.0, 20.0, 100.0, 195.0)
 PAPER_TIME = 3.0
 """[ms] Below which every mean time of the paper's dynamical method stays."""
 FIG_3, FIG_8 = {"iCub", "run"}, {"human 66", "T-pose"}
-"""What the drawings need besides the boxes."""
+"""Further data of the drawings."""
 QUARTILES = (5.0, 25.0, 50.0, 75.0, 95.0)
 
 
@@ -127,7 +127,7 @@ def follow_motion(body: Body, given: Targets, true: np.ndarray, method: str, cou
 
 
 def print_boxes(measured: dict[tuple[str, str, str], Frames]) -> None:
-    """Quartiles of everything, the paper's bound on the time beside."""
+    """Quartiles of everything, with the paper's bound on the time."""
     print(f"{'':34s}{'MNTE':>24s}{'rate error [rad/s]':>26s}{'time [ms]':>30s}")
     for (body, name, method), frames in measured.items():
         cells = []

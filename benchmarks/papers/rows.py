@@ -31,8 +31,8 @@ class Row:
 
     def __str__(self) -> str:
         cells = (self.what, self.data, number(self.paper), number(self.ours))
-        verdict = {None: "", True: "must met", False: "MUST MISSED"}[self.met]
-        return f"{_line(cells)}  {verdict}".rstrip() + (f"\n      {self.note}" if self.note else "")
+        status = {None: "", True: "must met", False: "MUST MISSED"}[self.met]
+        return f"{_line(cells)}  {status}".rstrip() + (f"\n      {self.note}" if self.note else "")
 
 
 def number(value: float | None) -> str:

@@ -40,9 +40,9 @@ AIRBORNE = 0.002
 """[m] A sole whose lowest corner is higher than this carries nothing."""
 STATIC_SECONDS = 3.0
 ATTEMPTS, RESEED = 20, 10_000
-"""A random motion may bend a joint further than it goes, or fall over; then another one is drawn."""
+"""A random motion may exceed a joint's range or fall over; then another one is drawn."""
 LIMIT_SLACK = 0.1
-"""[rad] A joint may leave its range by this much; the tracker, which keeps the ranges, then sees an error."""
+"""[rad] A joint may leave its range by this much; the tracker, which enforces the ranges, then has an error."""
 SIDES = ("right", "left")
 FEET = ("right_foot", "left_foot")
 LEGS = tuple(f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot"))

@@ -27,7 +27,7 @@ SKIPPED = "needs the recordings, the human models, mink and DAQP"
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What a method made of a motion.
+    """Result of a method on a motion.
 
     Attributes:
         mnte: (16), mean over the frames.

@@ -28,7 +28,7 @@ class RecoveredMotion:
 
     Attributes:
         outside: [rad] farthest outside the limits after `BACK` frames.
-        infeasible: frames whose limits contradicted each other or were not kept.
+        infeasible: frames whose limits contradicted each other or were violated.
         mnte: after `JUDGED` frames.
     """
 

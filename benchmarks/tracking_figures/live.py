@@ -1,7 +1,7 @@
 """A live capture at 100 Hz over loopback: time from datagram to pose, memory, and whether lost samples are reported.
 
 Beside it an empty process receives the same datagrams and does nothing with them: what it waits for, everybody on the
-machine waits for. Where it waits long itself, the capture's time is reported but not judged.
+machine waits for. Where it waits long itself, the capture's time is reported but not compared.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LOST = 0.01
 WARM = 0.2
 """Share of the time after which memory counts."""
 PATIENCE = 30.0
-"""[s] for a sender to start, or to be heard of again."""
+"""[s] Longest wait for the first and for the next sample."""
 PAGE = 4096
 IDLE = 5e-3
 """[s] An empty process that waits longer, at the 99th percentile, is on a machine too busy to judge by."""
@@ -58,7 +58,7 @@ class CaptureRun:
 
     Attributes:
         latencies: (N,) [s] from sending to pose, both processes' clock being one.
-        empty: (K,) [s] the same of an empty process beside it, from sending to reading.
+        empty: (K,) [s] the same of an empty process next to it, from sending to reading.
         spent: [s] of the processor for one sample, receiving and recording counted.
         growth: [MB] of memory from `WARM` to the end.
         sent: samples that the sender counted, those that it lost on purpose among them.
@@ -98,14 +98,14 @@ def run_capture(how: FollowOptions, stream: Stream, seconds: float) -> CaptureRu
     peer.start()
     sender = context.Process(target=send, args=(stream, (receiver.port, ours.recv()), count))
     sender.start()
-    latencies, before, heard, began = np.zeros(count), 0.0, time.perf_counter(), time.process_time()
+    latencies, before, received_at, began = np.zeros(count), 0.0, time.perf_counter(), time.process_time()
     try:
-        while not capture.sequencer.ended and time.perf_counter() - heard < PATIENCE:
-            for arrival in receiver.receive(WAIT_TIME):
-                found = capture.receive(arrival.data, arrival.time, arrival.source)
-                heard = time.perf_counter()
+        while not capture.sequencer.ended and time.perf_counter() - received_at < PATIENCE:
+            for datagram in receiver.receive(WAIT_TIME):
+                found = capture.receive(datagram.data, datagram.time, datagram.source)
+                received_at = time.perf_counter()
                 if found is not None:
-                    latencies[found.sample.sequence] = heard - found.sample.time
+                    latencies[found.sample.sequence] = received_at - found.sample.time
                     if before == 0.0 and found.sample.sequence > WARM * count:
                         before = resident()
     finally:
@@ -123,17 +123,17 @@ def run_capture(how: FollowOptions, stream: Stream, seconds: float) -> CaptureRu
 
 def wait(pipe: Connection) -> None:
     """Send the port, then the latency of every sample once the last has arrived or no more arrive."""
-    receiver, late, heard = UdpReceiver(port=0), [], time.perf_counter()
+    receiver, late, received_at = UdpReceiver(port=0), [], time.perf_counter()
     pipe.send(receiver.port)
     layout, ended = None, False
-    while not ended and time.perf_counter() - heard < PATIENCE:
-        for arrival in receiver.receive(WAIT_TIME):
-            found = read_datagram(arrival.data, layout)
-            heard, ended = time.perf_counter(), isinstance(found, EndOfStream)
+    while not ended and time.perf_counter() - received_at < PATIENCE:
+        for datagram in receiver.receive(WAIT_TIME):
+            found = read_datagram(datagram.data, layout)
+            received_at, ended = time.perf_counter(), isinstance(found, EndOfStream)
             if isinstance(found, LayoutDeclaration):
                 layout = found.layout
             elif isinstance(found, Sample):
-                late.append(heard - found.time)
+                late.append(received_at - found.time)
     receiver.close()
     pipe.send(np.array(late))
 
@@ -181,7 +181,7 @@ def _rows(found: CaptureRun | None, seconds: float) -> list[Figure]:
         notes[0] += f"largest {1e3 * float(found.latencies.max()):.0f} ms; an empty process that receives the same: "
         notes[0] += f"99th percentile {idle:.1f} ms"
         if idle >= 1e3 * IDLE:
-            notes[0] += f"; {late:.0f} ms not judged: the machine was too busy"
+            notes[0] += f"; {late:.0f} ms not compared: the machine was too busy"
             late = None
         notes[2] = f"{found.sent} sent, {found.taken} taken, {found.lost} reported as lost"
     return [

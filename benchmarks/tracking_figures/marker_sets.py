@@ -92,7 +92,7 @@ def _recognise(name: str, markers: Markers) -> FileRead:
 
 
 def _against_the_laboratory(markers: Markers, found: Recognition) -> tuple[list[str], int]:
-    """Markers that were surely placed on another link than the hand-made set says, and how many it knows."""
+    """Markers assigned with certainty to another link than in the hand-made set, and how many it knows."""
     try:
         truth = detect_marker_set(markers.names)
     except InputError:

@@ -1,4 +1,4 @@
-"""Recorded markers: what a frame costs beside mink's step on 66 degrees of freedom, and that the fit stays as good."""
+"""Recorded markers: time of a frame over mink's step on 66 degrees of freedom, at an equally good fit."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ RATE = 100.0
 CUT = 8.0
 """[Hz] Cut-off of the motion."""
 TRIM = 0.1
-"""[s] Left out at both ends, where filter and spline lean on nothing."""
+"""[s] Left out at both ends, where filter and spline have no data beyond."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What one pass and a converged frame cost beside one step of mink with DAQP, blocks of both taking turns."""
+"""Time of one pass and of a converged frame over one step of mink with DAQP, in alternating blocks."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Mink:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What a method made of a motion.
+    """Result of a method on a motion.
 
     Attributes:
         q: (N, nq).

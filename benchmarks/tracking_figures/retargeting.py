@@ -145,7 +145,7 @@ def _kinematic(what: str, clip: str, found: RetargetedMotion | None, seconds: fl
 
 
 def _overlaps(what: str, clip: str, source: Performer, found: RetargetedMotion, seconds: float) -> list[Figure]:
-    """Links inside each other, as led and kept apart, and what that costs."""
+    """Overlapping links, as retargeted and separated, and the time of separation."""
     began = time.process_time()
     kept = separate_legs_and_links(source, found, RetargetOptions(), CHECKS).motion
     seconds += time.process_time() - began
@@ -161,7 +161,7 @@ def _overlaps(what: str, clip: str, source: Performer, found: RetargetedMotion, 
 
 
 def _dynamic(what: str, clip: str, source: Performer, rig: Rig) -> list[Figure]:
-    """What passes balance and torque as led and repaired, and whether it falls in MuJoCo."""
+    """Frames that pass balance and torque, as retargeted and repaired, and falls in MuJoCo."""
     slower = SLOW[clip]
     followed = retarget(
         source, rig, None, RetargetOptions(duration_ratio=slower), RetargetLimits(repair=RepairOptions(passes=ROUNDS))
@@ -170,7 +170,7 @@ def _dynamic(what: str, clip: str, source: Performer, rig: Rig) -> list[Figure]:
     shares = [_passing(followed, which) for which in ("before", "after")]
     rows = [
         Figure(f"{what}, repaired: frames that pass ZMP and torque", data, shares[1], "%", at_least(95.0),
-               at_least(100.0), note=f"{shares[0]:.1f} % as led; {followed.message}"),
+               at_least(100.0), note=f"{shares[0]:.1f} % as retargeted;  {followed.message}"),
     ]  # fmt: skip
     fall = Figure(f"{what}, repaired: falls in MuJoCo", data, None, "", at_most(0.0), at_most(0.0))
     try:

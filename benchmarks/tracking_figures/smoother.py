@@ -1,8 +1,8 @@
-"""The smoother beside the tracker: quiet accelerations without losing the markers, and how long it takes.
+"""The smoother compared with the tracker: quiet accelerations without losing the markers, and how long it takes.
 
 Real: the acceleration of the centre of mass (by the prior, not fitted to anything) against the plates' force over the
 mass, both through the same filter, lag and mass fitted alike on both sides, in the frames that count. Every constant
-of the smoother was chosen on runs and walks; the drop jumps it is judged by had no say.
+of the smoother was chosen on runs and walks; the drop jumps that test it were not used.
 
 Simulated: recorded motions, as the pipeline filters coordinates, are the truth; their markers get noise and gaps, the
 tracker follows them, and its motion passes the Butterworth filter with the cut-off that is best for this very trial and

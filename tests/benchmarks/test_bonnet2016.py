@@ -98,7 +98,7 @@ def test_the_other_person_weighs_the_same_but_not_in_each_link() -> None:
 
 
 def test_the_same_body_needs_no_other_balance(robot: Rig, dance: Dance) -> None:
-    """Rebalanced for the body it was made for, a dance stays where it was."""
+    """Rebalanced for the body that it was designed for, a dance does not change."""
     again = rebalance_dance(dance, robot, robot)
     for before, after in zip(dance.segments, again.segments):
         np.testing.assert_allclose(after.control, before.control, atol=1e-6)
@@ -133,7 +133,7 @@ def test_what_is_not_rebalanced_moves_the_same_limbs(transition: DanceSegment) -
 
 
 def test_rebalancing_keeps_the_point_farther_inside(robot: Rig, dance: Dance, transition: DanceSegment) -> None:
-    """Fig. 6: with the root held the zero-moment point comes nearer to the border than as designed."""
+    """Fig. 6: with the root fixed the zero-moment point comes nearer to the border than as designed."""
     ours, still = (plan_tracks(robot, dance, [transition], variant)[0] for variant in ("ours", "still"))
     assert ours.shrunk.min() > 0.0
     assert still.shrunk.min() < ours.shrunk.min() - 5e-3
@@ -167,7 +167,7 @@ def traced(dance: Dance, values: np.ndarray) -> Dance:
 
 
 def test_the_criterion_stands_beside_the_papers(dance: Dance) -> None:
-    """Fig. 5: the paper's start and end stand beside the same transitions; an end above both demands is missed."""
+    """Fig. 5: the paper's start and end are printed with the same transitions; an end above both demands is missed."""
     falling = traced(dance, np.geomspace(1000.0, 5.0, TRUNK_TRANSITIONS + 2))
     rows = criterion_rows(evolutions(falling), 60)
     paper = {row.paper: row for row in rows if row.paper is not None}
@@ -229,7 +229,7 @@ def test_a_load_unknown_to_the_identification_is_found(robot: Rig) -> None:
 
 
 def test_stored_dances_are_distinguished(robot: Rig) -> None:
-    """A dance is kept for its rig and options, whatever the number of workers."""
+    """A dance is stored for its rig and options, whatever the number of workers."""
     own = Dances(workers=1).options(DanceOptions(), unseen=False)
     assert _digest(robot, own) == _digest(robot, replace(own, workers=2))
     assert _digest(robot, own) != _digest(robot, replace(own, seed=1))

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import dance as benchmark
 from benchmarks.figures import jump, named_dances, recorded_dances
-from benchmarks.figures.figure import Figure, Verdict
+from benchmarks.figures.figure import Figure, FigureStatus
 from solver.coordinates import joint_coordinates
 from solver.dynamics import link_poses
 from solver.motion import Motion
@@ -75,7 +75,7 @@ def test_without_recordings_rows_say_so(tmp_path: Path) -> None:
     """Nothing is measured, nothing fails, and the folder that was looked in is named."""
     rows = [figure for found in recorded_dances.figures(tmp_path) for figure in found]
     assert len(rows) == len(recorded_dances.SOURCES)
-    assert all(figure.verdict is Verdict.NOT_MEASURED and str(tmp_path) in figure.note for figure in rows)
+    assert all(figure.status is FigureStatus.NOT_MEASURED and str(tmp_path) in figure.note for figure in rows)
 
 
 def test_rows_can_be_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -119,7 +119,7 @@ def test_a_squat_stands(robot: Rig, intended: Plan, performance: Performance) ->
     """A balanced motion played by PD control neither falls nor slips, and the plates read what was planned."""
     shown = measure(robot, intended, performance)
     assert shown.fell is None
-    assert [stand.patch for stand in shown.stands] == ["right_sole", "left_sole"]
+    assert [stand.patch for stand in shown.stances] == ["right_sole", "left_sole"]
     assert shown.slip < 1e-3
     assert shown.total.rmse[2] < 0.02 * shown.span[2] + 1e-3
     assert shown.total.correlation[4] > 0.999
@@ -141,7 +141,7 @@ def test_plates_obey_newton_and_euler(robot: Rig, performance: Performance) -> N
 
 
 def test_a_motion_off_balance_falls(robot: Rig, intended: Plan) -> None:
-    """A plan whose centre of mass leaves the feet is seen to fall."""
+    """A plan whose centre of mass leaves the feet falls."""
     motion = intended.motion
     q = np.array(motion.q)
     ankles = [robot.model.joints[robot.joint(f"{side}_ankle")].idx_q for side in ("right", "left")]

@@ -1,4 +1,4 @@
-"""Verdicts of measured figures, and the benchmark where there are no data."""
+"""Status of measured figures, and the benchmark where there are no data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.figures.figure import (
     UNMEASURED,
     Bound,
     Figure,
-    Verdict,
+    FigureStatus,
     at_least,
     at_most,
     exit_code,
@@ -53,23 +53,29 @@ def figure(value: float | None, must: Bound | None = MUST, aim: Bound | None = A
 
 
 @pytest.mark.parametrize(
-    ("value", "verdict"),
-    [(0.5, Verdict.AIM), (0.6, Verdict.MET), (1.0, Verdict.MET), (1.1, Verdict.MISSED), (None, Verdict.NOT_MEASURED)],
+    ("value", "status"),
+    [
+        (0.5, FigureStatus.AIM),
+        (0.6, FigureStatus.MET),
+        (1.0, FigureStatus.MET),
+        (1.1, FigureStatus.MISSED),
+        (None, FigureStatus.NOT_MEASURED),
+    ],
 )
-def test_a_value_is_judged_by_its_bounds(value: float | None, verdict: Verdict) -> None:
+def test_a_value_is_compared_with_its_bounds(value: float | None, status: FigureStatus) -> None:
     """Bounds include their ends; a value that was not measured is neither met nor missed."""
-    assert figure(value).verdict is verdict
+    assert figure(value).status is status
 
 
 @pytest.mark.parametrize("bound", [at_most(1.0), at_least(1.0), within(1.0, 0.1), Bound(0.0, 0.0, "0")])
 def test_not_a_number_misses_every_must(bound: Bound) -> None:
     """A measurement that failed must not pass."""
-    assert figure(math.nan, bound).verdict is Verdict.MISSED
+    assert figure(math.nan, bound).status is FigureStatus.MISSED
 
 
 def test_a_row_without_must_only_informs() -> None:
     """Rows for comparison decide nothing, however bad."""
-    assert figure(9.0, None).verdict is Verdict.INFORMATION
+    assert figure(9.0, None).status is FigureStatus.INFORMATION
     assert exit_code([figure(9.0, None)]) == 0
 
 
@@ -93,7 +99,7 @@ def test_the_summary_counts_and_names() -> None:
 
 
 def test_a_printed_row_holds_everything() -> None:
-    """What, data, value with unit, must, aim and verdict stand in one line, the note below."""
+    """What, data, value with unit, must, aim and status are in one line, the note below."""
     first, second = row(Figure("mass", "real, x", 63.51, "kg", within(63.5, 0.4), None, "a note")).splitlines()
     for part in ("mass", "real, x", "63.51 kg", "63.5 +- 0.4", "met"):
         assert part in first
@@ -104,7 +110,7 @@ def test_without_data_every_real_row_is_still_listed(tmp_path: Path) -> None:
     """The table keeps its rows where the recordings are missing, each with the reason."""
     found = identification.real(tmp_path, True, [])
     assert len(found) == len(identification.unmeasured())
-    assert all(f.verdict is Verdict.NOT_MEASURED and "no data" in f.note and f.must for f in found)
+    assert all(f.status is FigureStatus.NOT_MEASURED and "no data" in f.note and f.must for f in found)
     assert exit_code(found) == UNMEASURED
 
 
@@ -172,15 +178,16 @@ def test_halves_of_a_trial_share_no_frame() -> None:
 
 
 @pytest.mark.parametrize("slowness", [0.5, 1.0, 3.5])
-def test_times_of_all_machines_are_judged_alike(slowness: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work that takes n times as long where the reference loop does is judged and printed as on an ordinary machine."""
+def test_times_of_all_machines_are_compared_alike(slowness: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that takes n times as long where the reference loop does is compared and printed as on an ordinary
+    machine."""
     monkeypatch.setattr(reference, "loop_seconds", lambda: slowness * reference.ORDINARY)
     good, bad = (replace(figure(slowness * seconds), unit="s", timed=True) for seconds in (0.9, 1.1))
-    assert (good.verdict, bad.verdict) == (Verdict.MET, Verdict.MISSED)
+    assert (good.status, bad.status) == (FigureStatus.MET, FigureStatus.MISSED)
     first, second = row(good).splitlines()
     assert " 0.9 s " in first
     assert second.strip() == f"{slowness * 0.9:.4g} s on this machine"
-    assert figure(0.9).judged == 0.9
+    assert figure(0.9).compared_value == 0.9
 
 
 def test_the_reference_loop_is_measured_once() -> None:

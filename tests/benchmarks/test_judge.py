@@ -1,4 +1,4 @@
-"""The second opinion on dances sees what is wrong with them, and where."""
+"""The independent check of dances finds what is wrong with them, and where."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ NUMBERS = ("nan", "inf", "-inf", "1e999", "-1e308", "1e-320", "0", "-0", "-1", "
 """Cells that stand where a number should."""
 WORDS = ("", " ", "\0", "\n", "\u202e", "\ud7ff", "é" * 40, "x" * 5000, "../../etc", "{0}", "%s", "<b>", "&amp;", "'",
          '"', "\\u0000", "time", "Time", "mm", "NaN", "\U0001f57a", "-", "#")  # fmt: skip
-"""What stands where a name should."""
+"""Values in place of a name."""
 SEPARATORS = ("\t", ",", ";", " ", "\t\t", "|", "\x0b", "\x1c", "\u2028")
 ENCODINGS = ("utf-16", "utf-16-le", "latin-1", "utf-8-sig", "utf-32", "cp037")
 LINE_ENDS = ("\r", "\r\n", "\n\n", "\n\r", "\x85", "\x0c")

@@ -91,7 +91,7 @@ class Sample:
 
     Attributes:
         name: of the format.
-        file: its name, whose suffix says the format.
+        file: its name; the suffix says the format.
         container: that names its mutations.
         content: of it.
         read: takes the path of such a file and gives what a user gets.

@@ -1,4 +1,4 @@
-"""Folders of results whose writers are killed, or are two at once."""
+"""Folders of results with killed or simultaneous writers."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_killed_writer_of_a_file_is_swept(tmp_path: Path) -> None:
 
 
 def test_temporary_folders_of_killed_processes_are_swept(tmp_path: Path) -> None:
-    """A sweep removes the folders of dead processes; those of live ones, kept ones and other folders stay."""
+    """A sweep removes the folders of dead processes; those of live ones, reserved ones and other folders stay."""
     code = (
         "import os, sys\nfrom pathlib import Path\nfrom solver.formats.lock import create_locked_folder\n"
         "folder, lock = create_locked_folder(Path(sys.argv[1]), 'live-')\n(folder / 'x').write_text('1')\nos._exit(9)"

@@ -45,7 +45,7 @@ def track(recorded: Path, output: Path, most: int) -> subprocess.CompletedProces
 def test_results_that_do_not_fit_are_reported_in_one_line_and_leave_the_old_ones(
     recorded: Path, tmp_path: Path
 ) -> None:
-    """Full after some files: one line, exit code 2, the results of the run before, and nothing beside them."""
+    """Full after some files: one line, exit code 2, the results of the run before, and no other files."""
     assert track(recorded, tmp_path / "out", 1 << 30).returncode == 0
     before = tree(tmp_path)
     largest = max(map(len, before.values()))

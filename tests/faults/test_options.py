@@ -53,7 +53,7 @@ NAN, INF = float("nan"), float("inf")
     ],
 )
 def test_a_value_refuses_what_cannot_work(make: Callable[[], object]) -> None:
-    """A negative count, a number that is none, a name that does not exist are errors where they are said."""
+    """A negative count, a number that is none, a name that does not exist are reported for their own option."""
     with pytest.raises(SolverError):
         make()
 
@@ -76,7 +76,8 @@ def test_a_number_that_cannot_work_is_one_line(words: str, capsys: pytest.Captur
 
 @pytest.mark.parametrize("words", ["--filter none", "--height 17", "--marker-set none", "--mass 7000", "--base tail"])
 def test_a_name_or_size_that_no_body_has_is_refused_before_heavy_imports(words: str) -> None:
-    """What is said of a person is judged, and named, before signals, calibration or studies are imported."""
+    """Facts stated about a person are checked, and named in the error, before signals, calibration or studies are
+    imported."""
     heavy = "any('solver.' + name in sys.modules for name in ('signals', 'calibration', 'study', 'rigs'))"
     code = f"import sys; from solver.cli import main; code = main(sys.argv[1:]); sys.exit(9 if {heavy} else code)"
     command = ["identify", "nowhere.trc", "--sex", "male", *words.split(), "--output", "out"]

@@ -126,7 +126,7 @@ def sharing(tmp_path: Path) -> str:
 
 
 def test_ctrl_c_amid_a_native_import_is_no_crash() -> None:
-    """A stop while Pinocchio registers itself waits for the end of that, then leaves; no exception goes through it."""
+    """A stop while Pinocchio registers itself waits for its end, then leaves; no exception passes through it."""
     done = subprocess.run(
         [sys.executable, "-c", IMPORT_AMID], cwd=ROOT, capture_output=True, text=True, check=False, preexec_fn=hear
     )
@@ -167,7 +167,7 @@ def test_a_stop_after_the_work_is_no_failure(number: signal.Signals) -> None:
 
 
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
-    """What nohup or a shell's background work started goes on."""
+    """What nohup or a shell's background work started continues."""
     code = "import signal; from solver.termination import handle_signals; handle_signals()\n"
     code += "signal.raise_signal(signal.SIGINT); signal.raise_signal(signal.SIGHUP); print('on')"
     ignoring = f"import signal\nsignal.signal(1, signal.SIG_IGN); signal.signal(2, signal.SIG_IGN)\n{code}"
@@ -202,7 +202,7 @@ def test_workers_end_with_the_process_that_started_them(number: signal.Signals, 
 
 
 def test_work_may_keep_what_is_done(sharing: str, tmp_path: Path) -> None:
-    """Where what is done can be kept, the first Ctrl-C is an exception that work can take; its workers end too."""
+    """Where finished work can be stored, the first Ctrl-C is an exception that work can catch; its workers end too."""
     with running("-c", sharing, str(tmp_path / "pids"), "keeps") as process:
         os.killpg(process.pid, signal.SIGINT)
         stdout, stderr = process.communicate(timeout=LONG)

@@ -1,6 +1,6 @@
 """Reads damaged files in processes of their own, each input under a limit of time and memory.
 
-An input is a sample and a seed. Anything that reading it raises besides this program's own errors is a trouble, and so
+An input is a sample and a seed. Any exception from reading it other than this program's own errors is a trouble, and so
 are a crash of the process, and more processor time or memory than `Limits` admits. A process that does not come back is
 killed, and another one goes on behind the input that hung.
 
@@ -50,7 +50,7 @@ LIMITS = Limits()
 POLL = 0.05
 """[s] between looks at the processes."""
 SHOWN = 3000
-"""Bytes of a damaged file that are shown."""
+"""Bytes of a damaged file that are printed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ LICENCE = "cmeel.prefix/share/doc/alpha/LICENSE"
 
 
 def test_missing_licence_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wheel without a licence text gets the text that lies beside the build, and records it."""
+    """A wheel without a licence text gets the text stored with the build, and records it."""
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "alpha.txt").write_text("do what you like\n", encoding="utf-8")
     monkeypatch.setattr(slim, "LICENCES", tmp_path / "texts")

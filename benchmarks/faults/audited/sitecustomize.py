@@ -1,4 +1,5 @@
-"""Loaded by every Python whose path begins with this folder, children too: notes what it writes and whom it calls.
+"""Loaded by every Python whose path begins with this folder, children too: records files that it writes and network
+calls.
 
 One line an event: ``written`` or ``network``, a tab, and what it concerns. The environment names the file of notes.
 """
@@ -14,7 +15,7 @@ CHANGES = {
     "os.mkdir": ((0, 2),), "os.remove": ((0, 1),), "os.rmdir": ((0, 1),), "os.truncate": ((0, None),),
     "os.rename": ((0, 2), (1, 3)), "os.link": ((1, 3),), "os.symlink": ((1, 2),),
 }  # fmt: skip
-"""Events that change a file: where among their arguments its name stands, and the folder that it is relative to."""
+"""Events that change a file: position of its name among their arguments, and the folder that it is relative to."""
 CALLS = {"socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"}
 LOOK_UPS = {"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "urllib.Request"}
 
