@@ -29,15 +29,15 @@ WHEELS = (
     "scipy", "osqp", "jinja2", "markupsafe", "joblib", "cloudpickle", "clarabel", "piqp", "highspy", "cffi",
     "pycparser", "defusedxml", "threadpoolctl",
 )  # fmt: skip
-"""What runs inside Blender, with all it needs itself. Pinocchio's set is pinned together: its wheels share a folder."""
+"""Packages of the extension, with dependencies. Pinocchio's set is pinned together: its wheels share a folder."""
 PLATFORMS = {
     "linux-x64": (*(f"manylinux_2_{n}_x86_64" for n in (17, 24, 27, 28, 31, 34, 35)), "manylinux2014_x86_64"),
     "macos-arm64": tuple(f"macosx_{n}_0_arm64" for n in range(11, 16)),
     "macos-x64": (*(f"macosx_{n}_0_x86_64" for n in range(11, 16)), "macosx_10_13_x86_64"),
 }
-"""pip's tags by Blender's platform. Windows has no wheels of Pinocchio: there the preference Solver Python helps."""
+"""pip's tags by Blender's platform. Windows has no wheels of Pinocchio: use the preference Solver Python there."""
 BLENDERS = {"3.11": ("4.5.0", "5.1.0"), "3.13": ("5.1.0", None)}
-"""First Blender that brings a Python, and the first that no longer does."""
+"""First Blender with a Python version, and the first without it."""
 
 
 def here() -> str:
@@ -48,13 +48,13 @@ def here() -> str:
 
 
 def main() -> int:
-    """Build; 0 when every zip was built and found valid."""
+    """Build the zips; 0 when every one is valid."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--output", type=Path, default=ROOT / "dist")
     parser.add_argument("--python", choices=tuple(BLENDERS), nargs="+", default=list(BLENDERS))
     parser.add_argument("--platform", choices=tuple(PLATFORMS), nargs="+", default=[here()])
-    parser.add_argument("--wheels", type=Path, help="keep downloaded wheels here between builds")
-    parser.add_argument("--no-wheels", action="store_true", help="for a Blender whose Python has them already")
+    parser.add_argument("--wheels", type=Path, help="folder in which downloaded wheels are cached")
+    parser.add_argument("--no-wheels", action="store_true", help="for a Blender whose Python has the packages")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     pythons: list[str | None] = [None] if options.no_wheels else options.python
@@ -62,7 +62,7 @@ def main() -> int:
 
 
 def build(python: str | None, options: argparse.Namespace) -> int:
-    """Build the zips for the Blenders of one Python, of all without wheels; 0 when every zip was found valid."""
+    """Build the zips for the Blenders of one Python (of all without wheels); 0 when every one is valid."""
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder) / "exciting_dance"
         collect(stage)
@@ -88,7 +88,7 @@ def build(python: str | None, options: argparse.Namespace) -> int:
 
 
 def collect(stage: Path) -> None:
-    """Copy what belongs into the zip."""
+    """Copy the extension's files for the zip."""
     stage.mkdir(parents=True)
     for name in SOURCES:
         source = ROOT / name
@@ -129,7 +129,7 @@ def fetch(folder: Path, python: str, platforms: list[str]) -> list[Path]:
 
 
 def pip() -> list[str]:
-    """pip of this Python, or the machine's: an environment made by uv has none."""
+    """pip of this Python, or the machine's, since an environment created by uv has none."""
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-m", "pip"]
     found = shutil.which("pip3") or shutil.which("pip")

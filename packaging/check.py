@@ -1,4 +1,4 @@
-"""Prove a built zip in a Blender of its own: ``python packaging/check.py dist/exciting_dance-...-py313.zip``.
+"""Test a built zip in a separate Blender: ``python packaging/check.py dist/exciting_dance-...-py313.zip``.
 
 The zip is installed into a new user folder by Blender's own operator, in a virtual environment that has bpy and numpy
 and nothing else, so that only the wheels inside the zip can serve the solver. There the extension is switched on, off
@@ -21,7 +21,7 @@ HERE = (
     *("bpy", "numpy", "numpy.libs", "requests", "urllib3", "certifi", "idna", "charset_normalizer"),
     *("cattrs", "attrs", "attr", "cattr", "typing_extensions"),
 )
-"""What Blender brings itself: its own Python has numpy, and what its extension tool imports."""
+"""Packages of Blender's own Python: numpy, and the imports of its extension tool."""
 SECONDS = 600.0
 PROGRAM = """
 import sys, tempfile
@@ -35,7 +35,7 @@ for foreign in ("pinocchio", "scipy", "osqp", "clarabel", "piqp", "highspy"):
         __import__(foreign)
     except ImportError:
         continue
-    raise SystemExit(f"{foreign} was there before the extension: this proves nothing")
+    raise SystemExit(f"{foreign} was importable before the extension: the test is void")
 bpy.ops.extensions.package_install_files(filepath=zip_, repo="user_default", enable_on_install=True, overwrite=True)
 assert name in bpy.context.preferences.addons, "not enabled"
 addon_utils.disable(name)
@@ -68,7 +68,7 @@ os._exit(0)  # Blender 4.5's module sometimes never returns from its exit handle
 
 
 def main() -> int:
-    """0 when the zip does all of it."""
+    """0 when the zip passes."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("zip", type=Path)
     options = parser.parse_args()

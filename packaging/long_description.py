@@ -17,7 +17,7 @@ _LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?!https?://|#|mailto:)([^()\s]+)\)")
 
 
 class LongDescription(MetadataHookInterface):
-    """Gives hatchling the description."""
+    """Give hatchling the description."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Add the README to the metadata of the distribution."""

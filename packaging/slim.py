@@ -1,4 +1,4 @@
-"""Wheels without what only compilers, developers and readers need.
+"""Wheels without files that only compilers, developers and readers need.
 
 Pinocchio's wheels carry the C++ headers of all their libraries, static libraries, CMake files, programs, manuals, and
 every library of Boost, some of them under three names: more than half of what Blender would unpack. Licences stay; a
@@ -51,7 +51,7 @@ def missing_licence(wheel: Path, names: Collection[str]) -> dict[str, bytes]:
     """The licence text that a wheel lacks, by its name inside the wheel; empty where it has one.
 
     Raises:
-        SystemExit: it has none, and neither have we.
+        SystemExit: neither the wheel nor ``licences`` has one.
     """
     if any(LICENCE_TEXT.search(PurePosixPath(name).name) for name in names):
         return {}
@@ -119,7 +119,7 @@ def _rewrite(whole: zipfile.ZipFile, target: Path, dropped: Collection[str], add
 
 
 def _record(record: bytes, dropped: Collection[str], added: Mapping[str, bytes]) -> bytes:
-    """The record of what is left and what was added."""
+    """The record of remaining and added files."""
     rows = csv.reader(io.StringIO(record.decode("utf-8"), newline=""))
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")

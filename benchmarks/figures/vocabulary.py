@@ -1,4 +1,4 @@
-"""Words of a private language in what people read: names, messages, labels, help and headings."""
+"""Words outside the field's vocabulary in what people read: names, messages, labels, help and headings."""
 
 from __future__ import annotations
 
