@@ -12,7 +12,7 @@ CAPTURE = "exciting_dance_capture"
 
 FIELDS: dict[str, tuple[str, str, str]] = {
     "postures": ("design", DANCE, "postures"),
-    "shortest": ("design", DANCE, "shortest"),
+    "min-duration": ("design", DANCE, "shortest"),
     "hold": ("design", DANCE, "hold"),
     "passes": ("design", DANCE, "passes"),
     "emphasise": ("design", DANCE, "emphasis"),

@@ -12,6 +12,7 @@ from .argument_types import by_name, count, effort, not_negative, number, part, 
 from .bodies import add_body, body_of
 from .dances import add_checks, carried_words, requested_checks
 from .exit_codes import exit_code
+from .former_names import add_former_name
 from .options import add_output, add_verb
 from .settings_file import show_only
 
@@ -64,7 +65,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )  # fmt: skip
     group.add_argument("--step", type=number, metavar="M", help="by which the right foot goes forward")
     group.add_argument(
-        "--shortest",
+        "--min-duration",
+        dest="shortest",
         type=positive,
         metavar="S",
         help="least duration of a transition (1, human 2; paper 5, human 2)",
@@ -77,7 +79,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="odd number of times that each transition is danced; three give three times the information (1)",
     )  # fmt: skip
     group.add_argument(
-        "--spacing", type=positive, metavar="S",
+        "--knot-spacing", dest="spacing", type=positive, metavar="S",
         help="between the knots of a transition: who is limited in speed is excited by turning often (0.2, human 0.28)",
     )  # fmt: skip
     group.add_argument("--hold", type=positive, metavar="S", help="each posture is held (0.2; --paper: 1, human 5)")
@@ -99,7 +101,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="by which the zero-moment point stays inside the shrunk polygon (0.003)",
     )  # fmt: skip
     group.add_argument(
-        "--swing", type=not_negative, metavar="M", help="height by which a lifted foot clears the floor (0.02)"
+        "--foot-clearance",
+        dest="swing",
+        type=not_negative,
+        metavar="M",
+        help="height by which a lifted foot clears the floor (0.02)",
     )
     group.add_argument(
         "--recorded", nargs="+", type=path, default=[], metavar="DANCE",
@@ -111,6 +117,9 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="authored dance (.json) or timeline whose named keys are danced, varied in amplitude, side and "
         "timing",
     )  # fmt: skip
+    add_former_name(group, "--min-duration", "--shortest")
+    add_former_name(group, "--knot-spacing", "--spacing")
+    add_former_name(group, "--foot-clearance", "--swing")
     style = parser.add_argument_group(
         "style", "each of them makes a dance on counts, in phrases of eight, with mirrored motifs"
     )

@@ -200,7 +200,6 @@ def add_method(group: argparse._ActionsContainer) -> None:
     )
     group.add_argument("--seed", type=seed, default=0, help="seed of the bootstrap")
     group.add_argument("--no-cross-validation", action="store_true", help="do not test on trials left out in turn")
-    group.add_argument("--no-synchronisation", action="store_true", help="do not remove the time offset of the plates")
     add_smooth(group)
 
 
@@ -212,7 +211,6 @@ def settings_of(options: argparse.Namespace) -> Settings:
         method=options.method,
         preset=options.filter,
         base=options.base,
-        synchronise=not options.no_synchronisation,
         smooth=options.smooth,
         bootstrap=options.bootstrap,
         cross_validate=not options.no_cross_validation,

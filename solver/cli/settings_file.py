@@ -49,7 +49,7 @@ def apply_settings_file(parser: argparse.ArgumentParser, path: Path) -> None:
     for key, value in tree.items():
         action = actions.get(_key(key))
         if action is None:
-            choices = ", ".join(sorted(action.dest for action in _stored_actions(parser)))
+            choices = ", ".join(sorted(map(_name, _stored_actions(parser))))
             raise InputError(path, f"has an unknown setting {key!r}; known: {choices}", remedy=REMEDY)
         try:
             converted = _convert(action, value)
@@ -65,7 +65,7 @@ def settings_text(parser: argparse.ArgumentParser, options: argparse.Namespace) 
     for action in _stored_actions(parser):
         value = getattr(options, action.dest)
         if value != action.default and value is not None:
-            lines.append(f"{action.dest} = {_toml(value)}")
+            lines.append(f"{_name(action)} = {_toml(value)}")
     return "\n".join(lines) + "\n"
 
 
@@ -108,6 +108,10 @@ def _stored_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action
 
 def _is_stored(action: argparse.Action) -> bool:
     return bool(action.option_strings) and action.dest not in NOT_STORED
+
+
+def _name(action: argparse.Action) -> str:
+    return _key(action.option_strings[-1])
 
 
 def _key(name: str) -> str:

@@ -70,7 +70,6 @@ def find_load(
         study.rig,
         [r for r in laden if r.poses is not None],
         preset_of(settings.preset),
-        synchronise=settings.synchronise,
         plates=settings.plates,
     )
     trials = [record.trial for record in prepared.records if record.trial is not None]

@@ -43,7 +43,7 @@ from .preparation import FilteredTrial, PreparedTrials, build_trial, filter_tria
 from .recordings import load_body, load_recordings, require_base, require_markers, require_rates, require_sex
 from .soft_tissue_error import add_soft_tissue_error
 from .subject_calibration import calibrate
-from .synchronisation import NOT_SYNCHRONISED, estimate_lags
+from .synchronisation import estimate_lags
 from .tracking import collect_warnings, compute_poses
 from .values import Settings, Study, TrialRecord, require_settings
 from .weighing import weigh, weigh_roughly
@@ -211,7 +211,6 @@ def prepare_with_settings(
         records,
         preset_of(settings.preset),
         stated_mass=stated_mass,
-        synchronise=settings.synchronise,
         plates=settings.plates,
     )
 
@@ -222,7 +221,6 @@ def prepare(
     preset: FilterPreset,
     *,
     stated_mass: float | None = None,
-    synchronise: bool = True,
     plates: PlateOptions = DEFAULT_PLATES,
 ) -> PreparedTrials:
     """Filter, weigh and synchronise trials whose motion is known, and correct their plates.
@@ -235,7 +233,6 @@ def prepare(
         records: with poses, tracked or given.
         preset: filter of both sides of the equations; its cut-off is lowered if every motion is mostly noise above.
         stated_mass: mass that the user specifies [kg].
-        synchronise: estimate and remove the plates' lag.
         plates: options of the plate checks.
 
     Raises:
@@ -248,7 +245,7 @@ def prepare(
     trials, mismatches = check_recordings(rig, trials, preset, rough.mass, plates)
     trials = [find_trial_windows(rig, trial, preset, rough.mass) for trial in trials]
     weighed = weigh(rig, trials, rough, stated_mass, plates)
-    synchronised = estimate_lags(weighed.rig, trials, preset, plates) if synchronise else NOT_SYNCHRONISED
+    synchronised = estimate_lags(weighed.rig, trials, preset, plates)
 
     def build(trial: FilteredTrial, correction: PlateCorrection = NO_CORRECTION) -> TrialRecord:
         bias, gain = weighed.biases.get(trial.name), weighed.gains.get(trial.name, 1.0)

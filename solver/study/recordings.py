@@ -45,7 +45,7 @@ def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, .
     """
     options = ReadOptions() if options is None else options
     if not isinstance(options, ReadOptions):
-        raise InvalidValue(f"options takes solver.formats.ReadOptions, not {options!r}")
+        raise InvalidValue(f"options takes solver.ReadOptions, not {options!r}")
     return find_recordings(paths, options)
 
 

@@ -36,9 +36,6 @@ class Synchronisation:
     warnings: tuple[str, ...] = ()
 
 
-NOT_SYNCHRONISED = Synchronisation()
-
-
 def estimate_lags(
     rig: Rig, trials: Sequence[FilteredTrial], preset: FilterPreset, plates: PlateOptions
 ) -> Synchronisation:
@@ -51,7 +48,7 @@ def estimate_lags(
         plates: findings to override.
     """
     if all(trial.wrenches is None for trial in trials):
-        return NOT_SYNCHRONISED
+        return Synchronisation()
     found: dict[str, Lag] = {}
     for trial in trials:
         recorded = trial.recorded_wrenches

@@ -42,7 +42,6 @@ class Settings:
         preset: filter of motion and wrenches, a name of `signals.PRESETS`.
         base: base link, at whose origin the wrench equation is written; None: the rig's own choice.
         symmetric: left and right agree within 10 %, consistent method only; None: True for people, False for robots.
-        synchronise: estimate and remove the lag between plates and motion.
         smooth: smooth each recording as a whole after tracking it frame by frame; markers only.
         bootstrap: number of bootstrap samples; 0 for none.
         cross_validate: also fit on all trials but one (with a single trial: on half of it) and test on the rest.
@@ -58,7 +57,6 @@ class Settings:
     preset: str = "human_8hz"
     base: str | None = None
     symmetric: bool | None = None
-    synchronise: bool = True
     smooth: bool = False
     bootstrap: int = 40
     cross_validate: bool = True

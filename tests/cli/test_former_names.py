@@ -19,6 +19,8 @@ PAIRS = (
      "identify a.trc --report-only position mismatch frozen load-moment mass --planted-foot left_sole"),
     ("retarget a.bvh hrp2 --broken-steps --overlaps --keep-pace --programmes 3",
      "retarget a.bvh hrp2 --no-step-completion --allow-collisions --keep-timing --programs 3"),
+    ("dance hoap3 --shortest 2 --spacing 0.3 --swing 0.03",
+     "dance hoap3 --min-duration 2 --knot-spacing 0.3 --foot-clearance 0.03"),
     ("complete dance.json --calm", "complete dance.json --interpolate"),
 )  # fmt: skip
 

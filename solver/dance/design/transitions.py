@@ -180,7 +180,8 @@ class TransitionPlanner:
             height = np.where(away > self.foot_clearance, corners[:, :, 2].min(axis=1), np.inf).min()
             if height < self.foot_clearance:
                 required = 1e3 * self.foot_clearance
-                return f"the {leg.side} foot clears the floor by {1e3 * height:.1f} mm, not {required:g} mm (--swing)"
+                clearance = f"{1e3 * height:.1f} mm, not {required:g} mm (--foot-clearance)"
+                return f"the {leg.side} foot clears the floor by {clearance}"
         return ""
 
     def plan_exciting(
