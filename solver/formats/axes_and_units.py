@@ -182,7 +182,7 @@ def reconcile_up(evidence: Mapping[str, str | None], path: str | Path, warn: War
     Args:
         evidence: axis by a description of its source, None if the source does not determine it; most reliable first.
         path: the file.
-        warn: receives a message about each source that was overruled.
+        warn: receives a message about each source that was overridden.
 
     Raises:
         InputError: the evidence contradicts itself.
