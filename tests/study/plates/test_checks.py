@@ -13,8 +13,8 @@ from benchmarks.figures.mismatched import (
     Records,
     exchange_forces,
     freeze_forces,
-    said,
-    tells,
+    is_reported,
+    prepare_messages,
     with_forces,
 )
 from solver.errors import InvalidValue
@@ -42,14 +42,14 @@ def findings(prepared: PreparedTrials, kind: str) -> list[Finding]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_mismatch_is_found_with_its_cause(walks: Body, case: Case) -> None:
     """Trials changed in software in twelve ways: each warning names the cause."""
-    found, text = tells(case, *walks, mass=walks[0].prior.total_mass)
+    found, text = is_reported(case, *walks, mass=walks[0].prior.total_mass)
     assert found, text
 
 
 def test_correct_forces_cause_no_warning(walks: Body) -> None:
     """Trials as recorded: no warning, and no finding needs one."""
     prepared = prepare(*walks, PRESET)
-    assert said(*walks) == ""
+    assert prepare_messages(*walks) == ""
     assert prepared.findings
     assert {finding.done for finding in prepared.findings} == {Action.NOTHING, Action.TAKEN_OFF}  # a lag of some ms
 
