@@ -1,4 +1,4 @@
-"""Shape checks shared by the value classes: what enters a value is checked once and cannot change after."""
+"""Shape checks and read-only arrays of the value classes: contents are checked once and cannot change afterwards."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .errors import InvalidValue
 from .file_arrays import is_stored, iterate_slices, store
 
 HELD = 2**26
-"""Bytes up to which an array that was just computed is held where it is instead of being written into a file."""
+"""Bytes up to which a newly computed array stays in memory instead of being stored in a file."""
 
 
 def frozen(name: str, array: object, shape: tuple[int | None, ...], *, finite: bool = True) -> np.ndarray:
-    """Read-only floats of ``array``, a copy unless nobody can change it; ``None`` in ``shape`` stands for any length.
+    """Read-only floats of ``array``, copied unless it is immutable; ``None`` in ``shape`` means any length.
 
-    A long one lies in a file (`shelf`).
+    Long arrays are stored in a file (`file_arrays`).
 
     Raises:
-        InvalidValue: wrong number of axes, wrong length, or (if ``finite``) NaN or infinity, naming the first place.
+        InvalidValue: wrong number of axes, wrong length, or (if ``finite``) NaN or infinity, with the first index.
     """
     result = _read_only_copy(array, float)
     _check_shape(name, result.shape, shape)
@@ -30,16 +30,16 @@ def frozen(name: str, array: object, shape: tuple[int | None, ...], *, finite: b
 
 
 def frozen_mask(name: str, array: object, shape: tuple[int | None, ...]) -> np.ndarray:
-    """Read-only booleans of ``array``, a copy unless nobody can change it."""
+    """Read-only booleans of ``array``, copied unless it is immutable."""
     result = _read_only_copy(array, bool)
     _check_shape(name, result.shape, shape)
     return result
 
 
 def take_ownership(array: np.ndarray) -> np.ndarray:
-    """The same array, read-only from now on, so that a value takes it without a copy; who made it is done with it.
+    """Make an array read-only, so that a value takes it without a copy; the caller must not write to it any more.
 
-    One so long that it belongs into a file stays as it is, and is copied there.
+    Arrays longer than `HELD` are returned unchanged and copied to a file later.
     """
     if array.nbytes <= HELD:
         array.setflags(write=False)
@@ -56,7 +56,7 @@ def frozen_times(times: object) -> np.ndarray:
 
 
 def abbreviate(names: Sequence[str], most: int = 6) -> str:
-    """Names in a row, the middle left out where they are many, for a value's ``repr``."""
+    """List of names for a value's ``repr``, abbreviated in the middle if long."""
     shown = [str(name) for name in names]
     return ", ".join(shown if len(shown) <= most else [*shown[: most - 1], "...", shown[-1]])
 
@@ -67,9 +67,9 @@ def find_repeated(names: Sequence[str]) -> list[str]:
 
 
 def _read_only_copy(array: object, kind: type) -> np.ndarray:
-    """A copy of ``array``, or itself where it is of that kind, dense, and read-only down to the memory it looks at.
+    """A copy of ``array``, or itself if it has that type, is contiguous and immutable.
 
-    Values are made of parts of other values, frame for frame of a long recording: these need not be held twice.
+    So values that consist of parts of other values, such as frames of a long recording, share their memory.
     """
     if type(array) is np.ndarray and array.dtype == kind and array.flags.forc and _is_immutable(array):
         return array
@@ -83,11 +83,11 @@ def _check_finite(name: str, array: np.ndarray) -> None:
         wrong = ~np.isfinite(array[own])
         if wrong.any():
             first, *others = (int(i) for i in np.argwhere(wrong)[0])
-            raise InvalidValue(f"{name} holds a value that is not finite at index {(own.start + first, *others)}")
+            raise InvalidValue(f"{name} has a value that is not finite at index {(own.start + first, *others)}")
 
 
 def _is_immutable(array: np.ndarray) -> bool:
-    """Whether neither the array nor any that it is a view of can be written to."""
+    """Whether neither the array nor any array of which it is a view is writable."""
     part: object = array
     while isinstance(part, np.ndarray):
         if part.flags.writeable:
@@ -98,8 +98,8 @@ def _is_immutable(array: np.ndarray) -> bool:
 
 def _check_shape(name: str, got: tuple[int, ...], want: tuple[int | None, ...]) -> None:
     if len(got) != len(want) or any(w is not None and g != w for g, w in zip(got, want)):
-        wanted = "(" + ", ".join("any" if w is None else str(w) for w in want) + ")"
-        raise InvalidValue(f"{name} has shape {got}, expected {wanted}")
+        expected = "(" + ", ".join("any" if w is None else str(w) for w in want) + ")"
+        raise InvalidValue(f"{name} has shape {got}, expected {expected}")
 
 
 def true_runs(mask: np.ndarray) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""What a dance is checked against: one value that is stored with the dance and that every verdict on it uses."""
+"""Options of the feasibility checks of a dance, stored with the dance and used by all of its checks."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from .errors import InvalidValue, UnknownPreset
 DISTRIBUTIONS = ("distance", "line", "soles")
 PAIR_PRESETS = ("all", "paper")
 REACH = 0.03
-"""[m] Distances are measured so far beyond the clearance."""
+"""[m] Largest distance measured between links."""
 ROBOT_SHRINK = 0.4
-"""Share by which bonnet2016 shrinks the support polygon, against errors of the robot's control and geometry."""
+"""Fraction by which bonnet2016 shrinks the support polygon, a margin for errors of control and geometry."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """Choices of the checks. Without any they are the limits themselves; `DANCE_CHECKS` leaves room for errors.
+    """Options of the checks. The defaults have no margins; `DANCE_CHECKS` has margins for errors.
 
     Attributes:
-        shrink: share in [0, 1) by which the support polygon shrinks about its centre; 0.4 in bonnet2016 III.D.
+        shrink: fraction in [0, 1) by which the support polygon shrinks about its centre; 0.4 in bonnet2016 III.D.
         friction: coefficient mu of (19).
         pairs: of links that must not touch: ``"all"`` non-adjacent, ``"paper"`` (bonnet2016 III.D), or link names.
-        excluded: pairs of link names taken out of ``pairs``.
-        clearance: [m] distance to keep between links.
-        reach: [m] distances are computed up to here; farther pairs report this value.
-        distribution: how two feet share the load: ``"distance"``, (2) as meant (the nearer foot carries more),
-            ``"line"``, by the foot of the perpendicular from the ZMP on the line between the soles' centres, or
-            ``"soles"``, (2) by the distance to soles: none on a foot while another's sole holds the ZMP.
-        allowed_slip: [m] by which a planted sole may leave its anchor.
-        flight: share of the weight that an airborne motion may lack; measured motion is never exactly ballistic.
-        tolerance: a margin counts as kept down to minus this, in its own unit.
-        torque_reserve: share in [0, 1) of every joint's torque limit that is kept for a controller.
-        balance_reserve: [m] by which the zero-moment point stays inside the shrunk polygon, kept for the same.
-        swing: [m] by which feet that do not stand clear the floor.
+        excluded: pairs of link names removed from ``pairs``.
+        clearance: [m] required distance between links.
+        reach: [m] distances are computed up to this; farther pairs report this value.
+        distribution: how two feet share the load: ``"distance"``, (2) as intended (the nearer foot carries more),
+            ``"line"``, by the projection of the ZMP on the line between the soles' centres, or ``"soles"``, (2) with
+            distances to soles: a foot has no load while the ZMP is in the other's sole.
+        allowed_slip: [m] allowed displacement of a planted sole from its anchor.
+        flight: external force allowed in flight, as a fraction of the weight: measured flight is not exactly ballistic.
+        tolerance: a margin counts as satisfied down to minus this, in its own unit.
+        torque_reserve: fraction in [0, 1) of every joint's torque limit that is reserved for a controller.
+        balance_reserve: [m] distance of the zero-moment point from the border of the shrunk polygon, likewise.
+        swing: [m] required clearance of swing feet from the floor.
     """
 
     shrink: float = 0.0
@@ -53,13 +53,13 @@ class CheckOptions:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.shrink < 1.0:
-            raise InvalidValue(f"the support polygon shrinks by a share in [0, 1), not {self.shrink:g}")
+            raise InvalidValue(f"the shrink of the support polygon must be in [0, 1), got {self.shrink:g}")
         if not 0.0 <= self.torque_reserve < 1.0:
-            raise InvalidValue(f"the torque reserve is a share in [0, 1), not {self.torque_reserve:g}")
+            raise InvalidValue(f"the torque reserve must be in [0, 1), got {self.torque_reserve:g}")
         lengths = ("clearance", "reach", "allowed_slip", "balance_reserve", "swing")
         for name in ("friction", "flight", "tolerance", *lengths):
             if not 0.0 <= getattr(self, name) < math.inf:
-                raise InvalidValue(f"check option {name!r} is a number from zero on, got {getattr(self, name):g}")
+                raise InvalidValue(f"check option {name!r} must not be negative, got {getattr(self, name):g}")
         if self.reach <= self.clearance:
             raise InvalidValue(f"reach {self.reach:g} m must exceed the clearance {self.clearance:g} m")
         if isinstance(self.pairs, str) and self.pairs not in PAIR_PRESETS:
@@ -69,7 +69,7 @@ class CheckOptions:
 
     @property
     def words(self) -> str:
-        """Its main choices: ``"shrink 0.4, friction 0.5, allowed slip 0.002 m, clearance 0 m, pairs all"``."""
+        """Main options: ``"shrink 0.4, friction 0.5, allowed slip 0.002 m, clearance 0 m, pairs all"``."""
         pairs = f"pairs {self.pairs}" if isinstance(self.pairs, str) else f"{len(self.pairs)} pairs"
         return (
             f"shrink {self.shrink:g}, friction {self.friction:g}, allowed slip {self.allowed_slip:g} m, "
@@ -77,10 +77,10 @@ class CheckOptions:
         )
 
     def differences(self, other: CheckOptions) -> tuple[str, ...]:
-        """What another value has otherwise, a clause each: ``"shrink 0.2 instead of 0.4"``."""
+        """Differences of another value, one clause each: ``"shrink 0.2 instead of 0.4"``."""
         pairs = [(f.name, getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
         return tuple(f"{name.replace('_', ' ')} {new} instead of {old}" for name, old, new in pairs if new != old)
 
 
 DANCE_CHECKS = CheckOptions(shrink=ROBOT_SHRINK, allowed_slip=0.002)
-"""What dances are held to where nobody chose otherwise: room for errors of who dances, and for feet keyed by hand."""
+"""Default checks of dances, with margins for errors of the performance and for feet keyed by hand."""

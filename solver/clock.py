@@ -1,15 +1,15 @@
-"""Time stamps: whether they are even, the even grid nearest to them, and values between uneven ones."""
+"""Time stamps: tests for even spacing, the nearest uniform grid, and interpolation between uneven stamps."""
 
 from __future__ import annotations
 
 import numpy as np
 
 ROUNDING = 0.15
-"""Stamps within this share of a step of a uniform grid are that grid, rounded (1/600 s written as 0.0017)."""
+"""Deviation, as a fraction of a step, that rounding of a uniform grid explains (1/600 s written as 0.0017)."""
 _EXACT = 1e-6
-"""Stamps this near (share of a step) to the grid are left as they are."""
+"""Deviation, as a fraction of a step, up to which stamps are left unchanged."""
 LOST = 1.8
-"""A step this many times as long as the usual one has lost a sample: values are not interpolated over it."""
+"""Multiple of the median step from which samples are lost: values are not interpolated over such a step."""
 
 
 def uniform_times(times: np.ndarray) -> tuple[np.ndarray, bool]:
@@ -44,8 +44,8 @@ def interpolate(times: np.ndarray, values: np.ndarray, grid: np.ndarray) -> np.n
         grid: (K,) [s] even, within the times.
 
     Returns:
-        (K, C); NaN between samples that are missing or lie `LOST` usual steps apart. A slope at a sample is that of the
-        parabola through it and its neighbours; next to a missing sample the curve is a straight line.
+        (K, C); NaN between samples that are missing or more than `LOST` median steps apart. The derivative at a sample
+        is that of the parabola through it and its neighbours; next to a missing sample the curve is linear.
     """
     usual = float(np.median(np.diff(times)))
     slopes = np.gradient(values, times, axis=0)
@@ -59,7 +59,7 @@ def interpolate(times: np.ndarray, values: np.ndarray, grid: np.ndarray) -> np.n
     curve = line + bent * ((1.0 - share) * (slopes[before] - chord) - share * (slopes[before + 1] - chord))
     result = np.where(np.isfinite(curve), curve, line)
     result[step > LOST * usual] = np.nan
-    for sample in (before, before + 1):  # a sample on the grid is that sample, whatever its neighbours are
+    for sample in (before, before + 1):  # a sample on the grid is returned unchanged
         away = np.abs(times[sample] - grid) / usual
         near = away <= np.where(step > LOST * usual, ROUNDING, _EXACT)
         result[near] = values[sample[near]]

@@ -1,6 +1,6 @@
-"""Joint and flat coordinates of a rig: their names, and the way from configurations to coordinates and back.
+"""Joint and flat coordinates of a rig: their names, and conversions between configurations and coordinates.
 
-A dance is planned in flat coordinates: root position [m, world], root rotation vector [rad, world], then the joint
+Dances are planned in flat coordinates: root position [m, world], root rotation vector [rad, world], then the joint
 coordinates of `Limits` (angle of a hinge, rotation vector of a spherical joint).
 """
 
@@ -22,9 +22,9 @@ from .rig import Rig
 from .so3 import Exponential, cross, quaternion_log
 
 ROOT_NQ = ROOT_NV + 1
-"""Numbers of the root in q: position and quaternion."""
+"""Entries of the root in q: position and quaternion."""
 PIECE = 512
-"""Frames treated at once."""
+"""Frames converted at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Curves:
     a: np.ndarray
 
     def motion(self, times: np.ndarray) -> Motion:
-        """The motion at times (N,) [s], which takes the arrays over: they cannot be written to any more."""
+        """The motion at times (N,) [s]; it takes ownership of the arrays, which become read-only."""
         return Motion(times, take_ownership(self.q), take_ownership(self.v), take_ownership(self.a))
 
 
@@ -44,7 +44,7 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
     """Motion of flat coordinates (N, nv) with their time derivatives.
 
     Raises:
-        InvalidValue: a joint type without rule.
+        InvalidValue: an unsupported joint type.
     """
     if len(y) <= PIECE:
         return _piece_of(rig, y, dy, ddy)
@@ -57,7 +57,7 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
 
 
 def _piece_of(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Curves:
-    """The same of frames that the processor's cache holds."""
+    """`to_manifold` of at most `PIECE` frames, which fit the processor's cache."""
     balls = _ball_joints(rig)
     turns = Exponential(balls.of(y))
     q = _configurations(rig, y, turns)
@@ -72,20 +72,20 @@ def _piece_of(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Curve
 
 
 def static_motion(rig: Rig, y: np.ndarray) -> Curves:
-    """The same of flat coordinates (N, nv) that do not move."""
+    """Motion of constant flat coordinates (N, nv), without velocity and acceleration."""
     none = np.zeros(y.shape)
     return Curves(_configurations(rig, y, Exponential(_ball_joints(rig).of(y))), none, none)
 
 
 @dataclass(frozen=True, slots=True)
 class _BallJoints:
-    """The root and the spherical joints, turned alike: all at once is several times faster than one by one.
+    """Indices of the root and the spherical joints, which are converted together for speed, and of the other joints.
 
     Attributes:
-        into: (k, 4) their places in q.
+        into: (k, 4) indices of their quaternions in q.
         moves: (k, 3) in v.
-        single: places in q and v of joints whose coordinates are their own.
-        circles: of continuous ones, whose cosine and sine are in q.
+        single: indices in q and v of joints with equal coordinates in both.
+        circles: of continuous joints, with cosine and sine in q.
     """
 
     into: np.ndarray
@@ -94,7 +94,7 @@ class _BallJoints:
     circles: tuple[tuple[slice, slice], ...]
 
     def of(self, y: np.ndarray) -> np.ndarray:
-        """Their entries (N, k, 3) of flat coordinates (N, nv), frames last in memory: quicker to work on."""
+        """Their entries (N, k, 3) in flat coordinates (N, nv), frames last in memory for speed."""
         return y.T[self.moves.T].transpose(2, 1, 0)
 
 
@@ -110,13 +110,13 @@ def _ball_joints(rig: Rig) -> _BallJoints:
         elif joint.kind == "continuous":
             circles.append((place, span))
         else:
-            raise InvalidValue(f"joint {joint.name!r} is {joint.kind} and cannot dance: no rule for its coordinates")
+            raise InvalidValue(f"joint {joint.name!r} is {joint.kind}: dances cannot use this kind of joint")
     places, spans = (np.concatenate([np.r_[pair[k]] for pair in single] or [np.zeros(0, int)]) for k in (0, 1))
     return _BallJoints(np.array(into), np.array(moves), (places, spans), tuple(circles))
 
 
 def _configurations(rig: Rig, y: np.ndarray, turns: Exponential) -> np.ndarray:
-    """(N, nq) of flat coordinates (N, nv) and the turns (N, k, 3) of root and spherical joints."""
+    """(N, nq) of flat coordinates (N, nv) and the rotation vectors (N, k, 3) of root and spherical joints."""
     balls = _ball_joints(rig)
     q = np.zeros((len(y), rig.nq))
     q[:, :3] = y[:, :3]
@@ -128,10 +128,10 @@ def _configurations(rig: Rig, y: np.ndarray, turns: Exponential) -> np.ndarray:
 
 
 def flat_rates(rig: Rig, y: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Time derivatives (N, nv) of flat coordinates y (N, nv) with velocity v and acceleration a: undoes `to_manifold`.
+    """Derivatives dy, ddy (N, nv) of flat coordinates y (N, nv) with velocity v, acceleration a: inverse `to_manifold`.
 
     Raises:
-        np.linalg.LinAlgError: a rotation vector is a full turn long, where it has no rates.
+        np.linalg.LinAlgError: a rotation vector is a full turn long, where its derivatives are undefined.
     """
     dy, ddy = np.array(v, float), np.array(a, float)
     turn = Exponential(y[:, 3:6]).matrix
@@ -153,7 +153,7 @@ def to_flat(rig: Rig, q: np.ndarray) -> np.ndarray:
 
 
 def joint_slices(rig: Rig) -> list[tuple[Joint, slice, slice]]:
-    """Each joint, the root's first, with its places in q and in v."""
+    """Each joint, the root's first, with its slices of q and of v."""
     result, at, moves = [], 0, 0
     for joint in rig.joints:
         result.append((joint, slice(at, at + joint.nq), slice(moves, moves + joint.nv)))
@@ -162,7 +162,7 @@ def joint_slices(rig: Rig) -> list[tuple[Joint, slice, slice]]:
 
 
 def with_mimic_joints(rig: Rig, y: np.ndarray) -> np.ndarray:
-    """Flat coordinates (..., nv) whose coupled joints stand where their sources put them."""
+    """Flat coordinates (..., nv) with the positions of mimic joints computed from their sources."""
     places = {joint.name: moves for joint, _, moves in joint_slices(rig)}
     y, waiting = np.array(y, float), {joint.name: joint.mimic for joint in rig.joints if joint.mimic is not None}
     while ready := [name for name, mimic in waiting.items() if mimic.source not in waiting]:
@@ -174,12 +174,12 @@ def with_mimic_joints(rig: Rig, y: np.ndarray) -> np.ndarray:
 
 
 def joint_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
-    """Joint coordinates (..., nv - 6) [rad, m] of configurations (..., nq), measured from neutral as `Limits` are.
+    """Joint coordinates (..., nv - 6) [rad, m] of configurations (..., nq), relative to neutral as in `Limits`.
 
-    A hinge's angle, a slide's length, a spherical joint's rotation vector of at most half a turn.
+    The angle of a hinge, the length of a slide, the rotation vector of a spherical joint (at most half a turn).
     """
     q = np.asarray(q, float)
-    if rig.nq - ROOT_NQ == rig.nv - ROOT_NV:  # every coordinate is its own
+    if rig.nq - ROOT_NQ == rig.nv - ROOT_NV:  # every coordinate is an entry of q
         return np.array(q[..., ROOT_NQ:])
     result = np.empty((*q.shape[:-1], rig.nv - ROOT_NV))
     (places, spans), (balls, turns) = _vector_and_ball_indices(rig)
@@ -199,8 +199,8 @@ def joint_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=32)
 def _vector_and_ball_indices(rig: Rig) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Places in q and among the joint coordinates of joints whose coordinates are their own, (n,) each, and of
-    spherical ones, (k, 4) and (k, 3).
+    """Indices in q and in the joint coordinates: of joints with equal coordinates, (n,) each, and of spherical joints,
+    (k, 4) and (k, 3).
     """
     spans = [(joint, np.r_[into], np.r_[moves] - ROOT_NV) for joint, into, moves in joint_slices(rig)[1:]]
     plain = [(into, own) for joint, into, own in spans if joint.nq == joint.nv]
@@ -213,7 +213,7 @@ def _vector_and_ball_indices(rig: Rig) -> tuple[tuple[np.ndarray, np.ndarray], t
 
 
 def continuous_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
-    """The same (N, nv - 6) of a motion (N, nq), each rotation vector the one nearest to its predecessor's."""
+    """`joint_coordinates` (N, nv - 6) of a motion (N, nq) with continuous rotation vectors."""
     result = joint_coordinates(rig, q)
     for columns in rotation_columns(rig)[1:]:
         own = slice(columns.start - ROOT_NV, columns.stop - ROOT_NV)
@@ -222,7 +222,7 @@ def continuous_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
 
 
 def coordinate_names(rig: Rig) -> tuple[str, ...]:
-    """(nv - 6) names: the link moved, with the axis where its joint has several."""
+    """(nv - 6) names: the link moved, with the axis if its joint has several coordinates."""
     names = []
     for joint, link in zip(rig.joints[1:], rig.links[1:]):
         names += [link] if joint.nv == 1 else [f"{link} {axis}" for axis in "xyzuvw"[: joint.nv]]
@@ -230,7 +230,7 @@ def coordinate_names(rig: Rig) -> tuple[str, ...]:
 
 
 def coordinate_links(rig: Rig) -> tuple[tuple[str, ...], ...]:
-    """(nv - 6) the link each coordinate moves."""
+    """(nv - 6) the link that each coordinate moves."""
     return tuple((link,) for joint, link in zip(rig.joints[1:], rig.links[1:]) for _ in range(joint.nv))
 
 
@@ -240,16 +240,16 @@ def coordinate_lengths(rig: Rig) -> np.ndarray:
 
 
 SLIDES = {"prismatic": 1, "planar": 2}
-"""How many coordinates of a kind of joint are lengths; they come first."""
+"""Number of coordinates that are lengths, by kind of joint; they come first."""
 SINGULAR = 1.9 * np.pi
-"""[rad] length at which a rotation vector's chart comes near its end, one full turn."""
+"""[rad] Length of a rotation vector that is close to the singularity at one full turn."""
 
 
 def unwrap(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
-    """Flat coordinates (N, nv) of configurations, each rotation vector the one nearest to its predecessor.
+    """Flat coordinates (N, nv) of configurations, with continuous rotation vectors.
 
     Raises:
-        InvalidValue: a rotation comes near a full turn, where rotation vectors end.
+        InvalidValue: a rotation vector comes close to its singularity at a full turn.
     """
     rows = np.array(q, float)
     for part in quaternion_columns(rig):
@@ -263,14 +263,14 @@ def unwrap(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
         far = np.linalg.norm(y[:, columns], axis=1) > SINGULAR
         if far.any():
             raise InvalidValue(
-                f"frame {int(np.argmax(far))} of the dance has turned nearly once around since its start: "
-                "turn back, or cut the dance there and start it anew"
+                f"frame {int(np.argmax(far))} of the dance has a rotation of almost a full turn since its start: "
+                "turn back, or cut the dance there and start a new one"
             )
     return y
 
 
 def continuous_quaternions(rig: Rig, q: np.ndarray) -> np.ndarray:
-    """The same configurations (N, nq), every quaternion with the sign that is nearest to its predecessor's."""
+    """The same configurations (N, nq) with continuous signs of every quaternion."""
     q = np.array(q, float)
     for own in quaternion_columns(rig):
         q[:, own] = so3.continuous_signs(q[:, own])
@@ -278,11 +278,11 @@ def continuous_quaternions(rig: Rig, q: np.ndarray) -> np.ndarray:
 
 
 def rotation_columns(rig: Rig) -> list[slice]:
-    """Where rotation vectors lie in the flat coordinates, the root's first."""
+    """Slices of rotation vectors in the flat coordinates, the root's first."""
     return [slice(3, ROOT_NV), *(moves for joint, _, moves in joint_slices(rig) if joint.kind == "spherical")]
 
 
 def quaternion_columns(rig: Rig) -> list[slice]:
-    """Where quaternions lie in q, the root's first."""
+    """Slices of quaternions in q, the root's first."""
     kinds = ("free", "spherical")
     return [slice(into.stop - 4, into.stop) for joint, into, _ in joint_slices(rig) if joint.kind in kinds]

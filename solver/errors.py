@@ -1,4 +1,4 @@
-"""Every error the package raises on purpose, one base class above all of them."""
+"""Errors that the package raises on purpose, with one base class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SHOWN_CHOICES = 12
 
 
 class SolverError(Exception):
-    """Base of all errors of this package; its text is one sentence a user can act on."""
+    """Base of all errors of this package; its text states what is wrong, where, and what to do."""
 
 
 class InputError(SolverError):
@@ -33,11 +33,11 @@ class InputError(SolverError):
 
 
 class InvalidValue(SolverError, ValueError):
-    """A value object was given arrays of the wrong shape, order or content."""
+    """Arrays or options of the wrong shape, order or content."""
 
 
 class UnknownName(SolverError, KeyError):
-    """A name was asked for that does not exist; the message lists the names that do."""
+    """A given name does not exist; the message lists the known names."""
 
     kind = "name"
 
@@ -103,11 +103,11 @@ class UnknownLandmark(UnknownName):
 
 
 class BackendError(SolverError):
-    """A numerical backend failed; the message names the backend and its own words."""
+    """A numerical backend failed; the message has the backend's name and its own message."""
 
 
 class MissingDependency(SolverError):
-    """A library the capability needs is not installed."""
+    """A required library is not installed."""
 
 
 class Cancelled(SolverError):

@@ -1,8 +1,8 @@
-"""Long arrays lie in files without a name, so that an hour of recording asks for little more memory than a minute.
+"""Memory-mapped temporary files for long arrays, so that an hour of recording needs little more memory than a minute.
 
-What a file holds is read as any other array. The system takes the pages back that were read when it needs them, and
-`let_go` gives them back at once. The files are gone with the last array that looks at them, or with the process,
-however that ends. Where no such file can be had, or the disk is full, arrays stay in memory.
+The arrays are used as any other. The system reclaims their pages when needed, `release_pages` does it at once. A file
+is deleted with the last array that uses it, or at the end of the process, however that ends. If no file can be created,
+or the disk is full, arrays stay in memory.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from weakref import WeakSet
 import numpy as np
 
 LONG = 2**23
-"""Bytes of an array beyond which it lies in a file."""
+"""Bytes of an array above which it is stored in a file."""
 LARGE_FILES = Path("/var/tmp")
-"""Where large temporary files belong on POSIX: what else is temporary there may lie in memory."""
+"""Folder for large temporary files on POSIX: the default one may be in memory."""
 
 _open: WeakSet[mmap.mmap] = WeakSet()
 
 
 class FileRows:
-    """An array whose rows are found piece by piece; never held twice, and in a file where there are many."""
+    """Builds an array row by row, without copies of it in memory, and in a file if it is long."""
 
     def __init__(self, kind: type = float) -> None:
         self._kind = kind
@@ -37,7 +37,7 @@ class FileRows:
         self._tail: tuple[int, ...] = ()
 
     def add(self, rows: np.ndarray) -> None:
-        """Put rows (n, ...) behind those that are there."""
+        """Append rows (n, ...)."""
         rows = np.array(rows, self._kind, order="C")
         self._tail = rows.shape[1:]
         self._waiting.append(rows)
@@ -57,10 +57,10 @@ class FileRows:
         return result
 
     def _put(self) -> None:
-        """What waits into the file; back into memory, and there from now on, if that cannot be."""
+        """Write pending rows to the file; if that fails, read them back and stay in memory."""
         try:
             if self._file is None:
-                self._file = tempfile.TemporaryFile(buffering=0, dir=_folder())  # noqa: SIM115 closed once it is mapped
+                self._file = tempfile.TemporaryFile(buffering=0, dir=_folder())  # noqa: SIM115 closed after mapping
             while self._waiting:
                 left = self._waiting[0].reshape(-1).view(np.uint8).data
                 while len(left):
@@ -80,7 +80,7 @@ class FileRows:
 
 
 def store(array: np.ndarray) -> np.ndarray:
-    """A read-only copy of an array, in a file where it is long."""
+    """A read-only copy of an array, in a file if it is long."""
     if array.nbytes <= LONG:
         result = np.array(array)
         result.setflags(write=False)
@@ -92,27 +92,27 @@ def store(array: np.ndarray) -> np.ndarray:
 
 
 def is_stored(memory: object) -> bool:
-    """Whether that is the memory of one of these files, which nobody can write to."""
+    """Whether memory belongs to one of these read-only files."""
     owner = memory.obj if isinstance(memory, memoryview) else memory
     return isinstance(owner, mmap.mmap) and owner in _open
 
 
 def release_pages() -> None:
-    """Give all pages of these files back, which are read anew when they are looked at: for after a pass over one."""
+    """Release the memory of all pages of these files, for use after a pass over an array; they are reread on access."""
     if hasattr(mmap, "MADV_DONTNEED"):
         for held in list(_open):
             held.madvise(mmap.MADV_DONTNEED)
 
 
 def iterate_slices(count: int, rows: int = 2**14) -> Iterator[slice]:
-    """Places of ``count`` rows, so many at a time, in order; what was read of these files goes back after each."""
+    """Consecutive slices of ``count`` rows; pages of these files are released after each."""
     for start in range(0, count, rows):
         yield slice(start, min(start + rows, count))
         release_pages()
 
 
 def _folder() -> str | None:
-    """Where the user says, or the system's place for large files; None: wherever temporary files go."""
+    """Folder of temporary files: None (the default) if the user set TMPDIR, otherwise the system's for large files."""
     if os.environ.get("TMPDIR") or not os.access(LARGE_FILES, os.W_OK):
         return None
     return str(LARGE_FILES)

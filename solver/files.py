@@ -1,4 +1,4 @@
-"""Paths as callers give them, and the checks of every file before it is read: that it exists, and its size."""
+"""Conversion of given paths, and checks of every file before it is read: existence, kind and size."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .errors import InputError, InvalidValue
 
 AnyPath: TypeAlias = "str | os.PathLike[str]"
 Paths: TypeAlias = "AnyPath | Iterable[AnyPath]"
-"""One path or several, as every public function takes them."""
+"""One path or several, as accepted by public functions."""
 
 LARGEST = 4 << 30
-"""Bytes of a file: an hour of sixty markers at 100 Hz takes less than one gigabyte as text."""
+"""Largest size of a file in bytes: an hour of 60 markers at 100 Hz takes less than one gigabyte as text."""
 
 
 def as_paths(given: Paths) -> tuple[Path, ...]:
@@ -27,7 +27,7 @@ def as_paths(given: Paths) -> tuple[Path, ...]:
     found = []
     for path in (given,) if isinstance(given, str | os.PathLike) or not isinstance(given, Iterable) else given:
         if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
-            raise InvalidValue(f"{path!r} is no path; give a string, a Path, or several of them")
+            raise InvalidValue(f"{path!r} is not a path; give a string, a Path, or several of them")
         if not os.fspath(path).strip():
             raise InvalidValue("a path is empty; name a file or a folder")
         found.append(Path(path))
@@ -35,11 +35,10 @@ def as_paths(given: Paths) -> tuple[Path, ...]:
 
 
 def check_file(path: str | Path, largest: int = LARGEST) -> int:
-    """Bytes of a file to read; told before it is opened, because to open a pipe or a device may never end.
+    """Check a file without opening it, since opening a pipe or a device may block; its size in bytes.
 
     Raises:
-        InputError: missing, a folder, a pipe, a device, no name of a file at all, empty, or larger than ``largest``
-            bytes.
+        InputError: missing, a folder, a pipe, a device, an invalid name, empty, or larger than ``largest`` bytes.
     """
     try:
         found = Path(path).stat()
@@ -60,7 +59,7 @@ def check_file(path: str | Path, largest: int = LARGEST) -> int:
 
 
 def first_bytes(path: str | Path, count: int) -> bytes:
-    """How a file begins.
+    """First ``count`` bytes of a file.
 
     Raises:
         InputError: no file, unreadable, empty or too large.

@@ -1,4 +1,4 @@
-"""Low-pass filters by name: plain figures, so that an option that names none is judged before anything is imported."""
+"""Low-pass filters by name; without imports, so that options are checked before numerical libraries are loaded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FilterPreset:
         name: of the preset.
         order: of one pass.
         cutoff: [Hz].
-        note: where the figures come from.
+        note: source of the figures.
         corrected: whether ``cutoff`` is that of both passes together.
     """
 

@@ -1,4 +1,4 @@
-"""Inertial parameters of links: mass, first moment, rotational inertia, and what makes them physical."""
+"""Inertial parameters of links: mass, first moment, rotational inertia, and physical consistency."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class InertialParameters:
 
     Attributes:
         links: names, in the rig's order.
-        values: (L, 10), columns as `PARAMETERS`, link frame, SI units. The values need not be physical:
-            what identification found is kept as found, and `rotational_margin` and `consistency_margin` tell.
+        values: (L, 10), columns as `PARAMETERS`, link frame, SI units. Identified values are kept as found and need
+            not be physical; `rotational_margin` and `consistency_margin` show whether they are.
 
     Example:
         >>> import numpy as np
@@ -140,7 +140,7 @@ class InertialParameters:
 
     @property
     def pseudo_inertias(self) -> np.ndarray:
-        """(L, 4, 4): [[0.5 tr(I) 1 - I, h], [h', m]]; positive semi-definite if and only if a body like that exists."""
+        """(L, 4, 4): [[0.5 tr(I) 1 - I, h], [h', m]]; positive semi-definite if and only if physically consistent."""
         inertias = self.inertias
         result = np.zeros((len(self.links), 4, 4))
         half_trace = 0.5 * np.trace(inertias, axis1=1, axis2=2)
@@ -202,7 +202,7 @@ def symmetric_entries(matrices: np.ndarray) -> np.ndarray:
 
 
 def steiner(points: np.ndarray) -> np.ndarray:
-    """(c'c) 1 - c c' (..., 3, 3): what a unit mass at c adds to the inertia about the origin."""
+    """(c'c) 1 - c c' (..., 3, 3): inertia about the origin of a unit mass at c (parallel-axis theorem)."""
     points = np.asarray(points, float)
     # axes i
     squares = np.einsum("...i,...i->...", points, points)

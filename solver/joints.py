@@ -1,4 +1,4 @@
-"""Joints as plain values: how each link moves against its parent, and how far, how fast and how strongly it may."""
+"""Joints of a rig: kinds, axes and placements, and limits of position, velocity and torque."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ KINDS: dict[str, tuple[int, int, int]] = {
     "spherical": (4, 3, 0),
     "planar": (4, 3, 0),
 }
-"""Kinds of joints: numbers in q, numbers in v, axes.
+"""Kinds of joints: entries in q, entries in v, axes.
 
-A continuous joint is a hinge without end, known by the cosine and sine of its angle; a universal joint turns about its
-first axis, fixed in the parent, then about its second; a planar one slides along x and y and turns about z.
+A continuous joint is a hinge without limits, with cosine and sine of its angle in q. A universal joint rotates about
+its first axis, fixed in the parent, then about its second. A planar joint translates along x and y and rotates about z.
 """
 NEUTRAL = {"free": (0, 0, 0, 0, 0, 0, 1), "continuous": (1, 0), "spherical": (0, 0, 0, 1), "planar": (0, 0, 1, 0)}
 """q of joints whose coordinates at zero are not all zero."""
@@ -82,41 +82,42 @@ class Joint:
 
     @property
     def nq(self) -> int:
-        """Numbers of the joint in a configuration q."""
+        """Entries of the joint in a configuration q."""
         return KINDS[self.kind][0]
 
     @property
     def nv(self) -> int:
-        """Numbers of the joint in a velocity v."""
+        """Entries of the joint in a velocity v."""
         return KINDS[self.kind][1]
 
     @property
     def hinge(self) -> bool:
-        """It turns about one axis."""
+        """Whether the joint rotates about one axis."""
         return self.kind in ("revolute", "continuous")
 
     @property
     def slides(self) -> bool:
-        """The link's origin moves against its parent."""
+        """Whether the link's origin moves relative to its parent."""
         return self.kind in ("free", "prismatic", "planar")
 
     @property
     def neutral(self) -> tuple[float, ...]:
-        """(nq,) its coordinates at zero."""
+        """(nq,) entries of q at zero."""
         return NEUTRAL.get(self.kind, (0.0,) * self.nq)
 
 
 def rest_poses(joints: Sequence[Joint]) -> tuple[np.ndarray, np.ndarray]:
-    """Axes (L, 3, 3) and origins (L, 3) [m] in the world of the links that joints move, every joint at zero.
+    """Rotations (L, 3, 3) and origins (L, 3) [m] of the links in the world, every joint at zero.
 
     Args:
         joints: each after its parent.
     """
-    turns, places = np.empty((len(joints), 3, 3)), np.empty((len(joints), 3))
+    rotations, origins = np.empty((len(joints), 3, 3)), np.empty((len(joints), 3))
     for k, joint in enumerate(joints):
-        base, origin = (np.eye(3), np.zeros(3)) if joint.parent < 0 else (turns[joint.parent], places[joint.parent])
-        turns[k], places[k] = base @ joint.rotation, origin + base @ joint.position
-    return turns, places
+        parent = joint.parent
+        base, origin = (np.eye(3), np.zeros(3)) if parent < 0 else (rotations[parent], origins[parent])
+        rotations[k], origins[k] = base @ joint.rotation, origin + base @ joint.position
+    return rotations, origins
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Marker names as laboratories write them: the same marker in other capitals, or behind a subject's name."""
+"""Matching of marker names that differ in capitals or have a subject's name as prefix."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 UNLABELLED = "*"
-"""Begins the name that a program gives to a marker which nobody named."""
+"""Prefix that capture programs give to unlabelled markers."""
 MOST = 0.5
-"""Share of the named markers that a subject's name must precede."""
+"""Fraction of the labelled markers that a subject's prefix must have."""
 SIDES = ("l_", "r_", "left_", "right_")
-"""What many names may begin with that is no subject."""
+"""Common prefixes that are not a subject's name."""
 
 
 def normalise(name: str) -> str:
-    """A name without a subject's ``name:`` before it, in small letters."""
+    """A name in lower case without a subject's prefix ``name:``."""
     return name.rpartition(":")[2].strip().casefold()
 
 
 def name_variants(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Names as they are, then without each beginning up to an underscore that most of them share."""
+    """The names unchanged, then without each common prefix that ends with an underscore."""
     yield tuple(names)
     named = [name for name in names if not name.startswith(UNLABELLED)]
     heads = Counter(name[: name.index("_") + 1] for name in named if "_" in name[1:])
@@ -36,10 +36,10 @@ def name_variants(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def match_names(names: Sequence[str], known: Sequence[str]) -> dict[str, str]:
-    """Which known name each recorded one is; those that are none are left out.
+    """Known name of each recorded name; names without a match are omitted.
 
-    A name is itself first. Of the others, names are the same that differ in capitals only, or in a subject's ``name:``
-    or ``name_``, where one recorded name and one known name are alike so, no more.
+    Identical names match first. The others match if they differ only in capitals or in a subject's prefix ``name:`` or
+    ``name_``, and the match is unique.
     """
     found = {name: name for name in names if name in set(known)}
     rest = [name for name in names if name not in found]
@@ -56,7 +56,7 @@ def _match(
 
 
 def _unique_by_variant(names: Sequence[str], written: Sequence[str]) -> dict[str, str]:
-    """Names by how they are written, bare; none where several are alike."""
+    """Names by their normalised variant, without those whose variant is not unique."""
     plain = [normalise(each) for each in written]
     times = Counter(plain)
     return {each: name for each, name in zip(plain, names) if times[each] == 1}

@@ -1,4 +1,4 @@
-"""The Pinocchio model of a rig's description, and the description of a model."""
+"""Conversion of a rig's description to a Pinocchio model and back."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ALIGNED = {
     "continuous": (pin.JointModelRUBX, pin.JointModelRUBY, pin.JointModelRUBZ),
     "prismatic": (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ),
 }
-"""Pinocchio's faster joints about or along a coordinate axis."""
+"""Pinocchio's faster joint models for coordinate axes."""
 ALONG = {"revolute": pin.JointModelRevoluteUnaligned, "prismatic": pin.JointModelPrismaticUnaligned}
-"""The same about or along any axis."""
+"""Joint models for any axis."""
 ENDLESS = """<robot name="hinge"><link name="a"/><link name="b"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="hinge" type="continuous"><parent link="a"/><child link="b"/><axis xyz="{}"/></joint></robot>"""
-"""The only way in which Pinocchio's Python tells a hinge without end its axis."""
+"""URDF text of a continuous joint: Pinocchio's Python API has no other way to set its axis."""
 WITHOUT_AXIS = {
     "free": pin.JointModelFreeFlyer,
     "spherical": pin.JointModelSpherical,
@@ -40,11 +40,11 @@ KIND_OF = {
 """Kind of joint by Pinocchio's name."""
 
 LARGEST = 256
-"""Degrees of freedom: Pinocchio's working memory grows with their cube, to 0.8 GB here, and is needed several times."""
+"""Largest number of degrees of freedom: Pinocchio's data grow with its cube, to 0.8 GB, and exist several times."""
 
 
 def build_model(name: str, joints: Sequence[Joint], prior: InertialParameters, limits: Limits) -> Model:
-    """Pinocchio's model of a rig: joint k + 1 carries link k, in whose frame its inertia and its body frame stand."""
+    """Pinocchio's model of a rig: joint k + 1 moves link k; inertia and body frame are in the link's frame."""
     model = pin.Model()
     model.name = name
     for link, joint in zip(prior.links, joints, strict=True):
@@ -54,21 +54,21 @@ def build_model(name: str, joints: Sequence[Joint], prior: InertialParameters, l
     for index, row in enumerate(prior.values, start=1):
         if row[MASS] > 0.0:
             model.inertias[index] = pin.Inertia.FromDynamicParameters(np.array(row))
-        else:  # an in-between axis of a joint: what little inertia it has is kept
+        else:  # a massless intermediate axis of a joint, which may have a small inertia
             model.inertias[index] = pin.Inertia(0.0, np.zeros(3), symmetric_matrix(row[INERTIA]))
     _write_limits(model, limits)
     return model
 
 
 def data_of(model: Model) -> pin.Data:
-    """Pinocchio's working memory for a model.
+    """Pinocchio's data (working memory) for a model.
 
     Raises:
         InvalidValue: the model has more than `LARGEST` degrees of freedom.
     """
     if model.nv > LARGEST:
         problem = f"{model.name!r} has {model.nv} degrees of freedom: its dynamics would need gigabytes of memory"
-        raise InvalidValue(f"{problem}; fix joints that hardly move, up to {LARGEST} remain")
+        raise InvalidValue(f"{problem}; fix joints that hardly move until at most {LARGEST} degrees of freedom remain")
     return model.createData()
 
 
@@ -92,7 +92,7 @@ def joints_of(model: Model) -> tuple[Joint, ...]:
 
 
 def inertials_of(links: Sequence[str], model: Model) -> InertialParameters:
-    """The inertial parameters a Pinocchio model carries, link k supported by joint k + 1."""
+    """The inertial parameters of a Pinocchio model; joint k + 1 moves link k."""
     values = [model.inertias[joint].toDynamicParameters() for joint in range(1, model.njoints)]
     return InertialParameters(tuple(links), np.array(values).reshape(-1, PER_LINK))
 
@@ -118,7 +118,7 @@ def _joint_model(joint: Joint) -> pin.JointModel:
 
 
 def _write_limits(model: Model, limits: Limits) -> None:
-    """Copy limits into a model under construction, wherever its configuration has the coordinate itself."""
+    """Copy limits to a model under construction, for joints whose coordinates are entries of q."""
     lower, upper = model.lowerPositionLimit, model.upperPositionLimit
     root = model.joints[1].nv
     for joint in list(model.joints)[2:]:

@@ -1,4 +1,4 @@
-"""What moved: trajectories of a rig and of markers."""
+"""Trajectories of a rig, of markers, of joint coordinates and of segments."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .errors import InvalidValue, UnknownMarker
 from .file_arrays import FileRows, iterate_slices
 
 POSE = 7
-"""Position and quaternion of the root."""
+"""Entries of a pose: position and quaternion."""
 UNIT_QUATERNION = 1e-3
-"""Largest error of a quaternion's length that rounding in a file explains."""
+"""Largest error of a quaternion's norm that is attributed to rounding in a file."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LinkDisplacements:
-    """How far each link lies beside where a rig's rigid joints hold it, over time; world axes.
+    """Displacements of links from their positions in a rig with rigid joints, over time; world axes.
 
-    Joints of a living body give way by millimetres, which a regressor feels and an animation does not show.
+    Joints of a living body move by millimetres, which matters for a regressor but is not visible in an animation.
 
     Attributes:
         values: (N, L, 3) [m].
@@ -34,9 +34,10 @@ class LinkDisplacements:
     accelerations: np.ndarray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", frozen("shifts of links", self.values, (None, None, 3)))
+        object.__setattr__(self, "values", frozen("link displacements", self.values, (None, None, 3)))
         for name in ("rates", "accelerations"):
-            object.__setattr__(self, name, frozen(f"{name} of shifts", getattr(self, name), self.values.shape))
+            array = frozen(f"{name} of link displacements", getattr(self, name), self.values.shape)
+            object.__setattr__(self, name, array)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -117,11 +118,11 @@ class Markers:
         shape = (len(self.times), len(self.names), 3)
         positions = frozen("marker positions", self.positions, shape, finite=False)
         if not all(_is_complete(positions[own]) for own in iterate_slices(len(positions))):
-            kept = FileRows()
+            rows = FileRows()
             for own in iterate_slices(len(positions)):
-                lost = ~np.isfinite(positions[own]).all(axis=2)
-                kept.add(np.where(lost[:, :, None], np.nan, positions[own]))
-            positions = kept.finish()
+                missing = ~np.isfinite(positions[own]).all(axis=2)
+                rows.add(np.where(missing[:, :, None], np.nan, positions[own]))
+            positions = rows.finish()
         object.__setattr__(self, "positions", positions)
 
     def __len__(self) -> int:
@@ -180,20 +181,20 @@ def coordinate_numbers(count: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JointCoordinates:
-    """Joint coordinates over time as encoders or another program deliver them, by name, before any rig is known.
+    """Joint coordinates over time by name, as recorded by encoders or another program, independent of a rig.
 
-    A spherical joint has three, its rotation vector from neutral. Where the root stands is a part of its own: encoders
-    do not know it.
+    A spherical joint has three, its rotation vector from neutral. The root's pose is separate, as encoders do not
+    measure it.
 
     Attributes:
         times: (N,) [s].
         names: C names of links or joints, with ``_x``, ``_y``, ``_z`` where a joint has three; unique. Files without
             names give `coordinate_numbers`: the coordinates in the order of their rig.
         values: (N, C) in `units`; NaN where missing.
-        units: C: ``"rad"`` or ``"m"``, or, of files that state one unit for all rotations and name no column's,
-            ``"rad or m"`` or ``"deg or m"``: the joint tells which.
+        units: C: ``"rad"`` or ``"m"``, or ``"rad or m"`` or ``"deg or m"`` for files that state one unit of all
+            rotations: the kind of joint determines which.
         root: (N, 7) [m] position of the root link's origin in the world (z up) and its quaternion xyzw; NaN where
-            missing; None where nothing tells it.
+            missing; None if unknown.
     """
 
     UNITS = ("rad", "m", "rad or m", "deg or m")
@@ -210,7 +211,7 @@ class JointCoordinates:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         twice = find_repeated(self.names)
         if twice:
-            raise InvalidValue(f"joint coordinates must have names of their own; twice: {', '.join(twice)}")
+            raise InvalidValue(f"names of joint coordinates must be unique; twice: {', '.join(twice)}")
         if len(self.units) != len(self.names) or any(unit not in self.UNITS for unit in self.units):
             raise InvalidValue(f"each of the {len(self.names)} joint coordinates needs a unit: {', '.join(self.UNITS)}")
         shape = (len(self.times), len(self.names))
@@ -239,12 +240,12 @@ class JointCoordinates:
 
 @dataclass(frozen=True, slots=True)
 class RestPose:
-    """How segments stand in the pose that their recording calls rest (a T-pose, often).
+    """Segment poses in the rest pose of a recording (often a T-pose).
 
     Attributes:
         rotations: (B, 3, 3) segment axes in the world, z up.
-        heads: (B, 3) [m] where each begins.
-        tips: (B, 3) [m] where each ends: its next joints, or its end; NaN where nothing tells.
+        heads: (B, 3) [m] start of each segment.
+        tips: (B, 3) [m] end of each segment: the mean of its child joints, or its own end; NaN if unknown.
     """
 
     rotations: np.ndarray
@@ -254,20 +255,20 @@ class RestPose:
     def __post_init__(self) -> None:
         rotations = frozen("rest rotations", self.rotations, (None, 3, 3))
         object.__setattr__(self, "rotations", rotations)
-        object.__setattr__(self, "heads", frozen("rest places", self.heads, (len(rotations), 3)))
-        object.__setattr__(self, "tips", frozen("rest ends", self.tips, (len(rotations), 3), finite=False))
+        object.__setattr__(self, "heads", frozen("rest heads", self.heads, (len(rotations), 3)))
+        object.__setattr__(self, "tips", frozen("rest tips", self.tips, (len(rotations), 3), finite=False))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SegmentPoses:
-    """Segments of a body as inertial units, a skeleton animation or a body model tell them, before any rig is known.
+    """Segment poses of a body from inertial sensors, a skeleton animation or a body model, independent of a rig.
 
     Attributes:
         times: (N,) [s].
         names: B segments, unique.
         rotations: (N, B, 3, 3) segment axes in the world, z up; NaN where missing.
-        positions: (N, B, 3) [m] where each begins; NaN where missing; None where nothing tells it.
-        rest: how they stand at rest; None where nothing tells it.
+        positions: (N, B, 3) [m] start of each segment; NaN where missing; None if unknown.
+        rest: rest pose; None if unknown.
     """
 
     times: np.ndarray
@@ -280,7 +281,7 @@ class SegmentPoses:
         object.__setattr__(self, "times", frozen_times(self.times))
         object.__setattr__(self, "names", tuple(self.names))
         if twice := find_repeated(self.names):
-            raise InvalidValue(f"segments must have names of their own; twice: {', '.join(twice)}")
+            raise InvalidValue(f"names of segments must be unique; twice: {', '.join(twice)}")
         shape = (len(self.times), len(self.names))
         rotations = frozen("segment rotations", self.rotations, (*shape, 3, 3), finite=False)
         known = np.isfinite(rotations).all(axis=(2, 3))
@@ -288,12 +289,12 @@ class SegmentPoses:
             raise InvalidValue("no segment's orientation is known in any frame")
         some = rotations[known]
         if np.abs(some @ np.swapaxes(some, -1, -2) - np.eye(3)).max() > UNIT_QUATERNION:
-            raise InvalidValue("a segment's rotation is no rotation")
+            raise InvalidValue("a segment's orientation is not a rotation matrix")
         object.__setattr__(self, "rotations", rotations)
         if self.positions is not None:
             object.__setattr__(self, "positions", frozen("segments", self.positions, (*shape, 3), finite=False))
         if self.rest is not None and len(self.rest.rotations) != len(self.names):
-            raise InvalidValue(f"the rest pose holds {len(self.rest.rotations)} segments, not {len(self.names)}")
+            raise InvalidValue(f"the rest pose has {len(self.rest.rotations)} segments, expected {len(self.names)}")
 
     def __len__(self) -> int:
         return len(self.times)
@@ -309,12 +310,12 @@ class SegmentPoses:
 
 def _is_complete(positions: np.ndarray) -> bool:
     """Whether every marker (n, M, 3) has all three coordinates or NaN for all."""
-    lost = ~np.isfinite(positions).all(axis=2)
-    return bool(np.isnan(positions[lost]).all())
+    missing = ~np.isfinite(positions).all(axis=2)
+    return bool(np.isnan(positions[missing]).all())
 
 
 def describe_span(times: np.ndarray) -> str:
-    """Duration, rate and number of samples in words, for a value's ``repr``."""
+    """Text with start, stop, rate and number of frames, for a value's ``repr``."""
     if len(times) < 2:
         return f"{len(times)} frame" + "s" * (len(times) != 1)
     return f"{times[0]:.2f} to {times[-1]:.2f} s at {rate_of(times):.4g} Hz, {len(times)} frames"

@@ -1,4 +1,4 @@
-"""Numbers as files write them."""
+"""Parsing of numbers in files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ PLAIN = frozenset("0123456789+-.eE")
 
 
 def numeral(text: str) -> float:
-    """The finite number that a word spells.
+    """The finite number of a text.
 
     Raises:
-        ValueError: it spells none, or one too large for a double.
+        ValueError: not a number, or too large for a double.
     """
     if not PLAIN.issuperset(text):
         raise ValueError(f"{text!r} is not a number")

@@ -1,12 +1,12 @@
-"""Independent pieces of work, shared among processes or threads, that never outlive whoever asked for them.
+"""Parallel map over independent tasks in processes or threads, which end with the calling process.
 
-joblib runs them, so that a cluster's scheduler (Dask, Ray) can take them over: `scheduled`.
+joblib runs the tasks, so that a cluster's scheduler (Dask, Ray) can run them instead: `use_backend`.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-import multiprocessing.resource_tracker as pythons
+import multiprocessing.resource_tracker as python_tracker
 import os
 import signal
 import threading
@@ -19,7 +19,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs, parallel_config
-from joblib.externals.loky.backend import resource_tracker as joblibs
+from joblib.externals.loky.backend import resource_tracker as joblib_tracker
 from joblib.parallel import get_active_backend
 
 from .errors import BackendError, MissingDependency, UnknownName
@@ -27,24 +27,24 @@ from .termination import on_stop
 
 Result = TypeVar("Result")
 LOOK_EVERY = 0.25
-"""[s] between a worker's looks at its parent, where the system does not tell it."""
+"""[s] Interval at which a worker checks whether its parent still runs."""
 LOKY, DASK, RAY = "loky", "dask", "ray"
 BACKENDS = (LOKY, DASK, RAY)
-"""Who runs the pieces: processes of this machine, or a cluster's scheduler."""
+"""Processes of this machine, or a cluster's scheduler."""
 QUIET = "ignore:resource_tracker:UserWarning"
-"""A housekeeper would tell the terminal how much it removed."""
+"""Suppresses the warnings of resource trackers about resources that they removed."""
 
 
 def parallel_map(
     function: Callable[..., Result], pieces: Iterable[tuple[Any, ...]], workers: int | None, *, threads: bool = False
 ) -> Iterator[Result]:
-    """The function's result for each piece of work, in order, each as soon as it and all before it are done.
+    """Yield the function's result for each task, in order, as soon as it and all tasks before it are finished.
 
     Args:
-        function: of the pieces' entries; for processes one that a module holds.
-        pieces: its arguments.
-        workers: how many at once; None leaves it to joblib's configuration, which does one after the other.
-        threads: in this process, for work that is done in native code; otherwise in worker processes.
+        function: called with each task's arguments; for processes it must be defined in a module.
+        pieces: arguments of each task.
+        workers: number of parallel tasks; None: joblib's configuration, which is serial by default.
+        threads: use threads of this process, for work in native code; otherwise worker processes.
 
     Raises:
         BackendError: a worker process was killed or crashed.
@@ -57,9 +57,10 @@ def parallel_map(
 def background_map(
     function: Callable[..., Result], pieces: Iterable[tuple[Any, ...]], workers: int | None, *, threads: bool = False
 ) -> Iterator[Iterator[Result]]:
-    """`shared` work that other processes, if there are any, do while the block does something else.
+    """`parallel_map` whose workers run while the block does something else.
 
-    A block that leaves results unasked for ends the work; where it fails, pieces that were begun come to their end.
+    Leaving the block before all results are read cancels the remaining tasks. If the block raises, running tasks are
+    completed first.
 
     Raises:
         BackendError: a worker process was killed or crashed.
@@ -70,23 +71,23 @@ def background_map(
         n_jobs=workers,
         prefer=prefer,
         return_as="generator" if one_by_one else "list",
-        pre_dispatch="all",  # so that every process is started here, and none while a result is waited for
+        pre_dispatch="all",  # starts every process here, and none while waiting for a result
         initializer=_serve,
         initargs=(os.getpid(),),
     )
-    alone = threads or effective_n_jobs(workers) == 1
+    in_process = threads or effective_n_jobs(workers) == 1
     try:
         with on_stop(_end_workers):
-            with nullcontext() if alone else _starting_workers():
+            with nullcontext() if in_process else _starting_workers():
                 results = parallel(delayed(function)(*piece) for piece in pieces)
             try:
-                yield _as_long_as_asked(results)
+                yield _until_closed(results)
             except Exception:
-                with suppress(Exception):  # processes that still start and are ended would complain on the terminal
+                with suppress(Exception):  # processes terminated while they start would print errors
                     deque(results, maxlen=0)
                 raise
             finally:
-                _give_up(results)
+                _close(results)
     except BrokenProcessPool:
         raise BackendError(
             "a worker process ended unexpectedly: usually the memory was used up; try with one worker, or close other "
@@ -94,16 +95,16 @@ def background_map(
         ) from None
 
 
-def _as_long_as_asked(results: Iterable[Result]) -> Iterator[Result]:
+def _until_closed(results: Iterable[Result]) -> Iterator[Result]:
     try:
-        for result in results:  # noqa: UP028 a generator that is left is given up here, not closed by Python
+        for result in results:  # noqa: UP028 an unfinished generator must be closed here, not by Python
             yield result
     finally:
-        _give_up(results)
+        _close(results)
 
 
-def _give_up(results: Iterable[Any]) -> None:
-    """Who asks for no more results does so on purpose, and is not told by joblib that work was lost."""
+def _close(results: Iterable[Any]) -> None:
+    """Close a generator of results without joblib's warning about discarded tasks."""
     if isinstance(results, Generator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -112,15 +113,15 @@ def _give_up(results: Iterable[Any]) -> None:
 
 @contextmanager
 def use_backend(backend: str, workers: int | None = None) -> Iterator[None]:
-    """Within the block, `shared` work goes to one of `BACKENDS`.
+    """Within the block, `parallel_map` runs on one of `BACKENDS`.
 
-    Dask's client that is there already is used; without one, the scheduler that Dask's configuration names
-    (DASK_SCHEDULER_ADDRESS), or a cluster on this machine for as long as the block lasts. Ray finds its cluster by its
-    own configuration (RAY_ADDRESS).
+    For Dask an existing client is used, otherwise the scheduler of Dask's configuration (DASK_SCHEDULER_ADDRESS),
+    otherwise a cluster on this machine for the duration of the block. Ray finds its cluster by its own configuration
+    (RAY_ADDRESS).
 
     Args:
-        backend: one of them.
-        workers: of a cluster that is started here; None and -1: one a processor.
+        backend: one of `BACKENDS`.
+        workers: number of workers of a cluster that is started here; None and -1: one per processor.
 
     Raises:
         UnknownName: no such backend.
@@ -138,7 +139,7 @@ def use_backend(backend: str, workers: int | None = None) -> Iterator[None]:
 
 @contextmanager
 def serial() -> Iterator[None]:
-    """Within the block, itself a piece of `shared` work, further pieces are done one after the other, here."""
+    """Within the block `parallel_map` is serial, for use in a task that is itself parallel."""
     with parallel_config(backend="sequential"):
         yield
 
@@ -164,15 +165,15 @@ def _dask(workers: int | None) -> Iterator[None]:
             yield
     except KilledWorker:
         raise BackendError(
-            "a worker of the Dask cluster was killed again and again: usually its memory was used up; try fewer workers"
+            "a worker of the Dask cluster was killed repeatedly: usually its memory was used up; try fewer workers"
         ) from None
 
 
 def _register_ray() -> None:
-    """Make Ray known to joblib.
+    """Register Ray as a joblib backend.
 
     Raises:
-        MissingDependency: it is not installed.
+        MissingDependency: Ray is not installed.
     """
     try:
         from ray.util.joblib import register_ray
@@ -183,11 +184,11 @@ def _register_ray() -> None:
 
 @contextmanager
 def _starting_workers() -> Iterator[None]:
-    """Processes that start within the block leave Ctrl-C, which a terminal sends to all, to this one."""
+    """Processes started within the block ignore Ctrl-C, which a terminal sends to all; this process handles it."""
     if not hasattr(signal, "pthread_sigmask"):
-        yield  # Windows tells a process that starts, too
+        yield  # Windows sends it to starting processes too
         return
-    _start_housekeepers()
+    _start_resource_trackers()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -195,13 +196,13 @@ def _starting_workers() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_housekeepers() -> None:
-    """Processes that remove what a stopped process leaves; where one starts, it makes the caller hear Ctrl-C again."""
+def _start_resource_trackers() -> None:
+    """Start the resource trackers now, because starting one unblocks Ctrl-C in the caller."""
     before = os.environ.get("PYTHONWARNINGS")
     os.environ["PYTHONWARNINGS"] = QUIET if before is None else f"{before},{QUIET}"
     try:
-        joblibs.ensure_running()
-        pythons.ensure_running()
+        joblib_tracker.ensure_running()
+        python_tracker.ensure_running()
     finally:
         if before is None:
             del os.environ["PYTHONWARNINGS"]
@@ -210,15 +211,15 @@ def _start_housekeepers() -> None:
 
 
 def _end_workers() -> None:
-    for child in multiprocessing.active_children():  # those that still start do not look at their parent yet
+    for child in multiprocessing.active_children():  # starting ones do not check their parent yet
         child.terminate()
 
 
-def _serve(asker: int) -> None:
-    """First of all in a worker: leave Ctrl-C to the process that asked for it, and end when that one does."""
+def _serve(caller: int) -> None:
+    """Initialise a worker: ignore Ctrl-C, which the calling process handles, and end when that process ends."""
     parent = multiprocessing.parent_process()
-    if parent is None or parent.pid != asker:
-        return  # a worker of somebody else's scheduler, who looks after it
+    if parent is None or parent.pid != caller:
+        return  # a worker of an external scheduler, which manages it
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
@@ -226,7 +227,7 @@ def _serve(asker: int) -> None:
 def _end_with(parent: Any) -> None:
     if os.name == "nt":
         parent.join()
-    else:  # joblib's workers have no handle of their parent here, but are its immediate children
+    else:  # joblib's workers have no handle of their parent here, but are its direct children
         while os.getppid() == parent.pid:
             time.sleep(LOOK_EVERY)
     os._exit(1)

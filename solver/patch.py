@@ -1,4 +1,4 @@
-"""Where a rig may touch the world."""
+"""Contact patches of a rig."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ContactPolygon:
         name: of the patch, ``"right_sole"``.
         link: that carries it.
         vertices: (V, 3) [m] in the link frame, counter-clockwise seen from outside the body (from below a sole).
-        sole: of a foot. Other patches, of hands or knees, carry where a contact strip says so and nowhere else.
+        sole: whether it is the sole of a foot. Other patches (hands, knees) carry load only in contact strips.
     """
 
     name: str
@@ -42,7 +42,7 @@ class ContactPolygon:
 
     @property
     def outward(self) -> np.ndarray:
-        """Unit normal (3,) away from the body, link frame: by the corners' sense."""
+        """Unit normal (3,) away from the body, link frame, by the order of the corners."""
         sides = np.roll(self.vertices, -1, axis=0) - self.vertices
         normal = np.cross(sides, np.roll(sides, -1, axis=0)).sum(axis=0)
         return np.asarray(normal / np.linalg.norm(normal))

@@ -1,5 +1,4 @@
-"""What is known of every person: names of the links, and how tall and heavy people are; light, so that words of the
-command line are judged by it before anything is imported."""
+"""Names of a person's links, and ranges of stature and mass; without imports, so that options are checked early."""
 
 from __future__ import annotations
 
@@ -11,50 +10,50 @@ from numbers import Real
 from .errors import InvalidValue
 
 TABLED = ("male", "female")
-"""Sexes that have a column in the tables."""
+"""Sexes with a column in the anthropometric tables."""
 UNKNOWN = "unknown"
-"""Sex of whom nothing is told: the mean of both columns."""
+"""Unknown sex: the mean of both columns is used."""
 SEXES = (*TABLED, UNKNOWN)
 SIDES = ("right", "left")
 CHAINS = (("upper_arm", "forearm", "hand"), ("thigh", "shank", "foot"))
 LINKS = ("pelvis", "torso", "head", *(f"{side}_{name}" for chain in CHAINS for side in SIDES for name in chain))
 """The fifteen links, depth first."""
 TRUNK_AND_LEGS = ("pelvis", "torso", *(f"{side}_{name}" for side in SIDES for name in CHAINS[1]))
-"""The links that carry most of the mass and stand on the ground."""
+"""The links with most of the mass, and those that carry it to the ground."""
 TRUNKS = ("one", "three")
-"""A trunk of pelvis and torso, or of pelvis, abdomen and thorax; the thorax keeps the name of the torso."""
+"""A trunk of pelvis and torso, or of pelvis, abdomen and thorax; the thorax is named torso."""
 GIRDLE = ("clavicle", "scapula")
 """Segments between torso and upper arm of a person with a shoulder girdle."""
 SHOULDERS = ("fixed", "girdle")
-"""Upper arms that hang on the torso, or on clavicle and scapula."""
+"""Upper arms attached to the torso, or to clavicle and scapula."""
 STATURES, MASSES = (0.4, 2.8), (2.0, 500.0)
-"""[m] and [kg] between which people lie."""
+"""[m] and [kg] Accepted ranges of stature and mass."""
 STATURE_GUESS = {"male": 1.76, "female": 1.63, UNKNOWN: 1.695}
-"""[m] Where the search for an unknown stature starts."""
+"""[m] Initial guess of an unknown stature."""
 
 
 def columns_of(sex: str) -> tuple[str, ...]:
-    """Columns of the tables whose mean holds for a sex: its own, or both."""
+    """Columns of the tables to average for a sex: its own, or both."""
     return TABLED if sex == UNKNOWN else (sex,)
 
 
 def require_person(height: float, mass: float) -> None:
-    """Refuse a stature [m] or mass [kg] that no person has.
+    """Check that stature [m] and mass [kg] are in the range of people.
 
     Raises:
-        InvalidValue: one of them.
+        InvalidValue: one is not.
     """
     for name, value, (low, high), unit in (("height", height, STATURES, "m"), ("mass", mass, MASSES, "kg")):
         if not isinstance(value, Real) or not (math.isfinite(value) and low <= value <= high):
-            raise InvalidValue(f"a person's {name} lies between {low:g} and {high:g} {unit}, got {value!r}")
+            raise InvalidValue(f"a person's {name} must be between {low:g} and {high:g} {unit}, got {value!r}")
 
 
 FILLERS = frozenset({"marker", "markers", "mkr", "mrk", "study", "augmented", "imu", "sensor", "p", "j"})
-"""Words of a name that say nothing."""
+"""Words of a marker or segment name without information."""
 
 
 def split_side(name: str) -> Iterator[tuple[str, list[str]]]:
-    """Ways to part a name into its side and the words of the rest, in small letters."""
+    """Possible splits of a name into its side and the remaining words, in lower case."""
     pieces = [piece for piece in re.split(r"[^A-Za-z0-9]+", name) if piece]
     words = [word for piece in pieces for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+[a-z]*", piece)]
     for parts in (pieces, words):

@@ -1,7 +1,7 @@
-"""The only place that imports Pinocchio.
+"""Imports Pinocchio; all other modules import it from here.
 
-Blender puts an extension's wheels on sys.path without running their .pth files, and Pinocchio's packages need
-theirs: ``cmeel_pth`` does by import what the .pth file would have done.
+Blender adds an extension's wheels to sys.path without their .pth files, which Pinocchio's packages need. Importing
+``cmeel_pth`` has the same effect as the .pth file.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from .errors import MissingDependency
 from .termination import uninterrupted
 
 try:
-    with uninterrupted():  # an exception amid this import, as of Ctrl-C, can crash the interpreter
+    with uninterrupted():  # an exception during this import, such as Ctrl-C, can crash the interpreter
         import pinocchio as pin
 except ImportError:
     try:

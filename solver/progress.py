@@ -1,4 +1,4 @@
-"""Progress of long work, and the one way it is cancelled."""
+"""Progress of long work, and its cancellation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol, TextIO
 
 
 class Progress(Protocol):
-    """Receives progress; may raise `Cancelled` to stop the work at a safe place."""
+    """Receives progress; may raise `Cancelled` to stop the work at a safe point."""
 
     def __call__(self, fraction: float, message: str) -> None:
         """Report that ``fraction`` in [0, 1] of the work is done."""
@@ -21,7 +21,7 @@ def silent(fraction: float, message: str) -> None:
 
 @dataclass
 class Console:
-    """Progress as one line a step on a text stream."""
+    """Writes progress as one line per step to a text stream."""
 
     stream: TextIO = field(default_factory=lambda: sys.stderr)
 
@@ -31,7 +31,7 @@ class Console:
 
 @dataclass
 class JsonLines:
-    """Progress as one JSON object a line, for a parent process that reads a pipe."""
+    """Writes progress as one JSON object per line, for a parent process that reads a pipe."""
 
     stream: TextIO = field(default_factory=lambda: sys.stdout)
 
@@ -41,7 +41,7 @@ class JsonLines:
 
 @dataclass
 class PartialProgress:
-    """A share [start, stop] of a larger job's progress."""
+    """Maps progress of a part to the interval [start, stop] of a larger job's progress."""
 
     parent: Progress
     start: float

@@ -1,4 +1,4 @@
-"""A body as a value: joints, names, shapes, limits, contacts and inertial prior."""
+"""Model of a person or robot: joints, names, shapes, limits, contacts and inertial prior."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ if TYPE_CHECKING:
     from .model import Model
 
 GRAVITY = 9.81
-"""[m/s^2]."""
+"""[m/s^2] Standard gravity, as in the papers."""
 UNOBSERVED = "unshown"
-"""Entry of the provenance: links that the markers of a calibration do not show."""
+"""Key of the provenance: links whose motion the markers of a calibration do not observe."""
 UNLIMITED = "unlimited"
-"""Entry of the provenance: links whose joints shall not be held to a torque, whatever is known of them."""
+"""Key of the provenance: links whose joints have no torque limit, whatever their file states."""
 FEET = "looks_like_feet"
-"""Entry of the provenance: links that look like feet, whether or not anything at them is flat."""
+"""Key of the provenance: links that look like feet, with or without a flat surface."""
 PRIOR_SPREAD = "prior_spread"
-"""Entry of the provenance: by link, how far the tables differ whose mean its prior is."""
+"""Key of the provenance: by link, relative standard deviation of the tables averaged in its prior."""
 SAME_PLACE = 1e-6
-"""[m] Joint centres nearer than this are the same."""
+"""[m] Tolerance within which joint centres are equal."""
 MESHES_LOST = "mesh file(s) not found"
-"""Words of a note that says why a rig lacks shapes."""
+"""Text of the note on a rig without shapes."""
 NO_LEGS = "no legs found"
-"""Words of a note that says why a rig has no feet."""
+"""Text of the note on a rig without feet."""
 CONTRADICTING = "left and right turn in ranges that contradict each other"
-"""Words of a note that says why a rig may not get anywhere: its file is wrong."""
+"""Text of the note on a rig whose file has contradictory joint limits."""
 SIDES = ("left", "right")
 """Order of the links in a rig's pairs."""
 WIDE = 110
-"""Characters of a line of a rig's repr."""
+"""Characters in a line of a rig's repr."""
 
 
 class _Derived:
-    """Places for what is computed once, beside the fields: equality, copies, files and processes do not see them."""
+    """Slots for cached values, which are not fields: equality, copies, files and processes ignore them."""
 
     __slots__ = ("_model", "_rest")
     if TYPE_CHECKING:
@@ -59,25 +59,25 @@ class _Derived:
 class Rig(_Derived):
     """A person or robot.
 
-    Link k moves with joint k and shares its frame: origin in the joint centre. Joint 0 is the free flyer. Fixed joints
-    are merged, so a link may stand for several bodies of the file it came from. Two rigs are equal if all of their
-    numbers and names are; `differences` says where they are not.
+    Link k is moved by joint k and shares its frame, with the origin in the joint centre. Joint 0 is the free flyer.
+    Fixed joints are merged, so a link may represent several bodies of its file. Two rigs are equal if all of their
+    numbers and names are; `differences` lists what differs.
 
     Attributes:
-        name: shown to people; says so when the rig is an approximation.
+        name: shown to the user; it states if the rig is an approximation.
         links: L names.
         joints: L, each after its parent.
-        prior: inertial parameters believed before any measurement.
+        prior: inertial parameters assumed before any measurement.
         limits: of the joints, root excluded.
         boxes: (L, 2, 3) [m] lower and upper corner of the segment-aligned bounding box, link frame.
-        tips: (L, 3) [m] far end of each link (next joint or extremity), link frame: where a bone points.
+        tips: (L, 3) [m] distal end of each link (next joint or extremity), link frame: the direction of its bone.
         shapes: collision and display shapes.
-        contacts: patches that may carry load: soles, and others (hands, knees) that only contact strips plant.
-        pairs: (left, right) link names that mirror each other.
-        excluded: pairs of link names that may touch: who made the robot says so.
-        notes: provenance and warnings met while building, for the report.
-        provenance: where the rig came from (kind, height, sex, file ...) and what its maker found out about it, as
-            plain numbers, text, tuples and mappings. Nothing is built from it.
+        contacts: patches that may carry load: soles, and others (hands, knees) that are planted by contact strips only.
+        pairs: (left, right) names of mirrored links.
+        excluded: pairs of link names that may touch, as specified by the robot's maker.
+        notes: provenance and warnings of the construction, for the report.
+        provenance: origin of the rig (kind, height, sex, file ...) and findings of its construction, as plain numbers,
+            text, tuples and mappings. The model does not depend on it.
     """
 
     name: str
@@ -117,16 +117,16 @@ class Rig(_Derived):
             raise InvalidValue(f"{called}: the first joint must be a free flyer")
         for index, joint in enumerate(self.joints[1:], start=1):
             if not 0 <= joint.parent < index:
-                raise InvalidValue(f"{called}: link {links[index]!r} stands before its parent")
+                raise InvalidValue(f"{called}: link {links[index]!r} is listed before its parent")
         if len({joint.name for joint in self.joints}) != len(links):
-            raise InvalidValue(f"{called}: two joints have one name")
+            raise InvalidValue(f"{called}: two joints have the same name")
         given, count = len(self.limits.lower), self.nv - ROOT_NV
         if given != count:
             raise InvalidValue(f"{called}: limits for {given} of {count} joint coordinates")
 
     def _check_prior(self) -> None:
         if self.prior.links != self.links:
-            raise InvalidValue(f"rig {self.name!r}: the prior names other links than the rig")
+            raise InvalidValue(f"rig {self.name!r}: the links of the prior differ from the rig's")
         for link, row in zip(self.links, self.prior.values):
             if row[MASS] < 0.0 or (row[MASS] == 0.0 and row[FIRST_MOMENT].any()):
                 raise InvalidValue(f"link {link!r} has mass {row[MASS]:g} kg; a rig's links need a positive mass")
@@ -138,46 +138,46 @@ class Rig(_Derived):
         return hash((self.name, self.links, self.prior.values.tobytes()))
 
     def __reduce__(self) -> tuple[Callable[..., Rig], tuple[object, ...]]:
-        # a mapping proxy cannot be pickled, and rigs travel to worker processes
+        # a mapping proxy cannot be pickled, and rigs are sent to worker processes
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return _unpickle, tuple((values | {"provenance": dict(self.provenance)}).values())
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{k} {v}" for k, v in self.provenance.items() if isinstance(v, str | int | float))
+        origin = ", ".join(f"{k} {v}" for k, v in self.provenance.items() if isinstance(v, str | int | float))
         lines = (
             self.summary,
             f"  links: {', '.join(self.links)}",
-            f"  patches: {', '.join(self.patches) or 'none'}; {told}",
+            f"  patches: {', '.join(self.patches) or 'none'}; {origin}",
         )
         return "\n".join(line[:2] + shorten(line[2:], WIDE, placeholder=" ...") for line in lines)
 
     @property
     def unobserved_links(self) -> tuple[str, ...]:
-        """Links of which the calibration's markers do not show how they turn; none where nothing was calibrated."""
+        """Links whose orientation the calibration's markers do not observe; empty without a calibration."""
         return tuple(str(link) for link in self.provenance.get(UNOBSERVED, ()))  # type: ignore[attr-defined]
 
     @property
     def unlimited(self) -> tuple[str, ...]:
-        """Links whose joints shall not be held to a torque: their file has placeholders, or who read it said so."""
+        """Links whose joints have no torque limit: their file has placeholders, or the user specified it."""
         return tuple(str(link) for link in self.provenance.get(UNLIMITED, ()))  # type: ignore[attr-defined]
 
     @property
     def prior_spread(self) -> dict[str, float]:
-        """Relative standard deviation, by link, of the tables about the prior, their mean; empty where it is of one."""
+        """Relative standard deviation, by link, of the tables averaged in the prior; empty for a single table."""
         return dict(self.provenance.get(PRIOR_SPREAD, {}))  # type: ignore[call-overload]
 
     @property
     def summary(self) -> str:
-        """Name, size and mass in a line."""
+        """Name, size and mass in one line."""
         size = f"{len(self.links)} links, {self.nv - ROOT_NV} joint coordinates"
         return f"Rig {self.name!r}: {size}, {self.prior.total_mass:.2f} kg"
 
     def differences(self, other: Rig) -> tuple[str, ...]:
-        """Where another rig's description differs, one sentence a place."""
+        """Differences from another rig, one sentence for each location."""
         return () if self is other else differences(self, other)
 
     def same_skeleton(self, other: Rig) -> bool:
-        """Whether poses of one serve the other: the same links, joint centres in the same places to a hair."""
+        """Whether poses of one are valid for the other: the same links, and joint centres equal to `SAME_PLACE`."""
         if self.links != other.links:
             return False
         both = zip(self.joints, other.joints, strict=True)
@@ -185,23 +185,23 @@ class Rig(_Derived):
 
     @property
     def model(self) -> Model:
-        """Pinocchio's model with a free-flyer root, built when first needed. Never change it: derive rigs instead."""
+        """Pinocchio's model with a free-flyer root, built when first needed. Do not change it; derive a rig instead."""
         try:
             return self._model
         except AttributeError:
-            from .model import build_model  # here, so that a rig serves where Pinocchio is not installed
+            from .model import build_model  # here, so that rigs can be used without Pinocchio
 
             object.__setattr__(self, "_model", build_model(self.name, self.joints, self.prior, self.limits))
             return self._model
 
     @property
     def nq(self) -> int:
-        """Numbers of a configuration q."""
+        """Entries of a configuration q."""
         return sum(joint.nq for joint in self.joints)
 
     @property
     def nv(self) -> int:
-        """Numbers of a velocity v."""
+        """Entries of a velocity v."""
         return sum(joint.nv for joint in self.joints)
 
     @property
@@ -211,12 +211,12 @@ class Rig(_Derived):
 
     @property
     def weight(self) -> float:
-        """Of the whole body [N], by the prior."""
+        """Weight of the whole body [N], by the prior."""
         return GRAVITY * self.prior.total_mass
 
     @property
     def volumes(self) -> np.ndarray:
-        """Volume of each link's shapes (L,) [m^3]; overlaps count twice, NaN where a link has no shape."""
+        """Volume of each link's shapes (L,) [m^3]; overlaps count twice, NaN for a link without shapes."""
         result = np.full(len(self.links), np.nan)
         for shape in self.shapes:
             index = self.index(shape.link)
@@ -230,14 +230,14 @@ class Rig(_Derived):
 
     @property
     def descendants(self) -> np.ndarray:
-        """(L, L) True in row k and column l where link l is link k or hangs below it."""
+        """(L, L) True in row k and column l if link l is link k or its descendant."""
         result = np.eye(len(self.links), dtype=bool)
         for link, parent in enumerate(self.parents[1:], start=1):
             result[:, link] |= result[:, parent]
         return result
 
     def path(self, link: int) -> list[int]:
-        """Indices of the links from the first after the root to a link; none for the root."""
+        """Indices of the links from the root (excluded) to a link; empty for the root."""
         parents, result = self.parents, []
         while link > 0:
             result.append(link)
@@ -261,19 +261,19 @@ class Rig(_Derived):
 
     @property
     def neutral(self) -> np.ndarray:
-        """(nq,) every joint at zero, root at the world origin."""
+        """(nq,) configuration with every joint at zero and the root at the world origin."""
         return np.concatenate([joint.neutral for joint in self.joints])
 
     @property
     def rest(self) -> tuple[np.ndarray, np.ndarray]:
-        """Axes (L, 3, 3) and origins (L, 3) [m] of the links in the world, every joint at zero, root at the origin."""
+        """Rotations (L, 3, 3) and origins (L, 3) [m] of the links in the world in the neutral configuration."""
         try:
             return self._rest
         except AttributeError:
-            turns, places = rest_poses(self.joints)
-            turns.setflags(write=False)
-            places.setflags(write=False)
-            object.__setattr__(self, "_rest", (turns, places))
+            rotations, origins = rest_poses(self.joints)
+            rotations.setflags(write=False)
+            origins.setflags(write=False)
+            object.__setattr__(self, "_rest", (rotations, origins))
             return self._rest
 
     @property
@@ -281,21 +281,21 @@ class Rig(_Derived):
         """Height of the root link's origin above the lowest sole (or box corner) with every joint at zero [m]."""
         points = [(patch.link, patch.vertices) for patch in self.soles]
         points = points or list(zip(self.links, self.boxes, strict=True))
-        turns, places = self.rest
+        rotations, origins = self.rest
         own = ((self.index(link), vertices) for link, vertices in points)
-        return float(places[0, 2] - min((vertices @ turns[k].T + places[k])[:, 2].min() for k, vertices in own))
+        return float(origins[0, 2] - min((vertices @ rotations[k].T + origins[k])[:, 2].min() for k, vertices in own))
 
     @property
     def leg_length(self) -> float:
-        """[m] of the root or of the first joint of a leg, whichever is higher, above the lowest sole, joints at zero.
+        """Height [m] of the root or a leg's first joint, whichever is higher, above the lowest sole, joints at zero.
 
-        A root may lie on the floor: how far a body can rise and sink is told by its legs.
+        The root may be on the floor, but the vertical range of a body depends on its legs.
         """
         hips = [self.path(self.index(patch.link))[0] for patch in self.soles if self.index(patch.link)]
         return self.standing_height + max([0.0, *self.rest[1][hips, 2].tolist()])
 
     def limits_of(self, link: str) -> Limits:
-        """Limits of the joint that moves a link; none for the root."""
+        """Limits of the joint that moves a link; empty for the root."""
         index = self.index(link)
         first = sum(joint.nv for joint in self.joints[1:index])
         own = slice(first, first + self.joints[index].nv * (index > 0))
@@ -325,10 +325,10 @@ class Rig(_Derived):
         raise InvalidValue(f"rig {self.name!r} has no contact patch {name!r}; it has {', '.join(self.patches)}")
 
     def find_patch(self, name: str) -> ContactPolygon:
-        """The contact patch of a name, or that of the link of that name.
+        """The contact patch with a name, or on the link with that name.
 
         Raises:
-            UnknownName: none has it.
+            UnknownName: no patch or link with a patch has that name.
         """
         for contact in self.contacts:
             if name in (contact.name, contact.link):
@@ -337,7 +337,7 @@ class Rig(_Derived):
 
     @property
     def feet(self) -> tuple[str, ...]:
-        """Links that soles may be stated for: those that look like feet, or the two lowest ends, joints at zero."""
+        """Links that may get soles: those that look like feet, or the two lowest terminal links, joints at zero."""
         heights, carried = self.rest[1][:, 2].round(6), set(self.parents)
         ends = [k for k in range(len(self.links)) if k not in carried] or [0]
         found = [self.index(str(link)) for link in self.provenance.get(FEET, ())]  # type: ignore[attr-defined]
@@ -346,21 +346,21 @@ class Rig(_Derived):
         return tuple(self.links[k] for k in low)
 
     def require_contacts(self) -> None:
-        """Raise `InvalidValue` for a rig that has nothing to stand on."""
+        """Raise `InvalidValue` for a rig without contact patches."""
         if not self.contacts:
             drawn = {shape.link for shape in self.shapes} & set(self.provenance.get(FEET, ()))  # type: ignore[call-overload]
-            stated = " ".join(
+            soles = " ".join(
                 f"{link}={self._footprint(link) if link in drawn else 'LENGTHxWIDTH'}" for link in self.feet
             )
-            size = ", as large as they are drawn" if drawn else ""
-            lost = "".join(f"; {note}" for note in self.notes if MESHES_LOST in note or NO_LEGS in note)
+            size = ", as large as their shapes" if drawn else ""
+            reasons = "".join(f"; {note}" for note in self.notes if MESHES_LOST in note or NO_LEGS in note)
             raise InvalidValue(
-                f"rig {self.name!r} has no contact patches to stand on: if it has feet, state their soles in "
-                f"metres{size} (--soles {stated}){lost}"
+                f"rig {self.name!r} has no contact patches to stand on: if it has feet, specify their soles in "
+                f"metres{size} (--soles {soles}){reasons}"
             )
 
     def _footprint(self, link: str) -> str:
-        """Length and width [m] of a link's box seen from above, joints at zero: ``0.21x0.09``."""
+        """Length and width [m] of a link's box from above, joints at zero: ``0.21x0.09``."""
         k = self.index(link)
         low, high = self.boxes[k]
         along, across, _ = np.abs(self.rest[0][k]) @ (high - low)
@@ -368,7 +368,7 @@ class Rig(_Derived):
 
     @property
     def sides(self) -> dict[str, str]:
-        """Patch of each side, ``{"left": ..., "right": ...}``, by mirrored links, the patch's own name, or its place.
+        """Sole of each side, ``{"left": ..., "right": ...}``, by mirrored links, the patch's name, or its position.
 
         Raises:
             InvalidValue: a side has no patch.
@@ -380,46 +380,47 @@ class Rig(_Derived):
             named = [p.name for p in self.soles if p.link in links] or [p.name for p in self.soles if side in p.name]
             if named:
                 sides[side] = named[0]
-        if not sides and len(self.soles) == len(SIDES):  # names tell nothing: x is ahead, as in a rig's usual frame
-            turns, places = self.rest
+        if not sides and len(self.soles) == len(SIDES):  # no side in any name: x is forward, as in a rig's usual frame
+            rotations, origins = self.rest
             index = [self.index(p.link) for p in self.soles]
-            across = [float((turns[k] @ p.centroid + places[k])[1]) for k, p in zip(index, self.soles)]
+            across = [float((rotations[k] @ p.centroid + origins[k])[1]) for k, p in zip(index, self.soles)]
             sides = dict(zip(SIDES, np.array([p.name for p in self.soles])[np.argsort(across)[::-1]].tolist()))
         for side in SIDES:
             if side not in sides:
                 raise InvalidValue(
                     f"rig {self.name!r} has no {side} foot among its patches {', '.join(self.patches)}: "
-                    "it takes two feet, of links that are named left and right"
+                    "two feet on links named left and right are needed"
                 )
         return sides
 
     @property
     def forward(self) -> np.ndarray:
-        """(3,) where the rig faces with every joint at zero, to the quarter turn: its left sole is on its left.
+        """(3,) forward axis (+-x or +-y) with every joint at zero, from the positions of left and right sole.
 
         Raises:
             InvalidValue: a side has no patch.
         """
-        turns, places = self.rest
+        rotations, origins = self.rest
         soles = {side: self.patch(name) for side, name in self.sides.items()}
-        centres = {side: turns[k] @ p.centroid + places[k] for side, p in soles.items() for k in [self.index(p.link)]}
+        links = {side: self.index(patch.link) for side, patch in soles.items()}
+        centres = {side: rotations[links[side]] @ p.centroid + origins[links[side]] for side, p in soles.items()}
         across = centres["left"] - centres["right"]
         ahead = np.array([across[1], -across[0], 0.0])  # left x up
         return np.where(np.arange(3) == np.argmax(np.abs(ahead)), np.sign(ahead), 0.0)
 
     def with_prior(self, prior: InertialParameters, note: str | None = None) -> Rig:
-        """The same rig believing (and carrying in its model) other inertial parameters."""
+        """The same rig with other inertial parameters as prior and in its model."""
         notes = self.notes if note is None else (*self.notes, note)
         return replace(self, prior=prior, notes=notes)
 
     def with_joint_positions(self, positions: np.ndarray) -> Rig:
-        """The same rig with joint centres (L, 3) [m] elsewhere in their parents' frames; nothing else follows them."""
+        """The same rig with other joint centres (L, 3) [m] in their parents' frames; nothing else is changed."""
         moved = (replace(joint, position=place) for joint, place in zip(self.joints, positions, strict=True))
         return replace(self, joints=tuple(moved))
 
 
 def _to_plain(value: Any) -> Any:
-    """Mappings as dicts, sequences and arrays as tuples, NumPy's numbers as Python's: as any file gives them back."""
+    """Mappings as dicts, sequences and arrays as tuples, NumPy's numbers as Python's, as read from any file."""
     if isinstance(value, Mapping):
         return {str(key): _to_plain(entry) for key, entry in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -430,11 +431,11 @@ def _to_plain(value: Any) -> Any:
 
 
 def _unpickle(*values: Any) -> Rig:
-    """A rig out of a pickle: the very one that arrived before, if it is the same value."""
+    """A rig from a pickle: the same object as an equal rig unpickled before."""
     return _intern(Rig(*values))
 
 
 @lru_cache(maxsize=8)
 def _intern(rig: Rig) -> Rig:
-    """What is kept by a rig's value is then found by its identity: comparing two rigs takes milliseconds."""
+    """The first of equal rigs, so that caches find it by identity: comparing two rigs takes milliseconds."""
     return rig

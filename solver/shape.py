@@ -1,4 +1,4 @@
-"""Shapes on links, for collisions and for the eye."""
+"""Shapes of links, for collisions and display."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .arrays import frozen
 from .errors import InvalidValue
 
 KINDS = {"capsule": 2, "box": 3, "sphere": 1, "ellipsoid": 3, "mesh": 3}
-"""Kinds of shapes and how many sizes each has."""
+"""Kinds of shapes and their number of sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class Shape:
         object.__setattr__(self, "vertices", frozen("shape vertices", vertices, (None, 3)))
         faces = np.array(self.faces, int).reshape(-1, 3)
         if faces.size and not 0 <= faces.min() <= faces.max() < len(vertices):
-            raise InvalidValue(f"{called}: a face names a vertex that is none of its {len(vertices)}")
+            raise InvalidValue(f"{called}: a face refers to a vertex outside its {len(vertices)} vertices")
         faces.setflags(write=False)
         object.__setattr__(self, "faces", faces)
 
     @property
     def volume(self) -> float:
-        """[m^3]; of a mesh what its triangles enclose (divergence theorem), of an open one only an estimate."""
+        """[m^3]; for a mesh the volume enclosed by its triangles (divergence theorem), an estimate if it is open."""
         size = self.size
         if self.kind == "sphere":
             return float(4.0 / 3.0 * np.pi * size[0] ** 3)

@@ -1,8 +1,8 @@
-"""Rotations, once: vectors, quaternions xyzw and matrices, and the closed forms of their rates. NumPy only.
+"""Rotations: vectors, quaternions xyzw and matrices, and closed forms of their derivatives. NumPy only.
 
-Components come last: vectors (..., 3) [rad], unit quaternions (..., 4), matrices (..., 3, 3). Body axes: a rotation
-matrix takes them to the observer's. Results are views on memory with the components first, along which array
-arithmetic runs, so that ``np.moveaxis`` back costs nothing.
+Components come last: vectors (..., 3) [rad], unit quaternions (..., 4), matrices (..., 3, 3). A rotation matrix maps
+body axes to the observer's. Results are views of memory with the components first, where array arithmetic is fastest,
+so that ``np.moveaxis`` back costs nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TINY = 1e-12
 STILL = 1e-9
 """[rad] below which a rotation vector has no direction."""
 STRAIGHT = 1e-6
-"""[rad] from a right angle within which pitch leaves roll and yaw open."""
+"""[rad] Distance of the pitch from a right angle within which roll and yaw are not unique."""
 HALF_SINE = np.array([1 / 2, -1 / 48, 1 / 3840, -1 / 645120, 1 / 185794560])
 SECOND = np.array([1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800])
 FIRST_SLOPE = np.array([-1 / 24, 1 / 360, -1 / 13440, 1 / 907200, -1 / 95800320])
@@ -29,7 +29,7 @@ SECOND_SLOPE = np.array([-1 / 120, 1 / 2520, -1 / 120960, 1 / 9979200, -1 / 1245
 
 
 class Exponential:
-    """Rotation vectors with what their exponential and its derivatives need, computed once.
+    """Rotation vectors with the terms of their exponential and its derivatives, computed once.
 
     With K = skew(r), u = |r|^2, a = sin|r| / |r|, b = (1 - cos|r|) / u and c = (1 - a) / u, the rotation is
     R = 1 + a K + b K^2 and its right Jacobian, omega = J dr in body axes, J = 1 - b K + c K^2.

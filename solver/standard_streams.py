@@ -1,4 +1,4 @@
-"""Standard streams that cannot end the work: one that is closed, full or gone loses words, never results."""
+"""Robust standard streams: a closed or broken stream loses output but does not end the work."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .progress import Progress
 
 
 class RobustStream(io.RawIOBase):
-    """A file descriptor that is written to for as long as it takes what it is given.
+    """A file descriptor that discards output after its first write error.
 
     Attributes:
-        lost: why it no longer does; None while it does.
+        lost: the write error; None without one.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -26,7 +26,7 @@ class RobustStream(io.RawIOBase):
         self.lost: OSError | None = None
 
     def writable(self) -> bool:
-        """Always, as far as who writes can tell."""
+        """Always True, also after a write error."""
         return True
 
     def fileno(self) -> int:
@@ -34,15 +34,15 @@ class RobustStream(io.RawIOBase):
         return self._descriptor
 
     def isatty(self) -> bool:
-        """Whether somebody looks at it."""
+        """Whether it is a terminal."""
         return os.isatty(self._descriptor)
 
     def write(self, data: Any) -> int:
-        """Write what the descriptor takes, or lose all."""
+        """Write as much as the descriptor accepts, or discard all after an error."""
         while self.lost is None:
             try:
                 return os.write(self._descriptor, data)
-            except BlockingIOError:  # a parent's pipe that is full and does not wait
+            except BlockingIOError:  # a full, non-blocking pipe
                 select.select((), (self._descriptor,), ())
             except OSError as error:
                 self.lost = error
@@ -51,10 +51,10 @@ class RobustStream(io.RawIOBase):
 
 @contextmanager
 def robust_streams() -> Iterator[None]:
-    """Within the block, the process's own standard streams lose what they cannot take; others stay as they are.
+    """Within the block, the process's own standard streams discard what they cannot write; replaced streams stay.
 
-    What the encoding does not know is written as its escape. A stream that was closed takes everything and keeps
-    nothing; its number is taken, so that no file that is opened later gets what is meant for the stream.
+    Characters that the encoding lacks are escaped. A closed stream is replaced by the null device, which also occupies
+    its file descriptor, so that no file opened later receives the stream's output.
     """
     before = sys.stdin, sys.stdout, sys.stderr
     with open(os.devnull, "r+", encoding="utf-8") as nothing:
@@ -75,7 +75,7 @@ def robust_streams() -> Iterator[None]:
 
 @contextmanager
 def response_descriptor() -> Iterator[int]:
-    """Descriptor of answers; all else that would be printed, by libraries too, goes to the standard error meanwhile."""
+    """Descriptor of the standard output for responses; all other output, also of libraries, goes to standard error."""
     sys.stdout.flush()
     number, stream = sys.stdout.fileno(), sys.stdout
     own = os.dup(number)
@@ -90,7 +90,7 @@ def response_descriptor() -> Iterator[int]:
 
 
 def write_error(stream: TextIO) -> OSError | None:
-    """Why a `lasting` stream no longer takes words; None while it does, and of other streams."""
+    """The write error of a robust stream; None without one, and for other streams."""
     with suppress(ValueError):  # closed
         stream.flush()
     found = getattr(getattr(getattr(stream, "buffer", None), "raw", None), "lost", None)
@@ -98,18 +98,18 @@ def write_error(stream: TextIO) -> OSError | None:
 
 
 def cancel_when_unread(progress: Progress) -> Progress:
-    """Progress on the standard output that cancels the work when nobody is left to read it."""
+    """Progress on the standard output that cancels the work when its reader has closed it."""
 
-    def tell(fraction: float, message: str) -> None:
+    def report(fraction: float, message: str) -> None:
         progress(fraction, message)
         if write_error(sys.stdout) is not None:
-            raise Cancelled("stopped; nobody reads the progress any more")
+            raise Cancelled("stopped; the reader of the progress has closed the standard output")
 
-    return tell
+    return report
 
 
 def _robust(stream: TextIO | None, own: TextIO | None) -> TextIO | None:
-    """A stream of the process in its lasting form; one that somebody put in its place is theirs."""
+    """The robust form of a stream of the process; a stream that replaces it is returned unchanged."""
     if stream is None or stream is not own:
         return stream
     with suppress(OSError, ValueError):

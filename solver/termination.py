@@ -1,14 +1,13 @@
-"""How a process of ours ends when it is told to: soon, with nothing half-written, and in one line.
+"""Termination of the solver's processes by signals: quickly, without partial output, and with a one-line message.
 
-Python's own way is an exception wherever the program happens to be. Raised while a native module is imported or calls
-back, it crashes the interpreter now and then; raised while Python ends, it prints a traceback. A process that is ours
-alone (`handle_signals`) therefore does not unwind: what is half-written is removed and the process leaves. Two places
-may
-say otherwise: a step that must not be cut (`whole`), and work that keeps what is done so far (`interruptible`), which
-receives a `KeyboardInterrupt`. In a process of somebody else (a notebook, a test) Ctrl-C stays what it is there.
+By default Python raises an exception at an arbitrary point. During the import of a native module or in its callbacks
+that may crash the interpreter, and during shutdown it prints a traceback. So a process of the command line
+(`handle_signals`) removes partial output and exits without unwinding, with two exceptions: a step that must be
+completed (`uninterrupted`), and work that keeps partial results (`interruptible`), which receives a
+`KeyboardInterrupt`. In other processes (a notebook, a test) Ctrl-C keeps its usual effect.
 
-A parent that wants its child to end with it, however it ends, holds the child's standard input open and says so in
-the environment (`LIFELINE`): when the input ends, the parent is gone.
+A parent whose child should end with it keeps the child's standard input open and sets `LIFELINE` in its environment:
+the end of the input means that the parent has ended.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ from pathlib import Path
 from types import FrameType
 
 CODE = 130
-"""Exit code, as a shell says of Ctrl-C."""
+"""Exit code, as in shells after Ctrl-C."""
 LIFELINE = "EXCITING_DANCE_LIFELINE"
-"""Set in a child's environment: its standard input says nothing, and ends with its parent."""
+"""Environment variable of a child whose standard input has no data and ends with its parent."""
 GRACE = 2.0
-"""[s] A main thread that is busy in native code has to reach Python; then the process leaves without it."""
+"""[s] Time for a main thread in native code to return to Python before the process exits without it."""
 POLITE = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
-"""Signals that ask a process to end, of all systems."""
+"""Signals that request termination, on all systems."""
 NOTHING = "stopped; nothing was written"
 
 
 class _Stop:
-    """What this process does when it is told to stop."""
+    """State of termination of this process."""
 
     def __init__(self) -> None:
         self.owned = False
@@ -45,31 +44,31 @@ class _Stop:
         self.written: list[str] = []
         self.held = 0
         self.interruptible = False
-        self.asked = False
+        self.requested = False
 
 
 _stop = _Stop()
 
 
 def handle_signals() -> None:
-    """From now on, signals that ask this process to end do, and so does the end of a parent that holds its lifeline.
+    """Handle termination signals, and the end of a parent that holds this process's lifeline.
 
-    To be called first of all, in the main thread of a process that is here for nothing else. A signal that whoever
-    started it lets it ignore (``nohup``, a shell's background work) stays ignored.
+    Call it first in the main thread of a process that only runs the command line. Signals that are ignored at its
+    start (``nohup``, background jobs of a shell) stay ignored.
     """
     _stop.owned = True
     for name in POLITE:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _handle_signal)
-    atexit.register(_ignore_signals)  # the first to be registered is the last to be called
+    atexit.register(_ignore_signals)  # registered first, called last
     end_with_parent(_overdue)
 
 
 def end_with_parent(leave: Callable[[], None]) -> None:
-    """Watch the lifeline, if this process has one, and tell the main thread when it ends; ``leave`` ends the process.
+    """Watch the lifeline, if this process has one, and signal the main thread when it ends.
 
-    The main thread gets `GRACE` seconds before ``leave`` is called, in a thread of its own.
+    After `GRACE` seconds ``leave``, which ends the process, is called in a thread of its own.
     """
     if os.environ.pop(LIFELINE, None) is not None:  # a child of this process has another parent
         threading.Thread(target=_watch, args=(sys.stdin.fileno(), leave), daemon=True).start()
@@ -77,7 +76,7 @@ def end_with_parent(leave: Callable[[], None]) -> None:
 
 @contextmanager
 def lifeline() -> Iterator[tuple[int, dict[str, str]]]:
-    """A standard input for a child that ends with this process or the block, and what its environment must say."""
+    """A standard input for a child, which ends with this process or the block, and its environment variables."""
     end, own = os.pipe()
     try:
         yield end, {LIFELINE: "1"}
@@ -88,7 +87,7 @@ def lifeline() -> Iterator[tuple[int, dict[str, str]]]:
 
 @contextmanager
 def on_stop(undo: Callable[[], None]) -> Iterator[None]:
-    """Within the block, a stop calls this first; it must be quick, and right at any place of the block."""
+    """Within the block, termination calls `undo` first; it must be quick and correct at any point of the block."""
     token = object()
     _stop.undo[token] = undo
     try:
@@ -99,7 +98,7 @@ def on_stop(undo: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """The block, a short one, is not cut: a stop waits for its end, Ctrl-C in a process of somebody else too."""
+    """Delay termination, and Ctrl-C in other processes, until the end of the block, which must be short."""
     if not _stop.owned:
         with _ctrl_c_later():
             yield
@@ -109,7 +108,7 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         _stop.held -= 1
-        if _stop.asked and not _stop.held:
+        if _stop.requested and not _stop.held:
             _leave()
 
 
@@ -117,23 +116,23 @@ def uninterrupted() -> Iterator[None]:
 def _ctrl_c_later() -> Iterator[None]:
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:
-        yield  # Ctrl-C interrupts the main thread only; a handler set from C, as Blender's, could not be put back
+        yield  # Ctrl-C interrupts the main thread only; a handler set from C, as Blender's, cannot be restored
         return
-    came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    received: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: received.append(number))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-        if came:
+        if received:
             signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Within the block the first stop is a `KeyboardInterrupt`, for work that keeps what is done; the second ends it.
+    """Within the block the first signal raises `KeyboardInterrupt`, for work with partial results; the second ends it.
 
-    Nothing native may call back within the block.
+    The block must not have callbacks from native code.
     """
     before, _stop.interruptible = _stop.interruptible, True
     try:
@@ -143,13 +142,13 @@ def interruptible() -> Iterator[None]:
 
 
 def note_output(path: str | Path) -> None:
-    """An output is complete: a stop that comes later says so."""
+    """Note a complete output, which the message of a later termination lists."""
     if _stop.owned:
         _stop.written.append(str(path))
 
 
 def _ignore_signals() -> None:
-    """All is done, and nothing is left to stop: while Python takes itself apart, a signal would end it as a failure."""
+    """Ignore signals during Python's shutdown, where they would turn success into a failure."""
     for name in POLITE:
         if (number := getattr(signal, name, None)) is not None:
             signal.signal(number, signal.SIG_IGN)
@@ -159,7 +158,7 @@ def _handle_signal(number: int, frame: FrameType | None) -> None:
     if _stop.interruptible:
         _stop.interruptible = False
         raise KeyboardInterrupt
-    _stop.asked = True
+    _stop.requested = True
     if not _stop.held:
         _leave()
 
@@ -168,7 +167,7 @@ def _watch(lifeline: int, leave: Callable[[], None]) -> None:
     with suppress(OSError):
         while os.read(lifeline, 1024):
             pass
-    _stop.interruptible = False  # nobody is left to keep anything for
+    _stop.interruptible = False  # without a parent partial results are useless
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)  # wakes it from waiting, too
     else:
@@ -184,12 +183,12 @@ def _overdue() -> None:
 
 
 def _leave() -> None:
-    """End the process now; not by `sys.exit`, whose exit handlers and destructors would run amid what was cut."""
+    """End the process now, without `sys.exit`, whose handlers and destructors would run in an inconsistent state."""
     for undo in reversed(list(_stop.undo.values())):
         with suppress(Exception):
             undo()
-    written = [path for path in _stop.written if os.path.exists(path)]  # a file may have been part of what was undone
-    said = f"stopped; written before: {', '.join(written)}" if written else NOTHING
-    with suppress(OSError):  # past the streams, whose locks the main thread may hold
-        os.write(2, f"{chr(10) if os.isatty(2) else ''}{said}\n".encode(errors="backslashreplace"))
+    written = [path for path in _stop.written if os.path.exists(path)]  # `undo` may have removed a file
+    message = f"stopped; written before: {', '.join(written)}" if written else NOTHING
+    with suppress(OSError):  # not by the streams, whose locks the main thread may hold
+        os.write(2, f"{chr(10) if os.isatty(2) else ''}{message}\n".encode(errors="backslashreplace"))
     os._exit(CODE)

@@ -1,7 +1,7 @@
-"""One BLAS thread where matrices are small.
+"""Limits BLAS to one thread for small matrices.
 
-The matrices here have some hundred columns. A second BLAS thread gains nothing on them, and on a machine that is busy
-otherwise its waiting in a loop costs a factor of ten. Parallel work is shared between trials and samples instead.
+The matrices here have some hundred columns. More BLAS threads gain nothing, and on a busy machine their busy waiting
+costs a factor of ten. Work is parallel over trials and samples instead.
 """
 
 from __future__ import annotations
@@ -14,6 +14,6 @@ from threadpoolctl import threadpool_limits
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Within the block, BLAS and OpenMP use one thread; afterwards what they used before."""
+    """Within the block BLAS and OpenMP use one thread; afterwards the previous number is restored."""
     with threadpool_limits(limits=1):
         yield

@@ -15,24 +15,21 @@ from .motion import JointCoordinates, LinkDisplacements, Markers, Motion, Segmen
 from .wrenches import Wrenches
 
 if TYPE_CHECKING:
-    from .signals.filters import (
-        FilterPreset,
-    )  # whose room loads the dynamics library, which readers of files do without
+    from .signals.filters import FilterPreset  # its package loads the dynamics library, which file readers do not need
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Recording:
-    """A trial as it came from files: markers or joint coordinates, forces, or both, each at its own rate.
+    """A trial as read from files: markers, joint coordinates or segments, and forces, each at its own rate.
 
     Attributes:
         name: of the trial.
-        markers: or None where the files hold none.
-        wrenches: or None where the files hold none.
-        warnings: what reading went on past.
-        metadata: what the files say of the subject: ``mass`` [kg], ``height`` [m], ``sex``, ``subject``; absent where
-            they do not.
-        joints: joint coordinates, or None where the files hold none.
-        segments: orientations (and places) of segments, or None where the files hold none.
+        markers: or None without markers.
+        wrenches: or None without forces.
+        warnings: problems while reading.
+        metadata: of the subject, from the files: ``mass`` [kg], ``height`` [m], ``sex``, ``subject``; only known ones.
+        joints: joint coordinates, or None.
+        segments: orientations (and positions) of segments, or None.
     """
 
     name: str
@@ -45,7 +42,7 @@ class Recording:
 
     def __post_init__(self) -> None:
         if not self.name or not self.name.isprintable() or any(letter in self.name for letter in "/\\"):
-            raise InvalidValue(f"{self.name!r} cannot name a trial: its results are files of that name")
+            raise InvalidValue(f"{self.name!r} cannot be the name of a trial, because result files have that name")
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
 
     def __repr__(self) -> str:
@@ -56,22 +53,20 @@ class Recording:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Trial:
-    """A trial ready for identification: motion and wrenches on the same clock, equally little filtered.
+    """A trial ready for identification: synchronised motion and wrenches, filtered alike.
 
     Attributes:
         name: of the trial.
         motion: N frames.
         wrenches: N samples at the motion's times.
-        counted: (N,) True where every contact with the world is measured (flight counts: nothing touches).
-        excluded: why frames do not count: (reason, number of frames), for the report.
-        noise_replicas: the motion with its own noise once more, each a new draw (`signals.NoiseReplicas`); () where
-            that is unknown.
-        preset: low-pass that both sides of the equations are to pass; None where they hold frame by frame as they are.
-        marker_displacements: makes, for a row of the motion's frames, how far the markers of each link lie aside of it
-            (`signals.MarkerDisplacements`); None where no markers tell or the motion's links are shifted by them
-            already.
-        corner: [Hz] of the equations' noise: each stretch of frames that count is weighed by it (`signals.whitened`)
-            instead of being filtered by itself; None where they pass the preset.
+        counted: (N,) True where every contact with the world is measured, including flight.
+        excluded: (reason, number of frames) of excluded frames, for the report.
+        noise_replicas: replicas of the motion with added noise (`signals.NoiseReplicas`); () if unknown.
+        preset: low-pass for both sides of the equations; None if these are used frame by frame without a filter.
+        marker_displacements: of consecutive frames, the displacements of each link's markers from the model
+            (`signals.MarkerDisplacements`); None without markers, or if the motion's links include them already.
+        corner: [Hz] corner frequency of the equations' noise: each interval of counted frames is whitened by it
+            (`signals.whiten`) instead of being filtered; None if the equations are filtered by the preset.
     """
 
     name: str
@@ -90,12 +85,20 @@ class Trial:
             raise InvalidValue(f"trial {self.name!r}: motion and wrenches must share their times")
 
     def part(self, start: int, stop: int) -> Trial:
-        """Frames start..stop-1 as a trial, without shaken copies."""
-        pulled = None if self.marker_displacements is None else _OffsetDisplacements(self.marker_displacements, start)
+        """Frames start..stop-1 as a trial, without noise replicas."""
+        displacements = (
+            None if self.marker_displacements is None else _OffsetDisplacements(self.marker_displacements, start)
+        )
         wrenches, counted = self.wrenches.part(start, stop), self.counted[start:stop]
         motion = self.motion.part(start, stop)
         return Trial(
-            self.name, motion, wrenches, counted, preset=self.preset, marker_displacements=pulled, corner=self.corner
+            self.name,
+            motion,
+            wrenches,
+            counted,
+            preset=self.preset,
+            marker_displacements=displacements,
+            corner=self.corner,
         )
 
     def __repr__(self) -> str:
@@ -107,7 +110,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class _OffsetDisplacements:
-    """The pulls of a part, which begins with a later frame of the whole."""
+    """Marker displacements of a part that begins with a later frame of the whole."""
 
     whole: Callable[[slice], LinkDisplacements]
     first: int

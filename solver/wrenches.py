@@ -1,4 +1,4 @@
-"""What pushed: measured external forces and moments."""
+"""Measured external forces and moments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .errors import InvalidValue
 from .motion import describe_span, rate_of
 
 LEAST_LOAD = 10.0
-"""[N] A plate pushed with less has neither centre of pressure nor free moment worth the name."""
+"""[N] Vertical force below which centre of pressure and free moment of a plate are too inaccurate."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -23,7 +23,7 @@ class Wrenches:
         times: (N,) [s].
         frames: K names of plates or sensors.
         values: (N, K, 6) force [N] then moment [N m], world axes (z up), moment about the world origin.
-            NaN where the sensor delivered nothing.
+            NaN for missing samples.
         measured: (N, 6) True where that component of the total is measured (a recording without moments has
             False in the last three columns); all True by default.
     """
@@ -62,11 +62,11 @@ class Wrenches:
 
     @property
     def total(self) -> np.ndarray:
-        """Sum over the sensors (N, 6), world axes, about the world origin [N, N m]; NaN where one is missing."""
+        """Sum over the sensors (N, 6), world axes, about the world origin [N, N m]; NaN if a sensor is missing."""
         return self.values.sum(axis=1)
 
     def about(self, points: np.ndarray) -> np.ndarray:
-        """The total with the moment about other points.
+        """The total wrench with the moment about other points.
 
         Args:
             points: (3,) or (N, 3) [m], world.
@@ -80,9 +80,9 @@ class Wrenches:
 
     @property
     def free_moments(self) -> np.ndarray:
-        """Vertical moment of each sensor about its centre of pressure (N, K) [N m]; 0 where it is not `loaded`.
+        """Free moment Tz of each sensor about its centre of pressure (N, K) [N m]; 0 where it is not `loaded`.
 
-        The couple is vertical by definition, so that F . M = Fz Tz whatever the point of the line of action.
+        The free moment is vertical by definition, so F . M = Fz Tz for every reference point.
         """
         force, moment = self.values[:, :, :3], self.values[:, :, 3:]
         loaded = self.loaded
@@ -92,13 +92,13 @@ class Wrenches:
 
     @property
     def loaded(self) -> np.ndarray:
-        """(N, K) True where a sensor is pushed by more than `MIN_LOAD`."""
+        """(N, K) True where the vertical force exceeds `LEAST_LOAD`."""
         return np.asarray(self.values[:, :, 2] > LEAST_LOAD)
 
     def centres_of_pressure(self, loaded: np.ndarray | None = None) -> np.ndarray:
-        """Where each sensor's force pierces the floor z = 0, (N, K, 3) [m]; NaN where it is not ``loaded`` (N, K).
+        """Centre of pressure of each sensor in the floor z = 0, (N, K, 3) [m]; NaN where it is not ``loaded`` (N, K).
 
-        The free moment is taken to be vertical: x = -My / Fz, y = Mx / Fz.
+        With a vertical free moment x = -My / Fz, y = Mx / Fz.
         """
         vertical, moment = self.values[:, :, 2], self.values[:, :, 3:]
         vertical = np.where(self.loaded if loaded is None else loaded, vertical, np.nan)
@@ -112,30 +112,30 @@ class Wrenches:
         return Wrenches(self.times, self.frames, values, self.measured)
 
     def displaced(self, shift: np.ndarray) -> Wrenches:
-        """A copy whose sensors stand elsewhere by (3,) or (K, 3) [m], world; what they read stays."""
+        """A copy with sensors displaced by (3,) or (K, 3) [m], world, and the same readings."""
         values = self.values.copy()
         values[:, :, 3:] += np.cross(np.broadcast_to(shift, (len(self.frames), 3)), values[:, :, :3])
         return Wrenches(self.times, self.frames, values, self.measured)
 
     def scaled(self, factors: np.ndarray) -> Wrenches:
-        """A copy in which what each sensor reads is multiplied by its factor (K,)."""
+        """A copy with the readings of each sensor multiplied by its factor (K,)."""
         values = self.values * np.asarray(factors, float)[:, None]
         return Wrenches(self.times, self.frames, values, self.measured)
 
     def without_couple(self, lever: float) -> Wrenches:
-        """A copy less a vertical moment of ``lever`` [m] times each sensor's vertical force."""
+        """A copy without a vertical moment of ``lever`` [m] times each sensor's vertical force."""
         values = self.values.copy()
         values[:, :, 5] -= lever * values[:, :, 2]
         return Wrenches(self.times, self.frames, values, self.measured)
 
     def without_axes(self, axes: Sequence[int]) -> Wrenches:
-        """A copy in which these axes of the total count as not measured."""
+        """A copy in which these axes of the total are marked as not measured."""
         measured = np.array(self.measured)
         measured[:, list(axes)] = False
         return Wrenches(self.times, self.frames, self.values, measured)
 
     def without_bias(self, bias: np.ndarray) -> Wrenches:
-        """A copy with a constant wrench (6,) taken off each frame's total, split evenly over the sensors."""
+        """A copy with a constant wrench (6,) subtracted from each frame's total, in equal parts from the sensors."""
         bias = np.asarray(bias, float)
         if bias.shape != (6,):
             raise InvalidValue(f"a bias wrench has shape (6,), got {bias.shape}")

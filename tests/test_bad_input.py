@@ -52,9 +52,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ((), SUFFIXES),
         ("", "a path is empty"),
         ([""], "a path is empty"),
-        (None, "None is no path; give a string, a Path, or several of them"),
-        (3, "3 is no path; give a string, a Path, or several of them"),
-        ([3], "3 is no path; give a string, a Path, or several of them"),
+        (None, "None is not a path; give a string, a Path, or several of them"),
+        (3, "3 is not a path; give a string, a Path, or several of them"),
+        ([3], "3 is not a path; give a string, a Path, or several of them"),
     ],
 )
 def test_wrong_recordings_are_one_error(name: str, given: object, words: str, folder: Path) -> None:
@@ -108,7 +108,7 @@ def test_names_in_a_study_are_checked() -> None:
     for static in ("none", ["none"]):
         with pytest.raises(SolverError, match=r"unknown trial 'none'. Known: dance"):
             solver.calibrate(robot.recordings, sex="male", static=static)
-    with pytest.raises(SolverError, match="height lies between"):
+    with pytest.raises(SolverError, match="height must be between"):
         solver.calibrate(robot.recordings, sex="male", height="tall")  # type: ignore[arg-type]
 
 

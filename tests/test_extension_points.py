@@ -226,7 +226,7 @@ def test_wrong_input_is_one_error_with_the_choices(tmp_path: Path) -> None:
         (lambda: solver.load(tmp_path / "empty"), suffixes),
         (lambda: solver.load(tmp_path / "a.docx"), suffixes),
         (lambda: find_recordings([tmp_path / "none.trc"]), "does not exist"),
-        (lambda: solver.load(3), "is no path"),  # type: ignore[arg-type]
+        (lambda: solver.load(3), "is not a path"),  # type: ignore[arg-type]
         (lambda: solver.load(""), "empty"),
         (lambda: solver.build_rig({"kind": "hoap4"}), robots),
         (lambda: solver.build_rig({}), robots),

@@ -154,7 +154,7 @@ class StoredPair:
 class FoundThen:
     """What the identification found besides parameters: its plates and frequency weights.
 
-    Earlier versions wrote the weights of the identified parameters alone, as ``bands``, ``believed`` and ``shares``.
+    Earlier versions stored the weights of the identified parameters only, in the last three fields.
     """
 
     plates: KnownPlates

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..rig import Rig
 
 EXPLANATION = """
-Compares recordings of the same person or robot without and with a load. Reports its mass, the likeliest links that
+Compares recordings of the same person or robot without and with a load. Reports its mass, the most likely links that
 carry it, and every other link, or links that share it, that the data do not exclude at 95 %. Errors that both sets
 share cancel. An offset of the plates between the two sets looks like a load: zero the plates before both. Writes what
 `identify` writes for the recordings without load, with the load in report.html and result.json.

@@ -125,7 +125,7 @@ def test_gaps_in_the_wrench_are_unknown_intervals() -> None:
     assert "the wrench is unknown for 0.15 s" in sentence
     com = np.array(truth.data.com)
     com[7, 1] = np.nan
-    with pytest.raises(InvalidValue, match=r"com holds a value that is not finite at index \(7, 1\)"):
+    with pytest.raises(InvalidValue, match=r"com has a value that is not finite at index \(7, 1\)"):
         replace(truth.data, com=com)
 
 

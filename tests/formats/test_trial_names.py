@@ -54,5 +54,5 @@ def test_a_trial_with_another_name_has_a_warning(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "a/walk", "a\\walk", "walk\n", "walk\udce9"])
 def test_a_recording_has_a_name_for_files(name: str) -> None:
     """A name that no file can have everywhere is refused before any work."""
-    with pytest.raises(InvalidValue, match="cannot name a trial"):
+    with pytest.raises(InvalidValue, match="cannot be the name of a trial"):
         Recording(name)
