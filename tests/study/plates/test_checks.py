@@ -57,7 +57,7 @@ def test_correct_forces_cause_no_warning(walks: Body) -> None:
 def test_a_trial_that_does_not_belong_is_left_out(walks: Body) -> None:
     """One of two trials with reversed horizontal forces: it gives no equations, the other one does."""
     rig, records = walks
-    changed = [BY_NAME["horizontal forces reversed"].spoiled(records)[0], records[1]]
+    changed = [BY_NAME["horizontal forces reversed"].modify(records)[0], records[1]]
     prepared = prepare(rig, changed, PRESET)
     assert [finding.trials for finding in findings(prepared, MISMATCH)] == [(records[0].name,)]
     assert prepared.records[0].trial is None
@@ -82,7 +82,7 @@ def test_findings_can_be_overridden(walks: Body, name: str, kind: str) -> None:
     stated = None if case.stated_mass is None else case.stated_mass * rig.prior.total_mass
     # such forces may also not belong to the motion, which is not tested here
     options = PlateOptions(report_only=tuple({kind, MISMATCH}))
-    prepared = prepare(rig, case.spoiled(records), PRESET, stated_mass=stated, plates=options)
+    prepared = prepare(rig, case.modify(records), PRESET, stated_mass=stated, plates=options)
     assert Action.OVERRIDDEN in {finding.done for finding in findings(prepared, kind)}
     assert all(record.trial is not None for record in prepared.records)
     assert not any(record.plate_correction.shift.any() for record in prepared.records)
@@ -138,7 +138,7 @@ def test_frozen_markers_are_found(walks: Body) -> None:
 def test_displaced_plates_are_corrected(walks: Body) -> None:
     """Plates moved 4 cm to the side are moved back, within the uncertainty from the body's own asymmetry."""
     rig, records = walks
-    displaced = BY_NAME["plates elsewhere by 4 cm"].spoiled(records)
+    displaced = BY_NAME["plates elsewhere by 4 cm"].modify(records)
     prepared = prepare(rig, displaced, PRESET, plates=PlateOptions(report_only=(MISMATCH,)))
     assert [finding.done for finding in findings(prepared, POSITION)] == [Action.UNDONE]
     assert prepared.records[0].plate_correction.shift == pytest.approx([0.0, -0.04, 0.0], abs=0.014)
@@ -171,7 +171,7 @@ def test_cases_change_copies_only(walks: Body) -> None:
     records: Records = walks[1]
     before = [r.recording.wrenches.values.copy() for r in records if r.recording.wrenches is not None]
     for case in CASES:
-        case.spoiled(records)
+        case.modify(records)
     after = [r.recording.wrenches.values for r in records if r.recording.wrenches is not None]
     assert all(np.array_equal(one, two) for one, two in zip(before, after))
 
