@@ -1,4 +1,4 @@
-"""Which tests a change affects, on small repositories that the tests write."""
+"""Laws of the selection of tests that a change affects, on small repositories written by the tests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FILES = {
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A clone whose files are all committed on the branch ``main``."""
+    """A clone with all files committed on the branch ``main``."""
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -42,7 +42,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *command: str) -> str:
-    """What a command prints, which must succeed."""
+    """Output of a command that must succeed."""
     names = ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTEST_"))}
     done = subprocess.run(
@@ -77,7 +77,7 @@ def test_a_change_affects_the_tests_that_use_it(clone: Path, changed: str, affec
 
 
 def pytest_in(clone: Path, *options: str) -> str:
-    """What pytest prints in a clone that has this repository's options for changes."""
+    """Output of pytest in a clone with this repository's options for changes."""
     (clone / "tests" / "conftest.py").write_text("pytest_plugins = ('tests.affected',)\n")
     for name in ("affected.py", "import_graph.py"):
         shutil.copy(ROOT / "tests" / name, clone / "tests" / name)
@@ -113,7 +113,7 @@ def test_a_change_of_the_configuration_affects_all(clone: Path) -> None:
 
 
 def test_an_unknown_base_is_refused(clone: Path) -> None:
-    """A base that git does not know is an error that names it, not a run of no tests."""
+    """An unknown base is an error that names it, not a run without tests."""
     pytest_in(clone)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--changed", "--base", "nowhere"], cwd=clone, capture_output=True, text=True
@@ -122,8 +122,8 @@ def test_an_unknown_base_is_refused(clone: Path) -> None:
     assert "--base nowhere: git knows no such commit" in done.stderr
 
 
-def test_a_forecast_is_no_less_than_the_longest_file() -> None:
-    """Two workers halve the sum of all tests but not a file, which one runs; unknown tests count as the mean."""
+def test_a_forecast_is_at_least_the_longest_file() -> None:
+    """Two workers halve the total time but not that of a file, which one worker runs; unknown tests have the mean."""
     earlier = {"a.py::one": 100.0, "a.py::two": 200.0, "b.py::three": 60.0, "gone.py::four": 900.0}
     known = ["a.py::one", "a.py::two", "b.py::three"]
     assert forecast(known, earlier, 1) == "3 tests: about 6 minutes by their last run"

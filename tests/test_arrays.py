@@ -1,4 +1,4 @@
-"""Laws of what enters a value: it cannot change after, and what cannot change is not held twice."""
+"""Laws of arrays in values: they are immutable, and immutable arrays are shared instead of copied."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def motion() -> Motion:
 
 
 def test_parts_and_copies_of_a_value_share_its_memory(motion: Motion) -> None:
-    """Frames in a row, and the same value with one field replaced, take no memory of their own."""
+    """Consecutive frames, and a value with one field replaced, share the original's memory."""
     part, delayed = motion.part(2, 7), replace(motion, times=motion.times + 1.0)
     for name in ("q", "v", "a"):
         whole = getattr(motion, name)
@@ -27,8 +27,8 @@ def test_parts_and_copies_of_a_value_share_its_memory(motion: Motion) -> None:
         assert getattr(delayed, name) is whole
 
 
-def test_what_anybody_can_still_change_is_copied() -> None:
-    """Neither a writable array nor a read-only look at one may change what a value holds."""
+def test_writable_arrays_are_copied() -> None:
+    """Changing a writable array, or one below a read-only view, does not change a value made from it."""
     given = np.arange(6.0)
     looks = given[1:], np.broadcast_to(given, (2, 6))
     for look in looks:
@@ -45,13 +45,13 @@ def test_what_anybody_can_still_change_is_copied() -> None:
     assert mask.all()
 
 
-def test_every_second_frame_does_not_keep_the_others(motion: Motion) -> None:
-    """A part that is not dense is a copy: arithmetic stays fast, and the rest can go."""
+def test_strided_parts_are_copied(motion: Motion) -> None:
+    """A part that is not contiguous is a copy, so that arithmetic is fast and the original can be freed."""
     assert motion.frames(slice(0, 10, 2)).q.base is None
 
 
-def test_a_marker_is_seen_whole_or_not_at_all() -> None:
-    """One lost coordinate, missing or infinite, takes the others with it; complete samples stay as they are."""
+def test_a_marker_sample_is_complete_or_missing() -> None:
+    """A marker with one missing or infinite coordinate is missing in that frame; complete samples are unchanged."""
     given = np.arange(18.0).reshape(3, 2, 3)
     given[0, 1, 2], given[2, 0, 0] = np.nan, np.inf
     held = Markers(np.arange(3.0), ("a", "b"), given).positions
@@ -61,8 +61,8 @@ def test_a_marker_is_seen_whole_or_not_at_all() -> None:
     assert kept.sum() == 4
 
 
-def test_what_is_handed_over_is_taken_without_a_copy_and_cannot_be_written_to() -> None:
-    """A value takes an array that its maker gave away as it is: the same memory, read-only."""
+def test_arrays_with_transferred_ownership_are_not_copied() -> None:
+    """A value takes an array of `take_ownership` without a copy, and the array is read-only."""
     made = np.ones((3, 2))
     taken = frozen("made", take_ownership(made), (3, 2))
     assert np.shares_memory(taken, made)

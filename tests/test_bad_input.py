@@ -58,7 +58,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_wrong_recordings_are_one_error(name: str, given: object, words: str, folder: Path) -> None:
-    """Every function that takes recordings refuses what are none, and says what it takes."""
+    """Every function that takes recordings raises one error for other input, with the accepted kinds."""
     with pytest.raises(SolverError) as caught:
         FUNCTIONS[name](given)
     assert words in str(caught.value)
@@ -96,12 +96,12 @@ def test_unknown_names_and_types_are_one_error(call: Callable[[], object], words
 
 
 def test_a_rig_is_built_from_its_name_alone() -> None:
-    """A name that needs no arguments stands for the mapping with that kind."""
+    """A name without arguments builds the same rig as a mapping with that kind."""
     assert solver.build_rig("hoap3") == solver.build_rig({"kind": "hoap3"})
 
 
 def test_names_in_a_study_are_checked() -> None:
-    """A standing patch or a static trial that does not exist is refused with those that do."""
+    """The error of an unknown standing patch or static trial lists the known ones."""
     robot = solver.demo.simulated_robot()
     with pytest.raises(SolverError, match=r"unknown name 'tail'. Known: .*left_foot"):
         solver.track(robot.recordings, robot.rig, solver.Settings(standing="tail"))

@@ -1,4 +1,4 @@
-"""CITATION.cff follows the Citation File Format 1.2.0 as far as it uses it, and names what the software stands on."""
+"""CITATION.cff follows the Citation File Format 1.2.0 and cites the papers that the software implements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def citation() -> dict[str, Any]:
 
 
 def test_the_software_is_described(citation: dict[str, Any]) -> None:
-    """Every required key, none that the format does not know, this version and licence."""
+    """The file has every required key, no unknown one, and this version and licence."""
     assert citation.keys() >= REQUIRED
     assert citation.keys() <= ALLOWED
     assert citation["cff-version"] == "1.2.0"
@@ -39,7 +39,7 @@ def test_the_software_is_described(citation: dict[str, Any]) -> None:
 
 
 def test_the_five_papers_are_named(citation: dict[str, Any]) -> None:
-    """Each paper with title and every author's whole name, in keys that the format knows."""
+    """Each paper has a title and every author's full name, with keys of the format."""
     firsts = tuple(reference["authors"][0]["family-names"] for reference in citation["references"])
     assert firsts == PAPERS
     for reference in citation["references"]:
@@ -50,7 +50,7 @@ def test_the_five_papers_are_named(citation: dict[str, Any]) -> None:
 
 
 def test_articles_can_be_found(citation: dict[str, Any]) -> None:
-    """What a journal printed has its year, pages or number, and an identifier of the right form."""
+    """Journal articles have year, pages or number, and a valid identifier."""
     articles = [reference for reference in citation["references"] if reference["type"] == "article"]
     assert len(articles) == 4
     for article in articles:

@@ -1,4 +1,4 @@
-"""Uneven time stamps: values in between are those of smooth curves, and nothing is made up where samples were lost."""
+"""Laws of interpolation between uneven time stamps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GRID, EVEN = uniform_times(TIMES)
 
 
 def test_parabolas_are_interpolated_exactly() -> None:
-    """Uneven samples of a constant, a line and a parabola give them at even times, except in the outer intervals."""
+    """Constants, lines and parabolas are interpolated exactly from uneven samples, except in the outer intervals."""
     values = np.column_stack([np.ones_like(TIMES), TIMES, 3.0 * TIMES**2 - TIMES])
     inner = GRID[2:-2]
     assert not EVEN
@@ -20,8 +20,8 @@ def test_parabolas_are_interpolated_exactly() -> None:
     np.testing.assert_allclose(found, np.column_stack([np.ones_like(inner), inner, 3.0 * inner**2 - inner]), atol=1e-12)
 
 
-def test_a_swing_of_three_hertz_is_kept_to_a_thousandth() -> None:
-    """The error of a sine falls with the fourth power of the step: far below that of straight lines between samples."""
+def test_a_sine_of_three_hertz_is_accurate_to_a_thousandth() -> None:
+    """The error of a sine decreases with the fourth power of the step, far below that of linear interpolation."""
     values = np.sin(2.0 * np.pi * 3.0 * TIMES)[:, None]
     exact = np.sin(2.0 * np.pi * 3.0 * GRID)[3:-3]
     curve = np.abs(interpolate(TIMES, values, GRID)[3:-3, 0] - exact).max()
@@ -30,8 +30,8 @@ def test_a_swing_of_three_hertz_is_kept_to_a_thousandth() -> None:
     assert curve < 0.2 * line
 
 
-def test_where_samples_were_lost_nothing_is_made_up() -> None:
-    """Between samples that lie too far apart, and beside missing ones, the result is missing; elsewhere it is whole."""
+def test_lost_samples_are_not_interpolated() -> None:
+    """Between samples too far apart, and next to missing ones, the result is NaN; elsewhere it is finite."""
     times = np.delete(np.arange(100) * 0.01, [40, 41])
     values = np.ones((len(times), 1))
     values[10] = np.nan

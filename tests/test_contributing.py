@@ -1,4 +1,4 @@
-"""What a contributor relies on: map of packages, list of constants, automatic checks, the commands on the pages."""
+"""Contributors' tools: map of packages, list of constants, automatic checks, commands on the pages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def package(name: str, *imported: str) -> Package:
 
 
 def test_a_package_is_drawn_above_all_that_it_imports() -> None:
-    """A row above the highest of them; an arrow that follows from two others is left out; modules only connect."""
+    """Each package is one row above its highest import; arrows implied by two others are omitted."""
     module = Package("module", False, "", 1, 1, frozenset({"low"}))
     packages = {
         one.name: one for one in (package("top", "middle", "low"), package("middle", "module"), package("low"), module)
@@ -58,15 +58,15 @@ def test_a_package_is_drawn_above_all_that_it_imports() -> None:
     assert "What middle is." in drawing
 
 
-def test_packages_in_a_circle_cannot_be_drawn() -> None:
-    """The error names the circle."""
+def test_cyclic_packages_cannot_be_drawn() -> None:
+    """The error names the cycle."""
     with pytest.raises(ValueError, match="a -> b -> a"):
         reachable({"a": package("a", "b"), "b": package("b", "a")})
 
 
 @pytest.mark.parametrize("house", ["solver", "addon"])
-def test_the_map_says_what_the_imports_say(house: str) -> None:
-    """Following the arrows leads to all that a package imports, and nowhere else; each says what it is."""
+def test_the_map_agrees_with_the_imports(house: str) -> None:
+    """Along the arrows exactly the imports of a package are reached, and each package has a description."""
     packages = read_packages(ROOT / house)
     assert [name for name, one in packages.items() if not one.summary] == []
     arrows = find_arrows(packages)
@@ -79,7 +79,7 @@ def test_the_map_says_what_the_imports_say(house: str) -> None:
 
 
 def test_constants_are_read_as_documented(tmp_path: Path) -> None:
-    """Numbers in capitals, with the string after them or the comment at them; nothing is made up for the others."""
+    """Constants are numbers with names in capitals, documented by the string after them or a comment, if any."""
     (tmp_path / "module.py").write_text(MODULE)
     stiffness, share, draws, sides, bare = constants_of(tmp_path / "module.py", tmp_path)
     assert (stiffness.name, stiffness.value, stiffness.unit) == ("STIFFNESS", "3.5", "N/m")
@@ -91,7 +91,7 @@ def test_constants_are_read_as_documented(tmp_path: Path) -> None:
 
 
 def test_the_page_of_constants_quotes_the_sources() -> None:
-    """Every constant of the library has its row, and what the page says of it stands in its module."""
+    """Every constant of the library has a row, with the text of its module."""
     constants = find_constants(ROOT / "solver")
     assert len(constants) > 100
     sources = {path: " ".join((ROOT / path).read_text("utf-8").replace("#", " ").split()) for path in _paths(constants)}
@@ -115,7 +115,7 @@ def hooks() -> dict[str, dict[str, Any]]:
 
 
 def test_a_long_subject_is_refused() -> None:
-    """72 characters pass and 73 do not, whatever follows in the body."""
+    """A subject of 72 characters is accepted and one of 73 refused, whatever the body."""
     too_long = re.compile(hooks()["subject"]["entry"])
     assert not too_long.search("x" * 72 + "\n\n" + "y" * 100)
     assert too_long.search("x" * 73 + "\n\nshort")
@@ -123,7 +123,7 @@ def test_a_long_subject_is_refused() -> None:
 
 
 def test_git_runs_the_same_checks_as_lint() -> None:
-    """Each program of ``./dance lint`` has its hook, of the clone's own environment."""
+    """Each program of ``./dance lint`` has a hook that uses the clone's own environment."""
     commands = runpy.run_path(str(ROOT / "dance"))["commands"]("python", "lint", [])
     entries = [hook["entry"] for hook in hooks().values()]
     for command in commands:
@@ -145,14 +145,14 @@ def test_a_change_runs_what_a_contributor_runs() -> None:
 
 
 def test_the_checks_name_tests_that_exist() -> None:
-    """Every file or folder of tests that ``.ci/run`` chooses or leaves out is there."""
+    """Every file or folder of tests that ``.ci/run`` selects or excludes exists."""
     named = re.findall(r"\btests/[\w/.]+", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 def test_packages_are_built_for_every_platform() -> None:
-    """Each platform that has wheels gets its zip, each of the three systems its wheel, and Windows a zip without."""
+    """Each platform with wheels has its zip, each of the three systems a wheel, and Windows a zip without wheels."""
     jobs = load(".github/workflows/packages.yml")["jobs"]
     builds = {row["system"]: row["build"] for row in jobs["zip"]["strategy"]["matrix"]["include"]}
     text = (ROOT / "packaging" / "build.py").read_text(encoding="utf-8")
@@ -168,7 +168,7 @@ def test_packages_are_built_for_every_platform() -> None:
 
 @pytest.mark.parametrize("path", sorted(GITHUB.rglob("*.yml")), ids=lambda path: path.name)
 def test_files_that_automation_names_exist(path: Path) -> None:
-    """Every script that a workflow runs is there; every form has a name, a description and fields of known types."""
+    """Every script of a workflow exists; every form has a name, a description and fields of known types."""
     content = load(str(path.relative_to(ROOT)))
     if path.parent.name == "workflows":
         words = [word for step in steps(path.name) for word in str(step.get("run", "")).split()]
@@ -190,7 +190,7 @@ def test_files_that_automation_names_exist(path: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_for_contributors_name_what_exists(page: str) -> None:
-    """Every path, link and command in them is one of this clone; what is built, under out/ or dist/, need not be."""
+    """Every path, link and command exists in this clone, except build output under out/ or dist/."""
     text = (ROOT / page).read_text(encoding="utf-8")
     quoted = re.findall(r"`([^`\n]+)`", text)
     paths = [name for name in quoted if re.fullmatch(r"\.?[\w.]+(/[\w.]+)*/?", name) and ("/" in name or "." in name)]

@@ -42,7 +42,7 @@ def rig() -> Rig:
 
 
 def test_coordinates_are_differences_from_neutral(rig: Rig) -> None:
-    """Joint coordinates of one configuration or of many are Pinocchio's step from neutral."""
+    """Joint coordinates, of one configuration or a batch, are Pinocchio's difference from neutral."""
     steps = np.random.default_rng(0).uniform(-1.5, 1.5, (6, rig.nv))
     q = integrate(rig, rig.neutral, steps)
     expected = [pin.difference(rig.model, rig.neutral, row)[6:] for row in q]
@@ -54,7 +54,7 @@ def test_coordinates_are_differences_from_neutral(rig: Rig) -> None:
 
 
 def test_each_coordinate_has_its_name_link_and_unit(rig: Rig) -> None:
-    """A joint of one coordinate is called by its link, others add an axis; slides are lengths."""
+    """A single coordinate is named by its link, several by link and axis; slides are lengths."""
     assert coordinate_names(rig) == (
         "turn", "slide", "ball x", "ball y", "ball z", "wheel", "plane x", "plane y", "plane z"
     )  # fmt: skip
@@ -62,8 +62,8 @@ def test_each_coordinate_has_its_name_link_and_unit(rig: Rig) -> None:
     assert coordinate_lengths(rig).tolist() == [False, True, False, False, False, False, True, True, False]
 
 
-def test_places_are_pinocchios(rig: Rig) -> None:
-    """A joint's numbers lie in q and v where the model has them, and its rotations where a step changes them."""
+def test_slices_are_pinocchios(rig: Rig) -> None:
+    """Slices of joints in q and v are the model's, and those of rotations are where an integration step changes q."""
     for (joint, into, moves), entry in zip(joint_slices(rig), list(rig.model.joints)[1:], strict=True):
         assert (into.start, into.stop) == (entry.idx_q, entry.idx_q + entry.nq), joint.name
         assert (moves.start, moves.stop) == (entry.idx_v, entry.idx_v + entry.nv), joint.name
@@ -71,8 +71,8 @@ def test_places_are_pinocchios(rig: Rig) -> None:
     assert quaternion_columns(rig) == [slice(3, 7), slice(9, 13)]
 
 
-def test_turns_go_on_beyond_half_a_circle(rig: Rig) -> None:
-    """A ball joint that turns by more than half a circle has coordinates without a jump, whatever its signs."""
+def test_rotations_beyond_half_a_turn_are_continuous(rig: Rig) -> None:
+    """Coordinates of a spherical joint have no jump beyond half a turn, whatever the signs of its quaternions."""
     angles = np.linspace(0.0, 5.0, 60)
     q = np.tile(rig.neutral, (60, 1))
     ball = quaternion_columns(rig)[1]

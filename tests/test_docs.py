@@ -32,7 +32,7 @@ def card(title: str) -> str:
 
 
 def size(rig: Rig) -> str:
-    """Counts as the cards give them."""
+    """Counts as on the cards."""
     return f"{len(rig.links)} links, {rig.model.nv - 6} joint degrees of freedom"
 
 
@@ -51,7 +51,7 @@ def test_cards_count_links_and_joints(title: str, rig: Rig) -> None:
 
 
 def test_the_card_of_a_person_gives_masses_and_soles() -> None:
-    """The stated mass exactly, six corners a sole, a thorax that is corrected for women only."""
+    """The card gives the exact mass, six corners per sole, and the correction of the thorax for women only."""
     text = card("A person")
     rig = human(1.75, 63.21, "female")
     assert "exactly the stated mass" in text
@@ -64,7 +64,7 @@ def test_the_card_of_a_person_gives_masses_and_soles() -> None:
 
 
 def test_the_card_of_hoap3_gives_masses_height_and_speed() -> None:
-    """The three loads, how tall the robot is as built, and its speed limit."""
+    """The card gives the three loads, the height of the robot as built, and its speed limit."""
     text = card("HOAP-3")
     masses = [hoap3(payload).prior.total_mass for payload in ("battery_radio", "middle", "light")]
     assert re.findall(r"(\d\.\d\d) kg", text)[:3] == [f"{mass:.2f}" for mass in masses]
@@ -73,7 +73,7 @@ def test_the_card_of_hoap3_gives_masses_height_and_speed() -> None:
 
 
 def test_the_card_of_hrp2_gives_the_distribution_of_mass() -> None:
-    """Total, and the shares of trunk and waist, a leg, an arm, the head, in whole per cents."""
+    """The card gives the total mass, and percentages of trunk and waist, a leg, an arm and the head."""
     rig = hrp2()
     share = dict(zip(rig.links, 100.0 * rig.prior.masses / rig.prior.total_mass))
     leg = ("hip_yaw", "hip_roll", "thigh", "shank", "ankle", "foot")

@@ -23,7 +23,7 @@ EXAMPLES = ("InertialParameters", "build_rig", "cohort", "compare", "estimate_st
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_run(name: str) -> None:
-    """What a docstring shows happens."""
+    """Examples in docstrings give the output shown."""
     value = attrgetter(name)(solver)
     (test,) = doctest.DocTestFinder(recurse=False).find(value, name, globs={})
     assert test.examples

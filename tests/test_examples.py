@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SECONDS = 400.0
-"""An example takes 20 s on a machine of its own; this one may be busy."""
+"""[s] An example takes 20 s on an idle machine."""
 EXPECTED = {
     "batch_in_blender": ("Ada: 55.0 kg", "Ben: 84.0 kg", "Ada.blend Ben.blend"),
     "design_and_check": ("every check holds", "Not feasible", "centre of mass moves"),
@@ -26,13 +26,13 @@ EXPECTED = {
 
 
 def test_every_example_is_known() -> None:
-    """Each file has its line above, and each line its file."""
+    """Examples in the folder and in the list above are the same."""
     assert {path.stem for path in EXAMPLES} == set(EXPECTED)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(path: Path, tmp_path: Path) -> None:
-    """It ends without an error, prints its results, and writes under out/ only."""
+    """An example ends without an error, prints its results, and writes to out/ only."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     start = time.monotonic()
     done = subprocess.run(
@@ -47,7 +47,7 @@ def test_an_example_runs(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_opens_as_a_notebook(path: Path) -> None:
-    """Percent format: it begins with a cell of text that has a heading, and every cell of code is whole."""
+    """An example in percent format begins with a text cell with a heading, and every code cell is complete."""
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# %% [markdown]\n# # ")
     for cell in text.split("\n# %%\n")[1:]:

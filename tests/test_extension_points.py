@@ -126,7 +126,7 @@ def insert_row(path: Path, table: str, row: str) -> None:
 
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a copy of the program reports after one file and one row were added for each extension point."""
+    """Report of a copy of the program with one more file and row for each extension point."""
     root = tmp_path_factory.mktemp("extended")
     for name in ("solver", "addon", "assets"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -193,7 +193,7 @@ def test_a_new_verb_is_one_file_and_one_row(extended: dict[str, Any]) -> None:
     assert "count count to a number" in extended["verbs"]
 
 
-def test_rows_do_not_contradict_each_other() -> None:
+def test_rows_are_consistent() -> None:
     """Suffixes and names are unique, and every function of a row can be imported."""
     assert len(set(recording_suffixes())) == len(recording_suffixes())
     assert len({row.name for row in RIG_KINDS}) == len(RIG_KINDS)

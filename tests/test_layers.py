@@ -1,4 +1,4 @@
-"""The arrows between the layers, and what the repository's text must not say."""
+"""Laws of imports between layers, and of the repository's text."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def all_imports(folder: Path) -> list[Import]:
 
 
 def unit(path: Path, house: Path) -> str:
-    """The module or package directly under solver/ or addon/ that a file belongs to."""
+    """Module or package directly under solver/ or addon/ to which a file belongs."""
     return path.relative_to(house).parts[0].removesuffix(".py")
 
 
@@ -137,13 +137,13 @@ def layer(name: str, layers: tuple[frozenset[str], ...]) -> int:
 HOUSES = {"solver": (SOLVER, LAYERS), "addon": (ADDON, ADDON_LAYERS)}
 
 
-def test_solver_knows_no_blender() -> None:
+def test_solver_is_independent_of_blender() -> None:
     """No file of solver/ imports Blender's modules or the add-on."""
     assert [str(i) for i in all_imports(SOLVER) if i.target[0] in BLENDER] == []
 
 
 def test_one_file_imports_pinocchio() -> None:
-    """Pinocchio is imported in one file, which knows how Blender's extensions must load it."""
+    """Only one file imports Pinocchio, in the way that Blender's extensions need."""
     users = {i.path.name for i in all_imports(SOLVER) if not i.relative and i.target[0] in DYNAMICS_LIBRARY}
     assert users == {"pinocchio_loader.py"}
 
@@ -162,12 +162,12 @@ PINOCCHIO_ROOMS = {
     "solver/rigs/meshes.py",
     "addon/interpreter.py",  # says how to install it
 }
-"""Files that may name Pinocchio or coal, so that another engine could stand in."""
+"""Files that may name Pinocchio or coal, so that another engine could replace them."""
 MOST_ROOMS = 14
 
 
-def test_pinocchio_lives_in_few_rooms() -> None:
-    """Only the engine's own rooms name Pinocchio or coal, in code or in words; each of them does."""
+def test_pinocchio_is_used_in_few_files() -> None:
+    """Only the listed files name Pinocchio or coal, in code or prose, and each of them does."""
     named = re.compile(r"\b(pin|pinocchio|coal|hppfcl)\b")
     paths = [path for folder in (SOLVER, ADDON) for path in sources(folder)]
     found = {str(path.relative_to(ROOT)) for path in paths if named.search(path.read_text(encoding="utf-8"))}
@@ -176,7 +176,7 @@ def test_pinocchio_lives_in_few_rooms() -> None:
 
 
 def test_solver_imports_itself_relatively() -> None:
-    """solver/ works under any package name: it never says its own name and never looks above itself."""
+    """solver/ works under any package name: it imports neither its own name nor anything above itself."""
     absolute = [str(i) for i in all_imports(SOLVER) if not i.relative and i.target[0] == "solver"]
     escaping = [str(i) for i in all_imports(SOLVER) if i.relative and i.target[:1] != ("solver",)]
     assert absolute == []
@@ -184,7 +184,7 @@ def test_solver_imports_itself_relatively() -> None:
 
 
 def upward_imports(name: str) -> list[str]:
-    """Imports of a house from a layer that is not below the importing one."""
+    """Imports from a layer that is not below the importing one."""
     house, layers = HOUSES[name]
     wrong = []
     for found in all_imports(house):
@@ -200,13 +200,13 @@ def upward_imports(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", HOUSES)
-def test_arrows_point_down(name: str) -> None:
-    """Each part of the solver, and of the add-on, imports only from layers below its own: there are no circles."""
+def test_imports_are_from_lower_layers(name: str) -> None:
+    """Each part of the solver, and of the add-on, imports only from layers below its own, without cycles."""
     assert upward_imports(name) == []
 
 
 def file_of(found: Import) -> Path | None:
-    """The file of this repository that an import reads: a module, or the face of a package."""
+    """The file of this repository that an import reads: a module, or a package's `__init__`."""
     for parts in (found.target, found.target[:-1]):
         path = ROOT.joinpath(*parts)
         for file in (path.with_suffix(".py"), path / "__init__.py"):
@@ -216,7 +216,7 @@ def file_of(found: Import) -> Path | None:
 
 
 def circles(folder: Path) -> list[list[str]]:
-    """Files that import each other in a loop, however late; a package's face may name what is in it."""
+    """Files that import each other in a cycle, also inside functions; a package's `__init__` may import its modules."""
     rooms = {path for path in sources(folder) if path.name != "__init__.py"}
     arrows = {path: {file for found in imports(path) if (file := file_of(found)) in rooms} for path in rooms}
     left = dict(arrows)
@@ -232,11 +232,11 @@ def circles(folder: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("name", HOUSES)
 def test_no_two_files_import_each_other(name: str) -> None:
-    """Within a part, too, arrows run one way: who reads a file need not know who reads it in turn."""
+    """Imports within a part have no cycles either."""
     assert circles(HOUSES[name][0]) == []
 
 
-def test_quadratic_programs_know_no_robots() -> None:
+def test_quadratic_programs_are_independent_of_robotics() -> None:
     """solver/qp imports nothing of robotics: of the solver only errors, arrays and progress."""
     if not (SOLVER / "qp").is_dir():
         pytest.skip("there is no solver/qp")
@@ -247,7 +247,7 @@ def test_quadratic_programs_know_no_robots() -> None:
 
 @pytest.mark.parametrize("name", HOUSES)
 def test_every_part_has_a_layer(name: str) -> None:
-    """A new module or package of the solver or the add-on is placed in its layers on purpose."""
+    """Every module or package of the solver or the add-on is listed in one of its layers."""
     house, layers = HOUSES[name]
     for path in sources(house):
         if path != house / "__init__.py":
@@ -255,12 +255,12 @@ def test_every_part_has_a_layer(name: str) -> None:
 
 
 def test_one_file_of_the_addon_finds_the_solver() -> None:
-    """Where the solver lies (beside the add-on in a clone, inside the extension in Blender) is one file's knowledge."""
+    """Only one file depends on the solver's location: beside the add-on in a clone, in the extension in Blender."""
     assert {i.path.name for i in all_imports(ROOT / "addon") if i.target[0] == "solver"} <= {"solver_api.py"}
 
 
 def test_extension_imports_without_blender() -> None:
-    """The root __init__.py imports no Blender module when it is loaded, so that tests can collect beside it."""
+    """The root __init__.py imports no Blender module when it is loaded, so that pytest can collect tests."""
     root = ROOT / "__init__.py"
     if not root.exists():
         pytest.skip("there is no extension here")
@@ -277,7 +277,7 @@ TEXT = {".py", ".md", ".toml", ".txt", ".json", ".csv", ".cfg", ".yml", ".yaml",
 
 
 def test_text_names_no_machine() -> None:
-    """What is committed tells nothing of the machine it was written on."""
+    """Committed text has no names or paths of the machine on which it was written."""
     listing = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
     )

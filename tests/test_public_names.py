@@ -1,4 +1,4 @@
-"""What `import solver` offers."""
+"""Laws of the public names of `import solver`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FUNCTIONS = [name for name in NAMES if inspect.isfunction(inspect.unwrap(attrget
 NUMBER = re.compile(r"\bfloat\b|ndarray")
 BARE = "share|fraction|ratio|factor|coefficient|relative|dimensionless|a number|in its own unit|logarithm"
 MEASURED = re.compile(rf"\[[^\]]+\]|\(\w[^)]*,[^)]*\)|\b({BARE})\b")
-"""A unit as [m], a shape as (N, 3), a range as [0, 1), or the word that says there is none."""
+"""A unit as [m], a shape as (N, 3), a range as [0, 1), or a word for no unit."""
 
 
 def entries(documentation: str) -> dict[str, str]:
-    """What a docstring says about each argument or attribute, by name."""
+    """Description of each argument or attribute in a docstring, by name."""
     found: dict[str, str] = {}
     inside = False
     names: list[str] = []
@@ -39,7 +39,7 @@ def entries(documentation: str) -> dict[str, str]:
 
 
 def numbers_of(value: object) -> dict[str, str]:
-    """Names of the numbers and arrays that a value holds or a function takes, with their annotations."""
+    """Numbers and arrays of a value or of a function's parameters: annotations by name."""
     if is_dataclass(value):
         kinds = {field.name: str(field.type) for field in fields(value)}
     else:
@@ -49,7 +49,7 @@ def numbers_of(value: object) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_public_name_exists_and_is_documented(name: str) -> None:
-    """A name that is promised can be had, and tells in words of its own what it is."""
+    """Every public name can be imported and has its own docstring."""
     value = attrgetter(name)(solver)
     if name == "VERSION":
         return
@@ -60,13 +60,13 @@ def test_every_public_name_exists_and_is_documented(name: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_public_function_shows_an_example(name: str) -> None:
-    """Whoever looks a function up sees it used."""
+    """The docstring of every public function has an example."""
     assert ">>> " in attrgetter(name)(solver).__doc__
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "VERSION"])
 def test_numbers_have_units(name: str) -> None:
-    """Every number and array that a public value holds or a public function takes has a unit, a shape or a range.
+    """Every number and array of a public value or function has a unit, a shape or a range.
 
     A number without a unit says so, by one of the words of `BARE`.
     """
@@ -77,19 +77,19 @@ def test_numbers_have_units(name: str) -> None:
 
 
 def test_import_is_cheap() -> None:
-    """`import solver` loads neither NumPy nor Pinocchio: the add-on may import it before either is there."""
+    """`import solver` loads neither NumPy nor Pinocchio, so the add-on can import it before these are installed."""
     code = "import solver, sys; print('numpy' in sys.modules, 'pinocchio' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
 
 
 def test_unknown_name_is_an_attribute_error() -> None:
-    """Asking for what does not exist fails as for any module."""
+    """An unknown name is an `AttributeError`, as for any module."""
     with pytest.raises(AttributeError, match="nonsense"):
         solver.nonsense  # noqa: B018
 
 
 def test_the_interface_is_small() -> None:
-    """Sixty names or fewer are at the top; the rest is found in the sub-packages, each name in one place."""
+    """At most sixty names are at the top level; the others are in sub-packages, each in a single one."""
     assert len(solver.__all__) <= 60
     assert not {name.rpartition(".")[2] for name in IN_PACKAGES} & set(solver.__all__)

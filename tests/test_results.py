@@ -1,4 +1,4 @@
-"""Results of the public functions: iteration, tables, HTML and figures; inputs by value, by name and by path."""
+"""Laws of results of public functions: iteration, tables, HTML, figures; inputs by value, name and path."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_data_frame_has_a_row_per_link(study: solver.Study) -> None:
 
 
 def test_columns_are_complete_without_pandas(study: solver.Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever builds the frame receives one value per link and column, equal to the parameters."""
+    """The builder of the data frame receives one value per link and column, equal to the parameters."""
     received = {}
     module = type(sys)("pandas")
     module.DataFrame = lambda columns: received.update(columns)  # type: ignore[attr-defined]
@@ -62,7 +62,7 @@ def test_columns_are_complete_without_pandas(study: solver.Study, monkeypatch: p
 
 
 def test_a_missing_pandas_is_named(study: solver.Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without pandas the error says what to install."""
+    """Without pandas the error names the package to install."""
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(solver.SolverError, match="pip install pandas"):
         study.to_dataframe()
@@ -116,7 +116,7 @@ def test_an_unknown_rig_is_one_error_with_the_choices(rig: object) -> None:
 
 @pytest.mark.parametrize("recordings", [[], (), [3], [ROBOT.recordings[0], "walk.trc"]])
 def test_what_is_no_recording_is_one_error(recordings: object) -> None:
-    """An empty list, a number, or recordings mixed with paths."""
+    """An empty list, a number, and recordings mixed with paths are errors."""
     with pytest.raises(solver.InvalidValue):
         solver.track(recordings, ROBOT.rig)
 

@@ -1,4 +1,4 @@
-"""Laws of rotations: group, exponential, logarithm and their rates, against Pinocchio and SciPy."""
+"""Laws of rotations: group, exponential, logarithm and their derivatives, against Pinocchio and SciPy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def skewed(x: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("angle", BEYOND)
 def test_exponential_is_that_of_pinocchio_and_scipy(angle: float) -> None:
-    """Matrices and quaternions of rotation vectors are those of two other libraries."""
+    """Matrices and quaternions of rotation vectors are those of the two other libraries."""
     r = vectors(angle)
     np.testing.assert_allclose(so3.exp(r), [pin.exp3(x) for x in r], atol=1e-12)
     np.testing.assert_allclose(so3.exp(r), Rotation.from_rotvec(r).as_matrix(), atol=1e-12)
@@ -48,7 +48,7 @@ def test_logarithm_undoes_the_exponential(angle: float) -> None:
 
 
 def test_half_a_turn_has_a_logarithm() -> None:
-    """Where r and -r turn alike, the logarithm is one of them."""
+    """At half a turn, where r and -r are one rotation, the logarithm is one of them."""
     r = vectors(np.pi)
     for found in (so3.log(so3.exp(r)), so3.quaternion_log(so3.quaternion_exp(r))):
         np.testing.assert_allclose(so3.exp(found), so3.exp(r), atol=1e-12)
@@ -57,7 +57,7 @@ def test_half_a_turn_has_a_logarithm() -> None:
 
 @pytest.mark.parametrize("angle", ANGLES)
 def test_one_rotation_alone_is_as_in_a_batch(angle: float) -> None:
-    """Without a batch, near zero and near half a turn alike, a rotation gives what it gives among others."""
+    """A single rotation has the same results as in a batch, also near zero and near half a turn."""
     r = vectors(angle)
     dr = np.random.default_rng(9).standard_normal(3)
     many, one = so3.Exponential(r), so3.Exponential(r[7])
@@ -68,7 +68,7 @@ def test_one_rotation_alone_is_as_in_a_batch(angle: float) -> None:
 
 
 def test_roll_pitch_and_yaw_are_those_of_pinocchio() -> None:
-    """URDF's angles give Pinocchio's matrix and come back; at a right angle of pitch an equal turn comes back."""
+    """URDF's angles give Pinocchio's matrix and are recovered; at a right angle of pitch an equal rotation is."""
     generator = np.random.default_rng(10)
     for angles in [*generator.uniform(-1.5, 1.5, (10, 3)), np.zeros(3)]:
         matrix = so3.from_rpy(angles)
@@ -81,7 +81,7 @@ def test_roll_pitch_and_yaw_are_those_of_pinocchio() -> None:
 
 @pytest.mark.parametrize("angle", BEYOND)
 def test_matrices_and_quaternions_are_one_rotation(angle: float) -> None:
-    """A quaternion comes back from its matrix, up to sign, and matrices are those of Pinocchio."""
+    """A quaternion is recovered from its matrix, up to sign, and matrices are those of Pinocchio."""
     quaternions = so3.quaternion_exp(vectors(angle))
     matrices = so3.to_matrix(quaternions)
     np.testing.assert_allclose(matrices, [pin.Quaternion(x).matrix() for x in quaternions], atol=1e-12)
@@ -127,7 +127,7 @@ def test_inverse_right_jacobian(angle: float) -> None:
 
 
 def test_the_nearest_rotation_has_no_nearer_neighbour() -> None:
-    """A rotation is its own; of any matrix, mirrored too, turns of the nearest in any direction lie further off."""
+    """The rotation nearest to a rotation is itself; near that of any other matrix all rotations are farther away."""
     generator = np.random.default_rng(4)
     turns = Rotation.random(5, random_state=4).as_matrix()
     np.testing.assert_allclose(so3.nearest_rotation(2.5 * turns), turns, atol=1e-14)
@@ -141,7 +141,7 @@ def test_the_nearest_rotation_has_no_nearer_neighbour() -> None:
 
 
 def test_quaternions_are_a_group() -> None:
-    """Products, inverses and turned vectors are those of the matrices; batches broadcast against one rotation."""
+    """Products, inverses and rotated vectors are those of the matrices; batches broadcast against one rotation."""
     generator = np.random.default_rng(7)
     r, s, x = generator.standard_normal((3, 6, 3))
     p, q = so3.quaternion_exp(r), so3.quaternion_exp(s)
@@ -153,7 +153,7 @@ def test_quaternions_are_a_group() -> None:
 
 
 def test_smallest_rotation_between_directions() -> None:
-    """It turns the one into the other by the angle between them, and by half a turn if they are opposite."""
+    """The rotation maps one direction to the other by the angle between them, half a turn if they are opposite."""
     generator = np.random.default_rng(8)
     for start, stop in generator.standard_normal((10, 2, 3)):
         turn = so3.rotation_between(start, stop)
@@ -166,8 +166,8 @@ def test_smallest_rotation_between_directions() -> None:
         assert np.linalg.det(turn) == pytest.approx(1.0)
 
 
-def test_signs_and_turns_go_on_in_time() -> None:
-    """Flipped quaternions and rotation vectors cut at half a turn come back as one curve, of the same rotations."""
+def test_signs_and_rotation_vectors_become_continuous() -> None:
+    """Quaternions with flipped signs and wrapped rotation vectors become continuous curves of the same rotations."""
     times = np.linspace(0.0, 1.0, 40)
     curve = np.outer(5.5 * times, [0.6, 0.0, 0.8]) + np.array([0.0, 0.1, 0.0])
     quaternions = so3.quaternion_exp(curve)
@@ -178,21 +178,21 @@ def test_signs_and_turns_go_on_in_time() -> None:
 
 
 def test_no_rotation_after_a_full_turn_is_a_full_turn() -> None:
-    """The identity is unwrapped to the full turn about the axis that led to it."""
+    """After almost a full turn the identity is unwrapped to the full turn about the same axis."""
     goal = np.array([0.0, 0.0, 6.2])
     np.testing.assert_allclose(so3.nearest_rotation_vector(np.zeros(3), goal), [0.0, 0.0, 2.0 * np.pi])
     np.testing.assert_array_equal(so3.nearest_rotation_vector(np.zeros(3), 0.1 * goal), np.zeros(3))
 
 
 def test_rates_without_acceleration() -> None:
-    """Second derivatives left out count as zero."""
+    """Omitted second derivatives are zero."""
     r, dr = np.random.default_rng(2).standard_normal((2, 9, 3))
     left_out, zero = so3.Exponential(r).rates(dr), so3.Exponential(r).rates(dr, np.zeros_like(r))
     np.testing.assert_array_equal(left_out, zero)
 
 
 def test_rates_meet_where_the_series_end() -> None:
-    """Series and closed forms agree to rounding on both sides of the angle where one takes over from the other."""
+    """Series and closed forms agree to rounding on both sides of the angle at which they are switched."""
     generator = np.random.default_rng(4)
     dr, ddr = generator.standard_normal((2, 20, 3))
     edge = np.sqrt(so3.SMALL)
@@ -214,7 +214,7 @@ def test_skew_and_its_inverse() -> None:
 
 @pytest.mark.parametrize("shape", [(), (1,), (0,), (2, 3)])
 def test_batches_are_single_rotations(shape: tuple[int, ...]) -> None:
-    """Arrays of rotations of any shape give what each rotation alone gives."""
+    """Arrays of rotations of any shape have the results of each rotation alone."""
     generator = np.random.default_rng(6)
     r, dr, ddr = generator.standard_normal((3, *shape, 3))
     whole = so3.Exponential(r)
@@ -253,6 +253,6 @@ def test_batches_are_single_rotations(shape: tuple[int, ...]) -> None:
     ],
 )
 def test_other_shapes_are_refused(call: object, shape: tuple[int, ...], said: str) -> None:
-    """What holds no rotations is refused by name and shape."""
+    """Arrays of other shapes are errors with name and shape."""
     with pytest.raises(InvalidValue, match=said):
         call(np.zeros(shape))  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""Long arrays in files."""
+"""Laws of long arrays in files."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from solver.file_arrays import LONG, FileRows, is_stored, release_pages, store
 
 COLUMNS = 1000
 MANY = LONG // (8 * COLUMNS) + 500
-"""Rows of an array that is long."""
+"""Rows of a long array."""
 
 
 def numbers(rows: int) -> np.ndarray:
-    """(rows, COLUMNS) no two alike."""
+    """(rows, COLUMNS) different values."""
     return np.arange(rows * COLUMNS, dtype=float).reshape(rows, COLUMNS)
 
 
 def owner(array: np.ndarray) -> object:
-    """What the memory of an array belongs to."""
+    """Owner of an array's memory."""
     part: object = array
     while isinstance(part, np.ndarray):
         part = part.base
@@ -36,7 +36,7 @@ def owner(array: np.ndarray) -> object:
 
 @contextmanager
 def files_end_at(size: int) -> Iterator[None]:
-    """A disk on which no file gets larger than so many bytes."""
+    """A disk with a limit of bytes per file."""
     import resource  # POSIX alone
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -49,8 +49,8 @@ def files_end_at(size: int) -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, told)
 
 
-def test_rows_put_together_are_the_rows_that_came() -> None:
-    """Rows that came piece by piece are the array that they are pieces of, however long it is."""
+def test_appended_rows_are_concatenated() -> None:
+    """Rows appended in pieces give the whole array, whatever its length."""
     for rows in (10, MANY):
         whole, collected = numbers(rows), FileRows()
         for start in range(0, rows, 700):
@@ -61,8 +61,8 @@ def test_rows_put_together_are_the_rows_that_came() -> None:
         assert not found.flags.writeable
 
 
-def test_a_long_array_lies_in_a_file_without_a_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A long array is read from a file that no folder shows, and reads the same after its pages were given back."""
+def test_a_long_array_is_in_an_unnamed_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A long array is in a file without a directory entry, and is unchanged after its pages are released."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     whole = numbers(MANY)
@@ -77,16 +77,16 @@ def test_a_long_array_lies_in_a_file_without_a_name(monkeypatch: pytest.MonkeyPa
         found[0] = 1.0
 
 
-def test_values_share_what_lies_in_a_file() -> None:
-    """A value made of a part of a long one holds no second copy of it."""
+def test_values_share_arrays_in_files() -> None:
+    """A value made from a part of a long array has no copy of it."""
     whole = frozen("whole", numbers(MANY), (None, COLUMNS))
     part = frozen("part", whole[3 : MANY - 3], (None, COLUMNS))
     assert np.shares_memory(whole, part)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files there")
-def test_a_full_disk_leaves_the_rows_in_memory() -> None:
-    """Where the disk is full, at the first or at a later row, all rows are there all the same."""
+def test_rows_stay_in_memory_if_the_disk_is_full() -> None:
+    """If the disk is full, at the first or a later row, the array is complete nevertheless."""
     whole = numbers(2 * MANY)
     for room in (1000, LONG + 10_000_000):
         with files_end_at(room):
@@ -98,8 +98,8 @@ def test_a_full_disk_leaves_the_rows_in_memory() -> None:
         assert not is_stored(owner(found))
 
 
-def test_a_place_in_a_long_array_is_told() -> None:
-    """What is not finite is told by its place in the whole array, beyond the rows that are checked first too."""
+def test_the_index_of_a_wrong_value_in_a_long_array_is_reported() -> None:
+    """The error of a value that is not finite gives its index in the whole array, also beyond the first slice."""
     whole = np.zeros((70_000, 2))
     whole[66_000, 1] = np.nan
     with pytest.raises(InvalidValue, match=r"index \(66000, 1\)"):

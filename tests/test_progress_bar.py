@@ -1,4 +1,4 @@
-"""Progress in a terminal, seen through one: a pseudo-terminal and what its screen shows."""
+"""Progress in a terminal, tested with a pseudo-terminal and its screen."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = 100
 WAIT = 60.0
-"""[s] A busy machine may take long to start Python."""
+"""[s] Python may start slowly on a busy machine."""
 ERASE = "\v"
-"""Stands for the sequence that empties the rest of a line."""
+"""Replaces the sequence that erases the rest of a line."""
 WORK = """
 import sys, time
 from solver.progress_bar import progress_bar
@@ -49,7 +49,7 @@ class Terminal:
         self.sent = ""
 
     def read(self) -> bool:
-        """Take what the program has sent; False when it has gone."""
+        """Read available output; False after the program has ended."""
         try:
             more = os.read(self.near, 65536)
         except OSError:
@@ -58,7 +58,7 @@ class Terminal:
         return bool(more)
 
     def until(self, pattern: str) -> None:
-        """Read until the program has shown a pattern."""
+        """Read until the output has a pattern."""
         end = time.monotonic() + WAIT
         while not re.search(pattern, self.sent):
             assert time.monotonic() < end, self.sent
@@ -73,7 +73,7 @@ class Terminal:
 
 
 def screen(sent: str) -> list[str]:
-    """The lines that a terminal shows after it was sent this."""
+    """The lines on a terminal's screen after this output."""
     lines, column = [""], 0
     for letter in sent.replace("\x1b[K", ERASE):
         if letter == "\r":
@@ -88,8 +88,8 @@ def screen(sent: str) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def test_one_bar_moves_and_is_gone() -> None:
-    """One line tells step, share, and time left, also between reports; what is printed stands alone and whole."""
+def test_one_bar_is_updated_and_erased() -> None:
+    """One line shows step, fraction and remaining time, also between reports; other output is on complete lines."""
     terminal = Terminal(sys.executable, "-c", WORK)
     assert terminal.ended() == 0
     assert screen(terminal.sent) == ["a note, whole", "done", ""]
@@ -102,7 +102,7 @@ def test_one_bar_moves_and_is_gone() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_stopping_leaves_the_terminal_clean(number: signal.Signals, tmp_path: Path) -> None:
-    """A verb that is stopped takes its bar away, says so on a line of its own, and leaves no folder."""
+    """A stopped verb erases its bar, reports the stop on a line of its own, and leaves no folder."""
     terminal = Terminal(sys.executable, "-m", "solver", "demo", "--output", "out", at=tmp_path)
     terminal.until(r"\d %")
     terminal.process.send_signal(number)
@@ -111,16 +111,16 @@ def test_stopping_leaves_the_terminal_clean(number: signal.Signals, tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_where_no_terminal_is_lines_are_written() -> None:
-    """Into a pipe go plain lines, one a report."""
+def test_without_a_terminal_lines_are_written() -> None:
+    """Progress in a pipe is one plain line per report."""
     done = subprocess.run([sys.executable, "-c", WORK], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stderr.splitlines() == [f"[{share:3d} %] lifting leg {share // 25}" for share in (0, 25, 50, 75)]
     assert done.stdout.splitlines() == ["a note, whole", "done"]
 
 
 @pytest.mark.parametrize(("before", "columns"), [("import sys; sys.modules['tqdm'] = None\n", COLUMNS), ("", 0)])
-def test_where_no_bar_can_be_lines_are_written(before: str, columns: int) -> None:
-    """Without tqdm, as inside Blender, and on a terminal that does not know its width, lines tell it too."""
+def test_without_a_possible_bar_lines_are_written(before: str, columns: int) -> None:
+    """Progress is plain lines without tqdm, as in Blender, and on a terminal of unknown width."""
     terminal = Terminal(sys.executable, "-c", before + WORK, columns=columns)
     assert terminal.ended() == 0
     assert "[ 75 %] lifting leg 3" in screen(terminal.sent)
@@ -128,7 +128,7 @@ def test_where_no_bar_can_be_lines_are_written(before: str, columns: int) -> Non
 
 @pytest.mark.parametrize(("word", "columns"), [("text", COLUMNS), ("text", 0), ("none", COLUMNS)])
 def test_an_error_begins_a_line_of_its_own(word: str, columns: int, tmp_path: Path) -> None:
-    """After progress as a bar, as lines or as nothing, an error starts where a line starts and ends it."""
+    """After progress as a bar, as lines or as none, an error is on a line of its own."""
     words = ("-m", "solver", "rig", str(tmp_path / "none.urdf"), "--progress", word)
     terminal = Terminal(sys.executable, *words, columns=columns)
     assert terminal.ended() == 2
