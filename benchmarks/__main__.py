@@ -1,4 +1,4 @@
-"""``python -m benchmarks VERB ...``: each issue's figures, measured."""
+"""``python -m benchmarks VERB ...``: measure the figures of a subject."""
 
 from __future__ import annotations
 

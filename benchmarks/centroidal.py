@@ -32,7 +32,7 @@ EVERYBODY, RUNNER = "real, subject_a, b, e", "real, subject_e"
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks centroidal", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="under one minute; says what it leaves out")
+    parser.add_argument("--quick", action="store_true", help="under one minute; lists what it leaves out")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
     options = parser.parse_args(list(arguments))
     began = time.perf_counter()
@@ -88,7 +88,7 @@ def unmeasured() -> list[Figure]:
     rows = (
         ("flights of jumps, forces withheld: CoM acceleration error over kinematics'", 0.80),
         ("flights of runs, forces withheld: CoM acceleration error over kinematics'", 0.70),
-        ("flights, forces given: CoM acceleration off what the forces say", 0.1),
+        ("flights, forces given: CoM acceleration error against the forces", 0.1),
         ("flights of jumps, forces withheld: velocity change over time", 0.85),
         ("stance hidden for 100 ms: force error over kinematics'", 0.70),
         ("stance hidden for 200 ms: force error over kinematics'", 0.85),

@@ -34,8 +34,8 @@ from solver.threads import one_blas_thread
 
 from . import checks
 from .figures import (
-    dance_identified,
-    dance_identifies,
+    dance_accuracy,
+    dance_pipeline,
     fixed_base,
     foreign_humanoids,
     jump,
@@ -78,13 +78,13 @@ QUICK_LEAVES_OUT = (
 )
 
 ALONE: dict[str, Callable[[argparse.Namespace], Iterator[list[Figure]]]] = {
-    "random": lambda chosen: dance_identifies.figures(chosen.quick, chosen.workers),
+    "random": lambda chosen: dance_accuracy.figures(chosen.quick, chosen.workers),
     "fixed": lambda chosen: iter([fixed_base.figures(chosen.quick)]),
     "repairs": lambda chosen: iter([repairs.figures(chosen.quick)]),
     "jumps": lambda _: jump.figures(),
     "recordings": lambda chosen: recorded_dances.figures(chosen.data),
     "poses": lambda chosen: named_dances.figures(chosen.workers),
-    "identified": lambda _: iter([dance_identified.figures()]),
+    "identified": lambda _: iter([dance_pipeline.figures()]),
 }
 """Rows that stand by themselves, by the name that chooses them."""
 SLOW = ("jumps", "recordings", "poses", "identified")
@@ -94,7 +94,7 @@ SLOW = ("jumps", "recordings", "poses", "identified")
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks dance", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="under one minute; says what it leaves out")
+    parser.add_argument("--quick", action="store_true", help="under one minute; lists what it leaves out")
     parser.add_argument("--workers", type=int, default=2, help="processes (2)")
     parser.add_argument("--seed", type=int, default=1, help="of the dance (1)")
     parser.add_argument("--paper", action="store_true", help="with the paper's criterion and tempo, not the defaults")

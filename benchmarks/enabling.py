@@ -1,4 +1,4 @@
-"""What enabling the extension costs: ``python -m benchmarks.enabling``.
+"""Time of enabling the extension: ``python -m benchmarks.enabling``.
 
 The add-on is registered and unregistered in a fresh process, in which Blender's module, but nothing of NumPy, is
 imported. Between, the panels' polls run in Blender's first scene, which has no rig. The time is that of

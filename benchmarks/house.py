@@ -1,6 +1,6 @@
-"""The house's figures: ``python -m benchmarks house [--quick]``.
+"""Figures of the code base: ``python -m benchmarks house [--quick]``.
 
-How many homes a concept has, whether a rig is the same after every file and process, and what three things cost that an
+Count of files by concept, identity of a rig after every file and process, and the time of three operations that an
 animator waits for. ``--quick`` leaves out the person's dance and the coverage and ends within a minute.
 """
 
@@ -63,12 +63,12 @@ def _structure() -> list[Figure]:
     engine, converting, codecs = structure.engine_files(), structure.converting_files(), structure.codec_files()
     saying = structure.files_with_word(NEWEST)
     return [
-        Figure("lines of solver", SOURCES, structure.lines(), note="30974 before the house and its new abilities"),
+        Figure("lines of solver", SOURCES, structure.lines(), note="30974 before the restructuring"),
         Figure("files in which a check is named, that is: changed by adding one", SOURCES, len(saying), "", at_most(2),
                at_most(1), f"{NEWEST!r}: {', '.join(saying)}; a test adds a copy of every check"),
         Figure("files that name the dynamics or collision library", SOURCES, len(engine), "", at_most(14), at_most(8),
                ", ".join(engine)),
-        Figure("files of solver that convert rotations, besides so3", SOURCES, len(converting), "", at_most(0),
+        Figure("files of solver that convert rotations, other than so3", SOURCES, len(converting), "", at_most(0),
                note=", ".join(converting)),
         Figure("files that write archives or JSON by themselves", SOURCES, len(codecs), "", at_most(1),
                note=", ".join(codecs)),

@@ -50,7 +50,7 @@ QUICK_LEAVES_OUT = (
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks identification", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="under one minute; says what it leaves out")
+    parser.add_argument("--quick", action="store_true", help="under one minute; lists what it leaves out")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
     parser.add_argument("--hour", action="store_true", help="also an hour at 200 Hz through identify, for its memory")
     options = parser.parse_args(list(arguments))

@@ -1,4 +1,4 @@
-"""Where models of robots are that are not this project's: packages, stated folders, `../shared/models`."""
+"""Folders of robot models by other authors: packages, stated folders, `../shared/models`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one redraw of the Author panels costs, in bpy: ``python -m benchmarks.panel``.
+"""Time of one redraw of the Author panels, in bpy: ``python -m benchmarks.panel``.
 
 A redraw calls every panel's poll and draw, and every shown button's poll, as the window does at each mouse move over
 the sidebar. `Paper` takes the place of Blender's layout, which only a window has: it draws nothing and calls the polls.

@@ -1,4 +1,4 @@
-"""Peak memory of a process, of its own and not of who started it."""
+"""Peak memory of this process, without that of the process that started it."""
 
 from __future__ import annotations
 

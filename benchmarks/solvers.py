@@ -206,7 +206,7 @@ def cones(regression: Regression, rig: Rig, repeats: int) -> list[Figure]:
         )
         wall, processor = median_seconds(partial(consistent, regression, rig, fixed), repeats)
         whole, _ = median_seconds(partial(consistent, regression, rig, free), repeats)
-        print(f"  {found.method}: processor {processor:.3f} s; with the noise judged as well {whole:.3f} s")
+        print(f"  {found.method}: processor {processor:.3f} s; with the noise estimated as well {whole:.3f} s")
         figures.append(
             Figure(
                 f"{found.method}, 31 cones [s]",

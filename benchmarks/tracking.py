@@ -52,7 +52,7 @@ PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks tracking", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="under one minute; says what it leaves out")
+    parser.add_argument("--quick", action="store_true", help="under one minute; lists what it leaves out")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
     options = parser.parse_args(list(arguments))
     began = time.perf_counter()

@@ -175,7 +175,7 @@ def linear_programs(problem: TransitionProblem, start: Candidate, seed: int) -> 
     return found.best, len(found.values) - 1
 
 
-class _Cached:
+class _CachedDerivatives:
     """A problem as SciPy's solvers ask for it: criterion, limits and their derivatives by flat variables."""
 
     def __init__(self, problem: TransitionProblem, start: Candidate) -> None:
@@ -183,7 +183,7 @@ class _Cached:
         self.evaluations = 0
         self._x: np.ndarray | None = None
         self._trial, self._slopes = start, None  # type: Candidate, LinearModel | None
-        first = self.slopes(start.offsets.ravel())
+        first = self.derivatives(start.offsets.ravel())
         change = np.abs(first.limits).sum(axis=2) @ problem.scale
         self.rows = np.flatnonzero(first.room < NEAR * change)
 
@@ -195,7 +195,7 @@ class _Cached:
             self.evaluations += 1
         return self._trial
 
-    def slopes(self, x: np.ndarray) -> LinearModel:
+    def derivatives(self, x: np.ndarray) -> LinearModel:
         """Its linear model."""
         candidate = self.candidate(x)
         if self._slopes is None:
@@ -208,15 +208,15 @@ class _Cached:
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
         """Its derivative."""
-        return self.slopes(x).gradient.ravel() / self.start.value
+        return self.derivatives(x).gradient.ravel() / self.start.value
 
     def room(self, x: np.ndarray) -> np.ndarray:
         """What is left of the limits."""
-        return self.slopes(x).room[self.rows]
+        return self.derivatives(x).room[self.rows]
 
     def room_slopes(self, x: np.ndarray) -> np.ndarray:
         """Their derivative."""
-        return -self.slopes(x).limits[self.rows].transpose(0, 2, 1).reshape(len(self.rows), x.size)
+        return -self.derivatives(x).limits[self.rows].transpose(0, 2, 1).reshape(len(self.rows), x.size)
 
     def linear(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows and bounds of joint ranges and speeds of the deviating coordinates."""
@@ -236,7 +236,7 @@ class _Cached:
 
 def slsqp(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
     """SciPy's SLSQP."""
-    cached = _Cached(problem, start)
+    cached = _CachedDerivatives(problem, start)
     rows, low, high = cached.linear()
     bounds = np.concatenate([-low, high])
     limits = [
@@ -253,7 +253,7 @@ def slsqp(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Cand
 
 def trust_constr(problem: TransitionProblem, start: Candidate, seed: int) -> tuple[Candidate, int]:
     """SciPy's trust-constr, an interior-point method with quasi-Newton curvature."""
-    cached = _Cached(problem, start)
+    cached = _CachedDerivatives(problem, start)
     rows, low, high = cached.linear()
     nothing = np.zeros(len(cached.rows))
     limits = [

@@ -163,7 +163,7 @@ PINOCCHIO_ROOMS = {
     "addon/interpreter.py",  # says how to install it
 }
 """Files that may name Pinocchio or coal, so that another engine could replace them."""
-MOST_ROOMS = 14
+MOST_FILES = 14
 
 
 def test_pinocchio_is_used_in_few_files() -> None:
@@ -172,7 +172,7 @@ def test_pinocchio_is_used_in_few_files() -> None:
     paths = [path for folder in (SOLVER, ADDON) for path in sources(folder)]
     found = {str(path.relative_to(ROOT)) for path in paths if named.search(path.read_text(encoding="utf-8"))}
     assert found == PINOCCHIO_ROOMS
-    assert len(found) <= MOST_ROOMS
+    assert len(found) <= MOST_FILES
 
 
 def test_solver_imports_itself_relatively() -> None:
@@ -217,8 +217,8 @@ def file_of(found: Import) -> Path | None:
 
 def circles(folder: Path) -> list[list[str]]:
     """Files that import each other in a cycle, also inside functions; a package's `__init__` may import its modules."""
-    rooms = {path for path in sources(folder) if path.name != "__init__.py"}
-    arrows = {path: {file for found in imports(path) if (file := file_of(found)) in rooms} for path in rooms}
+    files = {path for path in sources(folder) if path.name != "__init__.py"}
+    arrows = {path: {file for found in imports(path) if (file := file_of(found)) in files} for path in files}
     left = dict(arrows)
     while ends := [path for path, targets in left.items() if not targets & left.keys()]:
         for path in ends:

@@ -1,1 +1,1 @@
-"""Dances danced in MuJoCo: a dynamics and contact engine that is not ours says whether they stand and identify."""
+"""Dances played in MuJoCo: an independent dynamics and contact engine shows whether they balance and identify."""

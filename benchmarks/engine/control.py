@@ -1,4 +1,4 @@
-"""The dancer's joint controller: gains of one bandwidth, and what it follows at every step of the simulation."""
+"""The dancer's joint controller: gains of one bandwidth, and its references at every step of the simulation."""
 
 from __future__ import annotations
 

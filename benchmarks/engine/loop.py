@@ -1,4 +1,4 @@
-"""From simulated sensors back to inertials: what the whole loop gets wrong, with the truth known."""
+"""From simulated sensors back to inertials: errors of the whole loop, with the truth known."""
 
 from __future__ import annotations
 

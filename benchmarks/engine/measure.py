@@ -1,4 +1,4 @@
-"""What a performance shows: feet that slip, plates that agree with the plan, bodies that track it."""
+"""Measures of a performance: slip of feet, agreement of plates with the plan, tracking error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same dance for another balance: for a body of other inertials, or with nothing done for balance at all."""
+"""The same dance with another balance: for a body of other inertials, or without balance motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Children that fail in every way a child can, and what happens to the scene meanwhile: one word, nothing changed."""
+"""Child processes that fail in every way, and changes of the scene meanwhile: one message, nothing changed."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ def jobs(stage: Stage) -> Iterator[BrokenJob]:
     missing = stage.folder / "no such python"
     python = f'exec "{sys.executable}" -S "$@"\n'
     load = str(stage.scene)
-    yield BrokenJob("ends with a code and words", 'echo "error: the dance has no end" >&2; exit 1\n')
-    yield BrokenJob("ends with a code and no words", "exit 3\n")
+    yield BrokenJob("ends with a code and a message", 'echo "error: the dance has no end" >&2; exit 1\n')
+    yield BrokenJob("ends with a code and no message", "exit 3\n")
     yield BrokenJob("killed", "kill -9 $$\n")
     yield BrokenJob("segmentation fault", "kill -SEGV $$\n")
     lines = ("\\377\\000", "[1]", '{"fraction": "x"}', '{"fraction": NaN, "message": 7}', '{"fraction": 1e999}')

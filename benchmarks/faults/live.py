@@ -1,6 +1,6 @@
-"""The live server under garbage: kinds of it one by one, then seeded mutations of requests and of timelines.
+"""The live server under malformed input: each kind by itself, then seeded mutations of requests and of timelines.
 
-After each kind a good request must be answered; no answer may be the confession of a defect, no line a traceback.
+After each kind a valid request must be answered; no response may report an internal error, no line a traceback.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def garbage(folder: Path, shown: SceneTimeline) -> tuple[Garbage, ...]:
         Garbage("no JSON", (b'{"do": "pose"\n', b"hello\n", b"\x00\x01\x02\n")),
         Garbage("JSON of no object", (b"[1]\n", b'"pose"\n', b"3\n", b"null\n")),
         Garbage("NaN", (b'{"do":"look","frame":NaN}\n', b'{"do":"look","frame":1e999}\n')),
-        Garbage("a name that stands twice", (b'{"do":"end","do":"look"}\n',)),
+        Garbage("a duplicate name", (b'{"do":"end","do":"look"}\n',)),
         Garbage("nested 30,000 deep", (b"[" * 30_000 + b"\n", b'{"do":' * 10_000 + b"\n")),
         Garbage(
             "numbers of 400 and 5,000 digits",

@@ -1,6 +1,6 @@
-"""Damaged files of every format that is read: what falls, what is slow, what is large.
+"""Damaged files of every format that is read: crashes, time and memory.
 
-The troubles are printed with their seeds: ``python -m tests.faults.watchdog NAME SEED`` shows one again.
+The troubles are printed with their seeds: ``python -m tests.faults.watchdog NAME SEED`` repeats one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every operator, panel, field, overlay and handler of the add-on, called in the open scene, and what came of it."""
+"""Every operator, panel, field, overlay and handler of the add-on, called in the open scene, and the outcome."""
 
 from __future__ import annotations
 

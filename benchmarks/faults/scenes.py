@@ -1,6 +1,6 @@
 """Operators in broken scenes and jobs that go wrong: uncaught exceptions, and refusals that changed the scene.
 
-    python -m benchmarks.faults.scenes [SCENE ...]      what came of it, call by call
+    python -m benchmarks.faults.scenes [SCENE ...]      the outcome of each call
 
 A Blender of its own does it, so that a crash costs the figure and not the run. Simulated scenes of a small humanoid.
 """

@@ -1,7 +1,7 @@
 """Work that is stopped at random times: by Ctrl-C, by SIGTERM, by SIGKILL.
 
-Every stop is followed by two looks: at the processes that still live after five seconds, and at what lies in the
-output's place, in the temporary folder and in shared memory after the next run of the same work.
+Two checks follow every stop: of processes that are alive after five seconds, and of files in the output's place, in
+the temporary folder and in shared memory after the next run of the same work.
 """
 
 from __future__ import annotations

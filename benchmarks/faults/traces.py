@@ -1,4 +1,4 @@
-"""What runs of the command line write, and whom they call: by strace, or by the audit hooks of Python itself.
+"""Files written and network calls made by runs of the command line: by strace, or by the audit hooks of Python itself.
 
 The hooks record what Python does, in every child process too; strace also records what libraries do in native code.
 """
@@ -32,7 +32,7 @@ WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND")
 FAMILY = re.compile(r"\bAF_(?!UNIX|LOCAL|NETLINK|UNSPEC)\w+")
 NAMED = {
     "/dev/null": "nowhere",
-    "/dev/shm/sem.*": "semaphores of worker processes, without a name as soon as they are made",
+    "/dev/shm/sem.*": "semaphores of worker processes, unlinked once they are created",
     "*/__pycache__*": "Python's compiled modules",
 }
 """Written outside the chosen folder, as the README says."""

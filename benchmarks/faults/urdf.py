@@ -1,4 +1,4 @@
-"""How long a URDF of 500 links takes to become a rig, its model and the pairs of links that must not touch."""
+"""Time to convert a URDF of 500 links to a rig, its model and the pairs of links to check for collision."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What `python -m benchmarks identification` measures, one file per subject matter."""
+"""Figures of `python -m benchmarks identification` and other verbs, one file per subject."""

@@ -128,7 +128,7 @@ def build_figures(single: list[LoadResult], double: list[LoadResult]) -> list[Fi
         Figure("  the same, probability of the right link over all links, mean", DATA,
                mean([one.probability for one in single])),
         Figure("  the same, right link named or not excluded", DATA, percent([one.included for one in single]), "%"),
-        Figure("  the same, sets of links not excluded besides, mean", DATA,
+        Figure("  the same, further sets of links not excluded, mean", DATA,
                mean([float(len(one.load.alternatives)) for one in single])),
         Figure("  the same, mass on the right link without a preference for few links: mean error", DATA,
                mean([one.spread_error for one in single]), "kg"),
@@ -139,6 +139,6 @@ def build_figures(single: list[LoadResult], double: list[LoadResult]) -> list[Fi
         Figure(f"  the same, {sure}", DATA,
                percent([len(one.load.carriers) == 1 and not one.load.alternatives for one in double]), "%",
                at_most(5.0), at_most(0.0)),
-        Figure("  the same, sets of links not excluded besides, mean", DATA,
+        Figure("  the same, further sets of links not excluded, mean", DATA,
                mean([float(len(one.load.alternatives)) for one in double])),
     ]  # fmt: skip

@@ -21,7 +21,7 @@ from solver.study.tracking import track_all
 
 from .centroidal_hidden import HIDDEN_SECONDS, hidden_masks, wrench_error
 from .centroidal_learning import adapt_noise
-from .centroidal_learnt import SECOND_HALF
+from .centroidal_noise import SECOND_HALF
 from .figure import Figure, at_most
 from .subject import PRESET
 
@@ -46,7 +46,7 @@ def walk_signals(data: Path) -> CentroidalData:
 def force_figures(data: Path) -> list[Figure]:
     """Hidden intervals of the walk: the smoother with the noise of other people, the peer with its best."""
     if not (data / FILE).exists():
-        what = "forces without moments, hidden stretches: error over kinematics'"
+        what = "forces without moments, hidden intervals: error over kinematics'"
         return [Figure(what, WHERE, None, "", at_most(MUST), at_most(AIM), "no data")]
     return build_figures(walk_signals(data))
 

@@ -1,4 +1,5 @@
-"""Memory and work of the estimate on long recordings: ``python -m benchmarks.figures.centroidal_long MINUTES``.
+"""Memory and processor time of the estimate on long recordings: ``python -m benchmarks.figures.centroidal_long
+MINUTES``.
 
 Simulated: a body that sways and turns, its wrench unknown for a fifth of a second in every two. Each length is
 estimated in a process of its own, whose peak memory is what the system says.

@@ -18,7 +18,7 @@ from solver.study.preparation import PreparedTrials
 
 from .centroidal_hidden import hidden_masks, kinematic_wrench, wrench_error
 from .centroidal_learning import learn_momentum_blend
-from .centroidal_learnt import FIRST, FIRST_HALF, SECOND_HALF
+from .centroidal_noise import FIRST, FIRST_HALF, SECOND_HALF
 from .figure import Figure, at_most
 from .subject import identification_options
 
@@ -141,7 +141,7 @@ def hidden_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
         splice = np.mean([h.ratio(h.spliced) for h in found], axis=0)
         label = f"stance hidden for {1e3 * seconds:.0f} ms" + (", its inner half" if inner else "")
         each = (f"{h.trial} {h.ratio(h.kinematic)[0]:.2f} / {h.ratio(h.kinematic)[1]:.2f} ({h.count})" for h in found)
-        note = f"force / moment, in brackets how many were hidden: {', '.join(each)}"
+        note = f"force / moment, in brackets number of hidden intervals: {', '.join(each)}"
         what = f"{label}: force error over kinematics'"
         figures.append(Figure(what, where, float(mean[0]), "", at_most(must), at_most(aim), note))
         figures.append(Figure("  the same over the splice's", where, float(splice[0])))
@@ -199,7 +199,7 @@ def flight_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
             f"gravity; {EDGE * 1e3:.0f} ms at both ends of each flight left out"
         )
         off = share * _rms(np.concatenate(given))
-        what = "flights, forces given: CoM acceleration off what the forces say"
+        what = "flights, forces given: CoM acceleration error against the forces"
         figures.append(Figure(what, where, off, "% of g", at_most(0.1), None, note))
         figures.append(Figure("  the same, momentum rate", where, _rms(np.concatenate(turned)), "N m", at_most(0.1)))
     if jumps:

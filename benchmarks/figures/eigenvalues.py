@@ -1,4 +1,4 @@
-"""Whether constrained results are what they say, by the eigenvalues of every link."""
+"""Whether constrained results satisfy their constraints, by the eigenvalues of every link."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def eigenvalue_figures(datasets: Sequence[DataSet]) -> tuple[list[Figure], list[
             )
     names = ", ".join(data.name for data in datasets)
     figure = Figure(
-        "constrained results whose eigenvalues break what they must keep",
+        "constrained results with eigenvalues that violate their constraints",
         names, float(broken), f"of {len(lines)}", Bound(0.0, 0.0, "0"),
         note="constrained and hierarchical: inertias positive definite; consistent: pseudo-inertias semi-definite",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A measured figure, its must and its aim, and the summary of a table of them."""
+"""A measured figure with its bound (must) and target (aim), and the summary of a table of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arms on a bench: how well their exciting motions condition the regressor, and what is identified from them.
+"""Fixed-base arms: conditioning of the regressor by their exciting motions, and identification from them.
 
 The published peer is FIGAROH: its own search, by IPOPT, of waypoints joined by polynomials, with the same ranges,
 speeds, torques and time. It runs in an interpreter of its own, named by PEER_PYTHON (`pip install figaroh
@@ -270,7 +270,7 @@ def identification_figures(name: str, rig: Rig, options: ExcitingOptions) -> lis
         exact = truth.regressor(motion) @ np.concatenate([drives, rig.prior.vector])
         noisy = exact + NOISE * np.abs(exact).max(axis=0) * generator.standard_normal(exact.shape)
         y = motion.q[:, 7:][:, truth.is_moving] + ENCODER * generator.standard_normal((len(motion), len(bench.names)))
-        found = identify_fixed_base(bench, [FixedBaseTrial("made up", motion.times, y, noisy)])
+        found = identify_fixed_base(bench, [FixedBaseTrial("simulated", motion.times, y, noisy)])
         structure = truth.structure
         true, prior = structure.project(rig.prior), structure.project(prior_rig.prior)
         error = np.linalg.norm(structure.project(found.estimate.parameters) - true) / np.linalg.norm(prior - true)
@@ -278,6 +278,6 @@ def identification_figures(name: str, rig: Rig, options: ExcitingOptions) -> lis
             f"error of the base parameters over the prior's, from {measured}", f"simulated, {name}, {SECONDS:g} s",
             float(error), "", at_most(0.2),
             note=f"{100 * NOISE:g} % noise, encoders {ENCODER:g} rad, masses wrong by {100 * PRIOR_ERROR:g} %"
-            + ("; friction, rotors and offsets found beside" if truth.drive_columns else ""),
+            + ("; friction, rotors and offsets identified too" if truth.drive_columns else ""),
         ))  # fmt: skip
     return result

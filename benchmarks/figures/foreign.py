@@ -59,7 +59,7 @@ def modify_forces(own: Wrenches, others: Mapping[str, Wrenches]) -> dict[str, Wr
     for seconds in (sign * second for second in SECONDS for sign in (1.0, -1.0)):
         cases[f"{seconds:+g} s"] = shift_wrenches(own, -seconds)
         if (same := freeze(own, seconds)) is not None:
-            cases[f"{seconds:+g} s, held"] = same
+            cases[f"{seconds:+g} s, original stamps"] = same
     cases["level reversed"] = scale_horizontal_forces(-1.0, -1.0)(own)
     cases["backwards"] = replace(own, values=own.values[::-1])
     cases["frozen"] = freeze_forces(own)

@@ -102,7 +102,7 @@ def try_humanoid(name: str, seed: int) -> HumanoidResult:
     wrong = [str(finding) for finding in findings if finding.margin < KEPT]
     if not dance.complete:
         lost = [note for note in dance.notes if "left out" in note or "wanted" in note]
-        wrong.append(f"not every footing: {'; '.join(lost)}")
+        wrong.append(f"not every foot configuration:  {'; '.join(lost)}")
     return HumanoidResult(rig, dance, "; ".join(map(str, findings)), "; ".join(wrong), time.process_time() - began)
 
 
@@ -136,14 +136,14 @@ def dance_figures(names: Sequence[str] = tuple(FOREIGN), seed: int = 0) -> Itera
     """One row for each humanoid, and how many of them dance."""
     good, there = 0, [name for name in names if model_file(FOREIGN[name]) is not None]
     for name in names:
-        what = f"{name}: dances (1) by the second opinion, one posture a footing"
+        what = f"{name}: dances (1) by the independent judge, one posture a foot configuration"
         if name not in there:
             yield from missing([Figure(what, "simulated", None)], "the model is not installed")
             continue
         result = try_humanoid(name, seed)
         good += not result.failing
         length = "no dance" if result.dance is None else f"{result.dance.duration:.0f} s"
-        status = f"FAILS: {result.failing}" if result.failing else "keeps all"
+        status = f"FAILS: {result.failing}" if result.failing else "passes every check"
         note = f"{status}; {result.note}; {result.seconds:.0f} s of processor"
         yield Figure(what, f"simulated, {length}", float(not result.failing), "", note=note)
     data = f"simulated, {len(there)} of {len(names)} installed"
@@ -215,7 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=list(FOREIGN), action="append", help="only this; repeatable")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="of the dances that are played (0 1)")
-    parser.add_argument("--own", action="store_true", help="the built-in three in MuJoCo, nothing else")
+    parser.add_argument("--own", action="store_true", help="only the built-in three in MuJoCo")
     parser.add_argument("--no-engine", action="store_true", help="without MuJoCo")
     chosen = parser.parse_args(arguments)
     names = chosen.only or list(FOREIGN)

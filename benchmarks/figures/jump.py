@@ -231,9 +231,7 @@ def other_jump_figure(jumper: Jumper) -> Figure:
     )
     failed = 100.0 * float(answer.checks.failed.mean())
     data, note = f"simulated, {jumper.name}, {SECONDS:g} s", note + _format_result(answer)
-    return Figure(
-        "jump besides, repaired: frames that fail any check", data, failed, "%", None, at_most(0.0), note=note
-    )
+    return Figure("other jump, repaired: frames that fail any check", data, failed, "%", None, at_most(0.0), note=note)
 
 
 def _format_result(answer: EditedDance) -> str:

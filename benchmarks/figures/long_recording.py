@@ -1,4 +1,5 @@
-"""Memory and work of the whole job on long recordings: `python -m benchmarks.figures.long_recording MINUTES`.
+"""Memory and processor time of identification on long recordings: `python -m benchmarks.figures.long_recording
+MINUTES`.
 
 Simulated: a person who dances on two feet, 200 frames a second, spliced forwards and backwards to the length, with one
 trial of standing. Each length is identified in a process of its own, whose peak memory is what the system says.

@@ -1,6 +1,6 @@
 """A dance of named poses, compared with the optimiser's own postures and random motion; all simulated.
 
-Both dances are on counts and mirrored, have the same number of postures, and are compared by the second; so is random
+Both dances are on counts and mirrored, have the same number of postures, and are compared per second; so is random
 feasible motion at the same limits, of the same length.
 """
 
@@ -27,7 +27,7 @@ from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.trajectory.legged_rig import LeggedRig
 
-from .dance_identifies import RATE, deviation_ratio, format_motion_errors, wrench_noises
+from .dance_accuracy import RATE, deviation_ratio, format_motion_errors, wrench_noises
 from .figure import Figure, at_least, at_most
 from .plain_motions import random_postures
 
@@ -123,12 +123,12 @@ def compare_dances(case: Case, workers: int) -> list[Figure]:
     return [
         Figure(what, data, deviation_ratio(rig, structure, baseline, named, noise), "", None, at_least(1.0),
                note=f"{noise_note}; {named.duration:.0f} s of dance, {len(named.postures)} postures ({used}), "
-               f"{baseline.duration:.0f} s of random motion, by the second{notes}"),
+               f"{baseline.duration:.0f} s of random motion, per second{notes}"),
         Figure("  random / the optimiser's own postures", data, deviation_ratio(rig, structure, baseline, own, noise),
                note=f"{own.duration:.0f} s, {len(own.postures)} postures on counts, mirrored"),
         Figure("  named poses' deviations over its "
             "own postures'", data, deviation_ratio(rig, structure, named, own, noise),
-               note="what naming poses costs, by the second"),
+               note="what naming poses costs, per second"),
         Figure("  base parameters below 10 % at 2 N, 1 N m", data, float(known["named"]),
                note=f"of {len(structure)}; its own postures {known['own']}, random motion {known['random']}, all as if "
                f"of {named.duration:.0f} s"),

@@ -145,7 +145,7 @@ def _try_dance(path: Path, play: bool) -> tuple[bool, str]:
     found = findings(rig, dance, path)
     wrong = [str(finding) for finding in found if finding.margin < KEPT]
     lost = [note for note in dance.notes if "left out" in note]
-    lines = [f"{dance.duration:.0f} s", "; ".join(wrong) or "keeps all", *lost]
+    lines = [f"{dance.duration:.0f} s", "; ".join(wrong) or "passes every check", *lost]
     if play:
         lines.append(_play(rig, dance))
     return not wrong, "; ".join(lines)

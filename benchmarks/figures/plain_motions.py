@@ -1,4 +1,4 @@
-"""What a body does without a design: squats, steps, random postures; feasible as the dance is, by the same judge."""
+"""Motions without a design: squats, steps, random postures; feasible by the same checks as the dance."""
 
 from __future__ import annotations
 

@@ -70,21 +70,19 @@ def _unmodified_figures(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]])
         for name, (rig, records) in bodies.items()
     }
     where = f"real, {', '.join(bodies)}"
-    prepare_messages = "; ".join(f"{name}: {text}" for name, found in texts.items() for text in found)
-    return [Figure("warnings of plates in which nothing is wrong", where, sum(map(len, texts.values())), "", at_most(0),
-                   note=prepare_messages)]  # fmt: skip
+    messages = "; ".join(f"{name}: {text}" for name, found in texts.items() for text in found)
+    return [Figure("warnings about correct plates", where, sum(map(len, texts.values())), "", at_most(0),
+                   note=messages)]  # fmt: skip
 
 
 def _reversed_figure(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> Figure:
-    turn, found, prepare_messages = with_forces(lambda wrenches: wrenches.with_free_moments(-1.0)), 0, []
+    turn, found, messages = with_forces(lambda wrenches: wrenches.with_free_moments(-1.0)), 0, []
     for name, (rig, records) in bodies.items():
         signs = _select_findings(prepare(rig, list(turn(records)), preset_of(PRESET)), FREE_MOMENT)
         found += all(finding.done is Action.UNDONE for finding in signs) and bool(signs)
-        prepare_messages += [f"{name}: {_format_finding(finding)}" for finding in signs]
+        messages += [f"{name}: {_format_finding(finding)}" for finding in signs]
     what = "free moment reversed in software: recordings in which it is found and undone"
-    return Figure(
-        what, f"real, {', '.join(bodies)}", found, "", at_least(len(bodies)), note="; ".join(prepare_messages)
-    )
+    return Figure(what, f"real, {', '.join(bodies)}", found, "", at_least(len(bodies)), note="; ".join(messages))
 
 
 def _mismatched_figure(body: tuple[Rig, Sequence[TrialRecord]]) -> Figure:

@@ -1,4 +1,4 @@
-"""What a repair costs and leaves: one changed posture of a long dance, and keyed extremes; simulated."""
+"""Time of a repair and remaining violations: one changed posture of a long dance, and keyed extremes; simulated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a rig the same after every kind of file, and in another process: the largest difference of any number in it."""
+"""Largest difference of any number of a rig after every kind of file, and in another process."""
 
 from __future__ import annotations
 

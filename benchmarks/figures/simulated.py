@@ -1,4 +1,4 @@
-"""Simulated data: what the method gets wrong without noise, and with noise in the motion that its equations are of."""
+"""Simulated data: the method's error without noise, and with noise in the motion of its equations."""
 
 from __future__ import annotations
 

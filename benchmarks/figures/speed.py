@@ -1,4 +1,4 @@
-"""Speed: hierarchical QP, cones, regressor, memory, and the whole way from files to report."""
+"""Speed: hierarchical QP, cones, regressor, memory, and the whole job from files to report."""
 
 from __future__ import annotations
 

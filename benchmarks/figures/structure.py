@@ -1,4 +1,4 @@
-"""What the sources say of the house: who names the dynamics library, who converts rotations, and the like."""
+"""Structure of the sources: files that name the dynamics library, files that convert rotations, and the like."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real recordings of one subject: body mass, marker errors, and trials that the identification has not seen."""
+"""Real recordings of one subject: body mass, marker errors, and trials that the identification did not use."""
 
 from __future__ import annotations
 

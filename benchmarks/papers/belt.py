@@ -1,7 +1,7 @@
 """The belt test of jovic2016, Table IV, simulated: 2 kg on pelvis, right hand or left foot.
 
-The whole chain runs on what a simulated laboratory records (see `volunteer`): markers, calibration, tracking, filter
-(6 Hz, the paper's), mass from the plates, identification. Three answers are given:
+The whole pipeline runs on recordings of a simulated laboratory (see `volunteer`): markers, calibration, tracking,
+filter (6 Hz, the paper's), mass from the plates, identification. Three estimates are made:
 
 * blind: `solver.identification.added_load`, given only which recording was made without the belt;
 * difference: two identifications of their own, blind, and the difference of their masses;

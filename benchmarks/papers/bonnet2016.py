@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="which parts (default: all)")
     parser.add_argument("--workers", type=int, default=2, help="processes that design a dance (2)")
     parser.add_argument("--output", type=Path, help="folder for Fig. 5 and Fig. 6 as SVG")
-    parser.add_argument("--dances", type=Path, help="folder in which designed dances are kept between runs")
+    parser.add_argument("--dances", type=Path, help="folder in which designed dances are stored between runs")
     options = parser.parse_args(arguments)
     print(reference_line(), flush=True)
     missed = False

@@ -1,4 +1,4 @@
-"""Bodies that the identification does not know: the robot that was delivered, and a person who is not average."""
+"""Bodies unknown to the identification: the robot as delivered, and a person who is not average."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often plain least squares is no body at all, and the constrained methods never: jovic2016's reason to exist.
+"""How often plain least squares is physically inconsistent, and the constrained methods never: jovic2016's motivation.
 
 Simulated people (see `volunteer`), each moving for 24 s; joint angles with white noise of 3 mrad and the root's place
 with 1 mm, plates with 1 N and 1 N m, both sides of the equations filtered at 6 Hz. And every real trial given.

@@ -1,4 +1,4 @@
-"""What jovic2016 prints: Tables I to IV."""
+"""Tables I to IV as printed in jovic2016."""
 
 from __future__ import annotations
 

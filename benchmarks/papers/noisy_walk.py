@@ -30,9 +30,9 @@ MODEL_BAND = (92.0, 100.0)
 """[Hz]"""
 FORCE, MOMENT, PLACE, SPIN = 1.0, 1.0, 0.1, 0.1
 """[N], [N m], [m], [N m] standard deviations in each band."""
-KINEMATICS = FilterPreset("kinematics", 3, 20.0, "of the noisy kinematic centre of mass before anything is made of it")
+KINEMATICS = FilterPreset("kinematics", 3, 20.0, "of the noisy kinematic centre of mass before its use")
 LEAST = 0.1
-"""Of a factor on a mass or a second moment."""
+"""Least factor on a mass or a second moment."""
 
 
 def perturb_inertials(rig: Rig, bias: float, seed: int) -> InertialParameters:

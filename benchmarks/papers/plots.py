@@ -1,4 +1,4 @@
-"""Figures as SVG files that stand alone: the report's drawing with its own few colours."""
+"""Figures as self-contained SVG files: the report's drawing with a few colours of its own."""
 
 from __future__ import annotations
 

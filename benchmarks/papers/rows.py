@@ -1,4 +1,4 @@
-"""One line of a comparison with a paper: what, on which data, the paper's number, ours."""
+"""A row of a comparison with a paper: quantity, data, the paper's number, ours."""
 
 from __future__ import annotations
 

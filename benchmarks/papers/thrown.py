@@ -1,4 +1,4 @@
-"""Bodies thrown into the air, simulated: their joints free, or moved as they like."""
+"""Simulated bodies in free flight: joints free or driven."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulated volunteer of jovic2016: true skeleton, inertials and marker places, and what a laboratory records of it.
+"""A simulated volunteer of jovic2016: true skeleton, inertials and marker places, and a laboratory's recordings of it.
 
 Everything here is simulated. 1.82 m and 70 kg as the paper's volunteer; segment lengths 3 % (standard deviation) off
 those of stature; true inertials off the table's by up to 25 % in mass, 12 % in each direction's size and a fifth of

@@ -1,4 +1,4 @@
-"""How close to its targets a method comes, and how close its velocities to the truth, by one setting for everything."""
+"""Distance of a method from its targets, and of its velocities from the truth, with one setting for everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starts anywhere, up to 0.3 rad outside the joints' ranges: do they come back inside, and to as good a fit?"""
+"""Random starts up to 0.3 rad outside the joints' ranges: return into the ranges, and quality of the fit."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _rows(name: str, found: list[RecoveredMotion] | None, good: float) -> list[F
         note = f"{len(found)} seeds; MNTE of a good start {good:.3f}, of the worst {worst:.3f}"
     return [
         Figure(f"{name}: outside its limits after {BACK} frames", data, outside, "rad", at_most(1e-3), None),
-        Figure(f"{name}: frames whose limits were not kept", data, infeasible, "", at_most(0), None),
+        Figure(f"{name}: frames with violated limits", data, infeasible, "", at_most(0), None),
         Figure(
             f"{name}: starts as good as a good one after {JUDGED} frames", data, share, "%", at_least(90.0),
             at_least(100.0), note,

@@ -1,7 +1,7 @@
 """A live capture at 100 Hz over loopback: time from datagram to pose, memory, and whether lost samples are reported.
 
-Beside it an empty process receives the same datagrams and does nothing with them: what it waits for, everybody on the
-machine waits for. Where it waits long itself, the capture's time is reported but not compared.
+An empty process receives the same datagrams in parallel; its waiting time is that of the machine. If it is long, the
+capture's time is reported but not compared.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def resident() -> float:
 
 
 def _rows(found: CaptureRun | None, seconds: float) -> list[Figure]:
-    data = f"real markers, replayed {seconds:.0f} s at {RATE:.0f} Hz, {100.0 * LOST:.0f} % lost on purpose"
+    data = f"real markers, replayed {seconds:.0f} s at {RATE:.0f} Hz, {100.0 * LOST:.0f} % left out by the sender"
     late = growth = unreported = None
     notes = ["", "", ""]
     if found is not None:
@@ -183,10 +183,11 @@ def _rows(found: CaptureRun | None, seconds: float) -> list[Figure]:
         if idle >= 1e3 * IDLE:
             notes[0] += f"; {late:.0f} ms not compared: the machine was too busy"
             late = None
-        notes[2] = f"{found.sent} sent, {found.taken} taken, {found.lost} reported as lost"
+        notes[2] = f"{found.sent} sent, {found.taken} received, {found.lost} reported as lost"
     return [
         Figure("live: from sending a datagram to the pose, 99th percentile", data, late, "ms", at_most(20.0),
                at_most(10.0), notes[0]),
         Figure("live: memory that grew while recording", data, growth, "MB", at_most(5.0), None, notes[1]),
-        Figure("live: samples neither taken nor reported as lost", data, unreported, "", at_most(0.0), None, notes[2]),
+        Figure("live: samples neither received nor "
+            "reported as lost", data, unreported, "", at_most(0.0), None, notes[2]),
     ]  # fmt: skip

@@ -1,6 +1,6 @@
-"""What the bodies of rapetti2020 follow: orientations of 23 segments, taken from tracked recordings of people.
+"""Targets of the bodies of rapetti2020: orientations of 23 segments, taken from tracked recordings of people.
 
-The paper's volunteer wore inertial units. Here two people's recorded markers are tracked with the house's own rig, its
+The paper's volunteer wore inertial units. Here two people's recorded markers are tracked with the built-in rig, its
 links' orientations filtered and shared out among the 23 segments, and a rotation spline through them gives
 orientations and angular velocities that belong together exactly. What is measured on them is therefore simulated, on
 real motion; noise is added where a figure says so.

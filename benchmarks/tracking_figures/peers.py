@@ -1,4 +1,4 @@
-"""mink with DAQP, from PyPI: what the field uses for the same task, measured in the same run."""
+"""mink with DAQP, from PyPI: the field's library for the same task, measured in the same run."""
 
 from __future__ import annotations
 

@@ -136,7 +136,8 @@ def _kinematic(what: str, clip: str, found: RetargetedMotion | None, seconds: fl
         Figure(f"{what}: frames with a foot deeper than 5 mm", data, deep, "", at_most(0.0), at_most(0.0)),
         Figure(f"{what}: stance frames with a foot faster than 1 cm/s", data, fast, "%", at_most(1.0), at_most(0.0)),
         Figure(f"{what}: frames beyond a joint or speed limit", data, beyond, "", at_most(0.0), at_most(0.0)),
-        Figure(f"{what}: frames/s made on an ordinary core, limits, contacts and pace included", data, rate, "1/s",
+        Figure(f"{what}: frames/s retargeted on an ordinary core, limits, contacts and pace included", data, rate,
+            "1/s",
                at_least(1000.0), at_least(3000.0),
                note="" if found is None else f"of processor time; {len(motion) / seconds:.0f} made and "
                f"{recorded / seconds:.0f} recorded frames/s on this machine; lasts "
@@ -156,7 +157,7 @@ def _overlaps(what: str, clip: str, source: Performer, found: RetargetedMotion, 
         return missing([row], "generated shapes overlap everywhere and show nothing")
     deep = [1e3 * max(0.0, -float(touches.distances.min(initial=0.0))) for touches in (before, after)]
     note = f"{len(np.unique(before.frames))} as retargeted; deepest {deep[0]:.0f} mm, separated {deep[1]:.0f} mm; "
-    note += f"{len(kept.motion) / seconds:.0f} frames/s made, separation included"
+    note += f"{len(kept.motion) / seconds:.0f} frames/s retargeted, separation included"
     return [Figure(row.what, row.data, float(len(np.unique(after.frames))), "", row.must, row.aim, note=note)]
 
 
@@ -166,7 +167,7 @@ def _dynamic(what: str, clip: str, source: Performer, rig: Rig) -> list[Figure]:
     followed = retarget(
         source, rig, None, RetargetOptions(duration_ratio=slower), RetargetLimits(repair=RepairOptions(passes=ROUNDS))
     )
-    data = f"simulated, led by {clip}" + f", {slower:g} times as slow" * (slower != 1.0)
+    data = f"simulated, retargeted from {clip}" + f", {slower:g} times as slow" * (slower != 1.0)
     shares = [_passing(followed, which) for which in ("before", "after")]
     rows = [
         Figure(f"{what}, repaired: frames that pass ZMP and torque", data, shares[1], "%", at_least(95.0),

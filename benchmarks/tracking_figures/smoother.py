@@ -1,4 +1,4 @@
-"""The smoother compared with the tracker: quiet accelerations without losing the markers, and how long it takes.
+"""The smoother compared with the tracker: smooth accelerations without losing the markers, and computing time.
 
 Real: the acceleration of the centre of mass (by the prior, not fitted to anything) against the plates' force over the
 mass, both through the same filter, lag and mass fitted alike on both sides, in the frames that count. Every constant

@@ -1,8 +1,8 @@
 """Plates rotated about the vertical in software, detected or not; false alarms on trials with other faults.
 
-`python -m benchmarks.figures.turned` prints the table. A plate is turned in one trial that is looked at alone, or in
-every trial of the person, as a laboratory would have it. The other faults are markers of another rate, a tilted frame,
-and delays.
+`python -m benchmarks.figures.rotated_plates` prints the table. A plate is turned in one trial that is looked at alone,
+or in every trial of the person, as a laboratory would have it. The other faults are markers of another rate, a tilted
+frame, and delays.
 """
 
 from __future__ import annotations
@@ -115,10 +115,10 @@ def table(rig: Rig, records: Sequence[TrialRecord]) -> Counter[str]:
     as_it_is = find_sync_errors(rig, records, mass)
     by_name = {record.name: record for record in records if record.name in forces}
     for name, record in by_name.items():
-        enter("healthy accused", any(word in as_it_is.get(name, "") for word in AXES))
+        enter("correct trials, false alarms", any(word in as_it_is.get(name, "") for word in AXES))
         for changed in modify_markers(record):
-            prepare_messages = find_sync_errors(rig, [changed], mass).get(name, "")
-            enter("other faults accused", any(word in prepare_messages for word in AXES))
+            messages = find_sync_errors(rig, [changed], mass).get(name, "")
+            enter("other faults, false alarms", any(word in messages for word in AXES))
     for quarters, words in WORDS.items():
         turned: dict[tuple[str, ...], dict[str, TrialRecord]] = {}
         for name, record in by_name.items():
@@ -149,7 +149,8 @@ def main(data: Path) -> None:
     """Print the table."""
     print(reference_line())
     total: Counter[str] = Counter()
-    kinds = ("healthy accused", "other faults accused", "all plates, one trial", "all plates, every trial",
+    kinds = ("correct trials, false "
+            "alarms", "other faults, false alarms", "all plates, one trial", "all plates, every trial",
              "one plate, one trial", "one plate, every trial")  # fmt: skip
     for name, files in {SUBJECT: (SUBJECT,), **RUNS, **OTHERS, **FOREIGN}.items():
         count = table(*track_runs(tuple(data / file for file in files), "one"))

@@ -1,4 +1,4 @@
-"""The smoother's noise estimated on each half of the recordings: ``python -m benchmarks.figures.centroidal_learnt``.
+"""The smoother's noise estimated on each half of the recordings: ``python -m benchmarks.figures.centroidal_noise``.
 
 What is measured on a recording uses the noise of the half that it is not in. The command estimates both halves again,
 from the numbers below, and prints them with what they predict of the other half; it takes many minutes. The form of the
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Learn both halves, print their numbers and what they predict of each other; 1 without recordings."""
     from benchmarks.centroidal import DATA, recordings  # which judges by these numbers
 
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.figures.centroidal_learnt", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.figures.centroidal_noise", description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
     data = parser.parse_args(arguments).data
     print(reference_line())

@@ -95,15 +95,15 @@ def compare_dances(case: Case, postures: Mapping[str, int], workers: int, seed: 
         note = (
             f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {format_motion_errors(rig)}; the plate's alone: "
             f"{found[1]:.3g}; 2 N, 1 N m and the motion's: {found[2]:.3g}; {dance.duration:.0f} s of dance, "
-            f"{baseline.duration:.0f} s of random motion, by the second"
+            f"{baseline.duration:.0f} s of random motion, per second"
         )
         return Figure(what, data, found[0], "", must, aim, note)
 
     what = "random / dance, geometric mean of the deviations"
-    result = [row(f"{what}, same limits, ways of {options.shortest:g} s", options.shortest, *case.bounds)]
+    result = [row(f"{what}, same limits, transitions of {options.shortest:g} s", options.shortest, *case.bounds)]
     if person:
         fastest = FASTEST if bounded else NOTHING
-        result.append(row(f"{what}, random at its fastest, ways of {SHORTEST:g} s", SHORTEST, *fastest))
+        result.append(row(f"{what}, random at its fastest, transitions of {SHORTEST:g} s", SHORTEST, *fastest))
     share = 100.0 * sum(kinds.values()) / dance.duration
     limits = SHARE if person and bounded else NOTHING
     note = ", ".join(f"{kind}s {seconds:.1f} s" for kind, seconds in kinds.items())
@@ -124,7 +124,7 @@ def style_row(
     styled = design_dance(rig, replace(options, style=Style()))
     both, plate, loud = (deviation_ratio(rig, structure, styled, dance, noise) for noise in wrench_noises(rig))
     note = (
-        f"by the second; {styled.duration:.0f} s with style; the plate's noise alone: {plate:.3g}; 2 N, 1 N m and the "
+        f"per second; {styled.duration:.0f} s with style; the plate's noise alone: {plate:.3g}; 2 N, 1 N m and the "
         f"motion's: {loud:.3g}"
     )
     aim = at_most(1.3) if bounded else None

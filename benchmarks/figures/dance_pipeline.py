@@ -29,7 +29,7 @@ from solver.study.recordings import load
 from solver.study.values import Settings
 from solver.wrenches import Wrenches
 
-from .dance_identifies import PLATE
+from .dance_accuracy import PLATE
 from .figure import Figure, at_most
 from .plain_motions import random_postures
 
