@@ -77,7 +77,7 @@ def transition(dance: Dance) -> DanceSegment:
     return dance.segments[1]
 
 
-def test_the_delivered_robot_weighs_what_the_paper_says(robot: Rig) -> None:
+def test_the_delivered_robot_has_the_mass_of_the_paper(robot: Rig) -> None:
     """7.9 kg of links that can exist, whose centres of mass lie in their boxes; the same seed gives the same robot."""
     truth = delivered_robot(robot)
     assert truth.total_mass == pytest.approx(ROBOT_MASS)
@@ -97,7 +97,7 @@ def test_the_other_person_weighs_the_same_but_not_in_each_link() -> None:
     assert np.abs(truth.masses / average.masses - 1.0).max() > 0.1
 
 
-def test_the_same_body_needs_no_other_balance(robot: Rig, dance: Dance) -> None:
+def test_rebalancing_for_the_same_body_changes_nothing(robot: Rig, dance: Dance) -> None:
     """Rebalanced for the body that it was designed for, a dance does not change."""
     again = rebalance_dance(dance, robot, robot)
     for before, after in zip(dance.segments, again.segments):
@@ -123,7 +123,7 @@ def test_a_loaded_body_keeps_its_zero_moment_point(robot: Rig, dance: Dance) -> 
     assert other.largest_discontinuity() < 1e-9
 
 
-def test_what_is_not_rebalanced_moves_the_same_limbs(transition: DanceSegment) -> None:
+def test_without_rebalancing_limbs_move_alike(transition: DanceSegment) -> None:
     """Both unbalanced forms change the root's horizontal place only; one of them still ends where it should."""
     for changed in (straighten_root(transition), fix_root(transition)):
         np.testing.assert_array_equal(changed.control[:, 2:], transition.control[:, 2:])
@@ -153,7 +153,7 @@ def test_shares_and_margins_are_those_of_the_frames(transition: DanceSegment) ->
     assert line.beyond == pytest.approx(25.0), "one frame of four is within 2 mm of the soles' border"
 
 
-def test_the_plates_show_the_planned_point(robot: Rig, dance: Dance, transition: DanceSegment) -> None:
+def test_plates_measure_the_planned_zero_moment_point(robot: Rig, dance: Dance, transition: DanceSegment) -> None:
     """MuJoCo's plates place the zero-moment point of a rebalanced transition where it was planned."""
     pytest.importorskip("mujoco", reason="MuJoCo, of the benchmarks extra, is not installed")
     track = next(play_tracks(robot, dance, [transition], "ours"))
@@ -166,7 +166,7 @@ def traced(dance: Dance, values: np.ndarray) -> Dance:
     return replace(dance, trace=tuple(TraceEntry(1, "both", float(v), float(v) + 1.0, "exciting") for v in values))
 
 
-def test_the_criterion_stands_beside_the_papers(dance: Dance) -> None:
+def test_the_criterion_is_printed_with_the_papers(dance: Dance) -> None:
     """Fig. 5: the paper's start and end are printed with the same transitions; an end above both demands is missed."""
     falling = traced(dance, np.geomspace(1000.0, 5.0, TRUNK_TRANSITIONS + 2))
     rows = criterion_rows(evolutions(falling), 60)
@@ -181,7 +181,7 @@ def test_the_criterion_stands_beside_the_papers(dance: Dance) -> None:
     assert "MUST MISSED" in table("Fig. 5", stuck)
 
 
-def test_figures_are_files_that_stand_alone(robot: Rig, dance: Dance, tmp_path: Path) -> None:
+def test_figures_are_self_contained_files(robot: Rig, dance: Dance, tmp_path: Path) -> None:
     """Both figures are well-formed SVG documents with a style of their own."""
     for name, drawing in (
         ("fig5", criterion_drawing(evolutions(traced(dance, np.geomspace(1000.0, 5.0, 30))))),

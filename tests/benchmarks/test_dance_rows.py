@@ -20,7 +20,7 @@ from solver.scene.motion_record import motion_record
 
 
 @pytest.mark.parametrize("case", named_dances.CASES, ids=lambda case: case.name)
-def test_named_poses_are_of_their_body(case: named_dances.Case) -> None:
+def test_named_poses_belong_to_their_body(case: named_dances.Case) -> None:
     """Each is within the joints' limits and another than the others, and one lifts a foot that it can dance lifted."""
     rig = case.rig()
     poses = named_dances.build_poses(rig, case.poses)
@@ -55,7 +55,7 @@ def test_every_body_gets_the_same_jump_in_proportion(jumper: jump.Jumper) -> Non
     assert [key.role for key in keyed.keys] == ["fixed", "preferred", "fixed"]
 
 
-def test_filtering_at_three_hertz_takes_the_trembling_and_leaves_the_motion() -> None:
+def test_filtering_at_three_hertz_removes_tremor_and_keeps_the_motion() -> None:
     """Of a slow bow with a tremble of 12 Hz the bow is left, and it is the same recording otherwise."""
     rig = hoap3()
     times = np.arange(400) / 100.0
@@ -71,7 +71,7 @@ def test_filtering_at_three_hertz_takes_the_trembling_and_leaves_the_motion() ->
     np.testing.assert_array_equal(found.motion.times, times)
 
 
-def test_without_recordings_rows_say_so(tmp_path: Path) -> None:
+def test_rows_without_recordings_are_marked(tmp_path: Path) -> None:
     """Nothing is measured, nothing fails, and the folder that was looked in is named."""
     rows = [figure for found in recorded_dances.figures(tmp_path) for figure in found]
     assert len(rows) == len(recorded_dances.SOURCES)

@@ -92,7 +92,7 @@ def test_inverse_dynamics_agree(rig: Rig) -> None:
         np.testing.assert_allclose(places.force(q, data.qfrc_inverse), expected, atol=1e-11 * np.abs(expected).max())
 
 
-def test_coordinates_survive_the_way_there_and_back(rig: Rig) -> None:
+def test_coordinates_survive_a_round_trip(rig: Rig) -> None:
     """A configuration and its velocity come back from MuJoCo's arrays as they went."""
     places, generator = layout(rig), np.random.default_rng(4)
     q = pin.integrate(rig.model, rig.neutral, generator.normal(size=rig.model.nv))
@@ -115,7 +115,7 @@ def test_a_rig_without_soles_is_refused(robot: Rig) -> None:
         mjcf(replace(robot, contacts=()))
 
 
-def test_a_squat_stands(robot: Rig, intended: Plan, performance: Performance) -> None:
+def test_a_squat_does_not_fall(robot: Rig, intended: Plan, performance: Performance) -> None:
     """A balanced motion played by PD control neither falls nor slips, and the plates read what was planned."""
     shown = measure(robot, intended, performance)
     assert shown.fell is None
@@ -125,7 +125,7 @@ def test_a_squat_stands(robot: Rig, intended: Plan, performance: Performance) ->
     assert shown.total.correlation[4] > 0.999
 
 
-def test_plates_carry_the_weight_of_the_body_they_hold(robot: Rig, intended: Plan) -> None:
+def test_plates_measure_the_weight_of_the_simulated_body(robot: Rig, intended: Plan) -> None:
     """Standing still, the plates read the weight of the simulated body, not of the controller's rig."""
     heavy = InertialParameters(robot.links, 1.2 * robot.prior.values)
     short = replace(intended, motion=intended.motion.part(0, 3))
@@ -162,7 +162,7 @@ def test_the_loop_finds_a_load_on_the_arm(robot: Rig, intended: Plan) -> None:
     assert found.exact < 0.3
 
 
-def test_a_load_that_the_plan_knows_is_carried_better(robot: Rig, intended: Plan) -> None:
+def test_a_load_known_to_the_plan_is_tracked_better(robot: Rig, intended: Plan) -> None:
     """A body planned for with its load follows its plan more closely than one whose plan does not know the load."""
     truth, _, _ = arm_load(robot)
     loaded = robot.with_prior(truth)
@@ -181,7 +181,7 @@ def test_changed_bodies_keep_their_centres_of_mass(robot: Rig) -> None:
     assert np.ptp(truth.values[:, MASS] / robot.prior.masses) > 0.2
 
 
-def test_a_standing_lasts_over_phases(robot: Rig) -> None:
+def test_a_stance_spans_phases(robot: Rig) -> None:
     """Phases that leave a foot where it is are one standing; lifting it or putting it elsewhere ends it."""
     right, left = stance(robot, "both")
     ahead = Anchor(right.patch, right.rotation, right.position + 0.1 * np.eye(3)[0])

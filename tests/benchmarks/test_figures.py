@@ -79,7 +79,7 @@ def test_a_row_without_must_only_informs() -> None:
     assert exit_code([figure(9.0, None)]) == 0
 
 
-def test_one_missed_must_fails_the_whole() -> None:
+def test_one_missed_must_fails_the_run() -> None:
     """The exit code is 1 if any must is missed, else 3 if one was not measured unless it was left out on purpose."""
     assert exit_code([figure(0.4), figure(0.9)]) == 0
     assert exit_code([figure(0.4), figure(1.2), figure(None)]) == 1
@@ -98,7 +98,7 @@ def test_the_summary_counts_and_names() -> None:
     assert f"exit code {UNMEASURED}" in text
 
 
-def test_a_printed_row_holds_everything() -> None:
+def test_a_printed_row_contains_everything() -> None:
     """What, data, value with unit, must, aim and status are in one line, the note below."""
     first, second = row(Figure("mass", "real, x", 63.51, "kg", within(63.5, 0.4), None, "a note")).splitlines()
     for part in ("mass", "real, x", "63.51 kg", "63.5 +- 0.4", "met"):
@@ -129,7 +129,7 @@ def split(trial: str, ratio: float, flight: FlightCheck | None = None) -> subjec
     return subject.Unseen(comparison, comparison, flight)
 
 
-def test_the_figure_is_over_every_split_and_the_harder_one_stands_beside_it() -> None:
+def test_the_figure_is_over_every_split_and_the_harder_one_follows() -> None:
     """The mean over all splits has its must; that without the standing trial, which is harder, has its own."""
     splits = [split("walk", 0.9), split("jump", 0.7), split(subject.STATIC, 0.2)]
     found = subject.unseen_figures(splits, "here", decides=True)
@@ -157,7 +157,7 @@ def estimate(values: np.ndarray) -> Estimate:
     return Estimate("test", parameters, parameters, Status.OPTIMAL, 0.0, 0.0)
 
 
-def test_eigenvalues_decide_what_a_result_keeps() -> None:
+def test_eigenvalues_decide_whether_a_result_meets_its_constraints() -> None:
     """A thin impossible body is rotational but not consistent; a negative inertia is neither."""
     assert meets_requirements(estimate(SPHERE), CONSISTENT)
     assert meets_requirements(estimate(SPHERE), ROTATIONAL)

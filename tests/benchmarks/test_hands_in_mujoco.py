@@ -16,7 +16,7 @@ from benchmarks.engine.simulate import play
 
 
 @pytest.mark.parametrize("lifted", [(), ("left_palm",)])
-def test_hands_carry_in_mujoco_what_the_checks_say(lifted: tuple[str, ...]) -> None:
+def test_loads_on_hands_in_mujoco_agree_with_the_checks(lifted: tuple[str, ...]) -> None:
     """Held by springs at the joints, without a plan of forces: the hands' sum agrees within 3 % of the weight.
 
     MuJoCo's contacts are corners on a soft floor and share nothing with the checks. With all four down how right and

@@ -34,13 +34,13 @@ def soles(motion: Motion) -> list[np.ndarray]:
     return result
 
 
-def test_the_motion_could_be_performed(motion: Motion) -> None:
+def test_the_motion_is_feasible(motion: Motion) -> None:
     """The centre of pressure of the true body stays over the feet."""
     person = volunteer(1)
     assert pressure_margin(person.rig, motion, person.truth, FEET) < 0.0
 
 
-def test_feet_stand_or_are_lifted(motion: Motion) -> None:
+def test_feet_are_planted_or_lifted(motion: Motion) -> None:
     """The standing foot does not move; the lifted one is lifted and comes back to its place."""
     rig = volunteer(1).rig
     places = link_motions(rig, motion).position

@@ -74,13 +74,13 @@ def test_gradients_are_exact(objective: str) -> None:
         assert gradient[place] == pytest.approx(slope, rel=1e-4, abs=1e-4 * np.abs(gradient).max())
 
 
-def test_papers_start_is_singular() -> None:
+def test_the_papers_start_is_singular() -> None:
     """All joints on the straight way between their limits leave W_b rank deficient to rounding, as printed (5e16)."""
     problem = PlanarProblem()
     assert np.linalg.cond(problem.regressor(problem.poor_start())) > 1e14
 
 
-def test_criterion_beats_the_total_condition_from_the_papers_start() -> None:
+def test_the_criterion_beats_the_total_condition_from_the_papers_start() -> None:
     """From the paper's start, minimising J_exc brings cond(W_b) to 62 or less; minimising cond(W_b) itself does not."""
     problem = PlanarProblem()
     by_criterion = optimise(problem, "criterion", rounds=1)[0]

@@ -75,7 +75,7 @@ def test_a_point_that_is_not_optimal_is_reported(found: list[RecordedProgram]) -
     assert not run_solver(fails, program, reference).good
 
 
-def test_slacks_stand_behind_the_last_knot_of_their_row() -> None:
+def test_slacks_follow_the_last_knot_of_their_row() -> None:
     """Two coordinates of three knots; a row of the first two knots, one of the last."""
     displaced = np.array([[1.0, 1.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
     matrix = sparse.csr_matrix(np.concatenate([displaced, np.eye(2)], axis=1))

@@ -10,7 +10,7 @@ from solver.dynamics import link_motions
 from solver.rigs import hrp2
 
 
-def test_the_walk_is_one_that_physics_allows() -> None:
+def test_the_walk_is_physically_feasible() -> None:
     """Planted feet keep still, the pressure stays well inside the soles, friction is small, and it gets on."""
     rig, gait = hrp2(), Gait(steps=3)
     made = walk(rig, gait)
@@ -24,7 +24,7 @@ def test_the_walk_is_one_that_physics_allows() -> None:
     np.testing.assert_allclose(made.load.sum(axis=1), 1.0, atol=1e-12)
 
 
-def test_wrong_inertials_are_those_of_a_body() -> None:
+def test_perturbed_inertials_are_physically_consistent() -> None:
     """Perturbed inertials have the true mass, physical links, and errors of the stated size, as their covariance
     says."""
     rig = hrp2()

@@ -44,7 +44,7 @@ def test_a_broken_scene_is_reported_and_unchanged(stage: Stage, name: str) -> No
 
 
 @pytest.mark.parametrize("name", ["a bone renamed", "a bone deleted", "a bone with another parent", "in edit mode"])
-def test_what_is_wrong_with_a_rig_is_named_with_a_way_out(stage: Stage, name: str) -> None:
+def test_a_faulty_rig_is_reported_with_a_remedy(stage: Stage, name: str) -> None:
     """The button's refusal names the rig, the bone, and what to do."""
     broken_scenes.open_broken(stage.scene, name)
     body = broken_scenes.find_rig()
@@ -56,7 +56,7 @@ def test_what_is_wrong_with_a_rig_is_named_with_a_way_out(stage: Stage, name: st
         bpy.ops.exciting_dance.key_posture()
 
 
-def test_a_bone_that_was_moved_is_no_longer_the_rig_s(stage: Stage) -> None:
+def test_a_pose_of_a_rig_with_a_moved_bone_is_refused(stage: Stage) -> None:
     """A body of other lengths than its rig's is refused where its pose is read, not weighed silently."""
     broken_scenes.open_broken(stage.scene, "whole")
     body = broken_scenes.find_rig()
@@ -67,7 +67,7 @@ def test_a_bone_that_was_moved_is_no_longer_the_rig_s(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("value", [7, float("nan"), "words", b"\xff", [1.0, float("inf"), 0.0], {"a": 1}, True])
-def test_a_mass_that_is_none_is_named(stage: Stage, value: object) -> None:
+def test_an_invalid_mass_is_named(stage: Stage, value: object) -> None:
     """Garbage in a bone's property is an error that names the property and the bone; a number is a number."""
     broken_scenes.open_broken(stage.scene, "whole")
     body = broken_scenes.find_rig()
@@ -79,8 +79,8 @@ def test_a_mass_that_is_none_is_named(stage: Stage, value: object) -> None:
         inertials.rig_with_inertials(body)
 
 
-def test_deep_nesting_is_no_tree(stage: Stage) -> None:
-    """JSON that no program wrote is refused like any other damage."""
+def test_deep_nesting_is_refused(stage: Stage) -> None:
+    """Deeply nested JSON is refused like any other damage."""
     scene = bpy.context.scene
     for words in ("[" * 100_000, "[1]", '{"a": '):
         scene["words"] = words

@@ -52,8 +52,8 @@ NAN, INF = float("nan"), float("inf")
         lambda: FilterPreset("mine", 3, INF),
     ],
 )
-def test_a_value_refuses_what_cannot_work(make: Callable[[], object]) -> None:
-    """A negative count, a number that is none, a name that does not exist are reported for their own option."""
+def test_impossible_option_values_are_refused(make: Callable[[], object]) -> None:
+    """A negative count, an invalid number, a name that does not exist are reported for their own option."""
     with pytest.raises(SolverError):
         make()
 
@@ -67,7 +67,7 @@ def test_a_cut_off_above_half_the_rate_is_refused_before_tracking() -> None:
 
 
 @pytest.mark.parametrize("words", ["--bootstrap -5", "--seed -1", "--jobs 0", "--mass nan", "--seed 1_0", "--height ٢"])
-def test_a_number_that_cannot_work_is_one_line(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_impossible_number_is_reported_in_one_line(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The command line names the option that is wrong, in one line, and reads nothing."""
     assert main(["identify", "nowhere.trc", "--sex", "male", *words.split(), "--output", "out"]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
@@ -100,8 +100,8 @@ def test_a_missing_recording_is_reported_with_the_others(tmp_path: Path) -> None
         pair_files([tmp_path / "walk.trc"])
 
 
-def test_a_patch_that_stands_is_no_word_for_a_person(capsys: pytest.CaptureFixture[str]) -> None:
-    """What would be passed over in silence is refused."""
+def test_a_planted_foot_is_refused_for_a_person(capsys: pytest.CaptureFixture[str]) -> None:
+    """An option without effect is refused."""
     assert main(["identify", "nowhere.trc", "--sex", "male", "--planted-foot", "right_foot", "--output", "out"]) == 2
     assert "--rig" in capsys.readouterr().err
 
@@ -116,7 +116,7 @@ LONG = "a" * 300
      "perform {0} {0} --output out", "compare {0} x.trc", "centroidal {0} --output out", "cohort {0} --output out",
      "report {0}", "identify {0} --height 1.7 --sex male --output out", "dance hoap3 --output {0}"],
 )  # fmt: skip
-def test_a_name_that_no_file_can_have_is_one_error(
+def test_an_impossible_file_name_is_one_error(
     words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file or folder of 300 characters does not exist: the last line says so, whatever would read or write it."""

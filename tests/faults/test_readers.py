@@ -34,7 +34,7 @@ def test_damaged_files_are_read_or_refused() -> None:
     assert outcome.read > 0
 
 
-def test_what_once_fell_is_refused() -> None:
+def test_inputs_that_once_crashed_are_refused() -> None:
     """The damaged files that a long run found: plates that name no channel, a rank beyond all numbers."""
     outcome = run([("c3d", 14587), ("report", 12650)])
     assert outcome.troubles == []
@@ -116,7 +116,7 @@ STRANGE = {
 }
 
 
-def test_the_watchdog_notices() -> None:
+def test_the_watchdog_reports_every_trouble() -> None:
     """Another exception, a crash, a hang, slow and greedy readers are reported, and the inputs after them are read."""
     limits = Limits(seconds=0.3, patience=8.0, memory=60 << 20, addresses=1 << 30)
     outcome = run([(name, 1) for name in STRANGE], trigger, 2, strange, limits)

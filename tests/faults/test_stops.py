@@ -125,7 +125,7 @@ def sharing(tmp_path: Path) -> str:
     return f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import sharing; sharing.main()"
 
 
-def test_ctrl_c_amid_a_native_import_is_no_crash() -> None:
+def test_ctrl_c_during_a_native_import_does_not_crash() -> None:
     """A stop while Pinocchio registers itself waits for its end, then leaves; no exception passes through it."""
     done = subprocess.run(
         [sys.executable, "-c", IMPORT_AMID], cwd=ROOT, capture_output=True, text=True, check=False, preexec_fn=hear
@@ -134,7 +134,7 @@ def test_ctrl_c_amid_a_native_import_is_no_crash() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_stopped_while_writing(number: signal.Signals, tmp_path: Path) -> None:
+def test_a_stop_while_writing_leaves_whole_results(number: signal.Signals, tmp_path: Path) -> None:
     """Stopped while results are written, a process leaves no file, no traceback, one line and exit code 130."""
     with running("-c", WRITING, str(tmp_path / "new" / "out")) as process:
         process.send_signal(number)
@@ -143,8 +143,8 @@ def test_stopped_while_writing(number: signal.Signals, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_step_that_must_be_whole_is(tmp_path: Path) -> None:
-    """A stop amid the delivery waits for it, and says what was written; what comes after is not done."""
+def test_an_atomic_step_is_not_interrupted(tmp_path: Path) -> None:
+    """A stop during the final step waits for it, and reports what was written; later steps are not done."""
     out = tmp_path / "out"
     with running("-c", DELIVERED, str(out)) as process:
         process.send_signal(signal.SIGTERM)
@@ -155,7 +155,7 @@ def test_a_step_that_must_be_whole_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stop_after_the_work_is_no_failure(number: signal.Signals) -> None:
+def test_a_stop_after_the_work_succeeds(number: signal.Signals) -> None:
     """While Python takes itself apart there is nothing left to stop: the exit code is that of the work."""
     code = "import os; from solver.termination import handle_signals; handle_signals()\n"
     code += "class Late:\n    def __del__(self, end=os.kill, me=os.getpid()):\n        end(me, %d)\n"
@@ -201,7 +201,7 @@ def test_workers_end_with_the_process_that_started_them(number: signal.Signals, 
     assert [name for name in left if f"-{process.pid}-" in name or f"_{process.pid}_" in name] == []
 
 
-def test_work_may_keep_what_is_done(sharing: str, tmp_path: Path) -> None:
+def test_work_can_store_finished_parts_on_a_stop(sharing: str, tmp_path: Path) -> None:
     """Where finished work can be stored, the first Ctrl-C is an exception that work can catch; its workers end too."""
     with running("-c", sharing, str(tmp_path / "pids"), "keeps") as process:
         os.killpg(process.pid, signal.SIGINT)
@@ -219,7 +219,7 @@ def test_discarding_further_results_does_not_warn(recwarn: pytest.WarningsRecord
     assert [str(warning.message) for warning in recwarn] == []
 
 
-def test_work_goes_on_while_the_block_does_something_else(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+def test_work_continues_while_the_block_does_something_else(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
     """Other processes work before results are requested; where a block fails, none of them prints anything."""
     signs = [tmp_path / "one", tmp_path / "two"]
     with background_map(Path.touch, [(sign,) for sign in signs], 2) as results:

@@ -36,7 +36,7 @@ def in_shell(words: str, output: Path, **environment: str) -> subprocess.Complet
         ("VERB --progress json | true", None),
     ],
 )
-def test_lost_words_are_not_lost_results(words: str, code: int | None, tmp_path: Path) -> None:
+def test_lost_output_loses_no_results(words: str, code: int | None, tmp_path: Path) -> None:
     """Whatever becomes of its output, a verb prints no traceback; its result is whole, or, where no reader is left to
     wait for it, absent."""
     output = tmp_path / "rig.json"
@@ -54,7 +54,7 @@ def test_lost_words_are_not_lost_results(words: str, code: int | None, tmp_path:
 
 
 @pytest.mark.parametrize("encoding", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
-def test_any_encoding_takes_the_words(encoding: dict[str, str], tmp_path: Path) -> None:
+def test_any_encoding_can_print_the_messages(encoding: dict[str, str], tmp_path: Path) -> None:
     """A path that is not ASCII, and one that is not even UTF-8, are printed where only ASCII can be."""
     for name in ("Füße.json", os.fsdecode(b"f\xfc\xdfe.json")):
         done = in_shell("VERB", tmp_path / name, **encoding)
@@ -63,7 +63,7 @@ def test_any_encoding_takes_the_words(encoding: dict[str, str], tmp_path: Path) 
         assert (tmp_path / name).exists()
 
 
-def test_no_file_takes_a_closed_stream_s_place(tmp_path: Path) -> None:
+def test_no_file_replaces_a_closed_stream(tmp_path: Path) -> None:
     """What is printed to a closed standard output does not end up in a file that was opened later."""
     code = (
         "import os, sys\nfrom solver.standard_streams import robust_streams\n"

@@ -42,7 +42,7 @@ def test_identify_makes_no_network_call_and_writes_only_its_folder(tmp_path: Pat
     assert any(path.startswith(str(tmp_path)) for path in trace.written)
 
 
-def test_what_strays_is_seen(tmp_path: Path) -> None:
+def test_writes_outside_the_folder_are_reported(tmp_path: Path) -> None:
     """Files, folders and calls of a program and of its child are found; its own folder and named files are not
     reported."""
     (tmp_path / "inside").mkdir()
@@ -53,7 +53,7 @@ def test_what_strays_is_seen(tmp_path: Path) -> None:
     assert str(tmp_path / "inside" / "kept.txt") in trace.written
 
 
-def test_strace_is_understood() -> None:
+def test_strace_output_is_parsed() -> None:
     """Files by folder and name, what failed and what was only read left out; other families than this machine's own."""
     trace = parse_strace(STRACED.splitlines(), Path("/start"))
     strays = {"/start/started", "/elsewhere/x/removed", *(f"/elsewhere/{name}" for name in ("a", "b", "link"))}
