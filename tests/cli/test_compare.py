@@ -16,8 +16,8 @@ from solver.scene.rig import write_rig
     ("settings", "said"),
     [
         ({}, "settings: lacks the entry 'preset'"),
-        ({"preset": 3}, "settings.preset: 3 is no text"),
-        ({"preset": "walk", "standing": 1}, "settings.standing: 1 is no text"),
+        ({"preset": 3}, "settings.preset: 3 is not text"),
+        ({"preset": "walk", "standing": 1}, "settings.standing: 1 is not text"),
     ],
 )
 def test_a_result_without_its_settings_is_one_error(
