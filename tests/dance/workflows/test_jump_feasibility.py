@@ -157,7 +157,7 @@ def test_legs_raise_a_body_as_fast_as_their_joints_turn() -> None:
 
 @pytest.mark.parametrize(
     "leap",
-    [Leap(), Leap(0.2, 0.06), Leap(0.35, 0.16), Leap(forward=0.25), Leap(turn=0.5), Leap(aside=0.05)],
+    [Leap(), Leap(0.2, 0.06), Leap(0.35, 0.16), Leap(forward=0.25), Leap(turn=0.5), Leap(offset=0.05)],
     ids=["plain", "low", "high", "forward", "turning", "off balance"],
 )
 def test_a_person_s_jump_is_feasible_and_conserves_momentum(leap: Leap) -> None:
