@@ -57,7 +57,7 @@ record_person(replace(person, motions=motions), Path(folder), 1)
 settings = bpy.context.scene.exciting_dance
 settings.height, settings.sex, settings.bootstrap = HEIGHT, SEX, 4
 settings.files.add().path = folder
-assert bpy.ops.exciting_dance.identify_trials() == {"FINISHED"}
+assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
 body = bpy.context.view_layer.objects.active
 mass = sum(bone["mass"] for bone in body.data.bones)
 assert abs(mass - person.truth.total_mass) < 0.03 * person.truth.total_mass, mass
