@@ -92,6 +92,6 @@ def test_changed_check_option_restarts_the_live_check(body: bpy.types.Object) ->
 def test_damaged_check_options_are_reported(body: bpy.types.Object) -> None:
     """For a damaged custom property the error names property and rig, and the panel can still be drawn."""
     body[CHECKS_KEY] = '{"shrink": 7}'
-    with pytest.raises(InvalidValue, match=r"dance checks.*share in"):
+    with pytest.raises(InvalidValue, match=r"dance checks.*shrink of the support polygon"):
         read_checks(body)
     assert check_settings(body).shrink == pytest.approx(DANCE_CHECKS.shrink)

@@ -208,9 +208,9 @@ def test_one_path_is_as_good_as_several(
         ("n" * 300, InputError, "^n{300}: cannot be read"),
         ("", InvalidValue, "a path is empty"),
         ([""], InvalidValue, "a path is empty"),
-        (3, InvalidValue, "^3 is no path"),
-        (None, InvalidValue, "^None is no path"),
-        (["nope", 3], InvalidValue, "^3 is no path"),
+        (3, InvalidValue, "^3 is not a path"),
+        (None, InvalidValue, "^None is not a path"),
+        (["nope", 3], InvalidValue, "^3 is not a path"),
     ],
 )
 def test_what_is_no_path_is_named_as_it_was_given(given: Any, error: type[Exception], words: str) -> None:
