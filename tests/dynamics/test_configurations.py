@@ -104,5 +104,5 @@ def test_a_body_too_large_for_memory_is_refused() -> None:
     model.name = "centipede"
     assert len(data_of(model).oMi) == LARGEST + 1
     model.addJoint(LARGEST, pin.JointModelRX(), pin.SE3.Identity(), "one too many")
-    with pytest.raises(InvalidValue, match=rf"'centipede' has {LARGEST + 1} degrees of freedom.*up to {LARGEST}"):
+    with pytest.raises(InvalidValue, match=rf"'centipede' has {LARGEST + 1} degrees of freedom.*at most {LARGEST}"):
         data_of(model)
