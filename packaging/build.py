@@ -22,6 +22,7 @@ from slim import slim  # type: ignore[import-not-found]
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("__init__.py", "blender_manifest.toml", "addon", "solver", "assets", "LICENSE", "README.md")
+BODY_MESH = ROOT / "assets" / "body_mesh.npz"
 SKIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 WHEELS = (
     "pin", "libpinocchio", "coal", "libcoal", "eigenpy", "cmeel", "cmeel-assimp", "cmeel-boost",
@@ -57,6 +58,11 @@ def main() -> int:
     parser.add_argument("--no-wheels", action="store_true", help="for a Blender whose Python has the packages")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
+    if (
+        not BODY_MESH.is_file()
+        and subprocess.run([sys.executable, str(Path(__file__).with_name("body_mesh.py"))]).returncode
+    ):
+        print("the zips contain no body mesh", file=sys.stderr)
     pythons: list[str | None] = [None] if options.no_wheels else options.python
     return max(build(python, options) for python in pythons)
 
