@@ -10,7 +10,8 @@ import numpy as np
 from . import bpy_access, convert, custom_properties, meshes
 from .change_cache import cached_until_change
 from .scene_rigs import RIG_KEY, is_rig
-from .solver_api import Rig, errors, rig_from_text, rig_to_text
+from .skin import add_skin, skin_links
+from .solver_api import Rig, errors, has_body_mesh, rig_from_text, rig_to_text
 
 DIGEST_KEY = "exciting_dance_digest"
 """Custom property of the armature data: hash of the rig's text, so that the rig is parsed only once."""
@@ -58,7 +59,10 @@ def build_armature(
         _restrict_to_joint(armature.pose.bones[rig.links[link]], rig, link, frame)
     shapes = bpy.data.collections.new(f"{rig.name} shapes")
     collection.children.link(shapes)
-    _add_shapes(armature, rig, shapes)
+    if has_body_mesh(rig):
+        add_skin(armature, rig, shapes)
+    else:
+        _add_shapes(armature, rig, shapes)
     store_rig(armature, rig)
     data.display_type, armature.show_in_front = "STICK", True
     return armature
@@ -73,7 +77,7 @@ def store_rig(armature: bpy.types.Object, rig: Rig) -> None:
 def hide_rig(armature: bpy.types.Object | None) -> None:
     """Hide a rig and its shapes; None is ignored."""
     if armature is not None:
-        for item in (armature, *shapes_of(armature).values()):
+        for item in (armature, *shape_objects(armature)):
             item.hide_set(True)
 
 
@@ -177,12 +181,19 @@ def local_collection(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.type
 
 
 def shapes_of(armature: bpy.types.Object) -> dict[str, bpy.types.Object]:
-    """Mesh objects of a rig's shapes by link."""
-    shown = {
-        custom_properties.read_label(child, LINK_KEY): child for child in armature.children if child.type == "MESH"
-    }
+    """Mesh objects of a rig's shapes by link; a skin shows all links."""
+    shown: dict[str, bpy.types.Object] = {}
+    for child in armature.children:
+        if child.type == "MESH":
+            links = skin_links(child) or [custom_properties.read_label(child, LINK_KEY)]
+            shown |= dict.fromkeys(links, child)
     shown.pop("", None)
     return shown
+
+
+def shape_objects(armature: bpy.types.Object) -> list[bpy.types.Object]:
+    """Mesh objects of a rig's shapes, each once."""
+    return list(dict.fromkeys(shapes_of(armature).values()))
 
 
 def bone_axes(armature: bpy.types.Object, rig: Rig) -> np.ndarray:

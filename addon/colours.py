@@ -214,7 +214,8 @@ def colour_body(scene: bpy.types.Scene, armature: bpy.types.Object, quantity: st
     """
     import numpy as np
 
-    from .armature import shapes_of
+    from .armature import shape_objects, shapes_of
+    from .skin import is_skin, update_borders
 
     own = compute_colouring(armature, quantity)
     others = [(other, _colouring_or_unknown(other, quantity)) for other in _other_coloured_rigs(scene, armature)]
@@ -226,9 +227,10 @@ def colour_body(scene: bpy.types.Scene, armature: bpy.types.Object, quantity: st
         for link, shape in shapes_of(rig).items():
             value = found.values.get(link, np.nan)
             share = (value - low) / (high - low)
-            set_colour(
-                shape, interpolate_colour(own.definition.colour_map, share) if np.isfinite(value) else UNKNOWN_COLOUR
-            )
+            known = np.isfinite(value)
+            set_colour(shape, link, interpolate_colour(own.definition.colour_map, share) if known else UNKNOWN_COLOUR)
+        for skin in filter(is_skin, shape_objects(rig)):
+            update_borders(skin)
         _store_legend(rig, own)
     return own
 
@@ -319,13 +321,16 @@ def linear_to_srgb(values: np.ndarray) -> np.ndarray:
     return np.where(values <= 0.0031308, 12.92 * values, 1.055 * np.power(values, 1.0 / 2.4) - 0.055)
 
 
-def set_colour(shape: bpy.types.Object, colour: tuple[float, float, float]) -> None:
-    """Colour an object through its own plain material, which is created if needed; linked meshes are not changed."""
-    rgba, slot = srgb_to_linear(colour), next(iter(shape.material_slots), None)
+def set_colour(shape: bpy.types.Object, link: str, colour: tuple[float, float, float]) -> None:
+    """Colour a link through its own plain material, which is created if needed; linked meshes are not changed."""
+    from .skin import is_skin, slot_index
+
+    rgba, index = srgb_to_linear(colour), slot_index(shape, link)
+    slot = shape.material_slots[index] if index < len(shape.material_slots) else None
     material = None if slot is None else slot.material
     shader = find_shader(material) if material is not None else None
     if material is None or shader is None or material.library is not None:
-        made = plain_material(shape.name, colour)
+        made = plain_material(f"{link} skin" if is_skin(shape) else shape.name, colour)
         if slot is None:
             shape.data.materials.append(made)
         else:

@@ -8,7 +8,7 @@ import bpy
 
 from .bpy_access import scene
 from .colours import QUANTITIES
-from .scene_rigs import active_rig, is_rig
+from .scene_rigs import active_rig, find_rigs, is_rig
 from .solver_api import IDENTIFICATION_METHODS, RIG_KINDS, errors
 from .transaction import all_or_nothing
 
@@ -51,6 +51,12 @@ def _on_quantity_changed(settings: Settings, context: bpy.types.Context) -> None
             show_quantity(scene(context), body, settings.quantity)
     except errors.SolverError:
         return  # the panel shows what is wrong with the rig
+
+
+def _on_borders_changed(settings: Settings, context: bpy.types.Context) -> None:
+    from .skin import soften_borders
+
+    soften_borders(find_rigs(scene(context)), settings.soft_borders)
 
 
 def _on_file_selected(settings: Settings, context: bpy.types.Context) -> None:
@@ -169,6 +175,12 @@ class Settings(bpy.types.PropertyGroup):
         description="Quantity that colours the links",
         items=tuple((name, q.label, q.description) for name, q in QUANTITIES.items()),
         update=_on_quantity_changed,
+    )
+    soft_borders: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Soft Borders",
+        description="Blend the colours of a person between links, in pictures, rendered views and solid views with the "
+        "colour Attribute. Blended colours show values that no link has",
+        update=_on_borders_changed,
     )
     overlay: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Legend in Viewport", description="Draw the legend in the 3D view", default=True

@@ -12,7 +12,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from . import bpy_access, convert, meshes
-from .armature import rig_of, shapes_of
+from .armature import rig_of, shape_objects
 from .colours import colour_body, linear_to_srgb, plain_material, srgb_to_linear
 from .inertials import read_inertials
 from .legend import make_legend, remove_legends
@@ -115,6 +115,7 @@ def flat_colours(scene: bpy.types.Scene) -> Iterator[None]:
     for shader in shaders:
         colour = _input_value(shader, "Base Color")
         if _input_value(shader, "Emission Strength") == 0.0:
+            _move_link(shader, "Base Color", "Emission Color")
             for name, value in FLAT_SHADER.items():
                 shader.inputs[name].default_value = colour if value is None else value
     floor = bpy.data.objects["Floor"]
@@ -124,6 +125,8 @@ def flat_colours(scene: bpy.types.Scene) -> Iterator[None]:
     finally:
         floor.hide_render = False
         for shader, values in zip(shaders, kept):
+            if values[list(FLAT_SHADER).index("Emission Strength")] == 0.0:
+                _move_link(shader, "Emission Color", "Base Color")
             for name, value in zip(FLAT_SHADER, values):
                 shader.inputs[name].default_value = value
 
@@ -174,6 +177,16 @@ def _render_array(scene: bpy.types.Scene, samples: int, *, denoise: bool = False
 
 def _has_shader(material: bpy.types.Material) -> bool:
     return material.node_tree is not None and "Principled BSDF" in material.node_tree.nodes
+
+
+def _move_link(shader: bpy.types.Node, name: str, other: str) -> None:
+    """Move the link of an input, if it has one, to another input of the shader."""
+    tree = shader.id_data
+    assert isinstance(tree, bpy.types.NodeTree)
+    for link in shader.inputs[name].links or ():
+        source = bpy_access.require(link.from_socket, "source of a node's link")
+        tree.links.remove(link)
+        tree.links.new(source, shader.inputs[other])
 
 
 def _input_value(shader: bpy.types.Node, name: str) -> float | tuple[float, ...]:
@@ -239,10 +252,11 @@ def _picture_points(context: bpy.types.Context, armature: bpy.types.Object) -> n
     graph = context.evaluated_depsgraph_get()
     clouds = []
     recorded = [item for item in context.visible_objects if RECORDING_KEY in item and not item.hide_render]
-    for item in (*shapes_of(armature).values(), *recorded):
-        matrix = convert.to_array(item.evaluated_get(graph).matrix_world)
-        vertices = np.empty(3 * len(item.data.vertices))
-        item.data.vertices.foreach_get("co", vertices)
+    for item in (*shape_objects(armature), *recorded):
+        shown = item.evaluated_get(graph)
+        matrix, mesh = convert.to_array(shown.matrix_world), bpy_access.mesh(shown)
+        vertices = np.empty(3 * len(mesh.vertices))
+        mesh.vertices.foreach_get("co", vertices)
         clouds.append(vertices.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3])
     return np.concatenate(clouds) if clouds else np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.8]])
 
@@ -262,7 +276,7 @@ def _add_camera(stage: bpy.types.Collection, points: np.ndarray, facing: float) 
     middle = middle + sum(axis * 0.5 * (((points - middle) @ axis).max() + ((points - middle) @ axis).min()) for axis in (right, up))  # fmt: skip # noqa: E501
     away = points - middle
     tall = np.tan(0.5 * FIELD_OF_VIEW) / MARGIN_FACTOR
-    wide = tall * PANEL_WIDTH / PANEL_HEIGHT
+    wide = tall * (PANEL_WIDTH / PANEL_HEIGHT - 2.0 * abs(CAMERA_SHIFT))  # the body is beside the middle
     distance = max((np.abs(away @ up) / tall + away @ back).max(), (np.abs(away @ right) / wide + away @ back).max())
     _aim(camera, middle + distance * back, middle)
     return camera

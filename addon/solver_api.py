@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from solver.rig_kinds import RIG_KINDS, robot_suffixes
     from solver.scene import centroidal_estimate as estimate_language
     from solver.scene import dance_folder, marker_set, study_folder
+    from solver.scene.body_mesh import fit_body_mesh, has_body_mesh
     from solver.scene.centroidal_estimate import ESTIMATE, SceneEstimate
     from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from solver.scene.dance_counts import FASTEST_BEAT, PHRASE, SLOWEST_BEAT, counts_at, is_tempo
@@ -83,6 +84,7 @@ _NAMES = {
         "RIG_KINDS",
         "robot_suffixes",
     ),
+    "scene.body_mesh": ("fit_body_mesh", "has_body_mesh"),
     "scene.centroidal_estimate": ("ESTIMATE", "SceneEstimate"),
     "scene.checked_frame": ("SceneFoot", "SceneFrame", "SceneMargin", "scene_frame"),
     "scene.dance_counts": ("FASTEST_BEAT", "PHRASE", "SLOWEST_BEAT", "counts_at", "is_tempo"),

@@ -7,9 +7,10 @@ from mathutils import Matrix
 
 from .. import bpy_access, scores
 from ..action import curves_of, key_frames
-from ..armature import DIGEST_KEY, local_collection, rig_of, shapes_of
+from ..armature import DIGEST_KEY, local_collection, rig_of, shape_objects
 from ..colours import plain_material, srgb_to_linear
 from ..scene_rigs import RIG_KEY
+from ..skin import deform_by, is_skin
 from ..solver_api import errors
 from ..transaction import all_or_nothing
 from .dance_import import Dance, add_dance_action
@@ -52,7 +53,7 @@ def show_ghost(context: bpy.types.Context, body: bpy.types.Object, dance: Dance,
         add_dance_action(scene, body, ghost, dance, name)
         for key in (RIG_KEY, DIGEST_KEY):
             del bpy_access.armature(ghost)[key]
-        for shape in shapes_of(body).values():
+        for shape in shape_objects(body):
             _copy_shape(shape, ghost, collection, SURFACE_OFFSET * rig_of(body).leg_length)
         ghost[GHOST_KEY] = body
         place_ghost(body, ghost, beside=beside)
@@ -154,6 +155,8 @@ def _copy_shape(
     back = shape.matrix_parent_inverse.copy()
     made.parent = ghost
     made.matrix_parent_inverse = back  # setting the parent resets it
+    if is_skin(made):
+        deform_by(made, ghost)
     if not made.material_slots:
         made.data = bpy_access.mesh(shape).copy()
         bpy_access.mesh(made).materials.append(_ghost_material())

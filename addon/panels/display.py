@@ -27,6 +27,7 @@ class EXCITING_DANCE_PT_see(DancePanel, bpy.types.Panel):  # type: ignore[misc]
         """Draw the panel."""
         from ..inertials import describe_result
         from ..legend import find_legends
+        from ..skin import is_skin
         from ..study import find_trials, played_trial
 
         layout, settings, body = layout_of(self), study_settings(context), require(active_rig(context), "rig")
@@ -42,6 +43,8 @@ class EXCITING_DANCE_PT_see(DancePanel, bpy.types.Panel):  # type: ignore[misc]
         for name in QUANTITIES:
             grid.prop_enum(settings, "quantity", name)
         layout.prop(settings, "overlay")
+        if any(is_skin(child) for child in body.children):
+            layout.prop(settings, "soft_borders")
         grid = layout.grid_flow(columns=2, even_columns=True, align=True)
         for name in ("show_com", "show_support", "show_forces", "show_momentum", "show_markers"):
             grid.prop(settings, name, toggle=True)

@@ -11,7 +11,8 @@ from mathutils import Matrix, Vector
 
 from .. import bpy_access, convert
 from ..action import add_motion_action, set_frame_rate
-from ..armature import shapes_of
+from ..armature import shape_objects, shapes_of
+from ..skin import deform_by, is_skin, skin_links
 from ..solver_api import Rig, errors
 from .camera import automatic_camera, copy_camera, mirror_matrix
 from .captions import add_captions
@@ -126,9 +127,10 @@ def _add_dancer(
     paints = {"left": body_material("Left", LEFT_COLOUR), "right": body_material("Right", RIGHT_COLOUR)}
     middle = body_material("Middle", MIDDLE_COLOUR)
     dancer = _copy_armature(scene, stage, body, danced.rig, "Dancer")
-    for link, shape in shapes_of(body).items():
-        material = paints.get(sides.get(link, ""), middle) if colours == "sides" else None
-        _copy_shape(scene, dancer, shape, material)
+    for shape in shape_objects(body):
+        links = skin_links(shape) or [link for link, other in shapes_of(body).items() if other == shape]
+        materials = [paints.get(sides.get(link, ""), middle) for link in links] if colours == "sides" else []
+        _copy_shape(scene, dancer, shape, materials)
     add_motion_action(scene, dancer, danced.motion(plan.times, _video_times(plan)), "Dancer")
 
 
@@ -152,7 +154,7 @@ def _add_ghost(
     scene.collection.objects.link(behind)
     ghost = _copy_armature(scene, behind, body, danced.rig, "Ghost")
     material = ghost_material("Ghost", colour)
-    pieces = [_copy_shape(scene, ghost, shape, material) for shape in shapes_of(body).values()]
+    pieces = [_copy_shape(scene, ghost, shape, [material]) for shape in shape_objects(body)]
     for piece in pieces:
         exclude_from_light(piece)
     add_motion_action(scene, ghost, danced.motion(plan.ghosts[frames], _video_times(plan)[frames]), "Ghost")
@@ -210,20 +212,25 @@ def _copy_armature(
 
 
 def _copy_shape(
-    scene: bpy.types.Scene, armature: bpy.types.Object, shape: bpy.types.Object, material: bpy.types.Material | None
+    scene: bpy.types.Scene, armature: bpy.types.Object, shape: bpy.types.Object, materials: list[bpy.types.Material]
 ) -> bpy.types.Object:
-    """Copy a shape to another armature with a shared mesh, optionally with a material."""
+    """Copy a shape to another armature, with a shared mesh; the last of the materials is for all further slots."""
     mesh = bpy_access.mesh(shape)
-    if material is not None and not mesh.materials:  # an object material needs a slot of the mesh
+    if materials and not mesh.materials:  # an object material needs a slot of the mesh
         mesh = bpy_access.require(mesh.copy(), "copy")
         mesh.materials.append(None)
-    piece = bpy.data.objects.new(f"{armature.name} {shape.name}", mesh)
-    piece.parent, piece.parent_type, piece.parent_bone = armature, "BONE", shape.parent_bone
+    if is_skin(shape):
+        piece = bpy_access.require(shape.copy(), "copy")
+        piece.name, piece.data = f"{armature.name} {shape.name}", mesh
+        deform_by(piece, armature)
+    else:
+        piece = bpy.data.objects.new(f"{armature.name} {shape.name}", mesh)
+        piece.parent, piece.parent_type, piece.parent_bone = armature, "BONE", shape.parent_bone
     piece.matrix_parent_inverse, piece.matrix_basis = shape.matrix_parent_inverse.copy(), shape.matrix_basis.copy()
     scene.collection.objects.link(piece)
-    if material is not None:
-        for slot in piece.material_slots:
-            slot.link, slot.material = "OBJECT", material
+    if materials:
+        for index, slot in enumerate(piece.material_slots):
+            slot.link, slot.material = "OBJECT", materials[min(index, len(materials) - 1)]
     return piece
 
 

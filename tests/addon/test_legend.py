@@ -13,6 +13,7 @@ from addon.armature import rig_of, shapes_of
 from addon.colours import QUANTITIES, colour_body, interpolate_colour, read_legend, srgb_to_linear
 from addon.legend import find_legends, make_legend, show_quantity
 from addon.overlays import named_legend
+from addon.skin import material_of
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from tests.addon.scenes import build
@@ -33,7 +34,7 @@ def masses_in_colour(body: bpy.types.Object) -> dict[str, tuple[np.ndarray, np.n
     found = {}
     for link, shape in shapes_of(body).items():
         share = (rig.masses[rig.index(link)] - shown.low) / (shown.high - shown.low)
-        colour = shape.data.materials[0].diffuse_color
+        colour = material_of(shape, link).diffuse_color
         found[link] = np.array(colour), np.array(srgb_to_linear(interpolate_colour(shown.colour_map, share)))
     return found
 
@@ -65,7 +66,7 @@ def test_a_rig_without_the_quantity_is_grey(empty_scene: None) -> None:
     for bone in robot.data.bones:
         bone["excitation"] = 100.0
     colour_body(scene, robot, "excitation")
-    colours = [np.array(shape.data.materials[0].diffuse_color) for shape in shapes_of(person).values()]
+    colours = [np.array(material_of(shape, link).diffuse_color) for link, shape in shapes_of(person).items()]
     assert np.ptp(np.array(colours)[:, :3], axis=1).max() < 0.01
     assert read_legend(person) == read_legend(robot)
 

@@ -13,6 +13,7 @@ from addon import action, armature, inertials, registration, scene_rigs
 from addon.authoring import failure_markers, ghost, timeline
 from addon.colours import DIVERGING_MAP, colour_body, interpolate_colour, srgb_to_linear
 from addon.job_messages import JobMessage, dismiss_message, find_message, store_message
+from addon.skin import material_of
 from solver.errors import InvalidValue
 from solver.rigs import hoap3
 from solver.scene.summary import SceneFailure, SceneSummary
@@ -170,10 +171,10 @@ def test_library_override_is_checked_balanced_and_coloured(override: bpy.types.O
         assert bpy.ops.exciting_dance.colour(quantity="change") == {"FINISHED"}
     kept = opened_again()
     assert max_angle(kept) < before - 0.1
-    for shape in armature.shapes_of(kept).values():
-        assert shape.material_slots[0].material.library is None
+    for link, shape in armature.shapes_of(kept).items():
+        assert material_of(shape, link).library is None
         assert np.allclose(
-            shape.material_slots[0].material.diffuse_color,
+            material_of(shape, link).diffuse_color,
             srgb_to_linear(interpolate_colour(DIVERGING_MAP, 0.5)),
             atol=1e-6,
         )

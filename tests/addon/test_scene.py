@@ -12,6 +12,7 @@ from mathutils import Vector
 
 from addon import action, colours, ellipsoids, inertials, legend, recording, study
 from addon.armature import shapes_of
+from addon.skin import material_of
 from addon.solver_api import SceneRecording
 from addon.transaction import all_or_nothing
 from solver.differences import differences
@@ -87,7 +88,7 @@ def test_equal_values_have_equal_colours_and_order_is_kept(empty_scene: None, pe
     inertials.write_prior(body)
     shown = colours.colour_body(bpy.context.scene, body, "mass")
     lightness = {
-        link: np.dot(shape.data.materials[0].diffuse_color[:3], (0.2126, 0.7152, 0.0722))
+        link: np.dot(material_of(shape, link).diffuse_color[:3], (0.2126, 0.7152, 0.0722))
         for link, shape in shapes_of(body).items()
     }
     order = sorted(lightness, key=lambda link: shown.values[link])
@@ -114,8 +115,8 @@ def test_no_change_is_the_middle_colour(empty_scene: None, person: Rig) -> None:
     shown = colours.colour_body(bpy.context.scene, body, "change")
     assert shown.low == -shown.high
     neutral = colours.srgb_to_linear(colours.interpolate_colour(colours.DIVERGING_MAP, 0.5))
-    for shape in shapes_of(body).values():
-        assert np.allclose(shape.data.materials[0].diffuse_color, neutral, atol=1e-6)
+    for link, shape in shapes_of(body).items():
+        assert np.allclose(material_of(shape, link).diffuse_color, neutral, atol=1e-6)
 
 
 def test_density_is_mass_over_the_meshes_volume(empty_scene: None, person: Rig) -> None:
