@@ -92,7 +92,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
             "bpy_access",
         }
     ),
-    frozenset({"child_process", "scene_rigs", "transaction"}),
+    frozenset({"child_process", "scene_rigs", "skin", "transaction"}),
     frozenset({"armature"}),
     frozenset({"action", "inertials", "jobs", "scores"}),
     frozenset({"colours", "dance_moves"}),
