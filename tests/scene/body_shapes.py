@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -62,7 +63,7 @@ def tiny_shapes() -> BodyShapes:
     return BodyShapes(shapes, joints, faces, weights, tuple(links))
 
 
-def add_probes(shapes: BodyShapes, probes: dict[str, tuple[str, str]]) -> BodyShapes:
+def add_probes(shapes: BodyShapes, probes: Mapping[str, tuple[str, ...]]) -> BodyShapes:
     """The same shapes with a vertex at each of these joint centres, moved by two links in equal parts."""
     rows = np.zeros((len(probes), len(shapes.links)))
     for row, pair in zip(rows, probes.values()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from solver.scene.body_mesh import (
 )
 from tests.scene.body_shapes import add_probes, arrays_of, tiny_shapes
 
-PEOPLE = (
+PEOPLE: tuple[tuple[str, float, float, dict[str, Any]], ...] = (
     ("female", 1.60, 45.0, {}),
     ("male", 1.80, 80.0, {"trunk": "three", "shoulders": "girdle"}),
     ("unknown", 1.75, 120.0, {"variant": "23dof"}),
