@@ -70,10 +70,12 @@ def test_numbers_have_units(name: str) -> None:
 
     A number without a unit says so, by one of the words of `BARE`.
     """
-    told = entries(attrgetter(name)(solver).__doc__)
+    documented = entries(attrgetter(name)(solver).__doc__)
     for argument, kind in numbers_of(attrgetter(name)(solver)).items():
-        assert argument in told, f"{name}: nothing is said about {argument}, {kind}"
-        assert MEASURED.search(told[argument]), f"{name}: of what unit or shape is {argument}: {told[argument]!r}?"
+        assert argument in documented, f"{name}: nothing is said about {argument}, {kind}"
+        assert MEASURED.search(documented[argument]), (
+            f"{name}: of what unit or shape is {argument}: {documented[argument]!r}?"
+        )
 
 
 def test_import_is_cheap() -> None:

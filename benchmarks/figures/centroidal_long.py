@@ -73,7 +73,7 @@ def long_figures(quick: bool) -> list[Figure]:
         shortest = shortest or (seconds, peak, size)
         what = f"estimate of {minutes} min: processor time a minute, over that of {MINUTES[0]} min"
         note = f"{seconds:.1f} s in all, inertials taken as exact; peak {peak:.0f} MB, {before:.0f} before, signals "
-        f"{size:.1f}"
+        note += f"{size:.1f}"
         each = seconds / minutes / (shortest[0] / MINUTES[0])
         figures.append(Figure(what, DATA, each, "", at_most(MUST_TIME), None, note))
     grown = (peak - shortest[1]) / (size - shortest[2])

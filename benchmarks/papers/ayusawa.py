@@ -124,7 +124,7 @@ def rows(quick: bool = False) -> Iterator[Figure]:
         for metric, description in METRIC_NOTES.items():
             low, high = (at_most(must), at_most(aim)) if metric == PLAIN else (None, None)
             note = f"{description}; median of {len(drawn)} seeds, worst {max(worst[metric]):.4f}; the paper's "
-            f"table: {PAPER}"
+            note += f"table: {PAPER}"
             what = f"thrown chain, largest error of a parameter, {metric}"
             yield Figure(what, data, float(np.median(worst[metric])), "SI", must=low, aim=high, note=note)
 

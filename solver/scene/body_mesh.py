@@ -55,8 +55,6 @@ UPWARD = np.array([0.0, 0.0, 1.0])
 MERGED = (("head", "torso", UPWARD), ("right_hand", "right_forearm", -UPWARD), ("left_hand", "left_forearm", -UPWARD))
 """Links that some rigs merge with another, which ends at their joint centre, and where they point."""
 PARENTS = {ABDOMEN: "torso", "head": "torso", "clavicle": "torso", "scapula": "clavicle", "hand": "forearm"}
-
-
 """Segments that move a merged segment's skin."""
 HEAD_BREADTH = 1.08
 """The stored heads are 0.70 times as broad as long, those of adults about 0.77."""

@@ -59,8 +59,7 @@ def test_the_documented_bytes_are_the_bytes_that_are_sent() -> None:
 
 
 def test_whatever_comes_is_read_or_refused_in_one_way() -> None:
-    """Random bytes, datagrams cut off anywhere and single flipped bytes "
-    "raise `InvalidDatagram` or are read, nothing else."""
+    """Random bytes, cut datagrams and single flipped bytes raise `InvalidDatagram` or are read."""
     layout, random = LAYOUTS[0], np.random.default_rng(1)
     good = [layout_datagram(layout, 0, 0.0), sample_datagram(layout, Sample(1, 0.0, np.zeros(9))), b"", b"EDMC"]
     damaged = [data[:cut] for data in good for cut in range(len(data))]

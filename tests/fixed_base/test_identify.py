@@ -39,9 +39,9 @@ def test_exact_data_give_the_truth(tmp_path: Path, measured: str) -> None:
     drives = DRIVES if measured == TORQUES else None
     found = identify_fixed_base(bench, [recorded(truth, drives)], FixedBaseOptions(preset=None))
     structure = truth.structure
-    told = np.array(structure.symbols) != "Izz_turret"
+    identifiable = np.array(structure.symbols) != "Izz_turret"
     true, prior, now = (
-        structure.project(body)[told] for body in (rig.prior, bench.rig.prior, found.estimate.parameters)
+        structure.project(body)[identifiable] for body in (rig.prior, bench.rig.prior, found.estimate.parameters)
     )
     assert np.linalg.norm(now - true) < 0.01 * np.linalg.norm(prior - true)
     assert found.estimate.satisfies == "consistent"

@@ -490,11 +490,11 @@ def test_no_body_is_read_upside_down(tmp_path: Path, screen: str) -> None:
     content = path.read_bytes()
     assert content.count(b"+Z") == 1
     path.write_bytes(content.replace(b"+Z", screen.encode()))
-    told: list[str] = []
-    markers = read_c3d(path, warn=told.append).markers
+    warnings: list[str] = []
+    markers = read_c3d(path, warn=warnings.append).markers
     assert markers is not None
     np.testing.assert_allclose(markers.positions[0], STANDING, atol=1e-6)
-    assert any("by the header" in words for words in told) == (screen == "-Z")
+    assert any("by the header" in words for words in warnings) == (screen == "-Z")
 
 
 def test_a_vertical_that_nothing_shows_has_to_be_stated(tmp_path: Path) -> None:
