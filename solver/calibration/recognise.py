@@ -148,8 +148,8 @@ def recognise(
     Args:
         recordings: of one person and one set of markers; best a static trial and one that moves.
         height: stature [m]; None: estimated.
-        given: tree of a marker set (`scene.marker_set.read_tree`) whose entries are kept; only other markers are
-            recognised.
+        given: tree of a marker set (`scene.marker_set.read_marker_set_tree`) whose entries are kept; only other markers
+            are recognised.
 
     Raises:
         InputError: the names of too few markers say where they are, or ``given`` is not a marker set.

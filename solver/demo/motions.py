@@ -180,7 +180,7 @@ def standing_posture(rig: Rig, angles: Sequence[tuple[str, tuple[float, ...]]]) 
 
 
 def _ease(seconds: np.ndarray) -> np.ndarray:
-    """A smooth step from 0 to 1 within `EASE`, with two vanishing derivatives at both ends."""
+    """A smooth step from 0 to 1 within `EASE_DURATION`, with two vanishing derivatives at both ends."""
     x = np.clip(seconds / EASE_DURATION, 0.0, 1.0)
     return x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
 

@@ -47,7 +47,7 @@ class Model:
 
 
 class ExcitationSearch:
-    """The problem of robot, spline and criterion for `trajectory.trust_region.descend`.
+    """The problem of robot, spline and criterion for `trajectory.trust_region.solve_sequentially`.
 
     Args:
         robot: that moves.

@@ -6,11 +6,11 @@ An archive holds some of:
 - ``force`` (K, 3) [N] z up, the total force on the body, without moments, and ``force_times`` (K,) or ``force_rate``;
   or ``wrenches`` (K, P, 6) force and moment about the world origin, ``frames`` (P,) strings;
 - ``joints`` (C,) strings, ``angles`` (K, C) [rad, m], ``joint_times`` (K,) [s] or ``joint_rate`` [1/s], and optionally
-  ``root`` (K, 7) [m] position and quaternion xyzw in the world, see `joint_files`;
+  ``root`` (K, 7) [m] position and quaternion xyzw in the world, see `joint_coordinates_reader`;
 - ``segments`` (B,) strings, ``segment_quaternions`` (N, B, 4) xyzw from segment axes to the world, z up, NaN where
   missing, ``segment_times`` (N,) or ``segment_rate``, optionally ``segment_positions`` (N, B, 3) [m], and optionally
   the rest pose: ``rest_quaternions`` (B, 4), ``rest_heads`` and ``rest_tips`` (B, 3) [m];
-- ``poses`` and ``trans`` of a body model, see `body_model`;
+- ``poses`` and ``trans`` of a body model, see `smpl`;
 - body states as humanoid laboratories exchange them (``joint_pos``, ``body_pos_w`` ...), see `humanoid`;
 - ``mass`` [kg], ``height`` [m], ``sex``, for the metadata.
 """

@@ -64,6 +64,6 @@ def rest_overlapping_limbs(program: DisplacementProblem, checks: Checks) -> np.n
 
 
 def _fade(times: np.ndarray, start: float, stop: float) -> np.ndarray:
-    """(N,) one from start to stop, smoothly zero `AROUND` before and after."""
+    """(N,) one from start to stop, smoothly zero `FADE_DURATION` before and after."""
     share = np.interp(times, [start - FADE_DURATION, start, stop, stop + FADE_DURATION], [0.0, 1.0, 1.0, 0.0])
     return share**2 * (3.0 - 2.0 * share)

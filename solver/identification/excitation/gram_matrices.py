@@ -70,7 +70,7 @@ class GramMatrices:
         return np.einsum("gfik,gfil->gikl", own, own, optimize=True)
 
     def conditions(self, matrices: np.ndarray) -> np.ndarray:
-        """cond(W_bi) (..., n), at most `HIGHEST`."""
+        """cond(W_bi) (..., n), at most `MAX_CONDITION`."""
         result = np.empty(matrices.shape[:-2])
         for size in np.unique(self._sizes):
             own = self._sizes == size
