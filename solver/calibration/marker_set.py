@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import frozen
 from ..errors import InvalidValue
 from ..marker_names import normalise
+from ..rig import Rig
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,14 @@ class MarkerLocation:
             np.zeros(3) if self.reference_joint is None else self.fraction * np.asarray(joints[self.reference_joint])
         )
         return start + stature * self.offset
+
+    def on_carrying_link(self, rig: Rig) -> MarkerLocation:
+        """The location on the link of the rig that carries its reference joint: an acromion is on the scapula if there
+        is one.
+        """
+        if self.reference_joint is None:
+            return self
+        return replace(self, link=rig.links[rig.parents[rig.index(self.reference_joint)]])
 
 
 @dataclass(frozen=True, slots=True)

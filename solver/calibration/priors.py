@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -137,15 +137,6 @@ def build_prior(
             result.add(terms, np.zeros(3), std)
     _add_pelvis(result, marker_set, names, dimensions, str(rig.provenance["sex"]))
     return result
-
-
-def move_to_carrying_link(rig: Rig, location: MarkerLocation) -> MarkerLocation:
-    """A location measured from a joint centre, on the link that carries that joint on this rig: an acromion is on the
-    scapula if there is one.
-    """
-    if location.reference_joint is None:
-        return location
-    return replace(location, link=rig.links[rig.parents[rig.index(location.reference_joint)]])
 
 
 def joint_centre_location(rig: Rig, link: str) -> MarkerLocation:

@@ -25,7 +25,7 @@ from .fit import CalibrationFrame, SubjectFit
 from .fit_checks import FitEvidence, is_suspect
 from .frame_selection import is_static, select_markers, select_moving_frames, select_static_frames
 from .marker_set import MarkerLocation, MarkerSet
-from .priors import LinearPrior, build_prior, joint_centre_location, move_to_carrying_link
+from .priors import LinearPrior, build_prior, joint_centre_location
 
 STATURE_SEGMENTS = ("thigh", "shank", "upper_arm", "forearm", "torso")
 STATURE_ITERATIONS = 3
@@ -161,7 +161,7 @@ class SubjectState:
         if place is None:
             assert centre is not None
             return joint_centre_location(rig, centre)
-        return move_to_carrying_link(rig, place)
+        return place.on_carrying_link(rig)
 
     def _dimensions(self) -> dict[str, float]:
         """ASIS distance and pelvis depth [m], medians over the first recordings that contain the markers."""

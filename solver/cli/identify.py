@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 
+from ..files import Paths, as_paths
 from ..progress import Progress
 from .bodies import add_rig
 from .foreseen import require_sense
@@ -71,7 +74,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..report.study_folder import write_study
     from ..scene.study_folder import trial_files
     from ..study.pipeline import identify
-    from ..study.provenance import build_provenance, collect_options, find_common_folder
+    from ..study.provenance import build_provenance, collect_options
     from ..study.recordings import load
     from .words import identified, removed_trials, warn
 
@@ -80,7 +83,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     person, reading = None if rig is not None else subject(options), read_options(options)
     stated = {"rig": options.rig, "mass": options.mass} if person is None else person
     made_of = build_provenance(
-        find_common_folder(options.files), list_files_read(options.files), collect_options(reading, settings, stated)
+        _find_common_folder(options.files), list_files_read(options.files), collect_options(reading, settings, stated)
     )
     recordings = load(options.files, reading)
     if person is None:
@@ -97,3 +100,12 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         print(f"assumed: {text}")
     report = "" if study.identification is None else f", the report is {options.output / REPORT_FILE}"
     print(f"\nwritten: {options.output}{report}{removed_trials(before, options.output)}")
+
+
+def _find_common_folder(paths: Paths) -> Path:
+    """The folder that contains all recordings; paths are written relative to it."""
+    folders = [path if os.path.isdir(path) else path.parent for path in as_paths(paths)]
+    try:
+        return Path(os.path.commonpath([folder.absolute() for folder in folders]))
+    except ValueError:  # on several drives
+        return Path()

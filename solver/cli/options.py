@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypedDict
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from ..errors import InvalidValue
 from ..filter_presets import PRESETS
@@ -21,7 +21,7 @@ from ..progress_bar import progress_bar
 from ..standard_streams import cancel_when_unread
 from .argument_types import finding, jobs, marker_set, natural, path, path_ending, positive, seed, stature
 from .former_names import add_former_name
-from .settings_file import OPTION, SETTINGS, HelpAll, settings_text
+from .settings_file import OPTION, SETTINGS, settings_text
 
 if TYPE_CHECKING:
     from ..formats.read_options import ReadOptions
@@ -87,6 +87,20 @@ class Paragraphs(argparse.RawDescriptionHelpFormatter):
     def format_help(self) -> str:
         """The text."""
         return super().format_help().replace(AS_WRITTEN, program())
+
+
+class HelpAll(argparse.Action):
+    """``--help-all``: the help with the rare options, too."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **other: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=other.get("help"))
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print and leave."""
+        for action, text in parser.get_default("hidden") or ():
+            action.help = text
+        parser.print_help()
+        parser.exit()
 
 
 def add_verb(

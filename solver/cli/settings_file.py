@@ -88,20 +88,6 @@ def show_only(parser: argparse.ArgumentParser, *visible: str) -> None:
             group.description, group.title = None, None
 
 
-class HelpAll(argparse.Action):
-    """``--help-all``: the help with the rare options, too."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, **other: Any) -> None:
-        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=other.get("help"))
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print and leave."""
-        for action, text in parser.get_default("hidden") or ():
-            action.help = text
-        parser.print_help()
-        parser.exit()
-
-
 def _stored_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     return filter(_is_stored, parser._actions)
 

@@ -161,25 +161,28 @@ def link_views(data: pin.Data, joints: int) -> _KinematicsViews:
 
 def shared_views(data: pin.Data, joints: int) -> SharedViews | None:
     """Views on the results in Pinocchio's memory; None if the layout is not the expected one."""
-    start = _address(data.oMi[0].rotation)
+    start = address_of(data.oMi[0].rotation)
     expected = (
-        all(_address(data.oMi[k].rotation) == start + DOUBLE_BYTES * POSE_SIZE * k for k in range(joints))
-        and all(_address(data.oMi[k].translation) == start + DOUBLE_BYTES * (POSE_SIZE * k + 9) for k in range(joints))
+        all(address_of(data.oMi[k].rotation) == start + DOUBLE_BYTES * POSE_SIZE * k for k in range(joints))
+        and all(
+            address_of(data.oMi[k].translation) == start + DOUBLE_BYTES * (POSE_SIZE * k + 9) for k in range(joints)
+        )
         and all(_is_contiguous(twists, joints) for twists in (data.v, data.a))
     )
     return SharedViews(data, joints) if expected else None
 
 
 def _is_contiguous(twists: object, joints: int) -> bool:
-    start = _address(twists[0].linear)  # type: ignore[index]
+    start = address_of(twists[0].linear)  # type: ignore[index]
     return all(
-        _address(twists[k].linear) == start + DOUBLE_BYTES * TWIST_SIZE * k  # type: ignore[index]
-        and _address(twists[k].angular) == start + DOUBLE_BYTES * (TWIST_SIZE * k + 3)  # type: ignore[index]
+        address_of(twists[k].linear) == start + DOUBLE_BYTES * TWIST_SIZE * k  # type: ignore[index]
+        and address_of(twists[k].angular) == start + DOUBLE_BYTES * (TWIST_SIZE * k + 3)  # type: ignore[index]
         for k in range(joints)
     )
 
 
-def _address(array: np.ndarray) -> int:
+def address_of(array: np.ndarray) -> int:
+    """Address of the first number of an array."""
     return int(array.__array_interface__["data"][0])
 
 

@@ -15,6 +15,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ..pinocchio_loader import pin
 from ..rig import Rig
+from .kinematics import DOUBLE_BYTES, address_of
 from .workspace import Workspace
 
 WEIGHT_SUMS = 10
@@ -23,7 +24,6 @@ of orientations join the diagonal."""
 DIAGONAL_COLUMNS = (4, 6, 9)
 """Columns of xx, yy, zz."""
 WRENCH_SIZE = 6
-DOUBLE_BYTES = 8
 
 
 class WeightedTree(Workspace):
@@ -119,17 +119,17 @@ class WeightedTree(Workspace):
 
 def _shared_forces(vector: pin.StdVec_Force, joints: int) -> np.ndarray | None:
     """(L, 6) view of forces in Pinocchio's memory, without the universe's; None if the layout is different."""
-    starts = [_address(vector[joint].linear) for joint in range(joints)]
+    starts = [address_of(vector[joint].linear) for joint in range(joints)]
     if any(place != starts[0] + DOUBLE_BYTES * WRENCH_SIZE * k for k, place in enumerate(starts)):
         return None
-    if any(_address(vector[joint].angular) != place + 3 * DOUBLE_BYTES for joint, place in enumerate(starts)):
+    if any(address_of(vector[joint].angular) != place + 3 * DOUBLE_BYTES for joint, place in enumerate(starts)):
         return None
     return as_strided(vector[0].linear, (joints, WRENCH_SIZE), (DOUBLE_BYTES * WRENCH_SIZE, DOUBLE_BYTES))[1:]
 
 
 def _shared_inertias(model: pin.Model) -> np.ndarray | None:
     """(joints, 10) view of inertias: mass, centre, xx xy yy xz yz zz; None if the memory layout is different."""
-    starts = [_address(model.inertias[joint].lever) - DOUBLE_BYTES for joint in range(model.njoints)]
+    starts = [address_of(model.inertias[joint].lever) - DOUBLE_BYTES for joint in range(model.njoints)]
     if any(place != starts[0] + DOUBLE_BYTES * WEIGHT_SUMS * k for k, place in enumerate(starts)):
         return None
     block = (ctypes.c_double * (WEIGHT_SUMS * model.njoints)).from_address(starts[0])
@@ -141,7 +141,3 @@ def _shared_inertias(model: pin.Model) -> np.ndarray | None:
     agrees = np.array_equal(view[0], expected)
     model.inertias[0] = pin.Inertia.Zero()
     return view if agrees else None
-
-
-def _address(array: np.ndarray) -> int:
-    return int(array.__array_interface__["data"][0])

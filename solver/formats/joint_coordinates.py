@@ -24,19 +24,6 @@ def coordinate_names(rig: Rig) -> tuple[str, ...]:
     return (*ROOT_NAMES, *(name.replace(" ", "_") for name in joint_names(rig)))
 
 
-def are_lengths(rig: Rig) -> np.ndarray:
-    """(nv,) True where a coordinate is a length [m]; all others are angles."""
-    return np.concatenate([np.arange(ROOT_NV) < len(AXES), coordinate_lengths(rig)])
-
-
-def coordinate_values(rig: Rig, motion: Motion) -> np.ndarray:
-    """Values (N, nv): root position [m, world], root rotation vector [rad, world], joints [rad, m].
-
-    A spherical joint's three values are the rotation vector from neutral, as in `Limits`.
-    """
-    return to_flat(rig, motion.q)
-
-
 def require_table_suffix(path: str | Path) -> str:
     """The suffix of a table of joint coordinates.
 
@@ -69,9 +56,10 @@ def write_coordinates(
     suffix, first = require_table_suffix(path), 0 if root else ROOT_NV
     if speeds and suffix == STORAGE_SUFFIX:
         raise InputError(path, "cannot hold speeds", remedy=f"End it on {CSV_SUFFIX}")
-    names, lengths = coordinate_names(rig)[first:], are_lengths(rig)[first:]
+    lengths = np.concatenate([np.arange(ROOT_NV) < len(AXES), coordinate_lengths(rig)])[first:]
+    names = coordinate_names(rig)[first:]
     scale = np.where(lengths | (not degrees), 1.0, np.degrees(1.0))
-    values = coordinate_values(rig, motion)[:, first:] * scale
+    values = to_flat(rig, motion.q)[:, first:] * scale
     if suffix == STORAGE_SUFFIX:
         write_storage(path, motion.times, names, values, in_degrees=degrees)
         return

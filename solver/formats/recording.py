@@ -21,7 +21,7 @@ from .file_formats import BOTH, FORCES, JOINTS, MARKERS, SEGMENTS, find_format, 
 from .manifest import MANIFEST_FILE, Manifest, is_unchanged, read_manifest
 from .npz_archive import entry_names
 from .read_options import DEFAULT_OPTIONS, ReadOptions
-from .trial_names import distinct_names, printable_name, renaming_note
+from .trial_names import distinct_names, printable_name
 from .wrench_checks import centres_of_pressure
 
 _NAME_ENDINGS = re.compile(
@@ -132,8 +132,13 @@ def find_recordings(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS) -> tup
 
 def _note_renaming(recording: Recording, file: Path) -> Recording:
     """A recording with a warning if it is not named after its file."""
-    note = renaming_note(recording.name, file, _trial_stem(file))
-    return recording if note is None else replace(recording, warnings=(note, *recording.warnings))
+    stem = _trial_stem(file)
+    if recording.name == stem:
+        return recording
+    is_plain = printable_name(stem) == stem
+    why = "another trial or file of results has that name" if is_plain else "its name is not plain text"
+    note = f"{printable_name(str(file))}: this trial is called {recording.name!r}, because {why}"
+    return replace(recording, warnings=(note, *recording.warnings))
 
 
 def pair_files(paths: Paths) -> list[tuple[str, tuple[Path, ...]]]:

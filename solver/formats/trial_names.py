@@ -46,15 +46,6 @@ def distinct_names(stems: Sequence[str], files: Sequence[Path]) -> list[str]:
     return names
 
 
-def renaming_note(name: str, file: Path, stem: str) -> str | None:
-    """A note that a trial is not named after its file; None if it is."""
-    if name == stem:
-        return None
-    is_plain = printable_name(stem) == stem
-    why = "another trial or file of results has that name" if is_plain else "its name is not plain text"
-    return f"{printable_name(str(file))}: this trial is called {name!r}, because {why}"
-
-
 def _candidate_names(parts: Sequence[str], stem: str, suffix: str) -> Iterator[str]:
     whole = "_".join((*parts, stem))
     yield whole

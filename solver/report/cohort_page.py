@@ -11,7 +11,7 @@ import numpy as np
 from ..scene.study_folder import REPORT_FILE
 from . import cohort_figures as figures
 from .cohort_content import Cohort, CohortMember
-from .page import Numbering, build_document, render_card
+from .document import Numbering, build_document, render_card
 from .svg import DASH
 from .tables import format_number, format_percent, format_ratio, format_with_std, link_name, render_table
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..calibration.calibration_file import CALIBRATION
+from ..formats.atomic import write_atomically
 from ..formats.joint_coordinates import write_coordinates
 from ..formats.json_values import to_json_values
 from ..formats.output_folder import write_folder
@@ -24,9 +26,9 @@ from ..scene.motion_record import MOTION, motion_record
 from ..scene.result import RESULT, SceneResult
 from ..scene.rig import write_rig
 from ..study.provenance import PROVENANCE, Provenance
-from ..study.residuals import TrialResidual, compute_residuals
+from ..study.residuals import compute_residuals
 from ..study.values import Flights, Study
-from ..tracking.track import write_marker_errors
+from ..tracking.track import TrackedMotion
 from . import build_content, write_report
 
 
@@ -78,7 +80,7 @@ def write_study(
                 for end in (names.STORAGE_END, names.JOINTS_END):
                     write_coordinates(building / f"{record.name}{end}", study.rig, record.motion, degrees=False)
             if record.tracked is not None:
-                write_marker_errors(building / f"{record.name}{names.MARKERS_END}", record.tracked)
+                _write_marker_errors(building / f"{record.name}{names.MARKERS_END}", record.tracked)
             recording = record.recording
             drawn = scene_recording(recording.markers, recording.wrenches)
             RECORDING.write(building / f"{record.name}{names.RECORDING_END}", drawn)
@@ -151,7 +153,15 @@ def _result_details(study: Study, found: Identification) -> dict[str, Any]:
             }
             for c in found.comparisons
         ],
-        "residuals": [_residual_data(residual) for residual in compute_residuals(study.rig, study.trials, found)],
+        "residuals": [
+            {
+                **to_json_values(r),
+                "force_share": r.force_share,
+                "moment_share": r.moment_share,
+                "meets_usual_thresholds": r.meets_thresholds,
+            }
+            for r in compute_residuals(study.rig, study.trials, found)
+        ],
         "flights": [
             {"trial": f.trial, "frames": f.frames, "acceleration": f.acceleration, "momentum_rate": f.momentum_rate}
             for f in found.flights
@@ -184,12 +194,6 @@ def _flights_data(flights: Flights) -> dict[str, Any]:
     }
 
 
-def _residual_data(residual: TrialResidual) -> dict[str, Any]:
-    """Residuals of a trial as plain data, with their ratios to the usual scales."""
-    shares = {"force_share": residual.force_share, "moment_share": residual.moment_share}
-    return {**to_json_values(residual), **shares, "meets_usual_thresholds": residual.meets_thresholds}
-
-
 def _load_data(found: AddedLoad) -> dict[str, Any]:
     """An added load as plain data: its carriers with mass [kg], deviation, centre of mass [m], inertia [kg m^2]."""
     bodies = [found.loads[name] for name in found.carriers]
@@ -203,3 +207,14 @@ def _load_data(found: AddedLoad) -> dict[str, Any]:
         "alternatives": [list(links) for links in found.alternatives],
         "probabilities": dict(zip(found.links, found.probabilities)),
     }  # fmt: skip
+
+
+def _write_marker_errors(path: str | Path, tracked: TrackedMotion) -> None:
+    """Writes distances [m] as CSV: a column per marker, a row per frame, empty where not seen; the whole file or
+    none.
+    """
+    with write_atomically(path) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["time [s]", *(f"{name} [m]" for name in tracked.names)])
+        for time, row in zip(tracked.times, tracked.errors, strict=True):
+            writer.writerow([f"{time:.6f}", *(f"{error:.6f}" if np.isfinite(error) else "" for error in row)])

@@ -39,16 +39,6 @@ def fit_blocks(table: np.ndarray, target: np.ndarray, blocks: Sequence[np.ndarra
     return whole, np.sqrt(share * np.sum((others - others.mean(axis=0)) ** 2, axis=0))
 
 
-def jackknife_ratio(sums: np.ndarray) -> tuple[float, float]:
-    """Ratio of the two columns' totals over blocks (B, 2), and its standard deviation; infinite for too few blocks."""
-    total, count = sums.sum(axis=0), len(sums)
-    others = total - sums
-    if count < LEAST_BLOCKS - 1 or not total[1] or not others[:, 1].all():
-        return float("nan"), float("inf")
-    left = others[:, 0] / others[:, 1]
-    return float(total[0] / total[1]), float(np.sqrt((count - 1) / count * np.sum((left - left.mean()) ** 2)))
-
-
 def pool(values: Sequence[float], stds: Sequence[float] | np.ndarray) -> tuple[float, float]:
     """Mean weighted by inverse variance, and its std, increased if the values vary more than theirs explain (Birge)."""
     value, weight = np.asarray(values, float), np.asarray(stds, float) ** -2.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ import scipy
 
 from ..assets import ASSETS
 from ..errors import InputError
-from ..files import Paths, as_paths
 from ..formats.codec import FileKind
 from ..formats.json_values import to_json_values
 from ..formats.manifest import file_digest
@@ -65,15 +63,6 @@ class Provenance:
 
 
 PROVENANCE = FileKind(Provenance, "exciting dance provenance", remedy="Identify the subject again")
-
-
-def find_common_folder(paths: Paths) -> Path:
-    """The folder that contains all recordings; paths are written relative to it."""
-    folders = [path if os.path.isdir(path) else path.parent for path in as_paths(paths)]
-    try:
-        return Path(os.path.commonpath([folder.absolute() for folder in folders]))
-    except ValueError:  # on several drives
-        return Path()
 
 
 def collect_options(read: object, settings: Settings, subject: object) -> dict[str, object]:

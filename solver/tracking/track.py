@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -13,7 +11,6 @@ from ..arrays import frozen, frozen_times
 from ..dynamics import difference
 from ..errors import InvalidValue
 from ..file_arrays import FileRows, iterate_slices
-from ..formats.atomic import write_atomically
 from ..motion import Markers
 from ..progress import Progress, silent
 from ..rig import Rig
@@ -308,17 +305,6 @@ def manifold_velocities(rig: Rig, times: np.ndarray, q: np.ndarray) -> np.ndarra
         before, after = np.maximum(frames - 1, 0), np.minimum(frames + 1, last)
         result.add(difference(rig, q[before], q[after]) / (times[after] - times[before])[:, None])
     return result.finish()
-
-
-def write_marker_errors(path: str | Path, tracked: TrackedMotion) -> None:
-    """Writes distances [m] as CSV: a column per marker, a row per frame, empty where not seen; the whole file or
-    none.
-    """
-    with write_atomically(path) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["time [s]", *(f"{name} [m]" for name in tracked.names)])
-        for time, row in zip(tracked.times, tracked.errors, strict=True):
-            writer.writerow([f"{time:.6f}", *(f"{error:.6f}" if np.isfinite(error) else "" for error in row)])
 
 
 def _warn_of_size(size: float) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from solver.calibration import fit_calibration, load_marker_set
-from solver.calibration.priors import move_to_carrying_link
 from solver.demo.laboratory import MarkerPlacement, record_markers
 from solver.demo.motions import standing_posture, still_motion
 from solver.dynamics import integrate
@@ -45,9 +44,7 @@ def recorded() -> tuple[Rig, tuple[Recording, ...]]:
     joints = {link: joint.position for link, joint in zip(rig.links, rig.joints)}
     placements = [
         MarkerPlacement(name, place.link, place.position(joints, STATURE))
-        for name, place in (
-            (n, move_to_carrying_link(rig, p)) for n, p in load_marker_set("limb_clusters").locations.items()
-        )
+        for name, place in ((n, p.on_carrying_link(rig)) for n, p in load_marker_set("limb_clusters").locations.items())
     ]
     stands = still_motion(rig, standing_posture(rig, ARMS_AWAY), np.arange(0.0, 1.0, 0.02))
     return rig, tuple(
@@ -80,9 +77,9 @@ def test_acromia_are_on_the_scapula() -> None:
     """A landmark that is measured from the shoulder lies on the link that carries the shoulder; the others stay."""
     rigs = {kind: human(STATURE, MASS, "male", shoulders=kind) for kind in ("fixed", "girdle")}
     places = load_marker_set("plug_in_gait").locations
-    assert [move_to_carrying_link(rig, places["RSHO"]).link for rig in rigs.values()] == ["torso", "right_scapula"]
+    assert [places["RSHO"].on_carrying_link(rig).link for rig in rigs.values()] == ["torso", "right_scapula"]
     for name in ("CLAV", "C7", "RELB", "LASI"):
-        assert move_to_carrying_link(rigs["girdle"], places[name]).link == places[name].link
+        assert places[name].on_carrying_link(rigs["girdle"]).link == places[name].link
 
 
 def test_a_girdle_follows_raised_arms(shared_data: Path) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...plate_options import AS_IS, FREE_MOMENT, IGNORE, LOAD_MOMENT, REVERSED
-from ...signals.pooling import blocks_of, fit_blocks, jackknife_ratio, pool
+from ...signals.pooling import LEAST_BLOCKS, blocks_of, fit_blocks, pool
 from .correction import VERTICAL_MOMENT
 from .finding import CERTAIN_STDS, TWO_SIDED_STDS, UNKNOWN_INTERVAL, Action, Finding, compute_interval
 from .trial_wrenches import ComparedTrial
@@ -174,3 +174,13 @@ def _build_load_moment_finding(levers: Mapping[str, tuple[float, float]], overri
     text = f"the load alone causes a vertical moment of {quantities}, as with tilted plates"
     done = Action.OVERRIDDEN if overridden else Action.TAKEN_OFF
     return Finding(LOAD_MOMENT, tuple(levers), 1e3 * lever, (low, high), "mm", done, text), 0.0 if overridden else lever
+
+
+def jackknife_ratio(sums: np.ndarray) -> tuple[float, float]:
+    """Ratio of the two columns' totals over blocks (B, 2), and its standard deviation; infinite for too few blocks."""
+    total, count = sums.sum(axis=0), len(sums)
+    others = total - sums
+    if count < LEAST_BLOCKS - 1 or not total[1] or not others[:, 1].all():
+        return float("nan"), float("inf")
+    left = others[:, 0] / others[:, 1]
+    return float(total[0] / total[1]), float(np.sqrt((count - 1) / count * np.sum((left - left.mean()) ** 2)))

@@ -12,12 +12,12 @@ from solver.demo.examples import simulated_robot
 from solver.plate_options import LOAD_MOMENT, KnownLayout, KnownPlates, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
-from solver.signals.pooling import jackknife_ratio
 from solver.study.joint_motion import poses_of
 from solver.study.pipeline import prepare
 from solver.study.plates.correction import PlateCorrection
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.known_plates import collect_known_plates
+from solver.study.plates.vertical_moment import jackknife_ratio
 from solver.study.preparation import PreparedTrials
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate

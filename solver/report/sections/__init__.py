@@ -1,0 +1,1 @@
+"""Sections of the report's page, by subject: each one function from the content to markup."""
