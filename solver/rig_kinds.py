@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+XML = ".xml"
+"""Suffix that several kinds share; the file's outermost element decides."""
+
 
 @dataclass(frozen=True, slots=True)
 class RigKind:
@@ -22,6 +25,7 @@ class RigKind:
         title: in Blender's menu; empty: not in the menu.
         description: one clause, for menus and help.
         suffixes: of the files that such a rig is read from, in lower case; empty for a built-in rig.
+        element: outermost element of such a file, which distinguishes formats that share the suffix .xml.
     """
 
     name: str
@@ -29,6 +33,7 @@ class RigKind:
     title: str
     description: str
     suffixes: tuple[str, ...] = ()
+    element: str = ""
 
     def load_builder(self) -> Callable[..., Any]:
         """Import the builder."""
@@ -41,8 +46,17 @@ RIG_KINDS: list[RigKind] = [
     RigKind("human", ".rigs.human:human", "Human", "A person of given stature, mass and sex"),
     RigKind("hoap3", ".rigs.hoap3:hoap3", "HOAP-3", "Small humanoid, 21 joints"),
     RigKind("hrp2", ".rigs.hrp2:hrp2", "HRP-2 (stand-in)", "Humanoid, 30 joints, approximate"),
-    RigKind("urdf", ".rigs.urdf:from_urdf", "URDF file", "Any robot with a free-floating base", (".urdf",)),
-    RigKind("mjcf", ".rigs.mjcf:from_mjcf", "", "Any robot with a free-floating base, read by MuJoCo", (".xml",)),
+    RigKind(
+        "urdf", ".rigs.urdf:from_urdf", "URDF file", "Any robot with a free-floating base", (".urdf", XML), "robot"
+    ),
+    RigKind(
+        "mjcf",
+        ".rigs.mjcf:from_mjcf",
+        "",
+        "Any robot with a free-floating base, read by MuJoCo",
+        (XML, ".mjcf"),
+        "mujoco",
+    ),
 ]
 """One row per kind. Blender stores the position of a row, so new rows go to the end."""
 
@@ -59,4 +73,4 @@ def built_in_rigs() -> tuple[str, ...]:
 
 def robot_suffixes() -> tuple[str, ...]:
     """Suffixes of robots' files."""
-    return tuple(suffix for row in RIG_KINDS for suffix in row.suffixes)
+    return tuple(dict.fromkeys(suffix for row in RIG_KINDS for suffix in row.suffixes))

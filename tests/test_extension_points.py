@@ -44,6 +44,16 @@ from .hoap3 import hoap3
 def stick(payload="light"):
     return replace(hoap3(payload), name="stick")
 """
+ROBOT_FORMAT_FILE = """
+from pathlib import Path
+
+from .hoap3 import hoap3
+
+
+def from_drawing(path, *, feet=None):
+    return hoap3(Path(path).read_text().strip())
+"""
+ROBOT_FORMAT_ROW = '    RigKind("drawing", ".rigs.drawing:from_drawing", "", "A file of a test", (".drawing",)),\n'
 ROBOT_ROW = '    RigKind("stick", ".rigs.stick:stick", "Stick", "A robot of a test"),\n'
 METHOD_FILE = """
 from .least_squares import minimum_norm
@@ -78,6 +88,7 @@ from solver.calibration import load_marker_set
 from solver.cli import main
 from solver.cli.argument_types import marker_set
 from solver.cli.bodies import rig_named
+from solver.scene.rig import load_rig
 
 def show(*words):
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
@@ -93,6 +104,7 @@ found = {
     "track": show("track", "--help"),
     "rig": show("rig", "--help"),
     "built": [solver.build_rig({"kind": "stick", "payload": "middle"}).name, rig_named("stick").name],
+    "drawn": [load_rig("robot.drawing").name, solver.build_rig("robot.drawing").name, rig_named("robot.drawing").name],
     "identify": show("identify", "--help-all"),
     "method": solver.identify(robot.recordings, rig=robot.rig, settings=truncated).identification.estimate.method,
     "settings": solver.Settings(method="truncated").method,
@@ -110,6 +122,7 @@ if sys.argv[2] == "blender":
     methods = properties.Settings.bl_rna.properties["method"].enum_items
     found["methods"] = [item.identifier for item in methods]
     found["pickers"] = [recordings.FILE_PATTERN, recordings.EXCITING_DANCE_FH_recording.bl_file_extensions]
+    found["robot_picker"] = rigs.FILE_PATTERN
     found["menu"] = [(item.identifier, item.name) for item in items]
     registration.unregister()
 print(json.dumps(found))
@@ -134,6 +147,8 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     insert_row(root / "solver/formats/file_formats.py", "FILE_FORMATS", FORMAT_ROW)
     (root / "solver/rigs/stick.py").write_text(ROBOT_FILE)
     insert_row(root / "solver/rig_kinds.py", "RIG_KINDS", ROBOT_ROW)
+    (root / "solver/rigs/drawing.py").write_text(ROBOT_FORMAT_FILE)
+    insert_row(root / "solver/rig_kinds.py", "RIG_KINDS", ROBOT_FORMAT_ROW)
     (root / "solver/identification/truncated.py").write_text(METHOD_FILE)
     insert_row(root / "solver/identification_methods.py", "IDENTIFICATION_METHODS", METHOD_ROW)
     (root / "solver/cli/count.py").write_text(VERB_FILE)
@@ -143,6 +158,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     data = root / "data"
     data.mkdir()
     (data / "walk.xyzt").write_text("0 0 1\n" * 12)
+    (root / "robot.drawing").write_text("middle")
     blender = "blender" if importlib.util.find_spec("bpy") else "none"
     command = [sys.executable, "-c", SCRIPT, str(data), blender]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
@@ -170,6 +186,14 @@ def test_a_new_robot_is_one_file_and_one_row(extended: dict[str, Any]) -> None:
     assert "hoap3, hrp2, stick" in extended["track"]
     if "menu" in extended:
         assert extended["menu"][-1] == ["stick", "Stick"]
+
+
+def test_a_new_robot_format_is_one_file_and_one_row(extended: dict[str, Any]) -> None:
+    """Its files are read by the library and the command line, and help and Blender's file picker list its suffix."""
+    assert len(set(extended["drawn"])) == 1
+    assert ".drawing" in extended["rig"]
+    if "robot_picker" in extended:
+        assert "*.drawing" in extended["robot_picker"].split(";")
 
 
 def test_a_new_marker_set_is_one_file(extended: dict[str, Any]) -> None:

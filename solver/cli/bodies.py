@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, InvalidValue
+from ..errors import InvalidValue
+from ..formats.codec import JSON_SUFFIX
 from ..person import SEXES
-from ..rig_kinds import built_in_rigs
+from ..rig_kinds import RigKind, built_in_rigs, robot_suffixes
 from .argument_types import by_name, number, path, positive, stature
 from .former_names import add_former_name
 
@@ -22,17 +23,11 @@ BUILDING = (
     *("payload", "torque", "packages", "feet", "srdf", "up"),
 )
 """Options that say how to build a body."""
-FILES: dict[str, tuple[str, ...]] = {
-    ".urdf": ("packages", "feet", "srdf", "up"),
-    ".xml": ("feet", "srdf", "up"),
-    ".json": ("feet", "srdf"),
-}
-"""The options of `BUILDING` that apply to a file, by its suffix."""
 
 
 def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add the options that describe a body."""
-    files = "a .urdf file, an .xml file (MJCF, read by MuJoCo), or a rig.json of this program"
+    files = f"a robot's file ({', '.join(robot_suffixes())}), or a rig.json of this program"
     words = f"{', '.join(built_in_rigs())}, {files}"
     parser.add_argument("body", nargs=None if required else "?", metavar="BODY", help=words)
     parser.add_argument("--height", type=stature, metavar="M", help="human: stature in metres")
@@ -81,58 +76,38 @@ def body_of(options: argparse.Namespace) -> Rig:
     from ..rigs import build_rig, builder_arguments
     from ..rigs.contact_patches import with_patches
     from ..rigs.overrides import with_exclusions, with_soles, with_torques
+    from ..rigs.robot_files import find_file_kind
     from ..scene.rig import read_rig
 
-    suffix = _kind(options.body)
+    is_own = Path(options.body).suffix.lower() == JSON_SUFFIX
+    file_kind = None if is_own else find_file_kind(options.body)
     given = {name: value for name in BUILDING if (value := getattr(options, name, None)) not in (None, ())}
-    takes = FILES[suffix] if suffix in FILES else builder_arguments(options.body)
+    takes = () if is_own else builder_arguments(options.body if file_kind is None else file_kind.name)
+    if is_own or file_kind is not None:
+        takes = (*(name for name in takes if name in BUILDING), "feet", "srdf")
     if odd := [f"--{name}" for name in given if name not in takes]:
         known = ", ".join(f"--{name}" for name in BUILDING if name in takes) or "none of these options"
         raise InvalidValue(f"{options.body} takes no {', '.join(odd)}; it takes {known}")
-    if suffix in (".urdf", ".xml"):
-        rig = _from_file(options, suffix)
+    if is_own:
+        rig = _restated(read_rig(options.body), options)
+    elif file_kind is None:
+        rig = build_rig({"kind": options.body} | given)
     else:
-        rig = (
-            _restated(read_rig(options.body), options)
-            if suffix == ".json"
-            else build_rig({"kind": options.body} | given)
-        )
+        rig = _from_file(options, file_kind, {name: value for name, value in given.items() if name != "srdf"})
     pairs = [_pair(words) for words in getattr(options, "may_touch", ())]
     rig = with_soles(with_exclusions(rig, pairs), dict(map(_sole, getattr(options, "soles", ()))))
     rig = with_patches(rig, [_patch(words) for words in getattr(options, "patches", ())])
     return with_torques(rig, by_name(getattr(options, "torques", ()), "--torques"))
 
 
-def _kind(body: str) -> str:
-    """The suffix by which a body is read: of an .xml or .mjcf file what its outermost element says.
-
-    Raises:
-        InputError: a kind of file that is not read, or one that holds no XML where it should.
-    """
-    from ..rigs.safe_xml import read_xml
-
-    suffix = Path(body).suffix.lower()
-    if suffix == ".xacro":
-        raise InputError(body, "is a xacro macro, not a URDF", remedy="Expand it first: xacro in > out.urdf")
-    if suffix in (".sdf", ".usd", ".usda", ".usdc", ".wbt", ".proto"):
-        raise InputError(body, f"is of a type that cannot be read ({suffix})", remedy="Give the robot's URDF or MJCF")
-    if suffix in (".xml", ".mjcf"):
-        return ".urdf" if read_xml(Path(body)).tag == "robot" else ".xml"
-    return suffix
-
-
-def _from_file(options: argparse.Namespace, suffix: str) -> Rig:
-    from ..rigs import from_mjcf, from_urdf
+def _from_file(options: argparse.Namespace, kind: RigKind, given: dict[str, Any]) -> Rig:
     from ..rigs.overrides import with_exclusions
     from ..rigs.srdf import read_srdf
 
     srdf = None if getattr(options, "srdf", None) is None else read_srdf(options.srdf)
-    feet = getattr(options, "feet", ()) or (() if srdf is None else srdf.feet)
-    up = getattr(options, "up", None) or "auto"
-    if suffix == ".xml":
-        rig = from_mjcf(options.body, feet=feet or None, up=up)
-    else:
-        rig = from_urdf(options.body, options.packages, feet=feet or None, up=up)
+    if srdf is not None and srdf.feet:
+        given = {"feet": srdf.feet} | given
+    rig: Rig = kind.load_builder()(options.body, **given)
     return rig if srdf is None else with_exclusions(rig, srdf.disabled_pairs, srdf.path.name)
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from inspect import Parameter, signature
-from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidValue, UnknownRig
-from ..files import AnyPath, check_file
+from ..files import AnyPath
 from ..joints import Joint, Limits
 from ..patch import ContactPolygon
 from ..rig import Rig
@@ -22,6 +21,7 @@ from .hoap3 import hoap3
 from .hrp2 import hrp2
 from .human import human
 from .mjcf import from_mjcf
+from .robot_files import find_file_kind
 from .urdf import from_urdf
 
 
@@ -54,11 +54,9 @@ def build_rig(parameters: AnyPath | Mapping[str, Any]) -> Rig:
         True
     """
     if isinstance(parameters, str | os.PathLike):
-        for row in RIG_KINDS:
-            if Path(parameters).suffix.lower() in row.suffixes:
-                check_file(Path(parameters))
-                read: Rig = row.load_builder()(parameters)
-                return read
+        if (row := find_file_kind(parameters)) is not None:
+            read: Rig = row.load_builder()(parameters)
+            return read
         parameters = {"kind": os.fspath(parameters)}
     if not isinstance(parameters, Mapping):
         raise InvalidValue(

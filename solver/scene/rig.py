@@ -11,7 +11,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 
 from ..errors import InputError, InvalidValue
-from ..files import AnyPath, check_file
+from ..files import AnyPath
 from ..formats.codec import JSON_SUFFIX, FileKind, json_text
 from ..formats.json_tree import InvalidJson, parse_json
 from ..formats.tree_leaves import WrongEntry
@@ -89,8 +89,7 @@ def load_rig(rig: Rig | AnyPath) -> Rig:
         >>> solver.scene.rig.load_rig("hoap3") == solver.hoap3()
         True
     """
-    from ..rigs import from_urdf
-    from ..rigs.safe_xml import read_xml
+    from ..rigs.robot_files import find_file_kind
 
     if isinstance(rig, Rig):
         return rig
@@ -105,12 +104,9 @@ def load_rig(rig: Rig | AnyPath) -> Rig:
     path = Path(rig)
     if path.suffix.lower() in (JSON_SUFFIX, ARCHIVE):
         return read_rig(path)
-    for kind in RIG_KINDS:
-        if path.suffix.lower() in kind.suffixes:
-            check_file(path)
-            is_urdf = path.suffix.lower() != URDF and read_xml(path).tag == "robot"  # URDF under the name .xml
-            read: Rig = from_urdf(path) if is_urdf else kind.load_builder()(path)
-            return read
+    if (file_kind := find_file_kind(path)) is not None:
+        read: Rig = file_kind.load_builder()(path)
+        return read
     suffixes = ", ".join((JSON_SUFFIX, ARCHIVE, *robot_suffixes()))
     raise InvalidValue(f"unknown rig {str(rig)!r}; give one of {', '.join(names)}, or a file that ends in {suffixes}")
 
