@@ -28,6 +28,7 @@ CLOSED_PIPE = (errno.EPIPE, errno.EINVAL)
 """Errors of an output whose reader has closed it, as ``head`` does; not a failure."""
 VERB_MODULES: list[str] = [
     "demo",
+    "samples",
     "rig",
     "markers",
     "calibrate",
@@ -58,6 +59,8 @@ From a recording of a person or robot to the mass, centre of mass and inertia of
 Start here:
   python -m solver demo --output out
       a labelled simulation through the whole chain; needs no data
+  python -m solver samples samples
+      simulated recordings, and the commands to try on them
   python -m solver identify squats.trc squats.mot static.trc static.mot --height 1.75 --mass 70 --sex male --output out
       one subject: markers and force plates in, identified inertials and a report out
 

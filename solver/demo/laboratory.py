@@ -140,7 +140,7 @@ def write_trc(path: Path, markers: Markers) -> None:
         stream.write("Frame#\tTime\t" + "\t\t\t".join(markers.names) + "\n")
         stream.write("\t\t" + "\t".join(f"X{k}\tY{k}\tZ{k}" for k in range(1, count + 1)) + "\n\n")
         for frame, (time, row) in enumerate(zip(markers.times, positions.reshape(len(markers), -1), strict=True), 1):
-            stream.write(f"{frame}\t{time:.6f}\t" + "\t".join(f"{value:.4f}" for value in row) + "\n")
+            stream.write(f"{frame}\t{time:.6f}\t" + "\t".join(f"{value:.2f}" for value in row) + "\n")
 
 
 def write_forces(path: Path, wrenches: Wrenches) -> None:
@@ -158,7 +158,7 @@ def write_forces(path: Path, wrenches: Wrenches) -> None:
         stream.write(f"{path.name}\nversion=1\nnRows={len(table)}\nnColumns={len(names)}\ninDegrees=yes\nendheader\n")
         stream.write("\t".join(names) + "\n")
         for row in table:
-            stream.write("\t".join(f"{value:.6f}" for value in row) + "\n")
+            stream.write("\t".join(f"{value:.4f}" for value in row) + "\n")
 
 
 def to_y_up(vectors: np.ndarray) -> np.ndarray:

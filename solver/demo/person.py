@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,12 +82,20 @@ class Person:
     motions: Mapping[str, Motion]
 
 
-def simulate_person(seed: int, seconds: float = MOVING_SECONDS) -> Person:
+def simulate_person(
+    seed: int,
+    seconds: float = MOVING_SECONDS,
+    *,
+    trials: Sequence[str] = tuple(STANDING),
+    motion_seed: int | None = None,
+) -> Person:
     """A person with its own skeleton: one static trial, and whole-body motions on both feet and on each foot.
 
     Args:
         seed: of the body and its motion.
-        seconds: [s] duration of each of the three motions.
+        seconds: [s] duration of each motion.
+        trials: of `STANDING`, beside the static one.
+        motion_seed: of the motion, if it is another than the body's.
     """
     generator = np.random.default_rng((seed, 1))
     usual = default_lengths(HEIGHT, SEX)
@@ -95,17 +103,19 @@ def simulate_person(seed: int, seconds: float = MOVING_SECONDS) -> Person:
     rig = human(HEIGHT, MASS, SEX, lengths=lengths)
     start = standing_posture(rig, CROUCH)
     apart = _foot_distance(rig, start)
-    times = np.arange(0.0, seconds, 1.0 / FORCE_RATE)
+    times, first = np.arange(0.0, seconds, 1.0 / FORCE_RATE), 100 * (seed if motion_seed is None else motion_seed)
     motions = {
         "static": still_motion(
             rig, standing_posture(rig, ARMS_ABDUCTED), np.arange(0.0, STATIC_SECONDS, 1.0 / FORCE_RATE)
         )
     }
     for number, (name, sides) in enumerate(STANDING.items(), 1):
+        if name not in trials:
+            continue
         style = WHOLE_BODY if len(sides) == 2 else _one_leg_amplitudes(sides[0], 0.5 * apart)
         legs = tuple(f"{side}_{part}" for side in sides for part in ("thigh", "shank", "foot"))
         stands = Stance(start, tuple(f"{side}_foot" for side in sides), legs)
-        motions[name] = simulate_motion(rig, stands, style, times, 100 * seed + number)
+        motions[name] = simulate_motion(rig, stands, style, times, first + number)
     return Person(rig, perturb_inertials(rig, seed), _placements(rig, generator), motions)
 
 
