@@ -6,7 +6,8 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
-from types import MappingProxyType
+from pathlib import Path
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import bpy
@@ -16,7 +17,6 @@ from . import (
     check_settings,
     command,
     dance_moves,
-    fixed_base,
     job_messages,
     jobs,
     marker_list,
@@ -42,6 +42,16 @@ def load_classes(package: str, modules: Iterable[str]) -> Iterator[Any]:
         yield from import_module(f"{__package__}.{package}.{name}").CLASSES
 
 
+def find_extensions() -> tuple[ModuleType, ...]:
+    """Packages of the add-on with panels of their own, in alphabetical order; no other module imports them.
+
+    Each holds ``CLASSES`` and the functions ``register`` and ``unregister``.
+    """
+    names = sorted(path.parent.name for path in Path(__file__).parent.glob("*/panels.py"))
+    return tuple(import_module(f"{__package__}.{name}") for name in names)
+
+
+EXTENSIONS = find_extensions()
 CLASSES: tuple[Any, ...] = (
     *job_messages.CLASSES,
     RecordingFile,
@@ -51,12 +61,12 @@ CLASSES: tuple[Any, ...] = (
     *capture_properties.CLASSES,
     *check_settings.CLASSES,
     *dance_moves.CLASSES,
-    *fixed_base.CLASSES,
     RehearsalSettings,
     *dance_properties.CLASSES,
     Preferences,
     *load_classes("operators", OPERATORS),
     *load_classes("panels", PANELS),
+    *(cls for extension in EXTENSIONS for cls in extension.CLASSES),
 )
 SETTINGS = MappingProxyType(
     {
@@ -73,7 +83,6 @@ MODULES = (
     change_cache,
     check_settings,
     dance_moves,
-    fixed_base,
     job_messages,
     overlay_handlers,
     live,
@@ -81,6 +90,7 @@ MODULES = (
     posture_cache,
     jobs,
     command,
+    *EXTENSIONS,
 )
 """Modules with properties, handlers or commands of their own, in the order of registration."""
 

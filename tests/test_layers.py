@@ -82,7 +82,6 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"custom_properties", "interpreter"}),
     frozenset(
         {
-            "fixed_base",
             "check_settings",
             "convert",
             "meshes",
@@ -106,6 +105,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     ),  # of the packages, these stand on how a dance is authored
     frozenset({"__main__", "command", "operators", "overlay_handlers"}),
     frozenset({"panels"}),
+    frozenset({"fixed_base"}),  # an extension: registration finds it by its folder
     frozenset({"registration"}),
 )
 QP_MAY_USE = {"qp", "errors", "arrays", "progress"}

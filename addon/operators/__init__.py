@@ -15,7 +15,6 @@ OPERATORS = (
     "check_and_repair",
     "ghosts",
     "dance_files",
-    "fixed_base",
     "capture",
     "retarget",
     "live",

@@ -10,7 +10,6 @@ PANELS = (
     "display",
     "centroidal",
     "active_link",
-    "fixed_base",
     "markers",
     "capture",
     "retarget",

@@ -11,10 +11,10 @@ import pytest
 
 from addon.authoring import timeline
 from addon.bpy_access import require
-from addon.fixed_base import fixed_base_settings
+from addon.fixed_base.operators import mount_angles
+from addon.fixed_base.properties import fixed_base_settings
 from addon.job_messages import find_message
 from addon.jobs import CurrentJob, Job
-from addon.operators.fixed_base import mount_angles
 from addon.solver_api import MOTION
 from solver.cli import OK, main
 from solver.fixed_base.files import read_trial
@@ -60,7 +60,7 @@ def test_motion_of_a_tilted_arm_uses_its_mounting_angle(body: bpy.types.Object, 
     np.testing.assert_allclose(turns, 1.0, atol=1e-5)
     np.testing.assert_allclose(got.root, np.tile(np.array(body.location), (len(got.root), 1)), atol=1e-5)
     assert np.degrees(mount_angles(body)) == pytest.approx([0.0, 60.0, 30.0], abs=1e-3)
-    said = find_message(scene, body, "bench")
+    said = find_message(scene, body, "fixed_base")
     assert "3 joints: condition number" in said.message
     assert str(found) in said.notes
     rig = read_rig(found / "rig.json")
@@ -116,7 +116,7 @@ def test_a_cancelled_search_changes_nothing(body: bpy.types.Object, own: Path, m
 
 def test_panel_is_shown_for_rigs_without_feet(body: bpy.types.Object, own: Path) -> None:
     """The panel is hidden for rigs with feet and without a rig."""
-    panel = bpy.types.EXCITING_DANCE_PT_bench
+    panel = bpy.types.EXCITING_DANCE_PT_fixed_base
     assert panel.poll(bpy.context)
     assert bpy.ops.exciting_dance.import_rig(kind="hoap3") == {"FINISHED"}
     assert not panel.poll(bpy.context)

@@ -6,13 +6,13 @@ import bpy
 
 from ..bpy_access import layout as layout_of
 from ..bpy_access import scene
-from ..fixed_base import fixed_base_settings
+from ..panels.base import DancePanel
+from ..panels.messages import draw_job, draw_message
 from ..scene_rigs import active_rig
-from .base import DancePanel
-from .messages import draw_job, draw_message
+from .properties import fixed_base_settings
 
 
-class EXCITING_DANCE_PT_bench(DancePanel, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_fixed_base(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Exciting motion of an arm with a fixed base"""
 
     bl_label = "Fixed-Base Arm"
@@ -41,15 +41,15 @@ class EXCITING_DANCE_PT_bench(DancePanel, bpy.types.Panel):  # type: ignore[misc
         row = layout.row()
         row.scale_y = 1.3
         row.operator("exciting_dance.excite", icon="CON_ARMATURE")
-        draw_job(layout, "bench")
-        draw_message(context, layout, "bench")
+        draw_job(layout, "fixed_base")
+        draw_message(context, layout, "fixed_base")
 
 
-class EXCITING_DANCE_PT_bench_how(DancePanel, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_fixed_base_limits(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Limits of the search, and output folder"""
 
     bl_label = "Limits and Results"
-    bl_parent_id = "EXCITING_DANCE_PT_bench"
+    bl_parent_id = "EXCITING_DANCE_PT_fixed_base"
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -60,4 +60,4 @@ class EXCITING_DANCE_PT_bench_how(DancePanel, bpy.types.Panel):  # type: ignore[
             layout.prop(settings, name)
 
 
-CLASSES = (EXCITING_DANCE_PT_bench, EXCITING_DANCE_PT_bench_how)
+CLASSES = (EXCITING_DANCE_PT_fixed_base, EXCITING_DANCE_PT_fixed_base_limits)

@@ -9,12 +9,12 @@ from pathlib import Path
 import bpy
 
 from ..bpy_access import require, scene
-from ..fixed_base import fixed_base_settings
 from ..job_messages import JobMessage
 from ..jobs import JobOperator
+from ..operators.base import find_rig_problem, require_active_rig
+from ..operators.dance_base import INPUT_NAMES, JSON_PROGRESS, RESULT_FOLDER
 from ..solver_api import dance_folder
-from .base import find_rig_problem, require_active_rig
-from .dance_base import INPUT_NAMES, JSON_PROGRESS, RESULT_FOLDER
+from .properties import fixed_base_settings
 
 MOTION_NAME = "exciting"
 
@@ -25,7 +25,7 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
     bl_idname = "exciting_dance.excite"
     bl_label = "Design Motion"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, panel, input_names = "Designing the motion", "bench", INPUT_NAMES
+    title, panel, input_names = "Designing the motion", "fixed_base", INPUT_NAMES
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
