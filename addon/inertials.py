@@ -25,6 +25,12 @@ DETERMINED, DETERMINED_PARAMETERS = "determined", "determined_parameters"
 PARAMETERS_PER_LINK = 10
 REMEDY = "undo the edit, identify again, or add the rig again"
 """What to do about damaged inertial parameters."""
+CONSISTENCY_LABELS = {
+    "consistent": "physically consistent: such a body can exist",
+    "rotational": "positive masses and inertias, but not every link can exist",
+    "none": "not physical: a mass or an inertia is negative",
+}
+"""Physical consistency of a result, in words."""
 INERTIA_ORDER = "xx, xy, yy, xz, yz, zz"
 PREFIX_MEANINGS = {"": "identified", "prior_": "prior", "std_": "standard deviation"}
 
@@ -113,7 +119,7 @@ def describe_result(armature: bpy.types.Object) -> list[str]:
         return [str(error)]
     if mass is None:
         return [f"some bones have no mass: {REMEDY}"]
-    satisfies = [f"satisfies: {about['satisfies']}"] if about["satisfies"] else []
+    satisfies = [CONSISTENCY_LABELS[about["satisfies"]]] if about["satisfies"] in CONSISTENCY_LABELS else []
     alone = ", from flight only" if about["details"][FROM_FLIGHT] else ""
     return [f"{mass:.1f} kg, {about['method']}{alone}", *satisfies]
 

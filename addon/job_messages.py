@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 import bpy
@@ -81,6 +81,14 @@ def store_message(
 def find_message(scene: bpy.types.Scene, rig: bpy.types.Object | None, panel: str) -> StoredMessage | None:
     """A panel's message about a rig; None without one."""
     return next((item for _, item in _matching(scene, rig, panel)), None)
+
+
+def find_latest_message(
+    scene: bpy.types.Scene, rig: bpy.types.Object | None, excluded: Container[str] = ()
+) -> StoredMessage | None:
+    """The latest message about a rig, except those of some panels; None without one."""
+    found = [item for item in _stored_messages(scene) if item.about == rig and item.place not in excluded]
+    return found[-1] if found else None
 
 
 def dismiss_message(scene: bpy.types.Scene, rig: bpy.types.Object | None, panel: str) -> None:

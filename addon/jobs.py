@@ -18,6 +18,7 @@ import bpy
 
 from . import redraw
 from .bpy_access import Status, find_by_session_id, scene, session_id
+from .durations import describe_duration
 from .file_cache import clear_caches
 from .interpreter import PACKAGE, Interpreter, chosen_interpreter, start_error
 from .job_messages import JobMessage, dismiss_message, store_message
@@ -33,6 +34,8 @@ POLL_INTERVAL = 0.1
 """[s] Interval between checks of a running child."""
 MAX_LINES, MAX_LINE_LENGTH = 200, 65_536
 """Largest number of error lines that are stored, and longest line in characters."""
+FIRST_ESTIMATE, LEAST_FRACTION = 2.0, 0.03
+"""[s] Time from which the time left is estimated, and fraction of the work that must be done."""
 FOLDER_PREFIX = "study-"
 """Prefix of the names of job folders."""
 END_TIMEOUT = 3.0
@@ -82,6 +85,18 @@ class Job:
         ]
         for reader in self._readers:
             reader.start()
+
+    def describe(self) -> str:
+        """Current step of the job, and the time left once it can be estimated."""
+        left = self.estimate_time_left()
+        return self.message if left is None else f"{self.message}, {describe_duration(left)} left"
+
+    def estimate_time_left(self) -> float | None:
+        """Time [s] that the rest takes at the speed so far; None at the start and while the job is cancelled."""
+        spent = time.monotonic() - self.started
+        if spent < FIRST_ESTIMATE or not LEAST_FRACTION <= self.fraction < 1.0 or self.cancelled:
+            return None
+        return spent * (1.0 - self.fraction) / self.fraction
 
     @property
     def running(self) -> bool:

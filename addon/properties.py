@@ -12,6 +12,11 @@ from .scene_rigs import active_rig, find_rigs, is_rig
 from .solver_api import IDENTIFICATION_METHODS, RIG_KINDS, errors
 from .transaction import all_or_nothing
 
+AUTHOR, RESEARCH = "author", "research"
+MODES = (
+    (AUTHOR, "Author", "Pose and animate a body in balance, and design dances", "ARMATURE_DATA", 0),
+    (RESEARCH, "Research", "Identify mass, centre of mass and inertia of every link from recordings", "PHYSICS", 1),
+)
 METHODS = tuple((row.name, row.title, row.description) for row in IDENTIFICATION_METHODS)
 TRUNKS = (("one", "One Segment", "Pelvis and torso"), ("three", "Three Segments", "Pelvis, abdomen and thorax"))
 SHOULDERS = (
@@ -75,6 +80,7 @@ class RecordingFile(bpy.types.PropertyGroup):
 class Settings(bpy.types.PropertyGroup):
     """The add-on's settings of a scene."""
 
+    mode: bpy.props.EnumProperty(name="Mode", description="Panels that the tab shows", items=MODES)  # type: ignore[valid-type]
     kind: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Rig",
         items=tuple((row.name, row.title, row.description) for row in RIG_KINDS if row.title),

@@ -19,6 +19,8 @@ FILES_KEY = "exciting_dance_files"
 """Custom property of an imported recording's collection: its files, one per line."""
 SPAN_KEY = "exciting_dance_span"
 """Custom property of a recording's collection: its start and end [s]; missing if it is empty."""
+PLATES_KEY = "exciting_dance_plates"
+"""Custom property of a recording's collection: number of force plates; missing without forces."""
 MARKER_RADIUS = 0.011
 """[m] Radius of a typical marker."""
 METRES_PER_NEWTON = 1.0e-3
@@ -45,6 +47,7 @@ def add_recording(context: bpy.types.Context, recording: SceneRecording, name: s
     if recording.markers:
         _add_markers(bpy_access.scene(context), collection, recording, name)
     if recording.plates:
+        collection[PLATES_KEY] = len(recording.plates)
         _add_forces(bpy_access.scene(context), collection, recording, name)
     return collection
 
@@ -57,6 +60,11 @@ def find_recordings(scene: bpy.types.Scene) -> list[bpy.types.Collection]:
 def read_files(collection: bpy.types.Collection) -> str:
     """Files of an imported recording, one per line; empty for other collections."""
     return custom_properties.read_label(collection, FILES_KEY)
+
+
+def has_forces(collection: bpy.types.Collection) -> bool:
+    """Whether a recording has forces."""
+    return PLATES_KEY in collection
 
 
 def show_only(context: bpy.types.Context, name: str) -> None:

@@ -101,7 +101,8 @@ def register() -> None:
         _run_guarded(partial(bpy.utils.register_class, cls))
     for name, group in SETTINGS.items():
         _run_guarded(partial(setattr, bpy.types.Scene, name, bpy.props.PointerProperty(type=group)))
-    _run_guarded(lambda: bpy.types.TOPBAR_MT_file_import.append(_import_menu))  # type: ignore[arg-type]
+    for menu, draw in MENUS:
+        _run_guarded(partial(_find_menu(menu).append, draw))
     for module in MODULES:
         _run_guarded(module.register)
 
@@ -110,7 +111,8 @@ def unregister() -> None:
     """Unregister everything in reverse order."""
     for module in reversed(MODULES):
         _run_guarded(module.unregister)
-    _run_guarded(lambda: bpy.types.TOPBAR_MT_file_import.remove(_import_menu))  # type: ignore[arg-type]
+    for menu, draw in MENUS:
+        _run_guarded(partial(_find_menu(menu).remove, draw))
     for name in reversed(SETTINGS):
         _run_guarded(partial(delattr, bpy.types.Scene, name))
     for cls in reversed(CLASSES):
@@ -122,6 +124,18 @@ def _import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
         "exciting_dance.import_recording", text=f"Motion Recording ({', '.join(recording_suffixes())})"
     )
     menu.layout.operator("exciting_dance.import_urdf", text=f"Robot ({', '.join(robot_suffixes())})")
+
+
+def _armature_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
+    menu.layout.operator("exciting_dance.import_rig", text="Dancer", icon="ARMATURE_DATA").kind = "human"
+
+
+MENUS = (("TOPBAR_MT_file_import", _import_menu), ("VIEW3D_MT_armature_add", _armature_menu))
+"""Menus of Blender that the extension extends, and what it draws there."""
+
+
+def _find_menu(name: str) -> Any:
+    return getattr(bpy.types, name)
 
 
 def _run_guarded(step: Callable[[], object]) -> None:

@@ -13,6 +13,8 @@ SENSOR = 72.0
 """[mm] Sensor width of a 3D view: twice that of a camera (36 mm)."""
 MARGIN_FACTOR = 1.15
 """Size of the view over size of the framed objects."""
+TIMELINE_HEIGHT = 145.0
+"""[px] Height of a timeline with its header in which margins and contact strips fit, at scale 1."""
 SMALLEST_RADIUS = 0.1
 """[m] Smallest radius that is framed."""
 
@@ -27,6 +29,37 @@ def frame_objects(context: bpy.types.Context, items: Iterable[bpy.types.Object])
     radius = max(float(np.linalg.norm(points - middle, axis=1).max()), SMALLEST_RADIUS)
     for space, region in _views_3d(context):
         aim_view(space, middle, radius, (region.width, region.height))
+
+
+def start_posing(context: bpy.types.Context, body: bpy.types.Object) -> None:
+    """Make a rig active and enter Pose Mode; without a window, where nobody poses, nothing changes."""
+    if context.window is None or bpy.app.background:
+        return
+    layer = bpy_access.view_layer(context)
+    if layer.objects.active is not None and layer.objects.active.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    for item in layer.objects.selected:
+        item.select_set(False)
+    body.select_set(True)
+    layer.objects.active = body
+    bpy.ops.object.mode_set(mode="POSE")
+
+
+def fit_timelines(context: bpy.types.Context, *, enlarge: bool = False) -> None:
+    """Show the scene's whole range in the timelines; ``enlarge``: and make room for margins and contact strips."""
+    if context.window is None or context.window.screen is None:
+        return
+    for area in context.window.screen.areas:
+        if area.type == "DOPESHEET_EDITOR":
+            lacking = round(TIMELINE_HEIGHT * context.preferences.system.ui_scale) - area.height
+            if enlarge and lacking > 0:
+                edge = area.y + area.height
+                with context.temp_override(window=context.window, screen=context.window.screen):
+                    bpy.ops.screen.area_move(x=area.x + area.width // 2, y=edge, delta=lacking)
+            region = next(region for region in area.regions if region.type == "WINDOW")
+            with context.temp_override(window=context.window, area=area, region=region):
+                if bpy.ops.action.view_all.poll():  # type: ignore[call-arg]
+                    bpy.ops.action.view_all()
 
 
 def bounding_points(item: bpy.types.Object) -> np.ndarray:

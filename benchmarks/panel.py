@@ -19,7 +19,7 @@ import numpy as np
 
 from addon import action, armature, bpy_access, registration
 from addon.authoring import keying, posture_cache
-from addon.panels import author, check_and_repair, contacts, design, performance, postures
+from addon.panels import check_and_repair, contacts, design, live, next_step, performance, postures
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import human
@@ -33,7 +33,8 @@ SAMPLES = 200
 """Of a motion that is repeated: the cost does not depend on what the keys say."""
 REDRAWS = 20
 PANELS = (
-    author.EXCITING_DANCE_PT_author,
+    next_step.EXCITING_DANCE_PT_next_step,
+    live.EXCITING_DANCE_PT_live,
     postures.EXCITING_DANCE_PT_postures,
     contacts.EXCITING_DANCE_PT_contacts,
     design.EXCITING_DANCE_PT_design,

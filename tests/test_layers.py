@@ -78,7 +78,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"__main__"}),
 )
 ADDON_LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"change_cache", "process_errors", "option_labels", "file_cache", "redraw", "solver_api"}),
+    frozenset({"change_cache", "durations", "process_errors", "option_labels", "file_cache", "redraw", "solver_api"}),
     frozenset({"custom_properties", "interpreter"}),
     frozenset(
         {
@@ -103,7 +103,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {"capture", "flight_strip", "live", "placement", "rehearsal"}
     ),  # of the packages, these stand on how a dance is authored
-    frozenset({"__main__", "command", "operators", "overlay_handlers"}),
+    frozenset({"__main__", "command", "next_step", "operators", "overlay_handlers"}),
     frozenset({"panels"}),
     frozenset({"fixed_base"}),  # an extension: registration finds it by its folder
     frozenset({"registration"}),

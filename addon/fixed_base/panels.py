@@ -16,10 +16,10 @@ class EXCITING_DANCE_PT_fixed_base(DancePanel, bpy.types.Panel):  # type: ignore
     """Exciting motion of an arm with a fixed base"""
 
     bl_label = "Fixed-Base Arm"
-    bl_order = 0
+    bl_order = 1
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def has_content(cls, context: bpy.types.Context) -> bool:
         """Whether there is an active rig without feet."""
         body = active_rig(context)
         if body is None:

@@ -160,4 +160,6 @@ def summary_message(dance: Dance, *notes: str) -> JobMessage:
     summary = dance.summary
     failures = [f"{f.text}, first at {f.time:.2f} s" for f in summary.failures]
     verdict = "good" if summary.feasible else "bad"
-    return JobMessage(summary.message, verdict, (*summary.problems, *failures), (*summary.notes, *notes))
+    first, *more = summary.message.split("; ")
+    said = (*more, *(problem for problem in summary.problems if problem not in summary.message))
+    return JobMessage(first, verdict, (*said, *failures), (*summary.notes, *notes))

@@ -52,12 +52,13 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..authoring.dance_import import read_dance
+        from ..viewport import fit_timelines
 
         dance = read_dance(folder / RESULT_FOLDER)
         self.set_rig(show_designed(context, dance, self.existing_rig()))
-        return summary_message(
-            dance, f"{len(dance.summary.keys)} keys: both ends of every hold, and pauses between steps"
-        )
+        fit_timelines(context, enlarge=True)
+        count = len(dance.summary.keys)
+        return summary_message(dance, f"Keyed at {count} frames: both ends of every hold, and rests between steps")
 
 
 def body_arguments(context: bpy.types.Context, folder: Path) -> list[str]:

@@ -54,12 +54,13 @@ class StudyOperator(RecordingJob):
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..study import read_study, show_study
-        from ..viewport import frame_objects
+        from ..viewport import fit_timelines, frame_objects
 
         study = read_study(folder)
         body = show_study(context, study, onto=self.existing_rig())
         self.set_rig(body)
         frame_objects(context, [body])
+        fit_timelines(context)
         trials = f"{len(study.motions)} recording{'s' if len(study.motions) != 1 else ''}"
         message, where = f"{self.past_tense} {trials}", f"results in {folder}"
         if study.result is None:

@@ -11,7 +11,7 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 from ..bpy_access import Status, require, scene
 from ..custom_properties import read_label
 from ..job_messages import JobMessage, dismiss_message, store_message
-from ..properties import study_settings
+from ..properties import RESEARCH, study_settings
 from ..scene_rigs import active_rig
 from ..solver_api import errors, recording_suffixes
 from ..transaction import all_or_nothing
@@ -107,7 +107,7 @@ class EXCITING_DANCE_OT_import_recording(FileBrowser, bpy.types.Operator, Import
 
     def execute(self, context: bpy.types.Context) -> Status:
         from ..recording import RECORDING_KEY, find_recordings
-        from ..viewport import frame_objects
+        from ..viewport import fit_timelines, frame_objects
 
         try:
             names = import_recordings(context, self.chosen_paths())
@@ -117,6 +117,8 @@ class EXCITING_DANCE_OT_import_recording(FileBrowser, bpy.types.Operator, Import
         dismiss_message(scene(context), active_rig(context), PANEL)
         fresh = (child for child in find_recordings(scene(context)) if read_label(child, RECORDING_KEY) in names)
         frame_objects(context, [item for child in fresh for item in child.objects])
+        fit_timelines(context)
+        study_settings(context).mode = RESEARCH
         self.report({"INFO"}, f"Ready to track: {', '.join(names)}")
         return {"FINISHED"}
 

@@ -11,7 +11,8 @@ from .. import bpy_access, scene_rigs
 from ..bpy_access import Status, require
 from ..job_messages import JobMessage, dismiss_message
 from ..jobs import JobOperator
-from ..properties import Settings, study_settings
+from ..live.control import LiveCheck
+from ..properties import AUTHOR, Settings, study_settings
 from ..solver_api import errors, robot_suffixes
 from .base import RigOperator, find_rig_problem, require_active_rig
 
@@ -91,7 +92,7 @@ def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
 
 
 def show_added_rig(context: bpy.types.Context, job: JobOperator, body: bpy.types.Object) -> JobMessage:
-    """Show all rigs in the 3D views; returns the message about the new one."""
+    """Show all rigs in the 3D views, and in Author start posing with the live check; returns the message."""
     from .. import armature, viewport
 
     dismiss_message(bpy_access.scene(context), job.rig(), job.panel)  # removes the message of an earlier failure
@@ -99,6 +100,10 @@ def show_added_rig(context: bpy.types.Context, job: JobOperator, body: bpy.types
     viewport.frame_objects(
         context, [rig for rig in scene_rigs.find_rigs(bpy_access.scene(context)) if rig.visible_get()]
     )
+    if study_settings(context).mode == AUTHOR and not bpy.app.background:
+        viewport.start_posing(context, body)
+        if LiveCheck.session is None:
+            LiveCheck.start(context, body)
     return JobMessage(f"Added {body.name}", notes=armature.rig_of(body).notes)
 
 

@@ -1,27 +1,29 @@
 """Panels of the sidebar tab Dance.
 
-A panel is one module of this package with its classes in ``CLASSES``, and one row in `PANELS`.
+A panel is one module of this package with its classes in ``CLASSES``, and one row in `PANELS`. Its attribute ``modes``
+says whether Author, Research or both show it.
 """
 
 PANELS = (
-    "rig",
+    "next_step",
+    "postures",
+    "live",
+    "check_and_repair",
+    "checks",
+    "design",
+    "contacts",
+    "retarget",
+    "moves",
     "recording",
+    "markers",
     "identify",
-    "display",
+    "results",
     "centroidal",
     "active_link",
-    "markers",
     "capture",
-    "retarget",
-    "author",
-    "design",
-    "postures",
-    "contacts",
-    "moves",
-    "check_and_repair",
     "performance",
-    "live",
-    "checks",
     "rehearsal",
+    "display",
+    "rig",
 )
-"""Modules of panels in the order of registration, which Blender uses for panels of equal ``bl_order``."""
+"""Modules of panels in the order of registration, which is the order in the tab."""

@@ -6,6 +6,7 @@ import bpy
 
 from ..bpy_access import layout as layout_of
 from ..bpy_access import require
+from ..properties import RESEARCH
 from ..scene_rigs import active_rig
 from ..solver_api import display_name
 from .base import DancePanel
@@ -17,10 +18,12 @@ class EXCITING_DANCE_PT_bone(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Inertial parameters of the active bone"""
 
     bl_label = "Active Link"
-    bl_order = 5
+    bl_order = 6
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+    modes = (RESEARCH,)
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def has_content(cls, context: bpy.types.Context) -> bool:
         """Whether the active rig has an active bone with inertial parameters."""
         body = active_rig(context)
         return body is not None and body.data.bones.active is not None and "mass" in body.data.bones.active

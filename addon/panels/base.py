@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 
+from ..properties import AUTHOR, RESEARCH, study_settings
 from ..scene_rigs import active_rig
 from ..solver_api import display_name
 
@@ -16,16 +17,36 @@ class DancePanel:
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "Dance"
-
-
-class AuthorPanel(DancePanel):
-    """Mix-in of a subpanel of Author that needs an undamaged rig."""
-
-    bl_parent_id = "EXCITING_DANCE_PT_author"
+    modes: ClassVar[tuple[str, ...]] = (AUTHOR, RESEARCH)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
+        """Whether the panel belongs to the mode and has something to show."""
+        return study_settings(context).mode in cls.modes and cls.has_content(context)
+
+    @classmethod
+    def has_content(cls, context: bpy.types.Context) -> bool:
+        """Whether the panel has something to show; by default always."""
+        return True
+
+
+class RigPanel(DancePanel):
+    """Mix-in of a panel about the active rig."""
+
+    @classmethod
+    def has_content(cls, context: bpy.types.Context) -> bool:
         """Whether there is an active rig."""
+        return active_rig(context) is not None
+
+
+class AuthorPanel(DancePanel):
+    """Mix-in of a panel about the dance of an undamaged rig."""
+
+    modes = (AUTHOR,)
+
+    @classmethod
+    def has_content(cls, context: bpy.types.Context) -> bool:
+        """Whether there is such a rig."""
         body = active_rig(context)
         if body is None:
             return False

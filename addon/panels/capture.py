@@ -10,6 +10,7 @@ from ..bpy_access import layout as layout_of
 from ..bpy_access import scene
 from ..capture.control import Capture, find_calibration
 from ..capture.properties import CaptureSettings, capture_settings
+from ..properties import RESEARCH
 from ..scene_rigs import active_rig
 from .base import DancePanel
 from .messages import draw_wrapped
@@ -22,7 +23,8 @@ class EXCITING_DANCE_PT_capture(DancePanel, bpy.types.Panel):  # type: ignore[mi
     """Live motion from a stream"""
 
     bl_label = "Capture"
-    bl_order = 1  # panels of equal order keep the order of registration: after Recording
+    bl_order = 7
+    modes = (RESEARCH,)
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:

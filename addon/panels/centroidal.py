@@ -6,7 +6,7 @@ import bpy
 
 from ..bpy_access import layout as layout_of
 from ..bpy_access import require
-from ..properties import study_settings
+from ..properties import RESEARCH, study_settings
 from ..scene_rigs import active_rig
 from .base import DancePanel
 from .messages import draw_job, draw_message
@@ -16,10 +16,12 @@ class EXCITING_DANCE_PT_momentum(DancePanel, bpy.types.Panel):  # type: ignore[m
     """Centre of mass and angular momentum from motion and forces"""
 
     bl_label = "Momentum"
-    bl_order = 4
+    bl_order = 5
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+    modes = (RESEARCH,)
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def has_content(cls, context: bpy.types.Context) -> bool:
         """Whether the active rig has trials."""
         body = active_rig(context)
         if body is None:

@@ -1,4 +1,4 @@
-"""Subpanel Check and Repair of Author."""
+"""Panel Check and Repair."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ class EXCITING_DANCE_PT_check(AuthorPanel, bpy.types.Panel):  # type: ignore[mis
     """Check and repair of the dance"""
 
     bl_label = "Check and Repair"
-    bl_order = 4
+    bl_order = 3
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

@@ -9,21 +9,16 @@ from ..bpy_access import require
 from ..check_settings import SHOWN_CHECKS, check_settings, read_checks
 from ..scene_rigs import active_rig
 from ..solver_api import errors
-from .base import DancePanel
+from .base import AuthorPanel
 from .messages import draw_wrapped
 
 
-class EXCITING_DANCE_PT_checks(DancePanel, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_checks(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
     """Settings of all checks of the dance"""
 
     bl_label = "Checks"
-    bl_order = 0  # panels of equal order keep the order of registration: after Live Check
+    bl_parent_id = "EXCITING_DANCE_PT_check"
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether there is an active rig, which stores the settings."""
-        return active_rig(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

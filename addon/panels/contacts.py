@@ -17,7 +17,8 @@ class EXCITING_DANCE_PT_contacts(AuthorPanel, bpy.types.Panel):  # type: ignore[
     """Contacts of soles, hands and knees with the floor"""
 
     bl_label = "Contacts"
-    bl_order = 2
+    bl_parent_id = "EXCITING_DANCE_PT_postures"
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

@@ -10,6 +10,7 @@ from ..bpy_access import layout as layout_of
 from ..bpy_access import scene, session_id
 from ..live.control import LiveCheck
 from ..live.properties import live_settings
+from ..properties import AUTHOR
 from ..scene_rigs import active_rig
 from .base import DancePanel
 from .messages import draw_wrapped
@@ -38,11 +39,12 @@ class EXCITING_DANCE_PT_live(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Checks of the dance while you work"""
 
     bl_label = "Live Check"
-    bl_order = 0  # panels of equal order keep the order of registration: after Author
+    bl_order = 2
+    modes = (AUTHOR,)
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def has_content(cls, context: bpy.types.Context) -> bool:
         """Whether there is an active rig, or the check runs."""
         return active_rig(context) is not None or LiveCheck.session is not None
 

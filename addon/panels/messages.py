@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Container
 from typing import Any
 
 import bpy
 
 from ..bpy_access import scene
-from ..job_messages import STATUSES, find_message
+from ..job_messages import STATUSES, StoredMessage, find_latest_message, find_message
 from ..jobs import CurrentJob
 from ..scene_rigs import active_rig
 
@@ -17,8 +18,8 @@ LETTER_WIDTH, MARGIN_WIDTH, ICON_WIDTH = 6.0, 56.0, 20.0
 """[px] Widths of a letter, of the margins of a text in a box, and of its icon, at scale 1."""
 MESSAGE_WIDTH = 0.88
 """Fraction of the width for a message beside its Dismiss button."""
-SHOWN_FAILURES = 5
-"""Number of failures that are shown while a message is folded."""
+SHOWN_LINES = 4
+"""Number of lines of a message that are shown while it is folded."""
 
 
 def draw_job(layout: bpy.types.UILayout, panel: str) -> bool:
@@ -27,7 +28,7 @@ def draw_job(layout: bpy.types.UILayout, panel: str) -> bool:
     if job is None or job.panel != panel:
         return False
     row = layout.row(align=True)
-    row.progress(factor=job.fraction, text=f"{job.title}: {job.message}")
+    row.progress(factor=job.fraction, text=job.describe())
     row.operator("exciting_dance.cancel", text="", icon="X")
     return True
 
@@ -46,44 +47,72 @@ def draw_rig_problem(context: bpy.types.Context, layout: bpy.types.UILayout, bod
 def draw_message(context: bpy.types.Context, layout: bpy.types.UILayout, panel: str) -> None:
     """Draw the message of the panel's last job about the active rig, until it is dismissed."""
     item = find_message(scene(context), active_rig(context), panel)
-    if item is None:
-        return
+    if item is not None:
+        _draw_stored_message(context, layout, item)
+
+
+def draw_latest_message(context: bpy.types.Context, layout: bpy.types.UILayout, excluded: Container[str]) -> None:
+    """Draw the latest message about the active rig, except those that have a panel of their own."""
+    item = find_latest_message(scene(context), active_rig(context), excluded)
+    if item is not None:
+        _draw_stored_message(context, layout, item)
+
+
+def _draw_stored_message(context: bpy.types.Context, layout: bpy.types.UILayout, item: StoredMessage) -> None:
+    """Draw a message in one sentence, and its failures and notes when it is unfolded."""
     box = layout.box()
     row = box.row()
-    draw_wrapped(
-        context, row.column(align=True), item.message, icon=STATUS_ICONS[item.verdict], width_fraction=MESSAGE_WIDTH
+    long = draw_wrapped(
+        context,
+        row.column(align=True),
+        item.message,
+        icon=STATUS_ICONS[item.verdict],
+        width_fraction=MESSAGE_WIDTH,
+        most_lines=None if item.unfolded else SHOWN_LINES,
     )
-    row.operator("exciting_dance.forget_message", text="", icon="X", emboss=False).place = panel
+    row.operator("exciting_dance.forget_message", text="", icon="X", emboss=False).place = item.place
     failures, notes = item.failures.splitlines(), item.notes.splitlines()
-    column = box.column(align=True)
-    for text in failures if item.unfolded else failures[:SHOWN_FAILURES]:
-        draw_wrapped(context, column, text, icon="DOT")
-    more = [f"{len(failures) - SHOWN_FAILURES} more"] if len(failures) > SHOWN_FAILURES else []
-    more += [f"{len(notes)} note{'s' if len(notes) > 1 else ''}"] if notes else []
-    if more:
+    if long or failures or notes or item.unfolded:
         icon: Any = "DOWNARROW_HLT" if item.unfolded else "RIGHTARROW"
         row = box.row()
         row.alignment = "LEFT"
-        row.prop(item, "unfolded", text=" and ".join(more), icon=icon, emboss=False)
+        row.prop(item, "unfolded", text=_describe_details(len(failures), len(notes)), icon=icon, emboss=False)
     if item.unfolded:
-        column = box.column(align=True)
-        column.active = False
-        for text in notes:
-            draw_wrapped(context, column, text, icon="DOT")
+        for texts, active in ((failures, True), (notes, False)):
+            column = box.column(align=True)
+            column.active = active
+            for text in texts:
+                draw_wrapped(context, column, text, icon="DOT")
+
+
+def _describe_details(failures: int, notes: int) -> str:
+    """Label of a message's fold."""
+    parts = [f"{failures} warning{'s' * (failures > 1)}"] if failures else []
+    parts += [f"{notes} note{'s' * (notes > 1)}"] if notes else []
+    return f"Details: {' and '.join(parts)}" if parts else "Details"
 
 
 def draw_wrapped(
-    context: bpy.types.Context, column: bpy.types.UILayout, text: str, *, icon: Any, width_fraction: float = 1.0
-) -> None:
-    """Draw a text, wrapped to the panel's width or a fraction of it."""
+    context: bpy.types.Context,
+    column: bpy.types.UILayout,
+    text: str,
+    *,
+    icon: Any,
+    width_fraction: float = 1.0,
+    most_lines: int | None = None,
+) -> bool:
+    """Draw a text, wrapped to the panel's width or a fraction of it; whether it was cut after ``most_lines``."""
     region, bare = context.region, icon == "NONE"
     width = (
         letters_per_line(region.width / context.preferences.system.ui_scale, width_fraction, without_icon=bare)
         if region
         else 60
     )
-    for index, line in enumerate(textwrap.wrap(text, width) or [""]):
+    lines = textwrap.wrap(text, width) or [""]
+    shown = textwrap.wrap(text, width, max_lines=most_lines, placeholder=" ...") if most_lines else lines
+    for index, line in enumerate(shown or lines):
         column.label(text=line, icon="BLANK1" if index and not bare else icon)
+    return most_lines is not None and len(lines) > most_lines
 
 
 def letters_per_line(width: float, width_fraction: float = 1.0, *, without_icon: bool = False) -> int:

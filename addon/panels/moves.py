@@ -29,13 +29,13 @@ class EXCITING_DANCE_PT_moves(AuthorPanel, bpy.types.Panel):  # type: ignore[mis
     """Difficulty of each move of a designed dance"""
 
     bl_label = "Moves"
-    bl_order = 3
+    bl_parent_id = "EXCITING_DANCE_PT_design"
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def has_content(cls, context: bpy.types.Context) -> bool:
         """Whether the rig has a designed dance."""
-        moves = find_moves(require(active_rig(context), "rig")) if super().poll(context) else None
+        moves = find_moves(require(active_rig(context), "rig")) if super().has_content(context) else None
         return moves is not None and bool(len(moves.rows))
 
     def draw(self, context: bpy.types.Context) -> None:

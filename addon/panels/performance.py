@@ -1,4 +1,4 @@
-"""Subpanel Export and Compare of Author."""
+"""Panel Output, with the comparison of a performance."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 import bpy
 
 from ..authoring.properties import dance_settings
+from ..bpy_access import layout as layout_of
 from ..bpy_access import require, scene
 from ..job_messages import find_message
 from ..scene_rigs import active_rig
-from .base import AuthorPanel, SimpleList, capitalised_name
+from .base import RigPanel, SimpleList, capitalised_name
 
 
 class EXCITING_DANCE_UL_joints(SimpleList, bpy.types.UIList):  # type: ignore[misc]
@@ -28,11 +29,25 @@ class EXCITING_DANCE_UL_joints(SimpleList, bpy.types.UIList):  # type: ignore[mi
         row.prop(item, "gain", text="", emboss=False)
 
 
-class EXCITING_DANCE_PT_perform(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
-    """Export of the dance, and comparison with a performance"""
+class EXCITING_DANCE_PT_output(RigPanel, bpy.types.Panel):  # type: ignore[misc]
+    """The dance for robots, performers and papers"""
 
-    bl_label = "Export and Compare"
-    bl_order = 5
+    bl_label = "Output"
+    bl_order = 8
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the panel."""
+        layout = layout_of(self)
+        layout.operator("exciting_dance.export_dance", text="Export Joint Angles", icon="EXPORT")
+        layout.operator("exciting_dance.picture", icon="RENDER_STILL")
+
+
+class EXCITING_DANCE_PT_perform(RigPanel, bpy.types.Panel):  # type: ignore[misc]
+    """Comparison of the dance with a performance"""
+
+    bl_label = "Compare"
+    bl_parent_id = "EXCITING_DANCE_PT_output"
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -40,7 +55,6 @@ class EXCITING_DANCE_PT_perform(AuthorPanel, bpy.types.Panel):  # type: ignore[m
         from ..authoring.performance import PANEL
 
         layout, settings = require(self.layout, "layout"), dance_settings(context)
-        layout.operator("exciting_dance.export_dance", text="Export Joint Angles", icon="EXPORT")
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
         column.prop(settings, "performed")
@@ -52,4 +66,4 @@ class EXCITING_DANCE_PT_perform(AuthorPanel, bpy.types.Panel):  # type: ignore[m
             layout.template_list("EXCITING_DANCE_UL_joints", "", numbers, "joints", numbers, "joint_index", rows=5)
 
 
-CLASSES = (EXCITING_DANCE_UL_joints, EXCITING_DANCE_PT_perform)
+CLASSES = (EXCITING_DANCE_UL_joints, EXCITING_DANCE_PT_output, EXCITING_DANCE_PT_perform)

@@ -1,4 +1,4 @@
-"""Subpanel Postures of Author."""
+"""Panel Postures."""
 
 from __future__ import annotations
 
@@ -37,11 +37,6 @@ class EXCITING_DANCE_PT_postures(AuthorPanel, bpy.types.Panel):  # type: ignore[
         row.scale_y = 1.3
         key = row.operator("exciting_dance.key_posture", icon="KEY_HLT")
         key.role, key.between = settings.role, settings.between
-        row = column.row(align=True)
-        here = row.operator("exciting_dance.set_role", text="Set Role Here")
-        here.role, here.selected = settings.role, False
-        chosen = row.operator("exciting_dance.set_role", text="On Selected Keys")
-        chosen.role, chosen.selected = settings.role, True
         role = postures.role_at(current_frame(scene(context)))
         row = layout.row(align=True)
         row.operator("exciting_dance.jump_posture", text="", icon="PREV_KEYFRAME").forward = False
@@ -52,14 +47,18 @@ class EXCITING_DANCE_PT_postures(AuthorPanel, bpy.types.Panel):  # type: ignore[
             field.alignment = "CENTER"
             field.label(text="between postures")
         row.operator("exciting_dance.jump_posture", text="", icon="NEXT_KEYFRAME").forward = True
-        row = layout.row(align=True)
-        row.active = postures.up_to_date
-        row.label(text="Keys")
-        for name, count in postures.counts.items():
-            row.label(text=str(count), icon=ROLE_ICONS[name])
         header, between = layout.panel("exciting_dance_inbetweens", default_closed=True)
-        header.label(text="In-betweens")
+        header.label(text=f"Keyed Frames: {len(postures.roles)}")
         if between is not None:
+            row = between.row(align=True)
+            row.active = postures.up_to_date
+            for name, count in postures.counts.items():
+                row.label(text=str(count), icon=ROLE_ICONS[name])
+            row = between.row(align=True)
+            here = row.operator("exciting_dance.set_role", text="Set Role Here")
+            here.role, here.selected = settings.role, False
+            chosen = row.operator("exciting_dance.set_role", text="On Selected Keys")
+            chosen.role, chosen.selected = settings.role, True
             between.prop(settings, "between")
             row = between.row(align=True)
             row.operator("exciting_dance.clear_inbetweens", text="Clear All").selected = False

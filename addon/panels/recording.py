@@ -7,9 +7,9 @@ from typing import Any
 import bpy
 
 from ..bpy_access import layout as layout_of
-from ..properties import study_settings
+from ..properties import RESEARCH, study_settings
 from .base import DancePanel, SimpleList
-from .messages import draw_message, draw_wrapped
+from .messages import draw_wrapped
 
 
 class EXCITING_DANCE_UL_files(SimpleList, bpy.types.UIList):  # type: ignore[misc]
@@ -27,6 +27,13 @@ class EXCITING_DANCE_PT_recording(DancePanel, bpy.types.Panel):  # type: ignore[
 
     bl_label = "Recording"
     bl_order = 1
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+    modes = (RESEARCH,)
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        """Draw the number of files in the header, so that it is visible while the panel is closed."""
+        count = len(study_settings(context).files)
+        layout_of(self).label(text=f"{count} file{'s' * (count > 1)}" if count else "")
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
@@ -40,7 +47,6 @@ class EXCITING_DANCE_PT_recording(DancePanel, bpy.types.Panel):  # type: ignore[
         if not len(settings.files):
             draw_wrapped(context, layout.column(align=True), "Drop recordings of markers and forces onto the 3D view",
                   icon="IMPORT")  # fmt: skip
-        draw_message(context, layout, "recording")
 
 
 CLASSES = (EXCITING_DANCE_UL_files, EXCITING_DANCE_PT_recording)

@@ -6,22 +6,16 @@ import bpy
 
 from ..bpy_access import layout as layout_of
 from ..rehearsal.properties import rehearsal_settings
-from ..scene_rigs import active_rig
-from .base import DancePanel
+from .base import AuthorPanel, DancePanel
 from .messages import draw_job, draw_message
 
 
-class EXCITING_DANCE_PT_rehearsal(DancePanel, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_rehearsal(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
     """Video that teaches the dance"""
 
     bl_label = "Rehearsal Video"
-    bl_order = 8
+    bl_parent_id = "EXCITING_DANCE_PT_output"
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether there is an active rig."""
-        return active_rig(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

@@ -6,7 +6,7 @@ import bpy
 
 from ..bpy_access import layout as layout_of
 from ..operators.retarget import find_source
-from ..properties import SCENE_RIG, study_settings
+from ..properties import AUTHOR, SCENE_RIG, study_settings
 from .base import DancePanel
 from .messages import draw_job, draw_message, draw_wrapped
 
@@ -15,8 +15,14 @@ class EXCITING_DANCE_PT_retarget(DancePanel, bpy.types.Panel):  # type: ignore[m
     """Motion of an armature on another rig"""
 
     bl_label = "Retarget"
-    bl_order = 3  # panels of equal order keep the order of registration: after Display
+    bl_parent_id = "EXCITING_DANCE_PT_design"
+    modes = (AUTHOR,)
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def has_content(cls, context: bpy.types.Context) -> bool:
+        """Whether there is an armature whose motion can be retargeted."""
+        return find_source(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

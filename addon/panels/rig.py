@@ -5,58 +5,67 @@ from __future__ import annotations
 import bpy
 
 from ..bpy_access import layout as layout_of
-from ..properties import study_settings
+from ..next_step import find_next_step
+from ..properties import RESEARCH, Settings, study_settings
 from ..scene_rigs import active_rig
 from .base import DancePanel
-from .messages import draw_job, draw_message, draw_rig_problem, draw_wrapped
+from .messages import draw_wrapped
 
 
 class EXCITING_DANCE_PT_rig(DancePanel, bpy.types.Panel):  # type: ignore[misc]
-    """The rig of the scene"""
+    """The active rig, and settings of a new one"""
 
     bl_label = "Rig"
-    bl_order = 0
+    bl_order = 10
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+
+    @classmethod
+    def has_content(cls, context: bpy.types.Context) -> bool:
+        """Whether the top of the tab does not show the settings of a new rig."""
+        return active_rig(context) is not None or study_settings(context).mode == RESEARCH
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
-        layout, body = layout_of(self), active_rig(context)
-        if body is None:
-            _draw_new_rig(context, layout)
-        else:
+        layout, body, settings = layout_of(self), active_rig(context), study_settings(context)
+        if body is not None:
             from ..inertials import total_mass
 
             weighs = "" if (mass := total_mass(body)) is None else f", {mass:.1f} kg"
             text = f"{body.name}: {len(body.data.bones)} links{weighs}"
             draw_wrapped(context, layout.column(align=True), text, icon="OUTLINER_OB_ARMATURE")
-            draw_rig_problem(context, layout, body)
             row = layout.row(align=True)
             row.label(text="Joint Limits")
-            row.operator("exciting_dance.limits", text="Enforce").enforce = True
-            row.operator("exciting_dance.limits", text="Ignore").enforce = False
-        draw_job(layout, "rig")
-        draw_message(context, layout, "rig")
-        if body is not None:
-            header, another = layout.panel("exciting_dance_another_rig", default_closed=True)
-            header.label(text="Another Rig")
-            if another is not None:
-                _draw_new_rig(context, another)
+            row.operator("exciting_dance.limits", text="Enforce").enforce = True  # type: ignore[attr-defined]
+            row.operator("exciting_dance.limits", text="Ignore").enforce = False  # type: ignore[attr-defined]
+        step = find_next_step(context)
+        layout.label(text="New Rig")
+        draw_new_rig(layout, settings, with_person=step is None or step.operator not in ("identify", "track"))
+        layout.operator("exciting_dance.import_rig", icon="ADD")
 
 
-def _draw_new_rig(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
-    """Draw the settings for a new rig."""
-    settings, column = study_settings(context), layout.column()
+def draw_new_rig(layout: bpy.types.UILayout, settings: Settings, *, with_person: bool = True) -> None:
+    """Draw the settings of a new rig; ``with_person``: unless the top of the tab shows those of a person."""
+    column = layout.column()
     column.use_property_split, column.use_property_decorate = True, False
     column.prop(settings, "kind")
-    if settings.kind == "human":
-        person = column.column(align=True)
-        person.prop(settings, "height")
-        person.prop(settings, "mass")
-        person.prop(settings, "sex")
+    if settings.kind == "human" and with_person:
+        draw_person(layout, settings)
     elif settings.kind == "urdf":
         column.prop(settings, "urdf")
         column.prop(settings, "packages")
         column.prop(settings, "up")
-    column.operator("exciting_dance.import_rig", icon="ARMATURE_DATA")
+
+
+def draw_person(layout: bpy.types.UILayout, settings: Settings, *, weighs: bool = False) -> None:
+    """Draw height, mass and sex of a person; ``weighs``: the mass only if force plates do not determine it."""
+    column = layout.column(align=True)
+    column.use_property_split, column.use_property_decorate = True, False
+    column.prop(settings, "height")
+    column.prop(settings, "sex")
+    if weighs:
+        column.prop(settings, "weigh")
+    if not weighs or not settings.weigh:
+        column.prop(settings, "mass")
 
 
 class EXCITING_DANCE_PT_stated(DancePanel, bpy.types.Panel):  # type: ignore[misc]

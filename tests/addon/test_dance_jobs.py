@@ -131,9 +131,8 @@ def test_named_postures_are_used(standing: tuple[bpy.types.Object, Path]) -> Non
     keying.name_posture(scene, body, "wave")
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
     assert "1: wave" in [key.name for key in timeline.read_keys(scene, body)]
-    assert (
-        f"{len(timeline.read_key_roles(body))} keys:" in find_message(scene, body, "dance").notes
-    )  # the panel counts as many
+    keyed = len(timeline.read_key_roles(body))  # the panel counts as many
+    assert f"Keyed at {keyed} frames:" in find_message(scene, body, "dance").notes
     assert list(own.iterdir()) == []
 
 
@@ -148,7 +147,7 @@ def test_unused_named_posture_is_reported_with_the_reason(standing: tuple[bpy.ty
     scene.frame_set(6)
     keying.name_posture(scene, body, "wave")
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
-    said = find_message(scene, body, "dance").message
+    said = find_message(scene, body, "dance").failures
     assert "'hug' is not danced: no variation of 'hug' keeps all limits and has a way from home (both)" in said
     assert "wave" not in said
 

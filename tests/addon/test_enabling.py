@@ -19,7 +19,7 @@ def test_enabling_imports_no_numerics() -> None:
     panels where there is no rig; of the solver only plain Python is imported.
     """
     done = measure_enabling()
-    assert {"addon.registration", "addon.operators.identify", "addon.panels.author", "solver.errors"} <= done.modules
+    assert {"addon.registration", "addon.operators.identify", "addon.panels.next_step", "solver.errors"} <= done.modules
     numerics = (
         "numpy",
         "scipy",

@@ -12,8 +12,9 @@ import pytest
 from addon import operators, panels, registration
 from addon.live.check_colours import FAIL_COLOUR, NEAR_COLOUR, PASS_COLOUR
 from addon.live.overlays import com_colour
-from addon.panels import PANELS, identify
+from addon.panels import PANELS
 from addon.panels.messages import ICON_WIDTH, LETTER_WIDTH, MARGIN_WIDTH, letters_per_line
+from addon.properties import AUTHOR, RESEARCH, study_settings
 from addon.solver_api import SceneFrame
 from solver.rigs import hoap3
 from tests.addon.scenes import build
@@ -46,24 +47,28 @@ def test_moving_body_may_have_its_centre_of_mass_outside(place: tuple, balanced:
     assert com_colour(frame) == colour
 
 
-def test_panels_above_a_message_start_closed(registered: None) -> None:
-    """Panels above Identify that appear with a new rig, and subpanels, are closed at first."""
-
-    def folded(cls: Any) -> bool:
-        return "DEFAULT_CLOSED" in getattr(cls, "bl_options", ())
-
+def visible_panels() -> list[Any]:
+    """Panels of the tab that are open at first, in the order in which Blender draws them."""
     found: list[Any] = [cls for cls in registration.CLASSES if issubclass(cls, bpy.types.Panel)]
-    roots = [cls for cls in found if not hasattr(cls, "bl_parent_id")]
-    above = [cls for cls in roots if cls.bl_order < identify.EXCITING_DANCE_PT_identify.bl_order]
-    hidden = [cls for cls in above if hasattr(cls, "poll") and not cls.poll(bpy.context)]
+    roots = [cls for cls in found if not hasattr(cls, "bl_parent_id") and cls.poll(bpy.context)]
+    return [cls for cls in roots if "DEFAULT_CLOSED" not in getattr(cls, "bl_options", ())]
+
+
+def test_each_mode_opens_its_own_panels(registered: None) -> None:
+    """Besides the next step, Author opens the postures and Research the results; all other panels start closed."""
     build(hoap3())
-    come = [cls for cls in hidden if cls.poll(bpy.context)]
-    assert come
-    assert all(map(folded, come))
-    parts = [(cls, part) for cls in above for part in found if getattr(part, "bl_parent_id", "") == cls.__name__]
+    opened = {}
+    for mode in (AUTHOR, RESEARCH):
+        study_settings(bpy.context).mode = mode
+        opened[mode] = {cls.__name__.partition("_PT_")[2] for cls in visible_panels()}
+    assert opened == {AUTHOR: {"next_step", "postures"}, RESEARCH: {"next_step", "results"}}
+
+
+def test_a_part_of_a_panel_starts_closed(registered: None) -> None:
+    """Every subpanel is closed at first."""
+    parts = [cls for cls in registration.CLASSES if hasattr(cls, "bl_parent_id")]
     assert len(parts) > 5
-    for cls, part in parts:
-        assert folded(cls) or folded(part), part
+    assert [cls.__name__ for cls in parts if "DEFAULT_CLOSED" not in cls.bl_options] == []
 
 
 PANEL = """

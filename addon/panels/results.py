@@ -1,0 +1,52 @@
+"""Panel Results: the recordings played on the rig, and what colours it."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..bpy_access import layout as layout_of
+from ..bpy_access import require
+from ..properties import RESEARCH, study_settings
+from ..scene_rigs import active_rig
+from .base import RigPanel
+
+
+class EXCITING_DANCE_MT_trials(bpy.types.Menu):
+    """Recordings that the rig can play."""
+
+    bl_label = "Recording"
+
+    def draw(self, context: bpy.types.Context | None) -> None:
+        """Draw the menu."""
+        from ..study import find_trials, played_trial
+
+        layout, body = require(self.layout, "layout"), require(active_rig(bpy.context), "rig")
+        playing = played_trial(body)
+        for name in find_trials(body):
+            icon = "PLAY" if name == playing else "BLANK1"
+            layout.operator("exciting_dance.trial", text=name, icon=icon).name = name  # type: ignore[arg-type, attr-defined]
+
+
+class EXCITING_DANCE_PT_results(RigPanel, bpy.types.Panel):  # type: ignore[misc]
+    """Results of the identification"""
+
+    bl_label = "Results"
+    bl_order = 2
+    modes = (RESEARCH,)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the panel."""
+        from ..inertials import describe_result
+        from ..study import find_trials, played_trial
+
+        layout, body = layout_of(self), require(active_rig(context), "rig")
+        for index, words in enumerate(describe_result(body)):
+            layout.label(text=words, icon="BLANK1" if index else "INFO")
+        layout.prop(study_settings(context), "quantity")
+        if find_trials(body):
+            row = layout.row(align=True)
+            row.menu("EXCITING_DANCE_MT_trials", text=played_trial(body) or "Play a Recording", icon="PLAY")
+            row.operator("exciting_dance.reduce_keys", text="", icon="KEYFRAME")
+
+
+CLASSES = (EXCITING_DANCE_MT_trials, EXCITING_DANCE_PT_results)
