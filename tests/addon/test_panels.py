@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from addon import operators, panels, registration
+from addon.authoring import keying
 from addon.live.check_colours import FAIL_COLOUR, NEAR_COLOUR, PASS_COLOUR
 from addon.live.overlays import com_colour
 from addon.panels import PANELS
 from addon.panels.messages import ICON_WIDTH, LETTER_WIDTH, MARGIN_WIDTH, letters_per_line
 from addon.properties import AUTHOR, RESEARCH, study_settings
 from addon.solver_api import SceneFrame
+from benchmarks.tab import MODES, MOST_CONTROLS, count_controls
 from solver.rigs import hoap3
 from tests.addon.scenes import build
 
@@ -62,6 +64,32 @@ def test_each_mode_opens_its_own_panels(registered: None) -> None:
         study_settings(bpy.context).mode = mode
         opened[mode] = {cls.__name__.partition("_PT_")[2] for cls in visible_panels()}
     assert opened == {AUTHOR: {"next_step", "postures"}, RESEARCH: {"next_step", "results"}}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_few_controls_are_visible_at_first(registered: None, mode: str) -> None:
+    """In a scene without a rig, with one, and with a dance, a mode shows at most 12 controls, and the modes first."""
+    shown = count_controls(registration, mode)
+    assert shown[:2] == ["mode", "mode"]
+    assert 3 <= len(shown) <= MOST_CONTROLS
+    body = build(hoap3())
+    assert 3 <= len(count_controls(registration, mode)) <= MOST_CONTROLS
+    for frame in (1, 20):
+        bpy.context.scene.frame_set(frame)
+        keying.key_posture(bpy.context.scene, body, "preferred")
+    assert 3 <= len(count_controls(registration, mode)) <= MOST_CONTROLS
+
+
+def test_height_mass_and_sex_appear_once(registered: None) -> None:
+    """Also with all panels open, each mode has one field for each of height, mass and sex of a person."""
+    for mode in MODES:
+        for listed in (False, True):
+            if listed:
+                study_settings(bpy.context).files.add().path = "squat.trc"
+            shown = count_controls(registration, mode, opened=True)
+            assert [shown.count(name) for name in ("height", "sex")] == [1, 1]
+            assert shown.count("mass") + shown.count("weigh") == 1
+            study_settings(bpy.context).files.clear()
 
 
 def test_a_part_of_a_panel_starts_closed(registered: None) -> None:
