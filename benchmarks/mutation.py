@@ -13,6 +13,7 @@ import ast
 import json
 import os
 import random
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -38,8 +39,10 @@ TARGETS = {
 """Sources that are changed, and the tests from which those that execute a changed line are taken."""
 MUST, AIM = 0.85, 0.95
 """Fraction of mutants that must be caught, and that should be."""
-TIME_LIMIT = 120.0
-"""[s] after which the tests of a mutant are stopped; a mutant that never ends is noticed by whoever runs them."""
+PROCESSOR_LIMIT = 120
+"""[s] of processor time after which the tests of a mutant are stopped: a mutant that never ends is noticed."""
+WAITING_LIMIT = 10.0 * PROCESSOR_LIMIT
+"""[s] after which tests that wait for something are stopped, too."""
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"}
 
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult}
@@ -161,7 +164,7 @@ def _covering_tests(clone: Path, place: str, tests: Sequence[str]) -> dict[tuple
     plugin = clone / "record_durations.py"
     plugin.write_text(RECORD_DURATIONS)
     done = _run(clone, ["-m", "coverage", "run", f"--rcfile={settings}", f"--data-file={data}", "-m", "pytest", "-q",
-                        "-p", "record_durations", "-p", "no:cacheprovider", *tests], limit=None)  # fmt: skip
+                        "-p", "record_durations", "-p", "no:cacheprovider", *tests], limited=False)  # fmt: skip
     if done != 0:
         raise SystemExit(f"the tests {' '.join(tests)} fail without any change; correct them first")
     seconds: dict[str, float] = json.loads(durations.read_text())
@@ -192,19 +195,25 @@ def _is_caught(clone: Path, mutant: Mutant, tests: Sequence[str]) -> bool:
     source = file.read_text()
     file.write_text(source[: mutant.start] + mutant.new + source[mutant.stop :])
     try:
-        return _run(clone, ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests], TIME_LIMIT) != 0
+        return _run(clone, ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests], limited=True) != 0
     finally:
         file.write_text(source)
 
 
-def _run(clone: Path, arguments: Sequence[str], limit: float | None) -> int:
-    """The exit code of this Python in the clone; -1 when the time limit passed."""
+def _run(clone: Path, arguments: Sequence[str], *, limited: bool) -> int:
+    """The exit code of this Python in the clone; not 0 when a limit was reached."""
     environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(clone)}
     try:
-        return subprocess.run([sys.executable, *arguments], cwd=clone, env=environment, timeout=limit,
+        return subprocess.run([sys.executable, *arguments], cwd=clone, env=environment,
+                              timeout=WAITING_LIMIT if limited else None,
+                              preexec_fn=_limit_processor if limited else None,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode  # fmt: skip
     except subprocess.TimeoutExpired:
         return -1
+
+
+def _limit_processor() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_LIMIT, PROCESSOR_LIMIT))
 
 
 def _executable(tree: ast.AST) -> Iterator[ast.AST]:
