@@ -10,6 +10,7 @@ VERBS = {
     "tracking": "benchmarks.tracking",
     "centroidal": "benchmarks.centroidal",
     "dance": "benchmarks.dance",
+    "posing": "benchmarks.posing",
     "house": "benchmarks.house",
     "faults": "benchmarks.faults",
     "mutation": "benchmarks.mutation",

@@ -27,7 +27,7 @@ SKIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 WHEELS = (
     "pin", "libpinocchio", "coal", "libcoal", "eigenpy", "cmeel", "cmeel-assimp", "cmeel-boost",
     "cmeel-console-bridge", "cmeel-octomap", "cmeel-qhull", "cmeel-tinyxml2", "cmeel-urdfdom", "cmeel-zlib",
-    "scipy", "osqp", "jinja2", "markupsafe", "joblib", "cloudpickle", "clarabel", "piqp", "highspy", "cffi",
+    "scipy", "osqp", "jinja2", "markupsafe", "joblib", "cloudpickle", "clarabel", "daqp", "piqp", "highspy", "cffi",
     "pycparser", "defusedxml", "threadpoolctl",
 )  # fmt: skip
 """Packages of the extension, with dependencies. Pinocchio's set is pinned together: its wheels share a folder."""

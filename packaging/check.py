@@ -30,7 +30,7 @@ import bpy, addon_utils
 
 zip_, folder = sys.argv[1:]
 name = "bl_ext.user_default.exciting_dance"
-for foreign in ("pinocchio", "scipy", "osqp", "clarabel", "piqp", "highspy"):
+for foreign in ("pinocchio", "scipy", "osqp", "clarabel", "daqp", "piqp", "highspy"):
     try:
         __import__(foreign)
     except ImportError:

@@ -58,9 +58,9 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
 
 def _piece_of(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Curves:
     """`to_manifold` of at most `PIECE` frames, which fit the processor's cache."""
-    balls = _ball_joints(rig)
+    balls = ball_joints(rig)
     turns = Exponential(balls.of(y))
-    q = _configurations(rig, y, turns)
+    q = configurations(rig, y, turns)
     omega, alpha = turns.rates(balls.of(dy), balls.of(ddy))
     v, a = np.array(dy, float), np.array(ddy, float)
     v[:, balls.moves], a[:, balls.moves] = omega, alpha
@@ -74,11 +74,11 @@ def _piece_of(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Curve
 def static_motion(rig: Rig, y: np.ndarray) -> Curves:
     """Motion of constant flat coordinates (N, nv), without velocity and acceleration."""
     none = np.zeros(y.shape)
-    return Curves(_configurations(rig, y, Exponential(_ball_joints(rig).of(y))), none, none)
+    return Curves(configurations(rig, y, Exponential(ball_joints(rig).of(y))), none, none)
 
 
 @dataclass(frozen=True, slots=True)
-class _BallJoints:
+class BallJoints:
     """Indices of the root and the spherical joints, which are converted together for speed, and of the other joints.
 
     Attributes:
@@ -99,7 +99,7 @@ class _BallJoints:
 
 
 @lru_cache(maxsize=32)
-def _ball_joints(rig: Rig) -> _BallJoints:
+def ball_joints(rig: Rig) -> BallJoints:
     into, moves, single, circles = [np.arange(3, ROOT_NQ)], [np.arange(3, ROOT_NV)], [], []
     for joint, place, span in joint_slices(rig)[1:]:
         if joint.nq == joint.nv:
@@ -112,12 +112,12 @@ def _ball_joints(rig: Rig) -> _BallJoints:
         else:
             raise InvalidValue(f"joint {joint.name!r} is {joint.kind}: dances cannot use this kind of joint")
     places, spans = (np.concatenate([np.r_[pair[k]] for pair in single] or [np.zeros(0, int)]) for k in (0, 1))
-    return _BallJoints(np.array(into), np.array(moves), (places, spans), tuple(circles))
+    return BallJoints(np.array(into), np.array(moves), (places, spans), tuple(circles))
 
 
-def _configurations(rig: Rig, y: np.ndarray, turns: Exponential) -> np.ndarray:
+def configurations(rig: Rig, y: np.ndarray, turns: Exponential) -> np.ndarray:
     """(N, nq) of flat coordinates (N, nv) and the rotation vectors (N, k, 3) of root and spherical joints."""
-    balls = _ball_joints(rig)
+    balls = ball_joints(rig)
     q = np.zeros((len(y), rig.nq))
     q[:, :3] = y[:, :3]
     q[:, balls.into] = turns.quaternion

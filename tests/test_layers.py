@@ -67,7 +67,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"trial"}),
     frozenset({"formats"}),
     frozenset({"scene"}),  # plain values that readers of timelines need
-    frozenset({"feasibility", "tracking"}),
+    frozenset({"feasibility", "posing", "tracking"}),
     frozenset({"calibration", "identification", "centroidal"}),
     frozenset({"trajectory"}),
     frozenset({"dance", "study"}),

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+import numpy as np
+
 from ..errors import InvalidValue, SolverError
 from ..formats.json_tree import InvalidJson, parse_json
+from ..posing.values import DragResult, Pin, Target
 from ..scene.checked_frame import SceneFrame
 from ..scene.labels import append_time
 from .pipes import MAX_LINE_BYTES
@@ -21,8 +24,15 @@ QUOTED_CHARACTERS = 60
 """Characters that are quoted of a malformed entry."""
 MESSAGE_CHARACTERS = 2000
 """Most characters of a message."""
-REQUIRED = {"timeline": ("serial", "path"), "pose": ("serial", "path"), "look": ("frame",), "end": ()}
-OPTIONAL = {"timeline": ("excitation",), "pose": ("excitation",), "look": (), "end": ()}
+REQUIRED = {
+    "timeline": ("serial", "path"),
+    "pose": ("serial", "path"),
+    "look": ("frame",),
+    "grab": ("serial", "path"),
+    "drag": ("serial", "targets"),
+    "end": (),
+}
+OPTIONAL = {"timeline": ("excitation",), "pose": ("excitation",), "grab": ("pins",), "drag": ("balance",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,36 @@ class LookRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class GrabRequest:
+    """Start a drag.
+
+    Attributes:
+        serial: of the request.
+        path: of a timeline's file; its first frame is the posture at the start.
+        pins: points that stay where they are.
+    """
+
+    serial: int
+    path: str
+    pins: tuple[Pin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DragRequest:
+    """Move towards targets, until the body has reached them or cannot come nearer.
+
+    Attributes:
+        serial: of the request.
+        targets: of points of the body.
+        balance: keep the centre of mass above the support polygon.
+    """
+
+    serial: int
+    targets: tuple[Target, ...]
+    balance: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class EndRequest:
     """Stop."""
 
@@ -62,7 +102,7 @@ class MalformedRequest:
     serial: int | None
 
 
-Request = CheckRequest | LookRequest | EndRequest | MalformedRequest
+Request = CheckRequest | LookRequest | GrabRequest | DragRequest | EndRequest | MalformedRequest
 
 
 def parse_request(line: bytes | str | None) -> Request:
@@ -100,6 +140,20 @@ def frames_line(serial: int, frames: Iterable[tuple[int, SceneFrame]]) -> str:
 def pose_line(serial: int, frame: SceneFrame) -> str:
     """A checked posture."""
     return format_line({"kind": "pose", "serial": serial, "frame": frame.tree()})
+
+
+def posture_line(serial: int, movements: tuple[np.ndarray, np.ndarray], found: DragResult) -> str:
+    """A posture of a drag, with its joints' rotations (L, 4) and translations (L, 3) from neutral.
+
+    Of the root, the first, they are its orientation and position in the world.
+    """
+    rotations, translations = movements
+    tree = {
+        "kind": "posture", "serial": serial, "rotations": rotations.tolist(), "translations": translations.tolist(),
+        "converged": found.converged, "distance": found.distance, "obstacles": list(found.obstacles),
+        "slip": found.slip, "margin": found.margin if math.isfinite(found.margin) else None,
+    }  # fmt: skip
+    return format_line(tree)
 
 
 def excitation_line(serial: int, time: float, links: Mapping[str, float]) -> str:
@@ -151,19 +205,57 @@ def _parse_fields(tree: Mapping[str, object]) -> Request:
         raise InvalidValue(f"a request's 'do' must be one of {', '.join(REQUIRED)}, got {_quote(do)}")
     if missing := [name for name in REQUIRED[do] if name not in tree]:
         raise InvalidValue(f"the request {do!r} needs {' and '.join(map(repr, missing))}")
-    if unknown := sorted(set(tree) - {"do", *REQUIRED[do], *OPTIONAL[do]}):
-        known = ", ".join((*REQUIRED[do], *OPTIONAL[do])) or "nothing else"
+    if unknown := sorted(set(tree) - {"do", *REQUIRED[do], *OPTIONAL.get(do, ())}):
+        known = ", ".join((*REQUIRED[do], *OPTIONAL.get(do, ()))) or "nothing else"
         raise InvalidValue(f"the request {do!r} has no entry {_quote(unknown[0])}; it has {known}")
     if do == "end":
         return EndRequest()
     if do == "look":
         return LookRequest(_integer(tree, "frame"))
+    if do == "drag":
+        balance = tree.get("balance", True)
+        if not isinstance(balance, bool):
+            raise InvalidValue(f"'balance' must be true or false, got {_quote(balance)}")
+        return DragRequest(_integer(tree, "serial"), tuple(map(_target, _list(tree, "targets"))), balance)
     path, excitation = tree["path"], tree.get("excitation", True)
     if not isinstance(path, str) or not path or "\0" in path:
         raise InvalidValue(f"'path' must be the name of a file, got {_quote(path)}")
     if not isinstance(excitation, bool):
         raise InvalidValue(f"'excitation' must be true or false, got {_quote(excitation)}")
+    if do == "grab":
+        return GrabRequest(_integer(tree, "serial"), path, tuple(map(_pin, _list(tree, "pins"))))
     return CheckRequest(_integer(tree, "serial"), path, do == "pose", excitation)
+
+
+def _list(tree: Mapping[str, Any], name: str) -> list[Any]:
+    found = tree.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise InvalidValue(f"{name!r} must be a list of objects, got {_quote(found)}")
+    return found
+
+
+def _pin(tree: Mapping[str, Any]) -> Pin:
+    return Pin(_link(tree), _vector(tree, "point"))
+
+
+def _target(tree: Mapping[str, Any]) -> Target:
+    return Target(_link(tree), _vector(tree, "position", may_be_free=True), _vector(tree, "point"))
+
+
+def _link(tree: Mapping[str, Any]) -> str:
+    link = tree.get("link")
+    if not isinstance(link, str):
+        raise InvalidValue(f"'link' must be a name, got {_quote(link)}")
+    return link
+
+
+def _vector(tree: Mapping[str, Any], name: str, *, may_be_free: bool = False) -> np.ndarray:
+    """Three numbers; where allowed, null is NaN."""
+    found = tree.get(name)
+    kinds = (int, float, type(None)) if may_be_free else (int, float)
+    if not isinstance(found, list) or len(found) != 3 or not all(type(each) in kinds for each in found):
+        raise InvalidValue(f"{name!r} must be three numbers, got {_quote(found)}")
+    return np.array([math.nan if each is None else float(each) for each in found])
 
 
 def _integer(tree: Mapping[str, Any], name: str) -> int:
@@ -188,7 +280,9 @@ def format_line(tree: Mapping[str, object]) -> str:
 
 __all__ = [
     "CheckRequest",
+    "DragRequest",
     "EndRequest",
+    "GrabRequest",
     "LookRequest",
     "MalformedRequest",
     "Request",
@@ -200,4 +294,5 @@ __all__ = [
     "parse_json_line",
     "parse_request",
     "pose_line",
+    "posture_line",
 ]

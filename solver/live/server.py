@@ -11,15 +11,20 @@ import numpy as np
 
 from ..contacts.schedule import Schedule, anchors_at
 from ..dance.authoring.timeline import dance_from_timeline, patches_on_floor, timeline_configurations
-from ..errors import SolverError
+from ..dynamics import link_poses
+from ..errors import InvalidValue, SolverError
 from ..motion import Motion
+from ..posing.drag import Drag
 from ..rig import Rig
 from ..scene.checked_frame import SceneFrame
+from ..scene.motion import joint_movements
 from ..scene.timeline import TIMELINE, SceneTimeline
 from .check import LiveCheck
 from .excitation import LiveExcitation
 from .protocol import (
     CheckRequest,
+    DragRequest,
+    GrabRequest,
     LookRequest,
     MalformedRequest,
     Request,
@@ -28,6 +33,7 @@ from .protocol import (
     excitation_line,
     frames_line,
     pose_line,
+    posture_line,
 )
 from .scene_frames import scene_frames
 
@@ -52,13 +58,16 @@ class LiveServer:
         self._count = 1
         self._uncheckable: dict[int, str] = {}
         self._checking, self._exciting = False, False
+        self._drag: Drag | None = None
+        self._drag_request: DragRequest | None = None
+        """Newest targets that are not reached yet."""
         self._check: LiveCheck[SceneFrame] | None = None
         if rig is not None:
             self._prepare(rig)
 
     def accept(self, requests: Sequence[Request]) -> None:
-        """Start the newest request of each kind, postures first."""
-        newest: dict[str, CheckRequest] = {}
+        """Start the newest request of each kind, drags and postures first."""
+        newest: dict[str, CheckRequest | GrabRequest | DragRequest] = {}
         for each in requests:
             if isinstance(each, MalformedRequest):
                 self._respond(error_line(each.message, each.serial))
@@ -66,12 +75,21 @@ class LiveServer:
                 self._look(each.frame)
             elif isinstance(each, CheckRequest):
                 newest["posture" if each.is_posture else "timeline"] = each
-        for name in ("posture", "timeline"):
+            elif isinstance(each, GrabRequest):
+                newest["grab"] = each
+                newest.pop("drag", None)  # of the drag before
+            elif isinstance(each, DragRequest):
+                newest["drag"] = each
+        for name in ("grab", "drag", "posture", "timeline"):
             if name in newest:
                 self._start(newest[name])
 
     def work(self) -> bool:
-        """Process one small piece of the remaining work; False if there is none."""
+        """Process one small piece of the remaining work, a drag first; False if there is none."""
+        if self._drag_request is not None:
+            with self._report_errors(self._drag_request.serial):
+                self._move()
+            return True
         with self._report_errors(self._serial):
             if self._checking:
                 self._next_frames()
@@ -82,9 +100,15 @@ class LiveServer:
                     self._respond(excitation_line(self._serial, *found))
         return self._checking or self._exciting
 
-    def _start(self, request: CheckRequest) -> None:
+    def _start(self, request: CheckRequest | GrabRequest | DragRequest) -> None:
         with self._report_errors(request.serial):
-            if request.is_posture:
+            if isinstance(request, GrabRequest):
+                self._grab(request)
+            elif isinstance(request, DragRequest):
+                if self._drag is None:
+                    raise InvalidValue("a drag needs a posture first: send 'grab'")
+                self._drag_request = request
+            elif request.is_posture:
                 self._posture(request)
             else:
                 self._timeline(request)
@@ -115,6 +139,26 @@ class LiveServer:
         self._respond(
             pose_line(request.serial, check.check_posture(q, patches, timeline.ground, timeline.checks, time))
         )
+
+    def _grab(self, request: GrabRequest) -> None:
+        self._drag = self._drag_request = None
+        timeline = TIMELINE.read(request.path)
+        check = self._check_for(timeline)
+        q = timeline_configurations(timeline, check.rig, 1)[0]
+        planted = patches_on_floor(timeline, check.rig, float(timeline.times[0]))
+        self._drag = Drag(check.rig, q, planted, request.pins, shrink=timeline.checks.shrink)
+
+    def _move(self) -> None:
+        """One piece of the drag; the request ends when the body has reached its targets or cannot come nearer."""
+        request, self._drag_request = self._drag_request, None
+        assert request is not None
+        assert self._drag is not None
+        found = self._drag.move(request.targets, balance=request.balance)
+        rotations, origins = link_poses(self._drag.rig, found.q)
+        movements = joint_movements(self._drag.rig, rotations[None], origins[None])
+        self._respond(posture_line(request.serial, (movements[0][0], movements[1][0]), found))
+        if not found.converged:
+            self._drag_request = request
 
     def _timeline(self, request: CheckRequest) -> None:
         self._checking = self._exciting = False  # older requests end even if this one fails

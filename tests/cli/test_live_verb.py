@@ -196,3 +196,28 @@ def test_a_body_of_its_own_and_the_request_to_end(path: str, tmp_path: Path) -> 
     live_client.send({"do": "end"})
     assert live_client.process.wait(PATIENCE) == 0
     assert live_client.close() == []
+
+
+def test_a_drag_goes_on_until_the_body_is_there(timeline: SceneTimeline, path: str) -> None:
+    """From one request postures follow until the target is reached; the soles stay, and the root is the target's.
+
+    Before a posture is grabbed, a drag is refused with what to send.
+    """
+    target = (timeline.root[0] - np.array([0.0, 0.0, 0.01])).tolist()
+    goal = {"link": RIG.links[0], "point": [0.0, 0.0, 0.0], "position": target}
+    client = LiveClient()
+    try:
+        client.send({"do": "drag", "serial": 3, "targets": []})
+        refused = client.receive_until(lambda answer: answer["kind"] == "error")[-1]
+        client.send({"do": "grab", "serial": 70, "path": path}, {"do": "drag", "serial": 71, "targets": [goal]})
+        answers = client.receive_until(lambda answer: answer["kind"] == "error" or bool(answer.get("converged")))
+    finally:
+        client.kill()
+    assert "grab" in refused["message"]
+    postures = [answer for answer in answers if answer["kind"] == "posture"]
+    assert postures[-1]["serial"] == 71
+    assert postures[-1]["distance"] < 1e-3
+    assert postures[-1]["obstacles"] == []
+    assert all(answer["slip"] < 1e-4 for answer in postures)
+    np.testing.assert_allclose(postures[-1]["translations"][0], target, atol=1e-3)
+    assert np.shape(postures[-1]["rotations"]) == (len(RIG.links), 4)

@@ -9,7 +9,9 @@ import pytest
 
 from solver.live.protocol import (
     CheckRequest,
+    DragRequest,
     EndRequest,
+    GrabRequest,
     LookRequest,
     MalformedRequest,
     done_line,
@@ -52,7 +54,7 @@ def test_requests_are_parsed_with_their_options() -> None:
     [
         ("{", "must be one JSON object", None),
         ("[1]", "JSON object", None),
-        ('{"do": "jump", "serial": 3}', "one of timeline, pose, look, end", 3),
+        ('{"do": "jump", "serial": 3}', "one of timeline, pose, look, grab, drag, end", 3),
         ('{"do": "timeline", "serial": 3}', "needs 'path'", 3),
         ('{"do": "timeline", "serial": "x", "path": "a"}', "must be an integer", None),
         ('{"do": "look", "frame": 1.5}', "'frame' must be an integer", None),
@@ -104,3 +106,37 @@ def test_the_last_response_lists_failures() -> None:
 def test_what_is_not_excited_is_null() -> None:
     """JSON has no infinity."""
     assert json.loads(excitation_line(1, 2.0, {"arm": float("inf"), "leg": 3.0}))["links"] == {"arm": None, "leg": 3.0}
+
+
+def test_drags_are_parsed_with_targets_and_pins() -> None:
+    """A free axis is null in the line and NaN in the target; balance is kept unless the request says otherwise."""
+    pin = '{"link": "hand", "point": [0, 0, 0.1]}'
+    found = parse_request(f'{{"do": "grab", "serial": 1, "path": "a", "pins": [{pin}]}}')
+    assert isinstance(found, GrabRequest)
+    assert (found.pins[0].link, found.pins[0].point.tolist()) == ("hand", [0.0, 0.0, 0.1])
+    target = '{"link": "pelvis", "point": [0, 0, 0], "position": [0.1, null, 2]}'
+    found = parse_request(f'{{"do": "drag", "serial": 2, "targets": [{target}]}}')
+    assert isinstance(found, DragRequest)
+    assert found.balance
+    np.testing.assert_array_equal(found.targets[0].position, [0.1, np.nan, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"do": "drag", "serial": 2}', "needs 'targets'"),
+        ('{"do": "drag", "serial": 2, "targets": 3}', "'targets' must be a list of objects"),
+        ('{"do": "drag", "serial": 2, "targets": [{"point": [0,0,0]}]}', "'link' must be a name"),
+        (
+            '{"do": "drag", "serial": 2, "targets": [{"link": "a", "position": [0,0]}]}',
+            "'position' must be three numbers",
+        ),
+        ('{"do": "drag", "serial": 2, "targets": [], "balance": 1}', "'balance' must be true or false"),
+        ('{"do": "grab", "serial": 2, "path": "a", "pins": [{"link": "a", "point": [0,null,0]}]}', "'point' must be"),
+    ],
+)
+def test_malformed_drags_say_why(line: str, said: str) -> None:
+    """The message names the wrong entry."""
+    found = parse_request(line)
+    assert isinstance(found, MalformedRequest)
+    assert said in found.message

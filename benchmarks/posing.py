@@ -1,0 +1,151 @@
+"""Cost and accuracy of posing by dragging: ``python -m benchmarks posing [--events N] [--seed N]``.
+
+Each rig is dragged at random, simulated as an animator would: 30 events move a link's origin in a straight line, every
+third drag starts where the last one ended, some of them out of balance. Soles are planted, the body keeps its balance.
+Measured for each event: processor time, displacement of the soles, excess over joint limits, and how much farther out
+of the support polygon the centre of mass is than at the start of the drag.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from solver.contacts.schedule import anchors_at
+from solver.contacts.support import support_polygon
+from solver.coordinates import joint_coordinates
+from solver.dynamics import com_and_jacobian, contact_corners, link_poses
+from solver.posing import Drag, Target
+from solver.rig import Rig
+from solver.rigs import from_urdf, hoap3, hrp2, human
+from solver.threads import one_blas_thread
+
+from .reference import reference_line, to_ordinary
+
+EVENTS, EVENTS_PER_DRAG, DRAGS_IN_A_ROW = 1800, 30, 3
+REACH = 0.25
+"""Largest component of a drag, as a fraction of the body's height."""
+MUSTS = {"median": 1.0, "p99": 12.0, "slip": 0.1, "limits": 0.0, "balance": 1.0}
+"""[ms], [ms], [mm], [degrees], [mm]."""
+CROUCH = (("thigh", -0.4), ("shank", 0.8), ("ankle", -0.4))
+
+
+@dataclass(frozen=True, slots=True)
+class DragFigures:
+    """Figures of one rig.
+
+    Attributes:
+        median, p99: [ms] processor time of an event on an ordinary machine.
+        slip: [mm] largest displacement of a sole's corner.
+        limits: [degrees, mm] largest excess over a joint limit.
+        balance: [mm] by which the centre of mass was farther out than at the start of its drag, at most.
+        reached: fraction of drags whose target was reached to 1 mm.
+        missed: [mm] median distance of the others.
+    """
+
+    median: float
+    p99: float
+    slip: float
+    limits: float
+    balance: float
+    reached: float
+    missed: float
+
+    @property
+    def is_met(self) -> bool:
+        """Whether every must is met."""
+        return all(getattr(self, name) <= must for name, must in MUSTS.items())
+
+
+def measure_drags(rig: Rig, q: np.ndarray, events: int, seed: int) -> DragFigures:
+    """Drag a rig at random from a posture (nq,)."""
+    generator = np.random.default_rng(seed)
+    soles = [sole.name for sole in rig.soles]
+    feet = {sole.link for sole in rig.soles}
+    links = [link for link in rig.links if link not in feet]
+    size = float(link_poses(rig, q)[1][:, 2].max() - min(corner[:, 2].min() for corner in contact_corners(rig, q)))
+    times, slips, excess, farther, distances = [], [], [], [], []
+    current = q
+    for number in range(events // EVENTS_PER_DRAG):
+        if number % DRAGS_IN_A_ROW == 0:
+            current = q
+        polygon = support_polygon(rig, anchors_at(rig, current, soles))
+        margin = min(0.0, float(polygon.margin(com_and_jacobian(rig, current[None])[0][:, :2])[0]))
+        corners = contact_corners(rig, current)
+        drag = Drag(rig, current, soles, shrink=0.0)
+        link = links[generator.integers(len(links))]
+        start = link_poses(rig, current)[1][rig.index(link)]
+        way = generator.uniform(-REACH, REACH, 3) * size
+        has_balance = generator.random() > 0.1
+        for step in range(1, EVENTS_PER_DRAG + 1):
+            target = Target(link, start + way * step / EVENTS_PER_DRAG, np.zeros(3))
+            begun = time.process_time()
+            found = drag.move([target], balance=has_balance)
+            times.append(1e3 * (time.process_time() - begun))
+            pairs = zip(corners, contact_corners(rig, found.q), strict=True)
+            slips.append(1e3 * max(float(np.linalg.norm(one - other, axis=1).max()) for one, other in pairs))
+            coordinates = joint_coordinates(rig, found.q)
+            over = np.maximum(rig.limits.lower - coordinates, coordinates - rig.limits.upper)
+            excess.append(np.degrees(max(0.0, float(over.max()))))
+            com = com_and_jacobian(rig, found.q[None])[0][:, :2]
+            if has_balance:
+                farther.append(1e3 * max(0.0, margin - float(polygon.margin(com)[0])))
+        while not found.converged:
+            found = drag.move([target], balance=has_balance)
+        distances.append(1e3 * found.distance)
+        current = found.q
+    reached = np.array(distances) <= 1.0
+    return DragFigures(
+        to_ordinary(float(np.median(times))), to_ordinary(float(np.percentile(times, 99))), max(slips),
+        round(max(excess), 9), max(farther, default=0.0), float(reached.mean()),
+        float(np.median(np.array(distances)[~reached])) if not reached.all() else 0.0,
+    )  # fmt: skip
+
+
+def postured_rigs(robots: Path | None) -> Iterator[tuple[Rig, np.ndarray]]:
+    """Rigs with a standing posture: three built-in ones, and any URDF in a folder whose legs are found."""
+    person, robot, small = human(1.75, 70.0, "male"), hrp2(), hoap3()
+    yield person, np.array(person.provenance["standing"])
+    yield robot, np.array(robot.provenance["half_sitting"])
+    q = np.array(small.neutral)
+    for link, angle in CROUCH:
+        for side in ("right", "left"):
+            q[small.model.joints[small.joint(f"{side}_{link}")].idx_q] = angle
+    yield small, q
+    for path in sorted(robots.rglob("*.urdf")) if robots is not None else ():
+        rig = from_urdf(path)
+        if len(rig.soles) >= 2:
+            yield rig, np.array(rig.neutral)
+
+
+def main(arguments: list[str]) -> int:
+    """Print a row per rig; 1 when one misses a must."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks posing", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--events", type=int, default=EVENTS, help="per rig (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--robots", type=Path, help="folder with further robots (.urdf)")
+    options = parser.parse_args(arguments)
+    print(reference_line())
+    musts = ", ".join(f"{name} <= {value:g}" for name, value in MUSTS.items())
+    print(f"{options.events} simulated events a rig, seed {options.seed}; must: {musts} (ms, ms, mm, degrees, mm)")
+    print(
+        f"{'rig':44} {'median':>7} {'p99':>7} {'slip':>7} {'limits':>7} {'balance':>8} {'reached':>8} {'missed by':>10}"
+    )
+    missed = False
+    with one_blas_thread():
+        for rig, q in postured_rigs(options.robots):
+            found = measure_drags(rig, q, options.events, options.seed)
+            missed |= not found.is_met
+            print(
+                f"{rig.name[:44]:44} {found.median:7.2f} {found.p99:7.2f} {found.slip:7.3f} {found.limits:7.4f} "
+                f"{found.balance:8.2f} {found.reached:8.0%} {found.missed:7.0f} mm{'' if found.is_met else '  MISSED'}",
+                flush=True,
+            )
+    return int(missed)

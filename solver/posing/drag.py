@@ -1,0 +1,362 @@
+"""A drag: points of the body follow targets, soles stay planted, joints keep their limits, the body keeps its balance.
+
+Each iteration linearises the kinematics in flat coordinates, in which joint limits are bounds on single coordinates,
+and solves the quadratic program
+
+    minimise    sum_t w |J_t d - e_t|^2 + c d' M d / m + s |y + d - y_0|^2
+    subject to  J_k d = e_k              planted soles and pins
+                l <= y + d <= u          joint limits, knees short of straight
+                N J_c d >= -n(c)         centre of mass within the edges of the support polygon
+
+for the change d of the flat coordinates y, with mass matrix M, total mass m and the posture y_0 before the drag:
+inverse kinematics of the whole body with contacts as equalities. A target counts for at most `STEP` per iteration, so
+that far ones are approached on a path that keeps the constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from ..check_options import CheckOptions
+from ..contacts.schedule import anchors_at
+from ..contacts.support import SupportPolygon, support_polygon
+from ..coordinates import coordinate_names, to_flat
+from ..errors import InvalidValue, MissingDependency
+from ..rig import ROOT_NV, Rig
+from ..so3 import log
+from .kinematics import PostureKinematics
+from .knees import find_knees
+from .values import REACHED, DragResult, Pin, Target
+
+STEP = 0.02
+"""[m] Largest part of a target's distance that counts in one iteration."""
+TURN = 0.1
+"""[rad] Largest change of a target's or planted link's orientation that counts in one iteration."""
+LARGEST_CHANGE = 0.3
+"""[rad, m] Largest change of a coordinate in one iteration; the linearisation is poor beyond."""
+ITERATIONS, RESTORING_ITERATIONS = 6, 4
+"""Most iterations towards the targets, and most that only restore the constraints, for each call."""
+TARGET_WEIGHT, ORIENTATION_WEIGHT = 10.0, 0.5
+"""[1/m^2], [1/rad^2] of a target."""
+INERTIA_WEIGHT, POSTURE_WEIGHT = 1e-3, 2e-4
+"""[1/m^2], [1/rad^2] of the change measured by the mass matrix, and of the departure from the posture before.
+Chosen on a person, HOAP-3 and HRP-2: a target within reach is missed by less than 0.1 mm."""
+PLANTED_TOLERANCE = 5e-5
+"""[m] Largest displacement of a corner of a planted sole or of a pinned."""
+BALANCE_TOLERANCE = 2e-4
+"""[m] by which the centre of mass may be farther outside the support polygon than before."""
+RECOVERY = 0.01
+"""[m] by which a centre of mass outside the polygon approaches it in one iteration."""
+CLOSE, SETTLED = 3e-4, 2e-4
+"""[m] Distance from the targets at which iterations end; [rad, m] change of the coordinates at which the posture has
+settled."""
+STRONG = 0.1
+"""Fraction of the largest multiplier above which a constraint is named."""
+AT_EDGE = "balance: the centre of mass is at the edge of the support polygon"
+SHIFTING = "the weight is shifted to the other foot first"
+OUT_OF_REACH = "reach of the planted feet and pins"
+STRAIGHT = np.radians(2.0)
+"""[rad] that knees stay short of straight while the body is dragged: a straight leg cannot start to bend."""
+EQUALITY, UNLIMITED = 5, 1e30
+"""DAQP's mark of an equality, and its infinity."""
+
+
+class Drag:
+    """A drag of one rig from a posture.
+
+    Args:
+        rig: that is posed.
+        q: (nq,) posture at the start.
+        planted: names of the contact patches that carry load; their links stay where they are.
+        pins: further points that stay where they are.
+        shrink: fraction by which the support polygon is shrunk, as in the checks of a dance.
+
+    Raises:
+        InvalidValue: the posture has a wrong size, or the rig has a joint that flat coordinates do not describe.
+        UnknownLink: of a pinned.
+        MissingDependency: DAQP is not installed.
+    """
+
+    def __init__(
+        self,
+        rig: Rig,
+        q: np.ndarray,
+        planted: Sequence[str] = (),
+        pins: Sequence[Pin] = (),
+        *,
+        shrink: float = CheckOptions().shrink,
+    ) -> None:
+        q = np.array(q, float)
+        if q.shape != (rig.nq,) or not np.isfinite(q).all():
+            raise InvalidValue(f"a posture of rig {rig.name!r} has {rig.nq} finite numbers, got shape {q.shape}")
+        self.rig = rig
+        self._shrink, self._balanced = shrink, True
+        self._solve = _load_daqp()
+        self._kinematics = PostureKinematics(rig)
+        self._pins = tuple(pins)
+        self._planted = {anchor.patch: anchor for anchor in anchors_at(rig, q, planted)}
+        self._links = {name: rig.index(rig.patch(name).link) for name in self._planted}
+        self._corners = {
+            link: np.concatenate([rig.patch(name).vertices for name, own in self._links.items() if own == link])
+            for link in self._links.values()
+        }
+        self._knees = find_knees(rig)
+        self._y = self._reference = to_flat(rig, q)
+        self._lower = np.concatenate([np.full(ROOT_NV, -UNLIMITED), rig.limits.lower])
+        self._upper = np.concatenate([np.full(ROOT_NV, UNLIMITED), rig.limits.upper])
+        joints = slice(ROOT_NV, None)  # a posture outside its limits returns no farther than it has to
+        self._lower[joints] = np.minimum(self._lower[joints], self._y[joints])
+        self._upper[joints] = np.maximum(self._upper[joints], self._y[joints])
+        self._place(self._y)
+        kinematics = self._kinematics
+        self._sole_poses = {link: (kinematics.rotations[link].copy(), kinematics.positions[link].copy())
+                            for link in self._corners}  # fmt: skip
+        self._pin_places = [kinematics.place(rig.index(pinned.link), pinned.point) for pinned in self._pins]
+        self._metric = INERTIA_WEIGHT * kinematics.mass_matrix() / rig.prior.total_mass + 1e-7 * np.eye(rig.nv)
+        moves = np.arange(ROOT_NV, rig.nv)
+        self._metric[moves, moves] += POSTURE_WEIGHT
+        self._lifted: set[str] = set()
+        self._release(())
+
+    @property
+    def planted(self) -> tuple[str, ...]:
+        """Names of the patches that are planted now; a sole that was dragged away is no longer among them."""
+        return tuple(name for name in self._planted if name not in self._lifted)
+
+    def move(self, targets: Sequence[Target], *, balance: bool = True) -> DragResult:
+        """Move towards the targets by at most `ITERATIONS` steps; call again with the same targets until converged.
+
+        A planted sole that is a target's link is lifted as soon as the weight is on the others.
+
+        Args:
+            targets: of points of the body.
+            balance: keep the centre of mass above the support polygon; one that is outside moves no farther out.
+
+        Raises:
+            UnknownLink: of a target.
+        """
+        wanted = [(self.rig.index(target.link), target) for target in targets]
+        self._balanced = balance
+        dragged = [index for index, _ in wanted]
+        waiting = self._lift(dragged)
+        start, before = self._y, self._distance(wanted)
+        slip, distance = self._slip(), before
+        program, converged = None, not waiting and before <= CLOSE and self._is_kept(slip)
+        for _ in range(0 if converged else ITERATIONS):
+            change, program = self._iterate(wanted)
+            if change is None:
+                break
+            self._place(self._y + change)
+            slip, distance = self._slip(), self._distance(wanted)
+            settled = (distance <= CLOSE and not waiting) or float(np.abs(change).max()) < SETTLED
+            converged = slip <= PLANTED_TOLERANCE and settled
+            if converged:
+                break
+        for _ in range(RESTORING_ITERATIONS):
+            if self._is_kept(slip):
+                break
+            change, _ = self._iterate([])
+            if change is None:
+                break
+            self._place(self._y + change)
+            slip, distance = self._slip(), self._distance(wanted)
+        is_kept = self._is_kept(slip)
+        if not is_kept or (distance > max(before - CLOSE, CLOSE) and not waiting):  # no progress
+            converged = True
+            if not is_kept or distance > before:
+                self._place(start)
+                slip, distance = self._slip(), before
+        waiting = self._lift(dragged)
+        obstacles: tuple[str, ...] = ()
+        if waiting:
+            obstacles = (SHIFTING,)
+        elif converged and distance > REACHED:
+            obstacles = self._name_active(program) or (OUT_OF_REACH,)
+        margin = float(self._polygon.margin(self._kinematics.com[None, :2])[0]) if self._polygon else float("nan")
+        return DragResult(self._kinematics.q, converged and not waiting, distance, obstacles, slip, margin)
+
+    def _place(self, y: np.ndarray) -> None:
+        self._y = y
+        self._kinematics.update(y)
+
+    def _set_polygon(self, patches: Sequence[str]) -> None:
+        anchors = [self._planted[name] for name in patches]
+        self._polygon: SupportPolygon | None = support_polygon(self.rig, anchors, self._shrink) if anchors else None
+        self._allowed = np.minimum(0.0, self._edge_distances())
+
+    def _edge_distances(self) -> np.ndarray:
+        if self._polygon is None:
+            return np.zeros(0)
+        return self._polygon.edge_distances(self._kinematics.com[None, :2])[0]
+
+    def _lift(self, dragged: Sequence[int]) -> bool:
+        """Lift the soles that are dragged, once the others carry the weight; True while one has to wait."""
+        soles = [name for name, link in self._links.items() if link in dragged and name not in self._lifted]
+        if not soles:
+            return False
+        others = [name for name in self.planted if name not in soles]
+        if others and self._balanced:
+            self._set_polygon(others)
+            if self._allowed.min() < -BALANCE_TOLERANCE:
+                return True
+        self._release(soles)
+        return False
+
+    def _release(self, patches: Iterable[str]) -> None:
+        """Lift soles, and keep the balance on the remaining ones."""
+        self._lifted.update(patches)
+        self._held_links = tuple(dict.fromkeys(self._links[name] for name in self.planted))
+        self._set_polygon(self.planted)
+
+    def _distance(self, wanted: Sequence[tuple[int, Target]]) -> float:
+        """[m] Largest distance from a target."""
+        errors = [target.position - self._kinematics.place(index, target.point) for index, target in wanted]
+        return max((float(np.sqrt(np.nansum(error * error))) for error in errors), default=0.0)
+
+    def _slip(self) -> float:
+        """[m] Largest displacement of a planted corner or pinned point."""
+        kinematics, result = self._kinematics, 0.0
+        for link in self._held_links:
+            rotation, position = self._sole_poses[link]
+            moved = self._corners[link] @ (kinematics.rotations[link] - rotation).T
+            moved += kinematics.positions[link] - position
+            result = max(result, float((moved * moved).sum(axis=1).max()) ** 0.5)
+        for pinned, place in zip(self._pins, self._pin_places):
+            result = max(
+                result, float(np.linalg.norm(kinematics.place(self.rig.index(pinned.link), pinned.point) - place))
+            )
+        return result
+
+    def _is_kept(self, slip: float) -> bool:
+        """Whether planted soles stay, and the centre of mass is within the polygon, or no farther out than before."""
+        if slip > PLANTED_TOLERANCE:
+            return False
+        return not self._balanced or bool((self._edge_distances() >= self._allowed - BALANCE_TOLERANCE).all())
+
+    def _iterate(self, wanted: Sequence[tuple[int, Target]]) -> tuple[np.ndarray | None, _Program]:
+        """Change of the flat coordinates (nv,), None if there is none, and the solved program."""
+        kinematics, y = self._kinematics, self._y
+        hessian = self._metric
+        gradient = np.zeros(len(y))
+        if wanted:  # without targets, the smallest change that restores the constraints
+            gradient[ROOT_NV:] = POSTURE_WEIGHT * (y - self._reference)[ROOT_NV:]
+        for index, target in wanted:
+            rows = kinematics.point_jacobian(index, target.point)
+            error = target.position - kinematics.place(index, target.point)
+            free = ~np.isfinite(error)
+            if free.any():
+                error[free] = 0.0
+                rows[free] = 0.0
+            hessian = hessian + TARGET_WEIGHT * (rows.T @ rows)
+            gradient -= TARGET_WEIGHT * (_limited(error, STEP) @ rows)
+            if target.rotation is not None:
+                turning = kinematics.link_jacobian(index)[3:]
+                turn = _limited(log(target.rotation @ kinematics.rotations[index].T), TURN)
+                hessian = hessian + ORIENTATION_WEIGHT * (turning.T @ turning)
+                gradient -= ORIENTATION_WEIGHT * (turn @ turning)
+        matrix, low = self._equalities()
+        equalities = sum(map(len, low))
+        edges = np.zeros(0)
+        if self._polygon is not None and self._balanced:
+            edges = self._edge_distances()
+            matrix.append(self._polygon.normals @ kinematics.com_jacobian[:2])
+            low.append(np.where(edges >= 0.0, -edges, np.minimum(-0.7 * edges, RECOVERY)))
+        if not matrix:
+            matrix, low = [np.zeros((0, len(y)))], [np.zeros(0)]
+        program = _Program(hessian, gradient, np.concatenate(matrix), np.concatenate(low), equalities, self._bounds())
+        change = program.minimise(self._solve)
+        if change is None and (edges < 0.0).any():  # it cannot return: then no farther out
+            program.low[equalities:] = np.where(edges >= 0.0, -edges, np.minimum(self._allowed - edges, 0.0))
+            change = program.minimise(self._solve)
+        if change is None:
+            return None, program
+        change = np.clip(change, *program.bounds)  # to the last digit
+        return change * min(1.0, LARGEST_CHANGE / max(float(np.abs(change).max()), 1e-12)), program
+
+    def _equalities(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        kinematics = self._kinematics
+        rows, right = [], []
+        for link in self._held_links:
+            rotation, position = self._sole_poses[link]
+            rows.append(kinematics.link_jacobian(link))
+            turn = 0.5 * (rotation @ kinematics.rotations[link].T - kinematics.rotations[link] @ rotation.T)
+            angle = np.array([turn[2, 1], turn[0, 2], turn[1, 0]])  # small: the sine is the angle
+            right += [_limited(position - kinematics.positions[link], STEP), _limited(angle, TURN)]
+        for pinned, place in zip(self._pins, self._pin_places):
+            index = self.rig.index(pinned.link)
+            rows.append(kinematics.point_jacobian(index, pinned.point))
+            right.append(_limited(place - kinematics.place(index, pinned.point), STEP))
+        return rows, right
+
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds on the change of the flat coordinates."""
+        lower, upper = self._lower - self._y, self._upper - self._y
+        held = set(self._held_links)
+        for knee in self._knees:
+            if knee.foot in held:
+                bent = self._y[knee.coordinate] - knee.straight
+                if knee.bends > 0:
+                    lower[knee.coordinate] = max(lower[knee.coordinate], min(STRAIGHT - bent, TURN))
+                else:
+                    upper[knee.coordinate] = min(upper[knee.coordinate], max(-STRAIGHT - bent, -TURN))
+        return lower, np.maximum(upper, lower)
+
+    def _name_active(self, program: _Program | None) -> tuple[str, ...]:
+        """The constraints that hold the body back: those with multipliers that are not negligible, strongest first."""
+        if program is None or program.multipliers is None:
+            return ()
+        nv, size = self.rig.nv, np.abs(program.multipliers)
+        joints, edges = size[ROOT_NV:nv], size[nv + program.equalities :]
+        largest = max(float(joints.max(initial=0.0)), float(edges.max(initial=0.0)))
+        if largest < TARGET_WEIGHT * SETTLED * STEP:
+            return ()
+        names = coordinate_names(self.rig)
+        strong = [k for k in np.argsort(-joints) if joints[k] > STRONG * largest]
+        found = [f"joint limit of {names[k].replace('_', ' ')}" for k in strong[:2]]
+        return (*found, AT_EDGE) if (edges > STRONG * largest).any() else tuple(found)
+
+
+@dataclass(slots=True)
+class _Program:
+    """The quadratic program of one iteration: rows low <= A d, of which the first are equalities, and bounds."""
+
+    hessian: np.ndarray
+    gradient: np.ndarray
+    matrix: np.ndarray
+    low: np.ndarray
+    equalities: int
+    bounds: tuple[np.ndarray, np.ndarray]
+    multipliers: np.ndarray | None = None
+
+    def minimise(self, solve: Callable[..., Any]) -> np.ndarray | None:
+        """The minimum (nv,) by ``daqp.solve``; None if the constraints contradict each other."""
+        nv, rows = len(self.gradient), len(self.low)
+        lower, upper = np.empty(nv + rows), np.full(nv + rows, UNLIMITED)
+        sense = np.zeros(nv + rows, np.int32)
+        equal = slice(nv, nv + self.equalities)
+        lower[:nv], upper[:nv] = self.bounds
+        lower[nv:] = self.low
+        upper[equal] = self.low[: self.equalities]
+        sense[equal] = EQUALITY
+        change, _, status, info = solve(self.hessian, self.gradient, self.matrix, upper, lower, sense)
+        if status < 1:
+            return None
+        self.multipliers = np.array(info["lam"])
+        return np.array(change)
+
+
+def _load_daqp() -> Callable[..., Any]:
+    try:
+        import daqp
+    except ImportError as error:
+        raise MissingDependency("DAQP, which poses bodies, is not here in this Python: `pip install daqp`") from error
+    return cast("Callable[..., Any]", daqp.solve)
+
+
+def _limited(vector: np.ndarray, largest: float) -> np.ndarray:
+    length = float(vector @ vector) ** 0.5
+    return vector if length <= largest else vector * (largest / length)
