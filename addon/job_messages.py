@@ -62,7 +62,7 @@ class StoredMessage(bpy.types.PropertyGroup):
     verdict: bpy.props.EnumProperty(items=STATUSES)  # type: ignore[valid-type]
     failures: bpy.props.StringProperty(description="Failed checks, one per line")  # type: ignore[valid-type]
     notes: bpy.props.StringProperty(description="Notes, one per line")  # type: ignore[valid-type]
-    unfolded: bpy.props.BoolProperty(name="Notes", description="Show further information")  # type: ignore[valid-type]
+    unfolded: bpy.props.BoolProperty(name="Details", description="Show warnings and notes")  # type: ignore[valid-type]
     joints: bpy.props.CollectionProperty(type=JointComparison)  # type: ignore[valid-type]
     joint_index: bpy.props.IntProperty()  # type: ignore[valid-type]
 

@@ -221,13 +221,13 @@ class Settings(bpy.types.PropertyGroup):
         default=True,
     )
     follow_beside: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Stand Beside",
+        name="Place Beside",
         description="Place the target to the left of the source, instead of at the same place",
         default=True,
     )
     follow_pace: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Keep Pace",
-        description="Keep the original tempo even where joints exceed their speed limits, and report it",
+        name="Keep Timing",
+        description="Keep the original timing even where joints exceed their speed limits, and report it",
     )
     follow_slower: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Slowdown",

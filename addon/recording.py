@@ -21,13 +21,13 @@ SPAN_KEY = "exciting_dance_span"
 """Custom property of a recording's collection: its start and end [s]; missing if it is empty."""
 PLATES_KEY = "exciting_dance_plates"
 """Custom property of a recording's collection: number of force plates; missing without forces."""
-MARKER_RADIUS = 0.011
-"""[m] Radius of a typical marker."""
+MARKER_RADIUS = 0.018
+"""[m] Radius of a drawn marker: about twice a real one, so that a body of markers is seen from a few metres."""
 METRES_PER_NEWTON = 1.0e-3
 """Length of a force arrow per newton."""
 SMALLEST_FORCE = 5.0
 """[N] Smallest force that is drawn."""
-MARKER_COLOUR, FORCE_COLOUR = (0.20, 0.21, 0.24), (0.93, 0.52, 0.08)
+MARKER_COLOUR, FORCE_COLOUR = (0.42, 0.80, 0.95), (0.93, 0.52, 0.08)
 DISPLAY_RATE = 120.0
 """[1/s] Highest display rate; forces with a higher rate are downsampled."""
 

@@ -56,11 +56,6 @@ def _read_bone_score(bone: bpy.types.Bone, name: str) -> float:
         return np.nan
 
 
-def has_scores(body: bpy.types.Object) -> bool:
-    """Whether the bones carry scores of a dance."""
-    return any(EXCITATION in bone for bone in bpy_access.armature(body).bones)
-
-
 def store_scores(action: bpy.types.Action, excitation: Mapping[str, float], deviation: Mapping[str, float]) -> None:
     """Store the scores of a dance with an action that is not applied yet."""
     kept = {EXCITATION: excitation, DEVIATION: deviation}

@@ -13,6 +13,8 @@ SENSOR = 72.0
 """[mm] Sensor width of a 3D view: twice that of a camera (36 mm)."""
 MARGIN_FACTOR = 1.15
 """Size of the view over size of the framed objects."""
+STARTUP_CUBE = "Cube"
+"""Name of the cube in Blender's startup file; its half size is 1 m."""
 TIMELINE_HEIGHT = 145.0
 """[px] Height of a timeline with its header in which margins and contact strips fit, at scale 1."""
 SMALLEST_RADIUS = 0.1
@@ -43,6 +45,22 @@ def start_posing(context: bpy.types.Context, body: bpy.types.Object) -> None:
     body.select_set(True)
     layer.objects.active = body
     bpy.ops.object.mode_set(mode="POSE")
+
+
+def hide_startup_cube(context: bpy.types.Context) -> bool:
+    """Hide the cube of Blender's startup file, in which a body at the origin would stand; whether it was there.
+
+    Only an unchanged cube is hidden, and only in a window: no other object of the user is touched.
+    """
+    cube = None if bpy.app.background else bpy_access.view_layer(context).objects.get(STARTUP_CUBE)
+    if cube is None or not isinstance(cube.data, bpy.types.Mesh) or not cube.visible_get():
+        return False
+    edited = cube.modifiers or cube.animation_data or cube.parent or cube.children or cube.mode != "OBJECT"
+    corners = convert.to_array(cube.matrix_world) @ np.c_[np.array(cube.bound_box), np.ones(8)].T
+    if edited or len(cube.data.vertices) != 8 or not np.array_equal(np.abs(corners[:3]), np.ones((3, 8))):
+        return False
+    cube.hide_set(True)
+    return True
 
 
 def fit_timelines(context: bpy.types.Context, *, enlarge: bool = False) -> None:

@@ -43,11 +43,11 @@ class RigKind:
 
 
 RIG_KINDS: list[RigKind] = [
-    RigKind("human", ".rigs.human:human", "Human", "A person of given stature, mass and sex"),
+    RigKind("human", ".rigs.human:human", "Person", "A person of given stature, mass and sex"),
     RigKind("hoap3", ".rigs.hoap3:hoap3", "HOAP-3", "Small humanoid, 21 joints"),
-    RigKind("hrp2", ".rigs.hrp2:hrp2", "HRP-2 (stand-in)", "Humanoid, 30 joints, approximate"),
+    RigKind("hrp2", ".rigs.hrp2:hrp2", "HRP-2 (Approximate)", "Humanoid, 30 joints, approximate"),
     RigKind(
-        "urdf", ".rigs.urdf:from_urdf", "URDF file", "Any robot with a free-floating base", (".urdf", XML), "robot"
+        "urdf", ".rigs.urdf:from_urdf", "Robot File", "Any robot with a free-floating base", (".urdf", XML), "robot"
     ),
     RigKind(
         "mjcf",

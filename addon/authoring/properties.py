@@ -28,8 +28,16 @@ BODY_PARTS = (
     ("trunk", "Trunk", "All links except arms and legs"),
 )
 OBJECTIVES = (
-    ("sigma", "Deviations", "Minimise the mean predicted standard deviation of all parameters, which identifies best"),
-    ("criterion", "Links", "Minimise the condition number of each link's part of the regressor, as published"),
+    (
+        "sigma",
+        "Predicted Deviation",
+        "Minimise the mean predicted standard deviation of all parameters, which identifies best",
+    ),
+    (
+        "criterion",
+        "Condition Number",
+        "Minimise the condition number of each link's part of the regressor, as published",
+    ),
 )
 GHOST_PLACES = (
     ("over", "Over", "The ghost is at the same place as the rig"),
@@ -115,7 +123,7 @@ class DanceSettings(bpy.types.PropertyGroup):
         name="Factor", description="Weight of the emphasised part", default=3.0, min=0.1, max=100.0, precision=1
     )
     shortest: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Transition",
+        name="Shortest Transition",
         description="Minimum time between two postures in seconds. If 0, the rig's default",
         min=0.0,
         soft_max=10.0,
@@ -133,7 +141,7 @@ class DanceSettings(bpy.types.PropertyGroup):
         subtype="TIME_ABSOLUTE",
     )
     effort: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Effort",
+        name="Search Effort",
         description="Effort of the search: 0.2 for a preview, 1 for a final dance",
         default=0.5,
         min=0.02,
@@ -169,13 +177,13 @@ class DanceSettings(bpy.types.PropertyGroup):
         name="Mirror Motifs", description="Repeat motifs mirrored to the other side", default=True
     )
     calm: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Calm", description="Fill free postures with a smooth transition instead of an exciting motion"
+        name="Interpolate", description="Fill free postures by the curve through the other keys, without excitation"
     )
     dynamics: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Include Torques", description="Slow down for torques, balance and friction too, not only for joint speeds"
     )
     ghost_place: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Ghost", description="Where the ghost stands", items=GHOST_PLACES, update=_on_ghost_place_changed
+        name="Ghost", description="Where the ghost is shown", items=GHOST_PLACES, update=_on_ghost_place_changed
     )
     performed: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Performance",

@@ -9,7 +9,7 @@ MEASURED = (
     ("base", "Base Wrench", "Force and moment between the arm and its mount"),
 )
 CRITERIA = (
-    ("condition", "Condition", "Condition number of the regressor, as reported in the literature"),
+    ("condition", "Condition Number", "Condition number of the regressor, as reported in the literature"),
     ("deviations", "Standard Deviations", "Mean predicted standard deviation of the parameters"),
 )
 

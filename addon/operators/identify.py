@@ -54,9 +54,10 @@ class StudyOperator(RecordingJob):
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..study import read_study, show_study
-        from ..viewport import fit_timelines, frame_objects
+        from ..viewport import fit_timelines, frame_objects, hide_startup_cube
 
         study = read_study(folder)
+        hide_startup_cube(context)
         body = show_study(context, study, onto=self.existing_rig())
         self.set_rig(body)
         frame_objects(context, [body])

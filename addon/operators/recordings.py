@@ -107,7 +107,7 @@ class EXCITING_DANCE_OT_import_recording(FileBrowser, bpy.types.Operator, Import
 
     def execute(self, context: bpy.types.Context) -> Status:
         from ..recording import RECORDING_KEY, find_recordings
-        from ..viewport import fit_timelines, frame_objects
+        from ..viewport import fit_timelines, frame_objects, hide_startup_cube
 
         try:
             names = import_recordings(context, self.chosen_paths())
@@ -116,6 +116,8 @@ class EXCITING_DANCE_OT_import_recording(FileBrowser, bpy.types.Operator, Import
             return report_error(self, error)
         dismiss_message(scene(context), active_rig(context), PANEL)
         fresh = (child for child in find_recordings(scene(context)) if read_label(child, RECORDING_KEY) in names)
+        if hide_startup_cube(context):
+            self.report({"INFO"}, "The startup cube is hidden; Alt H shows it")
         frame_objects(context, [item for child in fresh for item in child.objects])
         fit_timelines(context)
         study_settings(context).mode = RESEARCH

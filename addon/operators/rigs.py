@@ -75,12 +75,13 @@ def output_arguments(folder: Path) -> list[str]:
 
 def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     """Build the armature of a rig file beside existing ones, with its prior on the bones, coloured by mass."""
-    from .. import armature, inertials
+    from .. import armature, inertials, viewport
     from ..capture.apply_pose import show_frame
     from ..legend import show_quantity
     from ..placement import avoid_overlap
     from ..solver_api import MOTION, read_rig
 
+    viewport.hide_startup_cube(context)
     body = armature.build_armature(context, read_rig(path))
     avoid_overlap(context, body)
     standing = path.with_name(STANDING_FILE)

@@ -6,8 +6,6 @@ import bpy
 
 from ..authoring.properties import dance_settings
 from ..bpy_access import require
-from ..scene_rigs import active_rig
-from ..scores import has_scores
 from .base import AuthorPanel
 
 
@@ -20,11 +18,7 @@ class EXCITING_DANCE_PT_check(AuthorPanel, bpy.types.Panel):  # type: ignore[mis
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
-        layout, settings, body = (
-            require(self.layout, "layout"),
-            dance_settings(context),
-            require(active_rig(context), "rig"),
-        )
+        layout, settings = require(self.layout, "layout"), dance_settings(context)
         row = layout.row(align=True)
         row.scale_y = 1.3
         row.operator("exciting_dance.check_dance", icon="VIEWZOOM")
@@ -37,11 +31,6 @@ class EXCITING_DANCE_PT_check(AuthorPanel, bpy.types.Panel):  # type: ignore[mis
         row = column.row(align=True)
         row.operator("exciting_dance.slow_dance", icon="TIME")
         row.prop(settings, "dynamics", toggle=True)
-        if has_scores(body):
-            row = layout.row(align=True)
-            row.label(text="Colour by")
-            row.operator("exciting_dance.colour", text="Excitation").quantity = "excitation"
-            row.operator("exciting_dance.colour", text="Deviation").quantity = "deviation"
 
 
 CLASSES = (EXCITING_DANCE_PT_check,)

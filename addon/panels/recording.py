@@ -25,7 +25,7 @@ class EXCITING_DANCE_UL_files(SimpleList, bpy.types.UIList):  # type: ignore[mis
 class EXCITING_DANCE_PT_recording(DancePanel, bpy.types.Panel):  # type: ignore[misc]
     """Recordings to track"""
 
-    bl_label = "Recording"
+    bl_label = "Recordings"
     bl_order = 1
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
     modes = (RESEARCH,)
