@@ -21,6 +21,8 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import ceil
 from pathlib import Path
 
 from .reference import reference_line
@@ -39,10 +41,11 @@ TARGETS = {
 """Sources that are changed, and the tests from which those that execute a changed line are taken."""
 MUST, AIM = 0.85, 0.95
 """Fraction of mutants that must be caught, and that should be."""
-PROCESSOR_LIMIT = 120
-"""[s] of processor time after which the tests of a mutant are stopped: a mutant that never ends is noticed."""
-WAITING_LIMIT = 10.0 * PROCESSOR_LIMIT
-"""[s] after which tests that wait for something are stopped, too."""
+SLOWER, ALLOWANCE = 3.0, 60.0
+"""The tests of a mutant are stopped after so many times the processor time that they need without it, and so many
+seconds more: a mutant that never ends is noticed, slow tests are not taken for failed ones."""
+WAITING = 10.0
+"""Tests that wait for something are stopped after so many times that limit by the clock."""
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"}
 
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult}
@@ -140,23 +143,25 @@ def _test_target(clone: Path, target: str, number: int, seed: int) -> tuple[int,
     """How many mutants were caught, and how many were run."""
     place, tests = TARGETS[target]
     files = [clone / place] if place.endswith(".py") else sorted((clone / place).rglob("*.py"))
-    covering = _covering_tests(clone, place, tests)
+    covering, seconds = _covering_tests(clone, place, tests)
     mutants = [mutant for file in files for mutant in mutants_of(file.relative_to(clone).as_posix(), file.read_text())]
     candidates = [mutant for mutant in mutants if covering.get((mutant.path, mutant.line))]
     print(f"{target}: test functions execute {len(candidates)} of {len(mutants)} possible changes", flush=True)
     drawn = random.Random(f"{target} {seed}").sample(candidates, min(number, len(candidates)))
     caught = 0
     for mutant in drawn:
-        start = time.monotonic()
-        if _is_caught(clone, mutant, covering[mutant.path, mutant.line]):
+        start, names = time.monotonic(), covering[mutant.path, mutant.line]
+        if _is_caught(clone, mutant, names, ALLOWANCE + SLOWER * sum(seconds[name] for name in names)):
             caught += 1
         else:
             print(f"  SURVIVED {mutant}  ({time.monotonic() - start:.0f} s)", flush=True)
     return caught, len(drawn)
 
 
-def _covering_tests(clone: Path, place: str, tests: Sequence[str]) -> dict[tuple[str, int], list[str]]:
-    """The tests (``file::function``) that execute each line of the target, the quickest first."""
+def _covering_tests(
+    clone: Path, place: str, tests: Sequence[str]
+) -> tuple[dict[tuple[str, int], list[str]], dict[str, float]]:
+    """The tests (``file::function``) that execute each line of the target, the quickest first, and their seconds."""
     data, settings, durations = clone / ".coverage", clone / ".coveragerc", clone / "durations.json"
     settings.write_text(
         f"[run]\ndynamic_context = test_function\ninclude = {clone}/{place}{'' if place.endswith('.py') else '/*'}\n"
@@ -164,7 +169,7 @@ def _covering_tests(clone: Path, place: str, tests: Sequence[str]) -> dict[tuple
     plugin = clone / "record_durations.py"
     plugin.write_text(RECORD_DURATIONS)
     done = _run(clone, ["-m", "coverage", "run", f"--rcfile={settings}", f"--data-file={data}", "-m", "pytest", "-q",
-                        "-p", "record_durations", "-p", "no:cacheprovider", *tests], limited=False)  # fmt: skip
+                        "-p", "record_durations", "-p", "no:cacheprovider", *tests], limit=None)  # fmt: skip
     if done != 0:
         raise SystemExit(f"the tests {' '.join(tests)} fail without any change; correct them first")
     seconds: dict[str, float] = json.loads(durations.read_text())
@@ -187,33 +192,33 @@ def _covering_tests(clone: Path, place: str, tests: Sequence[str]) -> dict[tuple
                 if value >> bit & 1:
                     covering.setdefault((name, 8 * byte + bit), []).extend(found)
     database.close()
-    return {line: sorted(set(names), key=seconds.__getitem__) for line, names in covering.items()}
+    return {line: sorted(set(names), key=seconds.__getitem__) for line, names in covering.items()}, seconds
 
 
-def _is_caught(clone: Path, mutant: Mutant, tests: Sequence[str]) -> bool:
+def _is_caught(clone: Path, mutant: Mutant, tests: Sequence[str], limit: float) -> bool:
     file = clone / mutant.path
     source = file.read_text()
     file.write_text(source[: mutant.start] + mutant.new + source[mutant.stop :])
     try:
-        return _run(clone, ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests], limited=True) != 0
+        return _run(clone, ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests], limit) != 0
     finally:
         file.write_text(source)
 
 
-def _run(clone: Path, arguments: Sequence[str], *, limited: bool) -> int:
-    """The exit code of this Python in the clone; not 0 when a limit was reached."""
+def _run(clone: Path, arguments: Sequence[str], limit: float | None) -> int:
+    """The exit code of this Python in the clone; not 0 when the limit [s of processor time] was reached."""
     environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(clone)}
     try:
         return subprocess.run([sys.executable, *arguments], cwd=clone, env=environment,
-                              timeout=WAITING_LIMIT if limited else None,
-                              preexec_fn=_limit_processor if limited else None,
+                              timeout=None if limit is None else WAITING * limit,
+                              preexec_fn=None if limit is None else partial(_limit_processor, ceil(limit)),
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode  # fmt: skip
     except subprocess.TimeoutExpired:
         return -1
 
 
-def _limit_processor() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_LIMIT, PROCESSOR_LIMIT))
+def _limit_processor(seconds: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
 def _executable(tree: ast.AST) -> Iterator[ast.AST]:
@@ -291,13 +296,18 @@ def _is_text(node: ast.expr) -> bool:
 
 
 RECORD_DURATIONS = """
-import collections, json, pathlib
+import collections, json, pathlib, time, pytest
 seconds = collections.defaultdict(float)
 
-def pytest_runtest_logreport(report):
-    seconds[report.nodeid.split("[")[0]] += report.duration
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    start = time.process_time()
+    try:
+        return (yield)
+    finally:
+        seconds[item.nodeid.split("[")[0]] += time.process_time() - start
 
 def pytest_sessionfinish(session):
     pathlib.Path("durations.json").write_text(json.dumps(seconds))
 """
-"""A plugin of pytest that writes how long each test took, parameters added up."""
+"""A plugin of pytest that writes the processor time of each test, parameters added up."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
-from benchmarks.mutation import mutants_of
+from benchmarks.mutation import _run, mutants_of
 
 SOURCE = '''"""A docstring with 2 words."""
 def area(side: "1 + 1", names: list[int]) -> float:
@@ -39,3 +40,9 @@ def test_the_free_size_of_a_shape_only_loses_its_sign() -> None:
     """Any negative size means the same to ``reshape``; as an index it does not."""
     news = [mutant.new for mutant in mutants_of("a.py", "b = a.reshape(n, -1)[-1]")]
     assert sorted(news) == ["(1)", "(1)", "(2)"]
+
+
+def test_only_the_processor_time_of_tests_is_limited(tmp_path: Path) -> None:
+    """A program that never ends is stopped; one that waits for longer than the limit ends by itself."""
+    assert _run(tmp_path, ["-c", "while True: pass"], 1.0) != 0
+    assert _run(tmp_path, ["-c", "import time; time.sleep(1.2)"], 1.0) == 0
