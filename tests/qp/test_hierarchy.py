@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from solver.errors import BackendError, InvalidValue
-from solver.qp import Level, Problem, Rows, Status, solve, solve_hierarchy
+from solver.qp import HierarchySolution, Level, Problem, Rows, Status, solve, solve_hierarchy
 
 CLARABEL = 1e-10
 
@@ -177,6 +177,50 @@ def test_units_do_not_change_the_result() -> None:
     assert scaled * units == pytest.approx(plain, rel=1e-7, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_units_do_not_change_how_contradictory_levels_are_relaxed(seed: int) -> None:
+    """In other units, with the scale to match, every level has the same optimum, rows, verdict and active rows."""
+    generator = np.random.default_rng(200 + seed)
+    n = 8
+    units = 10.0 ** generator.uniform(-3, 3, n)
+    normals = generator.standard_normal((2, n))
+    mixed = np.vstack([normals, normals, generator.standard_normal((2, n))])
+    lower = np.concatenate([np.ones(2), np.full(2, -np.inf), np.zeros(2)])
+    upper = np.concatenate([np.full(2, np.inf), -generator.uniform(0.5, 1.0, 2), np.zeros(2)])
+    aim, wanted = generator.standard_normal((2, n)), generator.standard_normal(n)
+
+    def solution(scale: np.ndarray, guess: np.ndarray) -> HierarchySolution:
+        levels = [
+            Level("contradiction", rows_of(mixed * scale, lower, upper)),
+            Level("half spaces", rows_of(aim * scale, np.full(2, 0.3), np.full(2, np.inf))),
+            Level("near", Rows.equalities(np.diag(scale), wanted, "near")),
+        ]
+        return solve_hierarchy(levels, scale=1.0 / scale, guess=guess / scale)
+
+    guess = generator.standard_normal(n)
+    plain, scaled = solution(np.ones(n), guess), solution(units, guess)
+    assert scaled.x * units == pytest.approx(plain.x, rel=1e-6, abs=1e-6)
+    assert scaled.active == plain.active
+    assert [level.met for level in plain.levels] == [level.met for level in scaled.levels] == [False, True, False]
+    for one, other in zip(plain.levels, scaled.levels):
+        assert (one.optimum, one.final) == pytest.approx((other.optimum, other.final), rel=1e-6, abs=1e-7)
+    slack = Rows(mixed, lower, upper, ("",) * 6).slack(plain.x)
+    assert plain.levels[0].optimum == pytest.approx(np.linalg.norm(slack))
+    # of each contradiction both sides are violated by the same
+    assert slack[:2] == pytest.approx(-slack[2:4], abs=1e-6)
+    # a guess only starts the search, since the last level determines every direction
+    assert solution(np.ones(n), np.zeros(n)).x == pytest.approx(plain.x, abs=1e-6)
+
+
+def test_a_guess_decides_only_what_no_level_determines() -> None:
+    """x = 1 leaves y as guessed, in any units of y."""
+    for unit in (1.0, 1e3):
+        level = Level("x", Rows.equalities(np.array([[1.0, 0.0]]), np.ones(1), "x"))
+        found = solve_hierarchy([level], scale=np.array([1.0, unit]), guess=np.array([5.0, 7.0 * unit]))
+        assert found.x == pytest.approx([1.0, 7.0 * unit])
+        assert [found.levels[0].rows, found.levels[0].met, found.levels[0].optimum] == [1, True, pytest.approx(0.0)]
+
+
 def test_active_rows_are_named() -> None:
     """Rows at a bound of the solution are named, others are not."""
     rows = rows_of(np.eye(2), np.array([1.0, -5.0]), np.array([np.inf, np.inf]))
@@ -190,6 +234,9 @@ def test_bad_hierarchies_are_refused() -> None:
     with pytest.raises(InvalidValue, match="share their variables"):
         solve_hierarchy([Level("a", Rows.none(2)), Level("b", Rows.none(3))])
     far = rows_of(np.array([[1.0, 0.0]]), np.array([2.0]), np.array([np.inf]))
+    for wrong in range(3):
+        with pytest.raises(InvalidValue, match=f"variable {wrong} is not positive"):
+            solve_hierarchy([Level("a", Rows.none(3))], scale=np.ones(3) - np.eye(3)[wrong])
     with pytest.raises(BackendError, match="'circle'"):
         solve_hierarchy([Level("far", far), Level("circle", Rows.none(2), Circle(64))])
 

@@ -94,6 +94,30 @@ def test_any_multipliers_may_be_guessed(reach: float) -> None:
         assert case.solve(1.0, found.multipliers, on_subspace=False).steps <= found.steps // 2
 
 
+@pytest.mark.parametrize("size", [1e-9, 1e9])
+@pytest.mark.parametrize("reach", [0.05, 10.0])
+def test_the_size_of_the_cost_does_not_change_the_optimum(reach: float, size: float) -> None:
+    """A quadratic term and a penalty so many times as large give the same x, and multipliers as many times as large."""
+    plain, scaled = Case(3, reach), Case(3, reach)
+    scaled.metric = size * scaled.metric
+    one, other = plain.solve(1.0, on_subspace=False), scaled.solve(size, on_subspace=False)
+    np.testing.assert_allclose(other.x, one.x, atol=2e-5)
+    np.testing.assert_allclose(other.multipliers, size * one.multipliers, atol=1e-4 * size)
+    np.testing.assert_allclose(other.bounds, size * one.bounds, atol=1e-4 * size * (1.0 + np.abs(one.bounds).max()))
+
+
+def test_more_rows_than_columns_are_stored_bind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The storage for columns, and the number of rows freed at once, do not change the optimum."""
+    case = Case(5, 0.05)
+    plain = case.solve(30.0, on_subspace=False)
+    monkeypatch.setattr("solver.qp.soft_rows.COLUMNS", 2)
+    monkeypatch.setattr("solver.qp.soft_rows.BLOCK", 3)
+    small = case.solve(30.0, on_subspace=False)
+    np.testing.assert_allclose(small.x, plain.x, atol=2e-5)
+    np.testing.assert_allclose(small.bounds, plain.bounds, atol=1e-3)
+    assert small.steps > plain.steps
+
+
 def test_the_solver_stops_at_its_work_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The result is None if the optimum needs more work than the limit, with and without a guess."""
     case = Case(7, 10.0)
