@@ -11,8 +11,10 @@ from solver.dance.design.excitation_groups import build_criterion, excited_colum
 from solver.dance.design.options import DanceOptions
 from solver.dance.design.plan import build_transition_planner
 from solver.dynamics.configurations import integrate
+from solver.feasibility.checks.joint_limits import ANGLE_SAMPLING_MARGIN
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
+from solver.rig import ROOT_NV
 from solver.rigs import hoap3
 from solver.trajectory.legged_rig import Footing
 from solver.trajectory.segment import DanceSegment, SegmentChecker, free_control_count
@@ -94,6 +96,36 @@ def test_a_linear_program_keeps_its_limits(path: tuple[DanceSegment, Footing]) -
     assert (control <= problem.upper + 1e-7).all()
     assert (np.abs(problem.basis.velocity @ control) <= problem.speed + 1e-6).all()
     assert (np.einsum("rkv,vk->r", slopes.limits, step) <= np.maximum(slopes.room, 0.0) + 1e-6).all()
+
+
+def test_ranges_of_the_variables_keep_the_sampling_margin(path: tuple[DanceSegment, Footing]) -> None:
+    """A range lacks more than the sampling margin of the joint's own, and includes the straight path all the same.
+
+    The root's range lacks nothing, but ends near the path: higher by a share of the leg length, turned by some tenths.
+    """
+    problem = problem_of(path, "sigma", ALL)
+    columns, control = problem.columns, path[0].control[:, problem.columns]
+    least, most = control.min(axis=0), control.max(axis=0)
+    assert (problem.lower <= least).all()
+    assert (problem.upper >= most).all()
+    assert (problem.scale > 0.0).all()
+    legged, joints = PARENT.legged, columns >= ROOT_NV
+    for room, inside in (
+        (problem.lower - legged.lower[columns], least > problem.lower),
+        (legged.upper[columns] - problem.upper, most < problem.upper),
+    ):
+        assert (joints & inside).sum() > 5
+        assert (room[joints & inside] > ANGLE_SAMPLING_MARGIN).all()
+        assert (room[joints & inside] < 2.0 * ANGLE_SAMPLING_MARGIN).all()
+    turned, raised = (columns >= 3) & ~joints, columns == 2
+    assert turned.any()
+    for reach in (problem.upper - most, least - problem.lower):
+        assert ((reach[turned] > 0.1) & (reach[turned] < 0.6)).all()
+        assert ((reach[raised] > 0.0) & (reach[raised] < 0.1 * RIG.leg_length)).all()
+    fastest = np.abs(problem.basis.velocity @ control).max(axis=0)
+    assert (problem.speed >= fastest).all()
+    assert (problem.speed <= np.maximum(legged.speed[columns], fastest)).all()
+    assert (problem.speed > 0.9 * legged.speed[columns])[joints].all()
 
 
 @pytest.fixture(scope="module")
