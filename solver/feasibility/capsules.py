@@ -117,7 +117,7 @@ class WorldCapsules:
         seen = np.unique(np.linspace(0, count - 2, SPEED_SAMPLES).astype(int))
         step = self._start[:, :, seen + 1] - self._start[:, :, seen]
         quickest = np.sqrt(dot(step, step)).max(axis=0).mean()
-        return int(np.clip(self.radius.mean() / max(quickest, 1e-12), 1, min(MAX_BLOCK, count)))
+        return int(np.clip(self.radius.mean() / max(quickest, 1e-12), 1, MAX_BLOCK))
 
     def _end_displacements(self, starts: np.ndarray, size: int) -> np.ndarray:
         """(S, B) [m] largest displacement of a capsule's ends from the middle frame of each block."""

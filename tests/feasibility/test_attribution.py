@@ -7,6 +7,7 @@ import pytest
 
 from solver.check_options import CheckOptions
 from solver.contacts.schedule import Schedule
+from solver.contacts.support import support_polygon
 from solver.feasibility import check_motion
 from solver.feasibility.attribution import Attribution, attribute_failures
 from solver.motion import Motion
@@ -109,6 +110,22 @@ def test_no_centre_of_pressure_leaves_the_soles(rig: Rig, stance: tuple[Motion, 
     attribution = found(rig, jerked(motion, 1.2), schedule, shifted)["zmp"]
     assert attribution.tracking == 1.0
     assert "outside the soles" in str(attribution)
+
+
+@pytest.mark.parametrize(("beyond", "outside"), [(-0.5, 0.0), (0.5, 0.0), (2.0, 1.0)])
+def test_a_centre_of_pressure_may_leave_the_soles_by_the_tolerance(
+    rig: Rig, stance: tuple[Motion, Schedule], beyond: float, outside: float
+) -> None:
+    """At the border, plus or minus half the tolerance, the performer leans; at twice the tolerance plates are wrong."""
+    motion, schedule = stance
+    options = CheckOptions(shrink=0.4, allowed_slip=0.002, tolerance=5e-3)
+    measured = needed(rig, motion, schedule)
+    zmp = np.column_stack([-measured[:, 4], measured[:, 3]]) / measured[:, [2]]
+    edge = support_polygon(rig, schedule.phases[0].anchors, 0.0).edge_distances(zmp)
+    front = int(np.argmin(support_polygon(rig, schedule.phases[0].anchors, 0.0).normals[:, 0]))
+    measured[:, 4] -= (edge[:, front] + beyond * options.tolerance) * measured[:, 2]
+    attribution = found(rig, jerked(motion, 1.2), schedule, measured, options)["zmp"]
+    assert (attribution.tracking, attribution.performer) == (outside, 1.0 - outside)
 
 
 def test_a_body_in_the_air_falls(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
