@@ -25,10 +25,12 @@ DETERMINED, DETERMINED_PARAMETERS = "determined", "determined_parameters"
 PARAMETERS_PER_LINK = 10
 REMEDY = "undo the edit, identify again, or add the rig again"
 """What to do about damaged inertial parameters."""
+PRIOR_METHOD = "prior"
+"""Method of a result that is the rig's prior."""
 CONSISTENCY_LABELS = {
-    "consistent": "physically consistent: such a body can exist",
-    "rotational": "positive masses and inertias, but not every link can exist",
-    "none": "not physical: a mass or an inertia is negative",
+    "consistent": "physically consistent",
+    "rotational": "not every link is consistent",
+    "none": "a mass or inertia is negative",
 }
 """Physical consistency of a result, in words."""
 INERTIA_ORDER = "xx, xy, yy, xz, yz, zz"
@@ -85,7 +87,7 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
 def write_prior(armature: bpy.types.Object) -> None:
     """Write the rig's prior as the result, so that an armature without a measurement has masses too."""
     prior = rig_of(armature).prior
-    write_inertials(armature, SceneResult(prior, prior, method="prior"))
+    write_inertials(armature, SceneResult(prior, prior, method=PRIOR_METHOD))
 
 
 def rig_with_inertials(armature: bpy.types.Object) -> Rig:
@@ -111,7 +113,7 @@ def total_mass(armature: bpy.types.Object) -> float | None:
 
 
 def describe_result(armature: bpy.types.Object) -> list[str]:
-    """The result on the bones in short lines: total mass, method, constraints. Cheap enough for every redraw."""
+    """The result on the bones in short lines: total mass, and physical consistency. Cheap enough for every redraw."""
     mass = total_mass(armature)
     try:
         about = _read_result_summary(armature)
@@ -119,9 +121,11 @@ def describe_result(armature: bpy.types.Object) -> list[str]:
         return [str(error)]
     if mass is None:
         return [f"some bones have no mass: {REMEDY}"]
-    satisfies = [CONSISTENCY_LABELS[about["satisfies"]]] if about["satisfies"] in CONSISTENCY_LABELS else []
+    if about["method"] == PRIOR_METHOD:
+        return [f"{mass:.1f} kg, not identified yet"]
     alone = ", from flight only" if about["details"][FROM_FLIGHT] else ""
-    return [f"{mass:.1f} kg, {about['method']}{alone}", *satisfies]
+    consistency = CONSISTENCY_LABELS.get(about["satisfies"])
+    return [f"{mass:.1f} kg{alone}", *([consistency.capitalize()] if consistency else [])]
 
 
 def read_bounds(armature: bpy.types.Object) -> tuple[str, ...]:

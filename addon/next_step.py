@@ -107,9 +107,7 @@ def _next_step_of_dance(context: bpy.types.Context, body: bpy.types.Object) -> N
     else:
         return NextStep("check_dance", "Check", "VIEWZOOM", "The dance is not checked yet")
     if passes:
-        return NextStep(
-            "rehearsal", "Rehearsal Video", "RENDER_ANIMATION", f"{hint}: render a video that teaches the dance"
-        )
+        return NextStep("rehearsal", "Rehearsal Video", "RENDER_ANIMATION", f"{hint}: make a video of it")
     return NextStep("balance_dance", "Balance", "CON_FLOOR", f"{hint}: repair with the smallest change")
 
 

@@ -63,21 +63,29 @@ def hide_startup_cube(context: bpy.types.Context) -> bool:
     return True
 
 
-def fit_timelines(context: bpy.types.Context, *, enlarge: bool = False) -> None:
-    """Show the scene's whole range in the timelines; ``enlarge``: and make room for margins and contact strips."""
-    if context.window is None or context.window.screen is None:
-        return
-    for area in context.window.screen.areas:
-        if area.type == "DOPESHEET_EDITOR":
-            lacking = round(TIMELINE_HEIGHT * context.preferences.system.ui_scale) - area.height
-            if enlarge and lacking > 0:
-                edge = area.y + area.height
-                with context.temp_override(window=context.window, screen=context.window.screen):
-                    bpy.ops.screen.area_move(x=area.x + area.width // 2, y=edge, delta=lacking)
-            region = next(region for region in area.regions if region.type == "WINDOW")
-            with context.temp_override(window=context.window, area=area, region=region):
-                if bpy.ops.action.view_all.poll():  # type: ignore[call-arg]
-                    bpy.ops.action.view_all()
+def fit_timelines(context: bpy.types.Context) -> None:
+    """Show the scene's whole range in the timelines."""
+    for area in _timelines(context):
+        region = next(region for region in area.regions if region.type == "WINDOW")
+        with context.temp_override(window=context.window, area=area, region=region):
+            if bpy.ops.action.view_all.poll():  # type: ignore[call-arg]
+                bpy.ops.action.view_all()
+
+
+def is_timeline_low(context: bpy.types.Context) -> bool:
+    """Whether no timeline of the window is high enough for margins and contact strips.
+
+    Blender lets scripts enlarge an area only while the mouse is between areas, so that the user has to do it.
+    """
+    needed = TIMELINE_HEIGHT * context.preferences.system.ui_scale
+    heights = [area.height for area in _timelines(context)]
+    return bool(heights) and max(heights) < needed
+
+
+def _timelines(context: bpy.types.Context) -> Iterator[bpy.types.Area]:
+    """Timelines and Dope Sheets of the window."""
+    areas = context.window.screen.areas if context.window is not None else ()
+    return (area for area in areas if area.type == "DOPESHEET_EDITOR")
 
 
 def bounding_points(item: bpy.types.Object) -> np.ndarray:

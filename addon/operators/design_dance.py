@@ -56,7 +56,7 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
 
         dance = read_dance(folder / RESULT_FOLDER)
         self.set_rig(show_designed(context, dance, self.existing_rig()))
-        fit_timelines(context, enlarge=True)
+        fit_timelines(context)
         count = len(dance.summary.keys)
         return summary_message(dance, f"Keyed at {count} frames: both ends of every hold, and rests between steps")
 

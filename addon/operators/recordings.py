@@ -118,7 +118,8 @@ class EXCITING_DANCE_OT_import_recording(FileBrowser, bpy.types.Operator, Import
         fresh = (child for child in find_recordings(scene(context)) if read_label(child, RECORDING_KEY) in names)
         if hide_startup_cube(context):
             self.report({"INFO"}, "The startup cube is hidden; Alt H shows it")
-        frame_objects(context, [item for child in fresh for item in child.objects])
+        items = [item for child in fresh for item in child.objects]
+        frame_objects(context, [item for item in items if item.visible_get()] or items)
         fit_timelines(context)
         study_settings(context).mode = RESEARCH
         self.report({"INFO"}, f"Ready to track: {', '.join(names)}")

@@ -6,9 +6,11 @@ from typing import Any
 
 import bpy
 
+from ..authoring.posture_cache import summarise_postures
 from ..authoring.properties import dance_settings
 from ..bpy_access import layout as layout_of
 from ..jobs import CurrentJob
+from ..live.control import LiveCheck
 from ..next_step import NextStep, find_next_step
 from ..properties import AUTHOR, RESEARCH, study_settings
 from ..scene_rigs import active_rig
@@ -45,10 +47,20 @@ class EXCITING_DANCE_PT_next_step(DancePanel, bpy.types.Panel):  # type: ignore[
             draw_rig_problem(context, layout, body)
         if step is not None:
             _draw_step(context, layout, step)
+        if settings.mode == AUTHOR and LiveCheck.session is not None and body is not None:
+            _draw_timeline_hint(context, layout, body)
         job = CurrentJob.job
         if job is not None and settings.mode not in OWN_PANELS.get(job.panel, ()):
             draw_job(layout, job.panel)
         draw_latest_message(context, layout, OWN_PANELS)
+
+
+def _draw_timeline_hint(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
+    """Draw how to see what the live check draws in the timeline, if there is no room for it."""
+    from ..viewport import is_timeline_low
+
+    if summarise_postures(body).roles and is_timeline_low(context):
+        draw_wrapped(context, layout.column(align=True), "Enlarge the timeline: contacts", icon="TIME")
 
 
 def _draw_step(context: bpy.types.Context, layout: bpy.types.UILayout, step: NextStep) -> None:
