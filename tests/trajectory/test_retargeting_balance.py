@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -55,6 +56,22 @@ def test_it_starts_at_rest_and_lasts_longer() -> None:
     assert result.motion.times[-1] > led.motion.times[-1]
     assert not result.foot_paths.in_stance.all()
     assert any("over the feet" in said for said in result.notes)
+
+
+def test_a_weak_robot_squats_less_deep() -> None:
+    """Where joints are too weak for the motion, and only there, it is reduced until their torques suffice."""
+    strong, options = hrp2(), RetargetOptions(duration_ratio=4.0)
+    weak = replace(strong, limits=replace(strong.limits, torque=0.16 * strong.limits.torque))
+    source, lowest = Performer.from_motion(person(), squat(person())), []
+    for rig in (strong, weak):
+        found = retarget_motion(source, rig, None, options)
+        result = balance_motion(source, found, options, CHECKS)
+        assert not checked(result).failed.any()
+        assert checked(found).get_margin("joint torque").failed.any() == (rig is weak)
+        heights = result.motion.q[:, 2]
+        lowest.append(heights.min())
+        assert heights[[0, -1]] == pytest.approx(found.motion.q[[0, -1], 2], abs=0.02)
+    assert lowest[1] > lowest[0] + 0.01
 
 
 def test_time_is_eased_at_both_ends_only() -> None:
