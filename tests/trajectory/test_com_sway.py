@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from solver.contacts.support import convex_polygon
-from solver.trajectory.com_sway import Pendulum, SupportRegions, solve_least_sway
+from solver.trajectory.com_sway import (
+    RESERVE_PENALTY,
+    SUPPORT_PENALTY,
+    SWAY_UNIT,
+    Pendulum,
+    SupportRegions,
+    solve_least_sway,
+)
 
 GRAVITY, HEIGHT, RATE = 9.81, 0.8, 100.0
 
@@ -80,3 +89,68 @@ def test_it_is_at_rest_at_both_ends() -> None:
     speed = np.gradient(sway, 1.0 / RATE, axis=0)
     assert np.abs(speed[[0, -1]]).max() < 1e-3
     assert np.abs(speed).max() > 0.1
+
+
+def bump(frames: int) -> np.ndarray:
+    """A displacement (N, 2) [m] from rest to rest."""
+    return 0.02 * np.sin(np.linspace(0.0, np.pi, frames))[:, None] ** 4 * [1.0, -0.5]
+
+
+def test_a_needless_displacement_is_taken_back() -> None:
+    """The least sway counts the displacement so far: where nothing needs it the pendulum returns."""
+    supports = stepping(2.0, 2)
+    both = SupportRegions(np.ones_like(supports.phase), supports.polygons, supports.reduced_polygons)
+    still = pendulum(len(both.phase))
+    away = bump(len(both.phase))
+    sway = solve_least_sway(replace(still, displacement=away, zmp=moved(still, away)), both, GRAVITY)
+    assert sway is not None
+    np.testing.assert_allclose(sway, -away, atol=2e-4)
+
+
+def test_a_sway_is_the_same_in_other_units_and_mirrored() -> None:
+    """Lengths, and gravity with them, so many times as large give as large a sway; mirrored supports a mirrored one."""
+    supports = stepping(0.6, 6)
+    given = pendulum(len(supports.phase), np.array([0.01, 0.005]))
+    plain = solve_least_sway(given, supports, GRAVITY)
+    assert plain is not None
+
+    def scaled(factors: np.ndarray) -> SupportRegions:
+        return SupportRegions(supports.phase, *(
+            tuple(convex_polygon(polygon.vertices * factors) for polygon in polygons if polygon is not None)
+            for polygons in (supports.polygons, supports.reduced_polygons)
+        ))  # fmt: skip
+
+    large = replace(given, zmp=3.0 * given.zmp, height=3.0 * given.height)
+    found = solve_least_sway(large, scaled(np.full(2, 3.0)), 3.0 * GRAVITY)
+    assert found is not None
+    np.testing.assert_allclose(found, 3.0 * plain, atol=3e-5)
+    for mirror in (np.array([1.0, -1.0]), np.array([-1.0, 1.0])):
+        found = solve_least_sway(replace(given, zmp=mirror * given.zmp), scaled(mirror), GRAVITY)
+        assert found is not None
+        np.testing.assert_allclose(found, mirror * plain, atol=1e-5)
+
+
+def test_no_other_sway_costs_less() -> None:
+    """Among smooth sways that keep as well inside, the mean square of position and acceleration is least."""
+    supports = stepping(0.6, 6)
+    given = pendulum(len(supports.phase))
+    sway = solve_least_sway(given, supports, GRAVITY)
+    assert sway is not None
+
+    def cost(way: np.ndarray) -> float:
+        """Mean squares, and what is outside the support and the reduced support, at the weights of the program."""
+        unit = SWAY_UNIT * HEIGHT
+        bend = np.gradient(np.gradient(way, given.times, axis=0), given.times, axis=0)
+        total = ((way**2).sum() + (HEIGHT / GRAVITY) ** 2 * (bend**2).sum()) / (len(way) * unit**2)
+        points = moved(given, way)
+        for weight, polygons in ((SUPPORT_PENALTY, supports.polygons), (RESERVE_PENALTY, supports.reduced_polygons)):
+            inside = np.array([polygons[k].edge_distances(p[None]).min() for k, p in zip(supports.phase, points)])  # type: ignore[union-attr]
+            total += weight * np.maximum(-inside, 0.0).sum() / (len(way) * unit)
+        return float(total)
+
+    least = cost(sway)
+    for factor in (0.9, 1.1):
+        assert cost(factor * sway) > least
+    for center in np.linspace(0.8, 2.8, 5):
+        other = np.exp(-(((given.times - center) / 0.25) ** 2))[:, None] * [0.0, 0.004]
+        assert cost(sway + other) > least < cost(sway - other)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue
+from solver.trajectory.curve import sample_times
 from solver.trajectory.splines import Spline, spline_around_flights
 
 ENDS = np.array([[0.3, -1.0], [0.7, 2.0]])
@@ -128,3 +129,27 @@ def test_samples_follow_the_knots() -> None:
         inside = samples[(samples >= start) & (samples <= stop)]
         assert len(inside) >= 4
         np.testing.assert_allclose(np.diff(inside), (stop - start) / (len(inside) - 1))
+
+
+def test_knots_are_as_near_as_needed_and_symmetric_in_time() -> None:
+    """Spacing in a flight is the flight's, far from it the largest, and between them it grows by shares."""
+    for flights in ([(0.7, 0.96)], [(0.61, 0.8), (1.1, 1.41)]):
+        spline = spline_around_flights(2.4, 0.1, flights, 0.025)
+        knots = np.unique(spline.knots)
+        steps, middles = np.diff(knots), 0.5 * (knots[1:] + knots[:-1])
+        away = np.min([np.maximum(np.maximum(a - middles, middles - b), 0.0) for a, b in flights], axis=0)
+        assert (steps <= np.minimum(0.1, 0.025 + 0.25 * away + 0.013) + 1e-9).all()
+        assert (steps[away == 0.0] > 0.018).all()
+        assert steps[[0, -1]].min() > 0.07
+        for a, b in flights:
+            assert [np.isclose(spline.knots, corner).sum() for corner in (a, b)] == [3, 3]
+        mirrored = spline_around_flights(2.4, 0.1, [(2.4 - b, 2.4 - a) for a, b in reversed(flights)], 0.025)
+        np.testing.assert_allclose(2.4 - np.array(mirrored.knots)[::-1], spline.knots, atol=1e-9)
+
+
+def test_samples_include_both_ends_at_the_rate() -> None:
+    """As few as the rate allows, and two at least, whatever rounding does to the number of intervals."""
+    for duration, rate, count in ((2.0, 50.0, 101), (2.01, 50.0, 102), (0.3, 10.0, 4), (0.01, 10.0, 2)):
+        for times in (sample_times(1.0, 1.0 + duration, rate) - 1.0, Spline(duration).samples(rate)):
+            assert len(times) == count
+            np.testing.assert_allclose(times, np.linspace(0.0, duration, count), atol=1e-12)
