@@ -10,12 +10,22 @@ import pytest
 
 from solver.check_options import CheckOptions
 from solver.contacts.schedule import Schedule, stance
-from solver.coordinates import joint_slices, to_manifold
+from solver.coordinates import joint_slices, static_motion, to_flat, to_manifold
+from solver.dynamics.mechanics import Mechanics
 from solver.errors import InvalidValue
 from solver.feasibility import CollisionDetector, FrameChecker
 from solver.motion import Motion
-from solver.rigs import from_urdf, hoap3, human
+from solver.rig import ROOT_NV, Rig
+from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.trajectory.legged_rig import LeggedRig
+from solver.trajectory.natural_posture import (
+    LIMIT_DISTANCE,
+    MIN_SEPARATION,
+    NATURAL_POSTURES,
+    _mirror_moves,
+    clear_arms,
+    natural_posture,
+)
 from tests.bipeds import Biped
 
 PERSON = human(1.75, 65.0, "female")
@@ -31,6 +41,65 @@ def test_home_is_free_of_contact() -> None:
     detector = CollisionDetector(HANGING, CheckOptions())
     assert detector.minimum_distances(HANGING.neutral[None]).min() < -0.02
     assert detector.minimum_distances(to_manifold(HANGING, home[None, : HANGING.nv], none, none).q).min() > 0.001
+
+
+def test_arms_that_touch_move_as_little_as_separates_them() -> None:
+    """Legs, root and trunk stay, both sides move alike, and the smallest steps that are tried suffice."""
+    legged = LeggedRig(HANGING, shrink=0.4)
+    start = natural_posture(HANGING)
+    fixed = tuple(range(ROOT_NV)) + tuple(column for own in legged.leg_columns.values() for column in own.tolist())
+    cleared = clear_arms(HANGING, CheckOptions(), tuple(start.tolist()), fixed)
+    moved = np.flatnonzero(cleared != start)
+    arms = [k for name in ("left_hand", "right_hand") for k in HANGING.path(HANGING.index(name))]
+    allowed = {column for link in arms for column in range(HANGING.nv)[joint_slices(HANGING)[link][2]]}
+    assert set(moved.tolist()) <= allowed - set(fixed)
+    assert 0.0 < np.abs(cleared - start).max() < 0.5
+    _assert_mirrored(HANGING, cleared)
+    none = np.zeros((1, HANGING.nv))
+    distances = CollisionDetector(HANGING, CheckOptions()).minimum_distances(
+        to_manifold(HANGING, cleared[None], none, none).q
+    )
+    assert distances.min() > MIN_SEPARATION
+    everything = tuple(range(HANGING.nv))
+    np.testing.assert_array_equal(clear_arms(HANGING, CheckOptions(), tuple(start.tolist()), everything), start)
+
+
+def _assert_mirrored(rig: Rig, y: np.ndarray) -> None:
+    """The origins of the right side's links are those of the left side's, reflected at the plane y = 0."""
+    curves = static_motion(rig, y[None])
+    places = Mechanics(rig).compute_poses(curves.q).position[0]
+    left, right = (places[[rig.index(pair[side]) for pair in rig.pairs]] for side in range(2))
+    np.testing.assert_allclose(right, left * [1.0, -1.0, 1.0], atol=1e-9)
+
+
+@pytest.mark.parametrize("rig", [PERSON, hoap3(), hrp2()], ids=lambda rig: rig.name)
+def test_mirrored_moves_leave_a_mirrored_posture(rig: Rig) -> None:
+    """Moves of the left side, mirrored to the right side, move its links to the mirror images; the trunk's stay."""
+    moves = np.random.default_rng(0).uniform(-0.4, 0.4, (5, rig.nv))
+    sides = [link for pair in rig.pairs for link in pair]
+    columns = [c for name in sides for c in range(rig.nv)[joint_slices(rig)[rig.index(name)][2]]]
+    moves[:, np.setdiff1d(np.arange(rig.nv), columns)] = 0.0
+    mirrored = _mirror_moves(rig, moves)
+    for own in mirrored:
+        _assert_mirrored(rig, own)
+    left = [c for name, _ in rig.pairs for c in range(rig.nv)[joint_slices(rig)[rig.index(name)][2]]]
+    np.testing.assert_array_equal(mirrored[:, left], moves[:, left])
+    np.testing.assert_array_equal(_mirror_moves(rig, mirrored), mirrored)
+
+
+@pytest.mark.parametrize("rig", [PERSON, hoap3(), hrp2()], ids=lambda rig: rig.name)
+def test_a_natural_posture_is_inside_its_limits(rig: Rig) -> None:
+    """Every joint is farther from its limits than a small share of its range, and as near to the rig's own as that."""
+    y = natural_posture(rig)
+    np.testing.assert_array_equal(y[:ROOT_NV], 0.0)
+    wide = np.nan_to_num(rig.limits.upper - rig.limits.lower, posinf=0.0)
+    room = np.minimum(y[ROOT_NV:] - rig.limits.lower, rig.limits.upper - y[ROOT_NV:])
+    assert (room >= LIMIT_DISTANCE * wide - 1e-12).all()
+    own = next((rig.provenance[name] for name in NATURAL_POSTURES if name in rig.provenance), None)
+    wanted = np.zeros(rig.nv) if own is None else to_flat(rig, np.array(own, float))
+    inside = np.minimum(wanted[ROOT_NV:] - rig.limits.lower, rig.limits.upper - wanted[ROOT_NV:]) > 0.04 * wide
+    assert inside.sum() > 5
+    np.testing.assert_allclose(y[ROOT_NV:][inside], wanted[ROOT_NV:][inside], atol=1e-12)
 
 
 @pytest.mark.parametrize("rig", [PERSON, hoap3()], ids=lambda rig: rig.name)
