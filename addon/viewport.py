@@ -48,19 +48,25 @@ def start_posing(context: bpy.types.Context, body: bpy.types.Object) -> None:
 
 
 def hide_startup_cube(context: bpy.types.Context) -> bool:
-    """Hide the cube of Blender's startup file, in which a body at the origin would stand; whether it was there.
+    """Hide the cube of Blender's startup file, in which a body at the origin would be; whether it was there.
 
     Only an unchanged cube is hidden, and only in a window: no other object of the user is touched.
     """
     cube = None if bpy.app.background else bpy_access.view_layer(context).objects.get(STARTUP_CUBE)
-    if cube is None or not isinstance(cube.data, bpy.types.Mesh) or not cube.visible_get():
-        return False
-    edited = cube.modifiers or cube.animation_data or cube.parent or cube.children or cube.mode != "OBJECT"
-    corners = convert.to_array(cube.matrix_world) @ np.c_[np.array(cube.bound_box), np.ones(8)].T
-    if edited or len(cube.data.vertices) != 8 or not np.array_equal(np.abs(corners[:3]), np.ones((3, 8))):
+    if cube is None or not cube.visible_get() or not is_startup_cube(cube):
         return False
     cube.hide_set(True)
     return True
+
+
+def is_startup_cube(item: bpy.types.Object) -> bool:
+    """Whether an object is the cube of Blender's startup file, and nobody changed it."""
+    if item.name != STARTUP_CUBE or not isinstance(item.data, bpy.types.Mesh) or item.mode != "OBJECT":
+        return False
+    if item.modifiers or item.animation_data or item.parent or item.children or len(item.data.vertices) != 8:
+        return False
+    corners = convert.to_array(item.matrix_world) @ np.c_[np.array(item.bound_box), np.ones(8)].T
+    return bool(np.array_equal(np.abs(corners[:3]), np.ones((3, 8))))
 
 
 def fit_timelines(context: bpy.types.Context) -> None:
