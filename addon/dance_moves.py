@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from .solver_api import SceneMove
 
 
+HARDEST = 5
+"""Largest difficulty."""
+
+
 def _on_move_selected(moves: DanceMoves, context: bpy.types.Context) -> None:
     """Go to the start of the move that is selected in the list."""
     from .action import set_frame
@@ -28,6 +32,7 @@ class DanceMove(bpy.types.PropertyGroup):
     last: bpy.props.FloatProperty(name="Last", description="Last frame of the move")  # type: ignore[valid-type]
     score: bpy.props.IntProperty(name="Difficulty", description="Difficulty from 1 (easy) to 5")  # type: ignore[valid-type]
     difficulty: bpy.props.StringProperty(name="Difficulty", description="Difficulty in words")  # type: ignore[valid-type]
+    moving: bpy.props.StringProperty(name="Moving", description="Parts of the body that move most")  # type: ignore[valid-type]
 
 
 class DanceMoves(bpy.types.PropertyGroup):
@@ -55,6 +60,7 @@ def store_moves(scene: bpy.types.Scene, body: bpy.types.Object, moves: Sequence[
     import numpy as np
 
     from .action import frames_at
+    from .solver_api import display_name, join_names
 
     kept = find_moves(body)
     if kept is None:
@@ -63,6 +69,7 @@ def store_moves(scene: bpy.types.Scene, body: bpy.types.Object, moves: Sequence[
     for move in moves:
         row = kept.rows.add()
         row.name, row.score, row.difficulty = move.name, move.score, move.difficulty
+        row.moving = join_names([display_name(part) for part in move.moving])
         row.first, row.last = frames_at(scene, np.array([move.start, move.stop]))
 
 

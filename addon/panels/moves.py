@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..bpy_access import require
-from ..dance_moves import active_move, find_moves
+from ..dance_moves import HARDEST, DanceMove, active_move, find_moves
 from ..scene_rigs import active_rig
 from .base import AuthorPanel, SimpleList, capitalised_name
 from .messages import draw_wrapped
@@ -20,9 +20,9 @@ class EXCITING_DANCE_UL_moves(SimpleList, bpy.types.UIList):  # type: ignore[mis
 
     def draw_row(self, layout: bpy.types.UILayout, item: Any) -> None:
         """Draw a row."""
-        split = layout.split(factor=0.4)
-        split.label(text=item.name)
-        split.label(text=item.difficulty)
+        split = layout.split(factor=0.8)
+        split.label(text=describe_move(item))
+        split.label(text=f"{item.score} of {HARDEST}")
 
 
 class EXCITING_DANCE_PT_moves(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
@@ -44,12 +44,16 @@ class EXCITING_DANCE_PT_moves(AuthorPanel, bpy.types.Panel):  # type: ignore[mis
             require(self.layout, "layout"),
             require(find_moves(require(active_rig(context), "rig")), "moves"),
         )
-        layout.label(text="Move to, difficulty")
+        layout.label(text="Move, difficulty")
         layout.template_list("EXCITING_DANCE_UL_moves", "", moves, "rows", moves, "index", rows=5)
         if (move := active_move(moves)) is not None:  # a narrow list truncates the text
-            draw_wrapped(
-                context, layout.column(align=True), f"{capitalised_name(move.name)}: {move.difficulty}", icon="INFO"
-            )
+            draw_wrapped(context, layout.column(align=True), f"{describe_move(move)}: {move.difficulty}", icon="INFO")
+
+
+def describe_move(move: DanceMove) -> str:
+    """Name of a move: the posture that it leads to, and what moves most."""
+    name = capitalised_name(move.name)
+    return f"{name}: {move.moving}" if move.moving else name
 
 
 CLASSES = (EXCITING_DANCE_UL_moves, EXCITING_DANCE_PT_moves)

@@ -65,6 +65,7 @@ class SceneMove:
         start, stop: [s].
         score: difficulty, from 1 to 5.
         difficulty: the same in words, with the reasons: ``"4 of 5 fast, far"``.
+        moving: parts of the body that move most, such as ``"right_arm"``.
     """
 
     name: str
@@ -72,6 +73,7 @@ class SceneMove:
     stop: float
     score: int
     difficulty: str
+    moving: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

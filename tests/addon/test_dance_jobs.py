@@ -277,6 +277,7 @@ def test_difficulty_of_moves_is_stored_with_the_dance(standing: tuple[bpy.types.
     (row,) = [move for move in moves.rows if move.name == "posture 1"]
     assert re.fullmatch(r"([1-5]) of 5( fast| far|,| on one foot)*", row.difficulty)
     assert row.difficulty.startswith(str(row.score))
+    assert row.moving.split(" and ")[0] in ("left arm", "right arm", "left leg", "right leg", "trunk")
     named = {key.name: key.time for key in reversed(timeline.read_keys(scene, body))}  # the first of each name
     assert timeline.times_at_frames(scene, row.last) == pytest.approx(named["posture 1"], abs=1.0 / RATE)
     moves.index = list(moves.rows).index(row)

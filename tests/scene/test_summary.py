@@ -31,7 +31,7 @@ SUMMARY = SceneSummary(
     {"arm": 12.5, "leg": math.inf},
     {"arm": 0.1, "leg": math.inf},
     2.0,
-    moves=(SceneMove("größer", 0.0, 2.0, 4, "4 of 5 fast, far"),),
+    moves=(SceneMove("größer", 0.0, 2.0, 4, "4 of 5 fast, far", ("right_arm", "trunk")),),
 )
 
 

@@ -72,7 +72,7 @@ def scene_moves(dance: Dance, found: Evaluation) -> tuple[SceneMove, ...]:
         start, stop = dance.starts[move.segment : move.segment + 2]
         ends = move.segment + 1  # index of the posture's hold, if the move leads to one
         name = _posture_name(dance, numbers[ends]) if ends in numbers else dance.segments[move.segment].name
-        result.append(SceneMove(name, float(start), float(stop), move.score, str(move)))
+        result.append(SceneMove(name, float(start), float(stop), move.score, str(move), move.moving))
     return tuple(result)
 
 

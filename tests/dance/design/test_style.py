@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.coordinates import to_manifold
+from solver.coordinates import coordinate_links, to_manifold
+from solver.dance.design.body_parts import body_parts
 from solver.dance.design.dance import Dance
 from solver.dance.design.difficulty import HARDEST, rate_moves
 from solver.dance.design.mirror import Mirror
@@ -141,6 +142,17 @@ def test_every_move_has_a_difficulty(dance: Dance) -> None:
     assert all(1 <= m.score <= HARDEST for m in found)
     slow = replace(dance, segments=tuple(s.with_duration(3.0 * s.duration) for s in dance.segments), trace=())
     assert all(a.score <= b.score for a, b in zip(rate_moves(slow), found))
+
+
+def test_a_move_names_the_part_that_moves_most(dance: Dance) -> None:
+    """The first named part of the body contains the joint with the largest range of motion of the move."""
+    rig = dance.rig
+    for move in rate_moves(dance):
+        segment = dance.segments[move.segment]
+        y, _, _ = segment.evaluate(dance.legged_rig(rig), segment.spline_space.samples(50.0))
+        (link,) = coordinate_links(rig)[int(np.argmax(np.ptp(y[:, 6:], axis=0)))]
+        assert link in body_parts(rig)[move.moving[0]]
+        assert 1 <= len(move.moving) <= 2
 
 
 def test_a_joint_without_limits_is_never_near_them(dance: Dance) -> None:
