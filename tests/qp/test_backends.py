@@ -358,3 +358,24 @@ def test_rows_that_do_not_bind_change_nothing(bounded: bool) -> None:
     np.testing.assert_allclose(found.x, exact.x, atol=1e-6)
     np.testing.assert_allclose(found.row_duals, exact.row_duals, atol=1e-6)
     assert 0 < np.count_nonzero(found.row_duals) <= 6
+
+
+@pytest.mark.usefixtures("linear")
+def test_rows_that_the_best_corner_keeps_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the corner of the bounds with the least cost violates no row, it is the optimum, found without a row."""
+    generator, taken = np.random.default_rng(5), []
+    kind = highs.ScipySolver if highs.highspy is None else highs.HighsSolver
+    solved = kind.solve_with
+
+    def counted(self: object, more: np.ndarray, matrix: object) -> object:
+        taken.append(len(more))
+        return solved(self, more, matrix)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(kind, "solve_with", counted)
+    cost = generator.choice([-1.0, 1.0], 6) * generator.uniform(0.5, 1.0, 6)
+    corner, normals = -np.sign(cost), generator.standard_normal((40, 6))
+    rows = Rows(normals, np.full(40, -np.inf), normals @ corner + 0.1, ("plane",) * 40)
+    found = solve(Problem.quadratic(np.zeros((6, 6)), cost, rows=rows, lower=-np.ones(6), upper=np.ones(6)), LINEAR)
+    np.testing.assert_allclose(found.x, corner)
+    assert taken == [0]
+    assert found.is_optimal(1e-9)

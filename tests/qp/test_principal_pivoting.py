@@ -70,3 +70,35 @@ def test_all_variables_may_be_at_a_bound() -> None:
         box = Box(-np.ones(2), np.ones(2), np.ones((rows, 2)), np.full(rows, 5.0))
         found = solve_box(np.eye(2), np.array([3.0, -3.0]), box, np.ones(2 + rows))
         np.testing.assert_allclose(found.x, [1.0, -1.0])
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_a_violation_is_the_largest_of_any_side(count: int) -> None:
+    """A point inside violates nothing; moved beyond one bound or row it violates that one by as much."""
+    rng = np.random.default_rng(6)
+    low, high = np.array([-1.0, -np.inf, -3.0]), np.array([np.inf, 2.0, 3.0])
+    box = Box(low, high, np.eye(3)[:count] * 0.5, np.array([4.0, 4.0, 1.0])[:count])
+    inside = np.array([0.5, 1.0, -0.5])
+    assert box.violation(inside) == 0.0
+    for _ in range(20):
+        by = rng.uniform(0.1, 1.0, 3)
+        for x, expected in (
+            ([low[0] - by[0], 0.0, 0.0], by[0]),
+            ([0.0, high[1] + by[1], 0.0], by[1]),
+            ([0.0, 0.0, low[2] - by[2]], by[2]),
+            ([low[0] - by[0], high[1] + by[1], low[2] - by[2]], by.max()),
+            ([8.0 + by[0], 0.0, 0.0], 0.5 * by[0] if count else 0.0),
+        ):
+            assert box.violation(np.array(x)) == pytest.approx(expected)
+
+
+def test_a_search_that_does_not_end_returns_a_point_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without exchanges left the result says so; its variables are within their bounds, its slack that of its rows."""
+    monkeypatch.setattr("solver.qp.principal_pivoting.EXCHANGES", 1)
+    for seed in range(12):
+        hessian, gradient, box = program(seed, 20.0)
+        found = solve_box(hessian, gradient, box)
+        assert not found.converged
+        assert (found.x >= box.low).all()
+        assert (found.x <= box.high).all()
+        assert found.slack > 0.0
