@@ -108,6 +108,7 @@ def test_rows_are_added_until_none_is_violated(seed: int, monkeypatch: pytest.Mo
     found = solve(problem, LINEAR)
     assert found.status is Status.OPTIMAL
     assert max(found.primal_residual, found.dual_residual, found.gap) < 1e-7
+    assert found.iterations > 0
     assert found.objective == pytest.approx(solve(problem, "clarabel").objective, abs=1e-6)
 
 

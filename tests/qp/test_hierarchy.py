@@ -212,6 +212,24 @@ def test_units_do_not_change_how_contradictory_levels_are_relaxed(seed: int) -> 
     assert solution(np.ones(n), np.zeros(n)).x == pytest.approx(plain.x, abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_equalities_and_inequalities_of_one_level_hold_together(seed: int, size: float) -> None:
+    """Rows of any length, of both kinds, are met exactly, and the point is the one nearest to what is wanted."""
+    generator = np.random.default_rng(400 + seed)
+    inner, wanted = generator.standard_normal(6), 3.0 * generator.standard_normal(6)
+    matrix = generator.standard_normal((8, 6))
+    room = generator.uniform(0.1, 0.5, 8) * (np.arange(8) > 2)  # the first three are equalities
+    both = rows_of(size * matrix, size * (matrix @ inner), size * (matrix @ inner + room))
+    near = Rows.equalities(np.eye(6), wanted, "near")
+    found = solve_hierarchy([Level("both", both), Level("near", near)])
+    assert found.levels[0].met
+    assert found.status is Status.OPTIMAL
+    plain = rows_of(matrix, matrix @ inner, matrix @ inner + room)
+    best = solve(Problem.least_squares(np.eye(6), wanted, rows=plain), "clarabel", tolerance=1e-10)
+    assert found.x == pytest.approx(best.x, abs=1e-5)
+
+
 def test_a_guess_decides_only_what_no_level_determines() -> None:
     """x = 1 leaves y as guessed, in any units of y."""
     for unit in (1.0, 1e3):
@@ -257,3 +275,38 @@ def test_rounding_at_a_feasible_point_is_no_contradiction() -> None:
     far.add(Rows(sparse.csr_array([[1.0, 0.0]]), np.array([0.1]), np.array([np.inf]), ("row",)))
     far.absorb_rounding(origin, 1e-7)
     assert far.bounds == pytest.approx([0.1])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_start_leads_to_the_nearest_point(seed: int) -> None:
+    """From any set of active rows, also dependent ones, the same point is found, with the multipliers of an optimum."""
+    from solver.qp.active_set import RowPool, nearest_point
+
+    generator = np.random.default_rng(300 + seed)
+    normals = generator.standard_normal((12, 4))
+    normals[6:9] = normals[:3]  # the same rows, with the same bounds
+    lower = normals @ (0.3 * generator.standard_normal(4)) - generator.uniform(0.0, 0.5, 12)
+    lower[6:9] = lower[:3]
+    pool = RowPool(np.array([1.0, 2.0, 0.5, 1.0]))
+    pool.add(rows_of(normals, lower, np.full(12, np.inf)))
+    np.testing.assert_allclose(np.linalg.norm(pool.matrix.toarray(), axis=1), 1.0)
+    origin, basis = generator.standard_normal(4), np.linalg.qr(generator.standard_normal((4, 4)))[0][:, :3]
+    target = 3.0 * generator.standard_normal(3)
+    starts = [
+        (),
+        *(tuple(generator.choice(12, size, replace=False).tolist()) for size in (1, 2, 3, 5)),
+        (0, 6),
+        (1, 7, 2),
+    ]
+    found = [nearest_point(origin, basis, target, pool, start=start) for start in starts if len(start) <= 3]
+    for one in found:
+        assert one.feasible == found[0].feasible
+        if not one.feasible:
+            continue
+        np.testing.assert_allclose(one.z, found[0].z, atol=1e-8)
+        np.testing.assert_allclose(one.x, origin + basis @ one.z, atol=1e-12)
+        assert pool.excess(one.x).min() > -1e-9
+        assert (one.multipliers >= 0.0).all()
+        active = np.array([pool.row(index, basis) for index in one.active]).reshape(-1, 3)
+        np.testing.assert_allclose(one.z - target, active.T @ one.multipliers, atol=1e-8)
+        np.testing.assert_allclose(pool.excess(one.x)[list(one.active)], 0.0, atol=1e-9)
