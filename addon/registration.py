@@ -30,6 +30,7 @@ from .live import control as live
 from .live.properties import LiveSettings
 from .operators import OPERATORS
 from .panels import PANELS
+from .posing import handles, keymap
 from .preferences import Preferences
 from .properties import RecordingFile, Settings
 from .rehearsal.properties import RehearsalSettings
@@ -66,6 +67,7 @@ CLASSES: tuple[Any, ...] = (
     Preferences,
     *load_classes("operators", OPERATORS),
     *load_classes("panels", PANELS),
+    *handles.CLASSES,
     *(cls for extension in EXTENSIONS for cls in extension.CLASSES),
 )
 SETTINGS = MappingProxyType(
@@ -90,6 +92,7 @@ MODULES = (
     posture_cache,
     jobs,
     command,
+    keymap,
     *EXTENSIONS,
 )
 """Modules with properties, handlers or commands of their own, in the order of registration."""

@@ -17,9 +17,9 @@ from ..child_process import ServerProcess
 from ..convert import transform_motion
 from ..interpreter import Interpreter
 from ..jobs import create_job_folder
+from ..pose_writer import PoseWriter, read_pose, restore_pose
 from ..solver_api import MOTION, ScenePose, remove_locked_folder, study_folder
 from ..study import BODY_KEY, TRIAL_KEY, show_trial
-from .apply_pose import PoseWriter, read_pose, restore_pose
 from .responses import MAX_BYTES, Response, parse_response
 
 SHOWN_MESSAGES = 4

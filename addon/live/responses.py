@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..option_labels import use_field_labels
 from ..solver_api import SceneFrame, errors, parse_json_line, scene_frame
 
@@ -18,16 +20,36 @@ INVALID = "garbled"
 
 
 @dataclass(frozen=True, slots=True)
+class DraggedPosture:
+    """A posture on the way to the target of a drag.
+
+    Attributes:
+        rotations: (L, 4) xyzw of each joint from neutral; the root's orientation in the world.
+        translations: (L, 3) [m] the same; the root's position in the world.
+        converged: the posture does not change until the target does.
+        distance: [m] from the target.
+        obstacles: what keeps the body from it.
+    """
+
+    rotations: np.ndarray
+    translations: np.ndarray
+    converged: bool
+    distance: float
+    obstacles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Response:
     """One response.
 
     Attributes:
-        kind: ``"frames"``, ``"pose"``, ``"excitation"``, ``"done"``, ``"error"``, or `INVALID`.
+        kind: ``"frames"``, ``"pose"``, ``"posture"``, ``"excitation"``, ``"done"``, ``"error"``, or `INVALID`.
         serial: serial number of the request; -1 for none.
         frames: results of ``"frames"`` and ``"pose"``.
         time: [s] end of the interval of an excitation.
         links: condition number by link of an excitation; infinite while undetermined.
         notes: checks that are impossible for this rig, of ``"done"``.
+        posture: of a drag.
         message: of an error.
         unchecked: first and last frames of runs that could not be checked.
     """
@@ -37,6 +59,7 @@ class Response:
     frames: tuple[SceneFrame, ...] = ()
     time: float = 0.0
     links: Mapping[str, float] = field(default_factory=dict)
+    posture: DraggedPosture | None = None
     notes: tuple[str, ...] = ()
     message: str = ""
     unchecked: tuple[tuple[int, int], ...] = ()
@@ -62,6 +85,8 @@ def _parse(tree: Any) -> Response:
         return Response(kind, serial, tuple(scene_frame(each) for each in _require_list(tree["frames"])))
     if kind == "pose":
         return Response(kind, serial, (scene_frame(tree["frame"]),))
+    if kind == "posture":
+        return Response(kind, serial, posture=_parse_posture(tree))
     if kind == "excitation":
         links = {name: math.inf if value is None else _require_number(value) for name, value in tree["links"].items()}
         return Response(kind, serial, time=_require_number(tree["time"]), links=links)
@@ -74,7 +99,19 @@ def _parse(tree: Any) -> Response:
     if kind == "error":
         broken = tuple(_parse_run(run) for run in _require_list(tree.get("frames", [])))
         return Response(kind, serial, message=use_field_labels(_require_text(tree["message"])), unchecked=broken)
-    raise errors.UnknownName(str(kind), ("frames", "pose", "excitation", "done", "error"))
+    raise errors.UnknownName(str(kind), ("frames", "pose", "posture", "excitation", "done", "error"))
+
+
+def _parse_posture(tree: Any) -> DraggedPosture:
+    rotations, translations = (np.array(tree[name], float) for name in ("rotations", "translations"))
+    if rotations.shape != (len(translations), 4) or translations.shape != (len(rotations), 3):
+        raise errors.InvalidValue("a posture has one rotation and one translation a link")
+    if not (np.isfinite(rotations).all() and np.isfinite(translations).all()):
+        raise errors.InvalidValue("a posture is finite")
+    obstacles = tuple(use_field_labels(_require_text(text)) for text in _require_list(tree["obstacles"]))
+    return DraggedPosture(
+        rotations, translations, tree["converged"] is True, _require_number(tree["distance"]), obstacles
+    )
 
 
 def _parse_run(run: Any) -> tuple[int, int]:

@@ -6,6 +6,7 @@ A change is detected by a fingerprint of action and settings, and by comparing t
 from __future__ import annotations
 
 import time
+from typing import Protocol
 
 import bpy
 
@@ -19,7 +20,7 @@ from .check_process import CheckProcess
 from .check_results import CheckResults
 from .fingerprint import fingerprint
 from .properties import live_settings, request_options
-from .responses import INVALID
+from .responses import INVALID, Response
 
 SETTLING_TIME = 0.2
 """[s] Time without a change before the timeline is sampled."""
@@ -29,6 +30,13 @@ RESPONSE_TIMEOUT = 30.0
 """[s] Time without a response before the panel shows a message; a slow start takes about ten seconds."""
 NO_RESPONSE = f"The live check has not responded for {RESPONSE_TIMEOUT:.0f} s: wait, or restart it"
 STEPPING_NOTE = "Constraints, NLA or drivers move this rig: only the displayed frame is checked, as a pose at rest"
+
+
+class ResponseReceiver(Protocol):
+    """What takes some of the responses."""
+
+    def add_response(self, response: Response) -> bool:
+        """Take a response; False if it is not for this receiver."""
 
 
 class CheckSession:
@@ -43,6 +51,7 @@ class CheckSession:
         needs_stepping: whether sampling has to step through the frames, which is only done on request.
         change_time: [s] time of the last change that was not handled yet; None without one.
         posture_changed: whether the displayed pose may have changed.
+        drag: the drag that receives postures; None without one.
     """
 
     def __init__(self, scene: bpy.types.Scene, body: bpy.types.Object, process: CheckProcess) -> None:
@@ -52,6 +61,7 @@ class CheckSession:
         self.problem, self.needs_stepping = "", False
         self.change_time: float | None = 0.0
         self.posture_changed = False
+        self.drag: ResponseReceiver | None = None
         self._serial, self._pose_serial, self._sent_fingerprint, self._unkeyed = 0, 0, 0, False
         self._pose_sent: float | None = None
         self._request_time: float | None = None
@@ -65,7 +75,7 @@ class CheckSession:
         if options != self._options:  # properties set by a script trigger no update
             self._options, self.change_time = options, time.monotonic()
         before, was_fresh = self.current_result(scene)
-        received = self._read_responses()
+        received = self.read_responses()
         now, fresh = self.current_result(scene)
         changed = received and (now is not before or fresh is not was_fresh or now is None)
         if not self.process.running:
@@ -134,9 +144,12 @@ class CheckSession:
         """Whether the displayed pose is not keyed."""
         return self._unkeyed
 
-    def _read_responses(self) -> bool:
+    def read_responses(self) -> bool:
+        """Store the responses that have arrived; whether there are any."""
         answers = self.process.responses()
         for answer in answers:
+            if self.drag is not None and self.drag.add_response(answer):
+                continue
             if answer.serial == self._pose_serial:
                 self._pose_sent = None
             if answer.kind == "pose":

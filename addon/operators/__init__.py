@@ -18,6 +18,7 @@ OPERATORS = (
     "capture",
     "retarget",
     "live",
+    "posing",
     "rehearsal",
 )
 """Modules of operators."""

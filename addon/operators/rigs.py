@@ -76,9 +76,9 @@ def output_arguments(folder: Path) -> list[str]:
 def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     """Build the armature of a rig file beside existing ones, with its prior on the bones, coloured by mass."""
     from .. import armature, inertials, viewport
-    from ..capture.apply_pose import show_frame
     from ..legend import show_quantity
     from ..placement import avoid_overlap
+    from ..pose_writer import show_frame
     from ..solver_api import MOTION, read_rig
 
     viewport.hide_startup_cube(context)

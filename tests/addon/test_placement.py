@@ -13,9 +13,9 @@ from mathutils import Matrix
 from addon import armature, convert, scene_rigs
 from addon.action import set_frame_rate
 from addon.authoring import timeline
-from addon.capture.apply_pose import PoseWriter
 from addon.job_messages import find_message
 from addon.placement import avoid_overlap, floor_position, rest_size
+from addon.pose_writer import PoseWriter
 from addon.solver_api import ScenePose
 from addon.study import Study, show_study
 from solver.rig import Rig

@@ -5,9 +5,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from .. import bpy_access, convert
-from ..armature import bone_axes, rig_of
-from ..solver_api import SceneMotion, ScenePose, errors
+from . import bpy_access, convert
+from .armature import bone_axes, rig_of
+from .solver_api import SceneMotion, ScenePose, errors
 
 
 class PoseWriter:
@@ -28,14 +28,22 @@ class PoseWriter:
         Raises:
             InvalidValue: the pose belongs to another rig.
         """
-        if len(pose.rotations) != len(self._rig.links):
+        self.show_posture(body, pose.rotations, np.concatenate([pose.root[None], pose.translations[1:]]))
+
+    def show_posture(self, body: bpy.types.Object, rotations: np.ndarray, translations: np.ndarray) -> None:
+        """Apply a posture in world coordinates: rotations (L, 4) xyzw and translations (L, 3) [m] from neutral.
+
+        Those of the root, the first, are its orientation and position in the world.
+
+        Raises:
+            InvalidValue: the posture belongs to another rig.
+        """
+        if len(rotations) != len(self._rig.links):
             raise errors.InvalidValue(
-                f"the stream has {len(pose.rotations)} links, but {body.name} has {len(self._rig.links)}"
+                f"the posture has {len(rotations)} links, but {body.name} has {len(self._rig.links)}"
             )
-        root_rotation, root_position = convert.transform(
-            body.matrix_world.inverted(), pose.rotations[:1], pose.root[None]
-        )
-        self._pose_bones(body, root_position[0], np.concatenate([root_rotation, pose.rotations[1:]]), pose.translations)
+        root_rotation, root_position = convert.transform(body.matrix_world.inverted(), rotations[:1], translations[:1])
+        self._pose_bones(body, root_position[0], np.concatenate([root_rotation, rotations[1:]]), translations)
 
     def show_frame(self, body: bpy.types.Object, motion: SceneMotion, frame: int) -> None:
         """Apply a frame of a motion of the rig."""

@@ -1,0 +1,215 @@
+"""Posing by dragging, in Blender: the body follows with planted feet, and everything can be taken back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from addon import bpy_access  # noqa: E402
+from addon.armature import build_armature, rig_of  # noqa: E402
+from addon.authoring import timeline  # noqa: E402
+from addon.interpreter import chosen_interpreter  # noqa: E402
+from addon.live.check_process import CheckProcess  # noqa: E402
+from addon.live.responses import parse_response  # noqa: E402
+from addon.live.session import CheckSession  # noqa: E402
+from addon.pose_writer import read_pose, show_frame  # noqa: E402
+from addon.posing.drag import PoseDrag  # noqa: E402
+from addon.posing.mouse_target import MouseTarget  # noqa: E402
+from addon.posing.pins import handle_point, handle_points, pinned_points, toggle_pin  # noqa: E402
+from addon.solver_api import errors, find_handles  # noqa: E402
+from solver.motion import Motion  # noqa: E402
+from solver.rigs import hrp2  # noqa: E402
+from solver.scene.motion import scene_motion  # noqa: E402
+
+PATIENCE = 60.0
+RIG = hrp2()
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait for a response of the child."""
+    stop = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < stop, "no response"
+        time.sleep(0.002)
+
+
+@pytest.fixture
+def session(empty_scene: None) -> Iterator[CheckSession]:
+    """A standing robot and its live check."""
+    body = build_armature(bpy.context, RIG)
+    bpy_access.view_layer(bpy.context).objects.active = body
+    rest = np.zeros((1, RIG.nv))
+    posture = Motion(np.zeros(1), np.array(RIG.provenance["half_sitting"])[None], rest, rest)
+    show_frame(body, scene_motion(RIG, posture), 0)
+    bpy_access.view_layer(bpy.context).update()
+    found = CheckSession(bpy_access.scene(bpy.context), body, CheckProcess(chosen_interpreter(bpy.context)))
+    yield found
+    found.process.end(wait=True)
+
+
+def origins(session: CheckSession) -> dict[str, np.ndarray]:
+    """World positions (3,) [m] of all links, from the bones."""
+    _, body = session.find_scene_and_rig()
+    bpy_access.view_layer(bpy.context).update()
+    graph = bpy.context.evaluated_depsgraph_get()
+    places = timeline.evaluated_links(graph, body, rig_of(body))[1]
+    return dict(zip(RIG.links, places, strict=True))
+
+
+def settle(drag: PoseDrag) -> None:
+    """Apply postures until the body is where the drag can bring it."""
+
+    def is_settled() -> bool:
+        drag.apply()
+        return drag.is_settled
+
+    wait_for(is_settled)
+    drag.apply()
+
+
+def test_the_body_follows_with_planted_feet(session: CheckSession) -> None:
+    """The waist is pulled down by 8 cm: it is there within 1 mm, and the feet stay within .1 mm."""
+    before = origins(session)
+    drag = PoseDrag(session, "waist", np.zeros(3))
+    np.testing.assert_allclose(drag.start, before["waist"], atol=1e-6)
+    drag.move(drag.start - np.array([0.0, 0.0, 0.08]))
+    settle(drag)
+    after = origins(session)
+    drag.end()
+    np.testing.assert_allclose(after["waist"], before["waist"] - [0.0, 0.0, 0.08], atol=1e-3)
+    for foot in ("right_foot", "left_foot"):
+        np.testing.assert_allclose(after[foot], before[foot], atol=1e-4)
+    assert drag.describe() == ""
+    assert session.drag is None
+
+
+def test_a_cancelled_drag_restores_the_posture(session: CheckSession) -> None:
+    """Every bone has the channels that it had before."""
+    _, body = session.find_scene_and_rig()
+    before = read_pose(body)
+    drag = PoseDrag(session, "right_hand", np.zeros(3))
+    drag.move(drag.start + np.array([0.1, 0.0, 0.1]))
+    settle(drag)
+    assert np.abs(origins(session)["right_hand"] - drag.start).max() > 0.05
+    drag.cancel()
+    after = read_pose(body)
+    np.testing.assert_allclose(after, before, atol=1e-6)
+
+
+def test_no_constraint_driver_or_bone_is_added(session: CheckSession) -> None:
+    """A drag changes channels of bones alone."""
+    _, body = session.find_scene_and_rig()
+
+    def parts() -> tuple[int, ...]:
+        constraints = [len(bone.constraints) for bone in body.pose.bones]
+        return (*constraints, int(body.animation_data is not None))
+
+    before = parts()
+    drag = PoseDrag(session, "waist", np.zeros(3))
+    drag.move(drag.start + np.array([0.02, 0.0, -0.02]))
+    settle(drag)
+    drag.end()
+    assert parts() == before
+
+
+def test_an_unreachable_target_says_what_holds_the_body_back(session: CheckSession) -> None:
+    """Pulled up by half a metre, the body stays, and the sentence names the distance and a reason."""
+    drag = PoseDrag(session, "waist", np.zeros(3))
+    drag.move(drag.start + np.array([0.0, 0.0, 0.5]))
+    settle(drag)
+    assert "cm short" in drag.describe()
+    drag.cancel()
+
+
+def test_a_dead_process_keeps_the_posture(session: CheckSession) -> None:
+    """The drag says that the live check ended; the posture is the last one that was shown."""
+    drag = PoseDrag(session, "waist", np.zeros(3))
+    drag.move(drag.start - np.array([0.0, 0.0, 0.03]))
+    settle(drag)
+    shown = origins(session)["waist"]
+    session.process.end(wait=True)
+    drag.move(drag.start - np.array([0.0, 0.0, 0.06]))
+    drag.apply()
+    assert "ended" in drag.describe()
+    assert drag.is_settled
+    np.testing.assert_allclose(origins(session)["waist"], shown, atol=1e-9)
+
+
+def test_pinned_points_stay_while_another_is_dragged(session: CheckSession) -> None:
+    """A pinned hand stays in place; pinning it again removes the pin."""
+    _, body = session.find_scene_and_rig()
+    point = handle_point(body, "left_hand")
+    assert toggle_pin(body, "left_hand", np.zeros(3))
+    before = origins(session)["left_hand"]
+    drag = PoseDrag(session, "waist", np.zeros(3))
+    drag.move(drag.start - np.array([0.0, 0.0, 0.04]))
+    settle(drag)
+    drag.end()
+    np.testing.assert_allclose(origins(session)["left_hand"], before, atol=1e-4)
+    assert not toggle_pin(body, "left_hand", point)
+    assert pinned_points(body) == {}
+
+
+def test_damaged_pins_are_no_pins(empty_scene: None) -> None:
+    """Pins of bones that do not exist, or that are no points, are ignored."""
+    body = build_armature(bpy.context, RIG)
+    body["exciting_dance_pins"] = {"tail": [0.0, 0.0, 0.0], "left_hand": [1.0, 2.0], "head": [float("nan"), 0.0, 0.0]}
+    assert pinned_points(body) == {}
+    body["exciting_dance_pins"] = "none"
+    assert pinned_points(body) == {}
+    with pytest.raises(errors.UnknownLink):
+        handle_point(body, "tail")
+
+
+def test_handles_are_at_the_ends_and_in_the_middle_of_limbs(empty_scene: None) -> None:
+    """Root, chest, head, hands, feet, elbows and knees, at the bones of these links."""
+    body = build_armature(bpy.context, RIG)
+    points = handle_points(body)
+    assert set(points) == set(find_handles(RIG))
+    limbs = {f"{side}_{part}" for side in ("right", "left") for part in ("hand", "forearm", "foot", "shank")}
+    assert limbs | {"waist", "chest", "head"} == set(points)
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ((), (0.1, 0.2, 0.3)),
+        (("Z",), (0.0, 0.0, 0.3)),
+        (("Z", "Z"), (0.1, 0.2, 0.3)),
+        (("shift Z",), (0.1, 0.2, 0.0)),
+        (("Z", "MINUS", "PERIOD", "ONE", "FIVE"), (0.0, 0.0, -0.15)),
+        (("Y", "TWO", "BACK_SPACE", "THREE"), (0.0, 3.0, 0.0)),
+        (("FOUR",), (4.0, 0.0, 0.0)),
+    ],
+)
+def test_axes_and_numbers_limit_the_mouse(keys: tuple[str, ...], expected: tuple[float, float, float]) -> None:
+    """An axis keeps one component, a plane two; a number takes the place of the mouse, as in Blender's own tool."""
+    target = MouseTarget(np.array([0.1, 0.2, 0.3]))
+    for key in keys:
+        name = key.removeprefix("shift ")
+        if name in ("X", "Y", "Z"):
+            target.press_axis("XYZ".index(name), plane=key != name)
+        else:
+            assert target.press_key(name)
+    np.testing.assert_allclose(target.displacement(1.0), expected)
+    assert not target.press_key("Q")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"kind": "posture", "serial": 1}',
+        '{"kind": "posture", "serial": 1, "rotations": [[0,0,0,1]], "translations": [], "converged": true,'
+        ' "distance": 0, "obstacles": []}',
+        '{"kind": "posture", "serial": 1, "rotations": [[0,0,0,1]], "translations": [[0,0,1e999]], "converged": true,'
+        ' "distance": 0, "obstacles": []}',
+    ],
+)
+def test_invalid_postures_are_reported(line: str) -> None:
+    """A line that is no posture of a body is an invalid response, not an error of the add-on."""
+    assert parse_response(line).kind == "garbled"
