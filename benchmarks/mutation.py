@@ -48,6 +48,10 @@ WAITING = 10.0
 """Tests that wait for something are stopped after so many times that limit by the clock."""
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"}
 
+ROUNDING = 1e-6
+"""Literals up to this size stay as they are: they are tolerances of rounding errors, which are chosen so that twice the
+value makes no difference."""
+
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult}
 COMPARISONS = {
     ast.Lt: ast.GtE,
@@ -95,7 +99,10 @@ class Mutant:
 
 
 def mutants_of(path: str, source: str) -> Iterator[Mutant]:
-    """All mutants of a file; annotations, docstrings, messages of exceptions and printed text stay as they are."""
+    """All mutants of a file.
+
+    Annotations, docstrings, messages of exceptions, printed text and tolerances of rounding errors stay as they are.
+    """
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -260,7 +267,7 @@ def _changes(node: ast.AST) -> Iterator[ast.expr]:
         isinstance(node, ast.Constant)
         and isinstance(node.value, int | float)
         and not isinstance(node.value, bool)
-        and node.value
+        and abs(node.value) > ROUNDING
     ):
         yield ast.Constant(2 * node.value if isinstance(node.value, float) else node.value + 1)
     elif isinstance(node, ast.Call):

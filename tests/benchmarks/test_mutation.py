@@ -42,6 +42,12 @@ def test_the_free_size_of_a_shape_only_loses_its_sign() -> None:
     assert sorted(news) == ["(1)", "(1)", "(2)"]
 
 
+def test_tolerances_of_rounding_errors_stay() -> None:
+    """A literal is changed unless it is so small that it can only separate rounding from something else."""
+    news = [mutant.new for mutant in mutants_of("a.py", "b = 1e-9 if c else 1e-3")]
+    assert news == ["(0.002)"]
+
+
 def test_only_the_processor_time_of_tests_is_limited(tmp_path: Path) -> None:
     """A program that never ends is stopped; one that waits for longer than the limit ends by itself."""
     assert _run(tmp_path, ["-c", "while True: pass"], 1.0) != 0
