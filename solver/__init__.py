@@ -62,7 +62,7 @@ EXPORTS = LazyExports(
         "inertials": ("InertialParameters",),
         "rig": ("Rig",),
         "trial": ("Recording", "Trial"),
-        "rigs": ("build_rig", "from_mjcf", "from_urdf", "hoap3", "hrp2", "human"),
+        "rigs": ("build_rig", "from_mjcf", "from_opensim", "from_urdf", "hoap3", "hrp2", "human"),
         "scene.rig": ("read_rig", "write_rig"),
         "formats.read_options": ("ReadOptions",),
         "formats.recording": ("read_recording",),

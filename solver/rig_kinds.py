@@ -57,6 +57,7 @@ RIG_KINDS: list[RigKind] = [
         (XML, ".mjcf"),
         "mujoco",
     ),
+    RigKind("opensim", ".rigs.opensim.rig:from_opensim", "", "A person's OpenSim model", (".osim",), "OpenSimDocument"),
 ]
 """One row per kind. Blender stores the position of a row, so new rows go to the end."""
 

@@ -38,6 +38,7 @@ def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> R
     rig = _require_body(options)
     from ..formats.output_folder import check_reserved_names
     from ..formats.recording import pair_files
+    from ..rigs.opensim.rig import is_opensim
     from ..scene.study_folder import study_files
 
     trials, *_ = ([name for name, _ in pair_files(files)] for files in recordings)
@@ -48,7 +49,12 @@ def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> R
         from ..calibration import load_marker_set
 
         load_marker_set(options.marker_set)
-    check_reserved_names(options.output, study_files(trials))
+    written = study_files(trials)
+    if rig is not None and is_opensim(rig):
+        from ..formats.opensim_writer import identified_model_name
+
+        written = (*written, identified_model_name(rig))
+    check_reserved_names(options.output, written)
     return rig
 
 

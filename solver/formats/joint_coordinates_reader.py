@@ -24,7 +24,7 @@ from ..errors import InputError, InvalidValue
 from ..motion import JointCoordinates
 from ..so3 import quaternion_exp
 from .csv_tables import SI_FACTORS, normalise_unit, read_table
-from .opensim_storage import read_storage
+from .opensim_storage import SIMM_ROWS, read_storage
 from .plate_columns import KNOWN_NAMES
 from .text_files import Warn, ignore_warning
 
@@ -83,8 +83,10 @@ def read_joints_storage(
     Raises:
         InputError: not a storage file, no unit of the angles, an incomplete root pose, or numbers that contradict it.
     """
-    storage = read_storage(path, warn=warn)
+    storage = read_storage(path, leave_out_repeated=True, warn=warn)
     stated = {"yes": "deg", "no": "rad"}.get(storage.header.get("indegrees", "").lower())
+    if stated is None and SIMM_ROWS in storage.header:
+        stated = "deg"
     unit = angles or stated
     if unit not in ANGLE_UNITS:
         problem = "does not state whether its angles are in degrees" if angles is None else f"angles = {angles!r}"

@@ -21,6 +21,8 @@ from .wrench_checks import ForceConvention, check_centres_of_pressure, resolve_f
 LOADED_FORCE = 30.0
 """[N] Highest force below which programs leave out the centre of pressure."""
 END_OF_HEADER = "endheader"
+SIMM_ROWS = "datarows"
+"""Key in the header of SIMM's motion files, whose angles are always in degrees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +55,17 @@ class Storage:
         return self.values[:, self.names.index(name)]
 
 
-def read_storage(path: str | Path, *, warn: Warn = ignore_warning) -> Storage:
+def read_storage(path: str | Path, *, leave_out_repeated: bool = False, warn: Warn = ignore_warning) -> Storage:
     """Read the table of a .mot or .sto file.
+
+    Args:
+        path: the file.
+        leave_out_repeated: leave out all columns of a name that occurs twice, instead of refusing the file.
+        warn: receives messages about irregularities.
 
     Raises:
         InputError: no ``endheader``, no time column, a row of another length than the header, a cell that is no
-            number, times out of order, no rows.
+            number, times out of order, no rows, or a repeated name.
     """
     lines = read_lines(path)
     header, end = parse_header(path, lines)
@@ -72,7 +79,7 @@ def read_storage(path: str | Path, *, warn: Warn = ignore_warning) -> Storage:
         problem = f"the first column must be 'time', not {names[0]!r}" if names else "no column names"
         raise InputError(path, problem, place=f"line {labels_at + 1}", remedy="Export it again with a time column")
     twice = find_repeated(names)
-    if twice:
+    if twice and not leave_out_repeated:
         problem = f"column names occur twice: {', '.join(twice)}"
         raise InputError(path, problem, place=f"line {labels_at + 1}", remedy="Give every column its own name")
     table, places, stamps = _parse_rows(path, lines, labels_at + 1, names)
@@ -81,8 +88,14 @@ def read_storage(path: str | Path, *, warn: Warn = ignore_warning) -> Storage:
         warn(f"{Path(path).name}: the header states {declared} rows, but there are {len(table)}; all are used")
     check_times(table[:, 0], places, path)
     in_degrees = header.get("indegrees", "no").lower() == "yes"
+    kept = [k for k, name in enumerate(names) if k and name not in twice]
     return Storage(
-        tuple(names[1:]), undo_rounding(table[:, 0], stamps), table[:, 1:], header, in_degrees, tuple(places)
+        tuple(names[k] for k in kept),
+        undo_rounding(table[:, 0], stamps),
+        table[:, kept],
+        header,
+        in_degrees,
+        tuple(places),
     )
 
 
@@ -186,14 +199,18 @@ def _check_loaded(
 
 
 def has_forces(path: str | Path) -> bool:
-    """Whether the column names of a storage file name forces; the same suffix also serves joint angles."""
-    return has_force_columns(_read_head(path)[1])
+    """Whether a storage file is of forces; the same suffix also serves joint angles.
+
+    SIMM's motion files hold joint angles, and may repeat the forces of the trial.
+    """
+    header, names = _read_head(path)
+    return has_force_columns(names) and SIMM_ROWS not in header
 
 
 def has_trial(path: str | Path) -> bool:
-    """Whether a storage file has force columns or orientations, or states whether its angles are in degrees."""
+    """Whether a storage file has force columns or orientations, or joint angles whose unit is known."""
     header, names = _read_head(path)
-    return has_force_columns(names) or "indegrees" in header or has_orientations(path)
+    return has_force_columns(names) or "indegrees" in header or SIMM_ROWS in header or has_orientations(path)
 
 
 def _read_head(path: str | Path) -> tuple[dict[str, str], list[str]]:

@@ -324,10 +324,11 @@ def _read_file(
         path: of the file.
         options: how it is read.
         warnings: to which messages are added.
-        motion: the file of the same trial's motion and its vertical axis.
+        motion: the file of the same trial's motion and its vertical axis, empty if it has none.
     """
     row = find_format(path.suffix)
     assert row is not None
+    motion = motion if motion is not None and motion[1] else None
     part, up = row.load_reader()(path, options, None if motion is None else motion[1], warnings.append)
     kinds = _kinds_present(part)
     if content_kind(path) == FORCES and options.force_up is None and motion is not None and up != motion[1]:

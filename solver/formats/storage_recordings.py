@@ -23,10 +23,11 @@ def find_kind(path: Path, searching: bool) -> str | None:
 
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read a storage file; see `read_options.Reader`."""
+    """Read a storage file; see `read_options.Reader`. Joint angles without a pose of the root have no vertical axis."""
     kind, name = find_kind(path, False), printable_name(path.stem)
     if kind == JOINTS:
-        return Recording(name, joints=read_joints_storage(path, options.angles, warn=warn)), "z"
+        joints = read_joints_storage(path, options.angles, warn=warn)
+        return Recording(name, joints=joints), "" if joints.root is None else "z"
     if kind == SEGMENTS:
         segments, up = read_orientations_storage(path, options.up, warn=warn)
         return Recording(name, segments=segments), up

@@ -63,6 +63,12 @@ def _write_joints(robot: Element, rig: Rig, index: int) -> None:
     if joint.kind in ("revolute", "continuous", "prismatic"):
         _write_joint(robot, link, (parent, link), joint, limits)
         return
+    if joint.kind == "free":
+        element = SubElement(robot, "joint", name=link, type="floating")
+        for role, end in (("parent", parent), ("child", link)):
+            SubElement(element, role, link=end)
+        _write_origin(element, joint.position, joint.rotation)
+        return
     if joint.kind not in ("spherical", "universal"):
         raise InvalidValue(f"URDF cannot hold the {joint.kind} joint of link {link!r}")
     parts = (limits.lower, limits.upper, limits.speed, limits.torque)

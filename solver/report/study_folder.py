@@ -13,12 +13,14 @@ from ..calibration.calibration_file import CALIBRATION
 from ..formats.atomic import write_atomically
 from ..formats.joint_coordinates import write_coordinates
 from ..formats.json_values import to_json_values
+from ..formats.opensim_writer import identified_model_name, write_opensim
 from ..formats.output_folder import write_folder
 from ..formats.urdf_writer import write_urdf
 from ..identification.added_load import AddedLoad
 from ..identification.result import Identification
 from ..identification.result_table import write_result_table
 from ..inertials import InertialParameters
+from ..rigs.opensim.rig import is_opensim
 from ..scene import study_folder as names
 from ..scene.covariance import COVARIANCE, InertialCovariance
 from ..scene.motion import RECORDING, scene_recording
@@ -44,8 +46,8 @@ def write_study(
     """Write a study's folder, completely or not at all; returns the names of the files.
 
     ``result.json`` and ``result.csv`` (the parameters), ``covariance.npz`` (of all links together), ``report.html``,
-    ``rig.json`` (the scene's rig), ``rig.urdf`` (with the identified inertials), ``calibration.json``, and for every
-    trial ``NAME.motion.npz`` (the rig's motion and the wrenches as they entered the equations, without loss),
+    ``rig.json`` (the scene's rig), ``rig.urdf`` (with the identified inertials),
+    ``MODEL_identified.osim`` (of an OpenSim model), ``calibration.json``, and for every trial ``NAME.motion.npz`` (the rig's motion and the wrenches as they entered the equations, without loss),
     ``NAME.recording.npz`` (markers and forces, for Blender), ``NAME.mot`` and ``NAME.csv`` (joint coordinates) and
     ``NAME.markers.csv`` (error of every marker).
 
@@ -103,6 +105,8 @@ def _write_identification(study: Study, found: Identification, folder: Path) -> 
         COVARIANCE.write(folder / names.COVARIANCE_FILE, InertialCovariance(result.links, found.covariance_root))
     if np.all(found.parameters.masses >= 0.0):
         write_urdf(study.rig, folder / names.URDF_FILE, found.parameters)
+    if is_opensim(study.rig) and found.estimate.satisfies == "consistent":
+        write_opensim(study.rig, folder / identified_model_name(study.rig), found.parameters)
 
 
 def build_result(study: Study, found: Identification) -> SceneResult:

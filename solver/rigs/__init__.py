@@ -21,6 +21,7 @@ from .hoap3 import hoap3
 from .hrp2 import hrp2
 from .human import human
 from .mjcf import from_mjcf
+from .opensim.rig import from_opensim
 from .robot_files import find_file_kind
 from .urdf import from_urdf
 
@@ -93,6 +94,7 @@ __all__ = [
     "build_rig",
     "builder_arguments",
     "from_mjcf",
+    "from_opensim",
     "from_urdf",
     "hoap3",
     "hrp2",

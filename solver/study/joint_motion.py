@@ -16,6 +16,7 @@ from ..patch import ContactPolygon
 from ..rig import Rig
 from ..so3 import rotation_between, to_quaternion
 from ..trial import Recording
+from .opensim_motion import is_opensim_motion, opensim_configurations
 from .values import Poses, TrialRecord
 
 RADIANS_PER_DEGREE = np.pi / 180.0
@@ -87,6 +88,8 @@ def compute_configurations(
     Raises:
         InvalidValue: see `poses_of`.
     """
+    if is_opensim_motion(rig, joints.names):
+        return opensim_configurations(rig, joints)
     columns = _map_columns(rig, joints)
     tangents = np.zeros((len(joints), rig.model.nv))
     for place, (column, factor) in columns.items():
@@ -153,7 +156,7 @@ def _map_columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, 
     if len(set(OPENSIM_COORDINATES) & set(joints.names)) >= 2:
         raise InvalidValue(
             f"{', '.join(unknown)} are coordinates of an OpenSim model, whose joints and axes are not those of "
-            f"{rig.name} ({choices}); track the recorded markers with one of our rigs instead"
+            f"{rig.name} ({choices}); give that model (.osim) as the rig, or track the recorded markers"
         )
     if unknown:
         raise InvalidValue(f"{', '.join(unknown)}: not joints of {rig.name}; known: {choices}")
