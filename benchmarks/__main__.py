@@ -14,6 +14,7 @@ VERBS = {
     "house": "benchmarks.house",
     "faults": "benchmarks.faults",
     "mutation": "benchmarks.mutation",
+    "opensim": "benchmarks.opensim_models",
 }
 """Verb and the module whose ``main(arguments) -> exit code`` does it."""
 

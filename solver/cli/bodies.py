@@ -160,7 +160,8 @@ def add_rig(parser: argparse.ArgumentParser) -> None:
     """Add the rig to which recorded joint coordinates belong."""
     group = parser.add_argument_group("rig", "for recordings of joint coordinates instead of markers")
     robots = ", ".join(name for name in built_in_rigs() if name != "human")
-    group.add_argument("--rig", metavar="BODY", help=f"{robots}, a .urdf file, or a rig.json of this program")
+    files = f"a robot's or person's model ({', '.join(robot_suffixes())}), also among the recordings"
+    group.add_argument("--rig", metavar="BODY", help=f"{robots}, {files}, or a rig.json of this program")
     group.add_argument(
         "--packages", nargs="+", default=(), metavar="DIR", help="folders that package:// paths start at"
     )
@@ -175,6 +176,21 @@ def add_standing(parser: argparse._ActionsContainer) -> None:
     )
     parser.add_argument("--planted-foot", metavar="PATCH", help=words)
     add_former_name(parser, "--planted-foot", "--standing")
+
+
+def take_rig(options: argparse.Namespace) -> None:
+    """Take a model's file out of the recordings and name it as the rig, as if it followed ``--rig``.
+
+    Raises:
+        InvalidValue: several rigs.
+    """
+    files = [file for file in options.files if file.suffix.lower() in robot_suffixes()]
+    if not files:
+        return
+    if len(files) > 1 or options.rig is not None:
+        named = [*(() if options.rig is None else (options.rig,)), *map(str, files)]
+        raise InvalidValue(f"{', '.join(named)}: name one rig for all recordings")
+    options.rig, options.files = str(files[0]), [file for file in options.files if file not in files]
 
 
 def rig_of(options: argparse.Namespace) -> Rig | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..files import Paths, as_paths
 from ..progress import Progress
-from .bodies import add_rig
+from .bodies import add_rig, take_rig
 from .foreseen import require_sense
 from .options import (
     add_jobs,
@@ -28,13 +28,15 @@ EXPLANATION = """
 Calibrates the subject, estimates the body mass, tracks the markers, checks the force plates, selects the frames in
 which every contact is measured, identifies, and tests the result on trials left out. Writes result.json, result.csv,
 rig.urdf, the motions and report.html. With --rig the recordings hold joint coordinates instead of markers: encoders of
-a robot, or a motion that `track` or `export` wrote.
+a robot, or a motion that `track` or `export` wrote. With an OpenSim model they hold the joint angles of OpenSim's
+inverse kinematics (.mot) or the poses of its BodyKinematics (.sto), and MODEL_identified.osim is written, too.
 
 Examples:
   python -m solver identify recordings/ --height 1.75 --mass 70 --sex female --output results
   python -m solver identify static.trc squats.trc squats.mot --mass 70 --sex male --method hierarchical --output results
   python -m solver identify walk.c3d --height 1.8 --mass 82 --sex male --bootstrap 0 --output quick
   python -m solver identify robot_angles.csv robot_wrenches.csv --rig hoap3 --output results
+  python -m solver identify subject.osim walk_ik.mot walk_grf.mot --output results
   python -m solver identify jumps.trc --mass 64 --sex female --flight-only --output from_flight
   python -m solver identify dance.mot dance_wrenches.csv --rig robot.urdf --filter human_8hz --output results
 """
@@ -64,6 +66,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
+    take_rig(options)
     rig = require_sense(options, options.files)
 
     from dataclasses import replace

@@ -9,7 +9,7 @@ from ..errors import InvalidValue
 from ..person import STATURE_GUESS
 from ..progress import Progress
 from .argument_types import path, path_ending
-from .bodies import add_rig
+from .bodies import add_rig, take_rig
 from .foreseen import LIKELY_MASS, require_sense
 from .options import (
     KEYS,
@@ -65,6 +65,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
+    take_rig(options)
     body: Calibration | Rig | None = require_sense(options, options.files)
     from ..calibration.calibration import Calibration
     from ..calibration.calibration_file import CALIBRATION

@@ -46,10 +46,10 @@ def write_study(
     """Write a study's folder, completely or not at all; returns the names of the files.
 
     ``result.json`` and ``result.csv`` (the parameters), ``covariance.npz`` (of all links together), ``report.html``,
-    ``rig.json`` (the scene's rig), ``rig.urdf`` (with the identified inertials),
-    ``MODEL_identified.osim`` (of an OpenSim model), ``calibration.json``, and for every trial ``NAME.motion.npz`` (the rig's motion and the wrenches as they entered the equations, without loss),
-    ``NAME.recording.npz`` (markers and forces, for Blender), ``NAME.mot`` and ``NAME.csv`` (joint coordinates) and
-    ``NAME.markers.csv`` (error of every marker).
+    ``rig.json`` (the scene's rig), ``rig.urdf`` and, of an OpenSim model, ``MODEL_identified.osim`` (identified
+    inertials), ``calibration.json``, and for every trial ``NAME.motion.npz`` (the rig's motion and the wrenches as they
+    entered the equations, without loss), ``NAME.recording.npz`` (markers and forces, for Blender), ``NAME.mot`` and
+    ``NAME.csv`` (joint coordinates) and ``NAME.markers.csv`` (error of every marker).
 
     Args:
         folder: may exist; its other files are kept.

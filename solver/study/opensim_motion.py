@@ -15,6 +15,7 @@ from ..rigs.opensim.kinematics import BodyPoses, body_poses
 from ..rigs.opensim.rig import body_placements, is_opensim, model_of
 from ..rigs.root_and_up_axis import FILE_TO_WORLD
 from ..so3 import log, to_quaternion
+from ..trial import Recording
 
 VALUE_ENDING, OTHER_ENDINGS = "/value", ("/speed", "/activation", "/fiber_length")
 """Endings of columns of OpenSim's states: coordinates, and others that are left out."""
@@ -30,6 +31,22 @@ MAX_SHOWN = 8
 def is_opensim_motion(rig: Rig, names: Sequence[str]) -> bool:
     """Whether columns are of OpenSim's programs, not of this program's own files, whose columns are links."""
     return is_opensim(rig) and not set(names) & set(rig.links[1:])
+
+
+def explain_missing_angles(rig: Rig, recordings: Sequence[Recording]) -> str:
+    """Why recordings without joint angles cannot move a model, in one sentence."""
+    model = model_of(rig)
+    marked = [recording for recording in recordings if recording.markers is not None]
+    remedy = "give the joint angles of its inverse kinematics (.mot), or the poses of its BodyKinematics (.sto)"
+    if not marked:
+        return f"no trial has a motion of {model.path.name}; {remedy}"
+    names = {name for recording in marked for name in recording.markers.names}  # type: ignore[union-attr]
+    if not names & set(model.markers):
+        return (
+            f"none of the {len(model.markers)} markers of {model.path.name} is in {marked[0].name}, and no trial has "
+            f"joint angles; {remedy}"
+        )
+    return f"{marked[0].name} holds markers, from which OpenSim computes the angles of {model.path.name}; {remedy}"
 
 
 def opensim_configurations(rig: Rig, joints: JointCoordinates) -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +105,8 @@ def _coordinate_values(
             values[name] = np.full(count, coordinate.default)
             continue
         values[name] = np.radians(columns[column]) if degrees[column] and name in angles else columns[column]
-        _check_range(model, coordinate, values[name])
+        if name not in followers:
+            _check_range(model, coordinate, values[name])
     for coupling in model.couplings:
         given = np.column_stack([values[name] for name in coupling.independent])
         values[coupling.dependent] = coupling.scale * np.asarray(coupling.function.evaluate(given))
@@ -141,7 +159,7 @@ def _to_configurations(rig: Rig, poses: BodyPoses) -> np.ndarray:
             turn = poses.rotations[body] @ place.rotation.T
             rotations[place.link], origins[place.link] = turn, poses.positions[body] - turn @ place.position
     q = np.empty((len(rotations[0]), rig.nq))
-    for link, (joint, place, _) in enumerate(joint_slices(rig)):
+    for link, (joint, entries, _) in enumerate(joint_slices(rig)):
         turn, move = rotations[link], origins[link]
         if joint.parent >= 0:
             base = rotations[joint.parent]
@@ -150,14 +168,14 @@ def _to_configurations(rig: Rig, poses: BodyPoses) -> np.ndarray:
             turn = joint.rotation.T @ np.einsum("nij,nik->njk", base, turn)
             move = move @ joint.rotation
         if joint.kind == "free":
-            q[:, place.start : place.start + 3] = move
-            q[:, place.start + 3 : place.start + POSE] = _quaternions(turn)
+            q[:, entries.start : entries.start + 3] = move
+            q[:, entries.start + 3 : entries.start + POSE] = _quaternions(turn)
         elif joint.kind == "spherical":
-            q[:, place] = _quaternions(turn)
+            q[:, entries] = _quaternions(turn)
         elif joint.kind == "prismatic":
-            q[:, place.start] = move @ joint.axes[0]
+            q[:, entries.start] = move @ joint.axes[0]
         else:
-            q[:, place.start] = _unwrap(_rotation_vectors(turn) @ joint.axes[0])
+            q[:, entries.start] = _unwrap(_rotation_vectors(turn) @ joint.axes[0])
     return q
 
 

@@ -11,12 +11,14 @@ from ..motion import SegmentPoses
 from ..parallel import parallel_map
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
+from ..rigs.opensim.rig import is_opensim
 from ..tracking import TrackingOptions, targets_from_attachments, track_markers
 from ..tracking.bone_mapping import BoneMapping, guess_mapping, mapping_notes, targets_from_segments
 from ..tracking.smoothing import SmoothingOptions, smooth
 from ..tracking.track import track_targets
 from ..trial import Recording
 from .joint_motion import convert_joint_recordings
+from .opensim_motion import explain_missing_angles
 from .values import Poses, Settings, TrialRecord
 
 MIN_FRAMES_FOR_PROCESSES = 3000
@@ -45,6 +47,8 @@ def compute_poses(
     following = convert_segment_recordings(body, recordings, mapping, progress)
     records = tuple(moved if moved.poses is not None else own for moved, own in zip(following, given))
     if all(record.poses is None for record in records):
+        if is_opensim(body):
+            raise InvalidValue(explain_missing_angles(body, recordings))
         raise InvalidValue(f"no trial has joint coordinates of {body.name}; markers need a person's calibration")
     return body, records
 

@@ -190,8 +190,8 @@ class _ModelReader:
         if not names:
             raise InputError(self.path, "holds no body", remedy="Give a model with bodies")
         bodies = {name: self._read_body(name, element) for name, element in zip(names, elements)}
-        joints = self._read_new_joints(bodies) if self.version in NEW else self._read_old_joints(elements, bodies)
-        joints = self._sort_joints(joints, bodies)
+        listed = self._read_new_joints(bodies) if self.version in NEW else self._read_old_joints(elements, bodies)
+        joints = self._sort_joints(listed, bodies)
         bodies = {joint.child.body: bodies[joint.child.body] for joint in joints}
         coordinates = [coordinate.name for joint in joints for coordinate in joint.coordinates]
         self._check_names("coordinate", coordinates)

@@ -39,9 +39,7 @@ def body_poses(model: OpenSimModel, values: Mapping[str, np.ndarray]) -> BodyPos
     return BodyPoses(rotations, positions)
 
 
-def relative_pose(
-    joint: OpenSimJoint, values: Mapping[str, np.ndarray], count: int
-) -> tuple[np.ndarray, np.ndarray]:
+def relative_pose(joint: OpenSimJoint, values: Mapping[str, np.ndarray], count: int) -> tuple[np.ndarray, np.ndarray]:
     """Axes (N, 3, 3) and origin (N, 3) [m] of a joint's child body in its parent body."""
     turn, move = joint_transform(joint, values, count)
     parent, child = joint.parent, joint.child
@@ -50,9 +48,7 @@ def relative_pose(
     return rotation, position
 
 
-def joint_transform(
-    joint: OpenSimJoint, values: Mapping[str, np.ndarray], count: int
-) -> tuple[np.ndarray, np.ndarray]:
+def joint_transform(joint: OpenSimJoint, values: Mapping[str, np.ndarray], count: int) -> tuple[np.ndarray, np.ndarray]:
     """Axes (N, 3, 3) and origin (N, 3) [m] of a joint's child frame in its parent frame."""
     turn, move = np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 3))
     for axis in joint.rotations:

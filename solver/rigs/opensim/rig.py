@@ -189,7 +189,9 @@ def _convert(model: OpenSimModel) -> _Converted:
         free += [joint.name] * (kind == "floating")
         round_ += [joint.name] * (kind == "spherical")
         ends = (joint.parent.body, joint.child.body)
-        joints[joint.name] = UrdfJoint(joint.name, kind, *ends, rotation, place, axis / np.linalg.norm(axis), lower, upper)
+        joints[joint.name] = UrdfJoint(
+            joint.name, kind, *ends, rotation, place, axis / np.linalg.norm(axis), lower, upper
+        )
     links = {
         body.name: UrdfLink(
             body.name, Element("link"), body.mass, body.com - origins[body.name], consistent_inertia(body.inertia)

@@ -1,0 +1,197 @@
+"""Figures of OpenSim models: ``python -m benchmarks opensim [--python PYTHON] [--data DIR] [--models DIR]``.
+
+Identifies the masses of a subject's scaled model on some trials, and lets OpenSim's own inverse dynamics measure the
+residual force and moment at the pelvis on the other ones, with the model as it was, scaled to the right mass, and
+identified; motions and corrected plates are the same for all three. ``--python`` names an interpreter that has the
+package ``opensim``, which this program does not need; without it only reading and writing are measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+import solver
+from solver.formats.opensim_storage import read_storage, write_storage
+from solver.formats.opensim_writer import write_opensim
+from solver.inertials import InertialParameters
+from solver.plate_options import PlateOptions
+from solver.report.study_folder import write_study
+from solver.rig import Rig
+from solver.rigs.opensim.document import read_opensim
+from solver.rigs.opensim.rig import APPROXIMATED, from_opensim
+from solver.signals import preset_of
+from solver.study.joint_motion import convert_joint_recordings
+from solver.study.pipeline import prepare
+from solver.trial import Trial
+
+from .identification import DATA
+from .reference import reference_line
+
+MODELS = DATA.parent / "models" / "opensim"
+SUBJECT, SCALED = "subject_a", "subject_a_scaled.osim"
+FOLDS = (
+    (("squats1", "STS1", "DJ1", "walking1"), ("DJ2", "walkingTI1")),
+    (("squats1", "STS1", "DJ2", "walkingTI1"), ("DJ1", "walking1")),
+    (("STS1", "DJ1", "DJ2", "walking1", "walkingTI1"), ("squats1",)),
+)
+"""Trials to identify on, and trials not used."""
+ROOT = ("pelvis_tx_force", "pelvis_ty_force", "pelvis_tz_force"), (
+    "pelvis_tilt_moment", "pelvis_list_moment", "pelvis_rotation_moment",
+)  # fmt: skip
+"""Residuals at the pelvis in the results of OpenSim's inverse dynamics."""
+EULER = tuple(tuple(f"arm_{way}_{side}" for way in ("flex", "add", "rot")) for side in "rl")
+"""Coordinates that jump between equivalent triples near gimbal lock."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks opensim", description=__doc__)
+    parser.add_argument("--python", type=Path, help="interpreter that has the package opensim")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of recordings (default: %(default)s)")
+    parser.add_argument("--models", type=Path, default=MODELS, help="folder of models (default: %(default)s)")
+    options = parser.parse_args(list(arguments))
+    print(reference_line())
+    with tempfile.TemporaryDirectory() as folder:
+        measure_files(sorted(options.models.rglob("*.osim")), Path(folder))
+        if options.python is None:
+            print("residuals: not measured without --python")
+            return 0
+        if not (options.models / SCALED).is_file():
+            print(f"residuals: no {SCALED} in {options.models}")
+            return 0
+        measure_residuals(options, Path(folder))
+    return 0
+
+
+def measure_files(paths: Sequence[Path], folder: Path) -> None:
+    """Read, write and read again every model."""
+    for path in paths:
+        start = time.process_time()
+        try:
+            rig = from_opensim(path)
+        except solver.SolverError as error:
+            print(f"{path.name}: refused: {error}")
+            continue
+        seconds = time.process_time() - start
+        model = read_opensim(path)
+        deviation, total = round_trip(rig, folder / path.name)
+        print(f"{path.name}: {rig.summary}; {seconds:.2f} s; round trip {deviation:.1e}, total mass {total:.1e}")
+        print(f"  {len(model.bodies)} bodies, {len(model.coordinates)} coordinates, {len(model.markers)} markers")
+        for text in rig.provenance[APPROXIMATED]:  # type: ignore[attr-defined]
+            print(f"  approximated: {text}")
+
+
+def round_trip(rig: Rig, path: Path) -> tuple[float, float]:
+    """Largest errors of other inertials that were written and read again: of any number, and of the total mass."""
+    other = InertialParameters(rig.links, rig.prior.values * 1.1)
+    write_opensim(rig, path, other)
+    again = from_opensim(path).prior
+    return float(np.abs(again.values - other.values).max()), abs(again.total_mass - other.total_mass)
+
+
+def measure_residuals(options: argparse.Namespace, folder: Path) -> None:
+    """Residuals at the pelvis on trials not used, of the model as it was, scaled, and identified."""
+    model = options.models / SCALED
+    rig = from_opensim(model)
+    names = {trial for fold in FOLDS for part in fold for trial in part}
+    recordings = {name: read_trial(options.data / SUBJECT, name) for name in sorted(names)}
+    for fitted, tested in FOLDS:
+        study = solver.identify([recordings[name] for name in fitted], rig=rig, settings=solver.Settings(bootstrap=0))
+        assert study.mass is not None
+        place = folder / "_".join(fitted)
+        place.mkdir()
+        write_study(place / "study", study)
+        models = {
+            "as it was": model,
+            "scaled": place / "scaled.osim",
+            "identified": place / "study" / f"{model.stem}_identified.osim",
+        }
+        write_opensim(rig, models["scaled"], rig.prior.scaled(study.mass.mass))
+        plates = PlateOptions(known=study.known_plates)
+        records = convert_joint_recordings(rig, [recordings[name] for name in tested])
+        prepared = prepare(rig, records, preset_of("human_8hz"), stated_mass=study.mass.mass, plates=plates)
+        print(f"identified on {', '.join(fitted)}: {study.mass.mass:.2f} kg")
+        for trial in prepared.trials:
+            storage = options.data / SUBJECT / "reference_ik" / f"{trial.name}.mot"
+            compare(options.python, trial, storage, models, place)
+
+
+def read_trial(folder: Path, name: str) -> solver.Recording:
+    """Joint angles and forces of a trial."""
+    return solver.read_recording(
+        [folder / "reference_ik" / f"{name}.mot", folder / "forces" / f"{name}.mot"], name=name
+    )
+
+
+def compare(python: Path, trial: Trial, storage: Path, models: Mapping[str, Path], folder: Path) -> None:
+    """Print RMS residuals [N, N m] of every model on one trial, over its frames that count."""
+    coordinates, wrench = folder / f"{trial.name}_ik.mot", folder / f"{trial.name}_wrench.mot"
+    angles = read_storage(storage)
+    write_storage(coordinates, angles.times, angles.names, continuous(angles.names, angles.values))
+    write_wrench(wrench, trial)
+    times = trial.motion.times[trial.counted]
+    tasks = [
+        {"model": str(path), "coordinates": str(coordinates), "wrench": str(wrench), "body": "pelvis", "cutoff": 8.0,
+         "start": float(times[0]), "stop": float(times[-1]), "output": str(folder / f"{trial.name}_{k}.sto")}
+        for k, path in enumerate(models.values())
+    ]  # fmt: skip
+    (folder / "tasks.json").write_text(json.dumps(tasks))
+    judge = Path(__file__).with_name("opensim_judge.py")
+    done = subprocess.run(
+        [str(python), "-I", str(judge), str(folder / "tasks.json")], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"OpenSim failed: {done.stderr[-800:]}")
+    masses = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, np.ndarray] = {}
+    for label, mass, task in zip(models, masses, tasks):
+        result = read_storage(str(task["output"]))
+        near = np.abs(result.times[:, None] - times).min(axis=1) < 1e-3
+        found[label] = np.array([[np.sqrt(np.mean(result.column(axis)[near] ** 2)) for axis in axes] for axes in ROOT])
+        force, moment = np.linalg.norm(found[label], axis=1)
+        print(f"  {trial.name}, {label}: {mass:.3f} kg, force {force:.1f} N, moment {moment:.2f} N m")
+    lengths = np.linalg.norm(found["identified"], axis=1) / np.linalg.norm(found["scaled"], axis=1)
+    axes = (found["identified"] / found["scaled"]).ravel()
+    shown = " ".join(f"{ratio:.2f}" for ratio in axes)
+    print(
+        f"    identified over scaled: force {lengths[0]:.2f}, moment {lengths[1]:.2f}; axes {shown}, {axes.mean():.2f}"
+    )
+
+
+def write_wrench(path: Path, trial: Trial) -> None:
+    """Corrected force and moment of all contacts together about the world's origin, in the model's axes, y up."""
+    total = trial.wrenches.values.sum(axis=1)
+    turn = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+    force, moment = total[:, :3] @ turn.T, total[:, 3:] @ turn.T
+    names = [
+        f"{quantity}{axis}" for quantity in ("ground_force_v", "ground_force_p", "ground_moment_m") for axis in "xyz"
+    ]
+    values = np.nan_to_num(np.concatenate([force, np.zeros((len(force), 3)), moment], axis=1))
+    write_storage(path, trial.wrenches.times, names, values)
+
+
+def continuous(names: Sequence[str], values: np.ndarray) -> np.ndarray:
+    """Coordinates whose triples of angles are, of the equivalent ones, nearest to those of the frame before."""
+    result = np.array(values)
+    for triple in EULER:
+        columns = [names.index(name) for name in triple]
+        for frame in range(1, len(result)):
+            before, own = result[frame - 1, columns], result[frame, columns]
+            a, b, c = own
+            choices = [own, np.array([a + np.pi, np.pi - b, c + np.pi])]
+            choices = [each + 2.0 * np.pi * np.round((before - each) / (2.0 * np.pi)) for each in choices]
+            result[frame, columns] = min(choices, key=lambda each: float(np.abs(each - before).sum()))
+    return result
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
