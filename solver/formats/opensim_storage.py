@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..wrenches import Wrenches
 from .atomic import write_atomically
 from .axes_and_units import length_in_metres, to_z_up
-from .plate_columns import check_free_moments, find_plate_columns, has_force_columns, has_free_moments
+from .plate_columns import check_free_moments, find_plate_columns, has_force_columns, has_free_moments, has_only_forces
 from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines, split_cells, undo_rounding
 from .uniform_sampling import resample_wrenches
 from .wrench_checks import ForceConvention, check_centres_of_pressure, resolve_force_up
@@ -204,7 +204,7 @@ def has_forces(path: str | Path) -> bool:
     SIMM's motion files hold joint angles, and may repeat the forces of the trial.
     """
     header, names = _read_head(path)
-    return has_force_columns(names) and SIMM_ROWS not in header
+    return has_force_columns(names) and (SIMM_ROWS not in header or has_only_forces(names))
 
 
 def has_trial(path: str | Path) -> bool:

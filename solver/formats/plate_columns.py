@@ -39,6 +39,11 @@ def has_force_columns(names: Sequence[str]) -> bool:
     )
 
 
+def has_only_forces(names: Sequence[str]) -> bool:
+    """Whether all columns but the time have OpenSim's names of forces, points and moments."""
+    return all(_FORCE_COLUMN.match(name) or _TORQUE_COLUMN.match(name) for name in names if name.lower() != "time")
+
+
 def has_free_moments(names: Sequence[str]) -> bool:
     """Whether the names of these columns identify free moments; other moments may be about any point."""
     return _has_opensim_names(names)

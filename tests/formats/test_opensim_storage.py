@@ -9,6 +9,7 @@ import pytest
 
 from solver.errors import InputError
 from solver.formats.opensim_storage import has_forces, read_forces, read_storage, write_storage
+from solver.formats.recording import read_recording
 from solver.formats.wrench_checks import centres_of_pressure
 from tests.formats.recording_files import force_names, standing_mot, times, to_y_up, write_mot
 
@@ -227,3 +228,21 @@ def test_a_free_moment_that_is_missing_under_load_is_refused(tmp_path: Path) -> 
         read_forces(path)
     total = read_forces(path, missing="keep").total
     assert np.isnan(total).any(axis=1).nonzero()[0].tolist() == [len(total) - 3]
+
+
+def test_a_simm_motion_holds_angles_in_degrees_beside_forces(tmp_path: Path) -> None:
+    """SIMM's motion files state no unit, since it is degrees, and may repeat the trial's forces; these are left out."""
+    forces = ["ground_force_vx", "ground_force_vy", "ground_force_vz"]
+    names = ["time", "hip_flexion_r", "pelvis_tx", *forces, *forces]
+    rows = "\n".join("\t".join(map(str, [0.01 * k, 10.0 * k, 0.5, *[1.0] * 6])) for k in range(5))
+    path = tmp_path / "walk_ik.mot"
+    path.write_text(f"name walk\ndatacolumns {len(names)}\ndatarows 5\nendheader\n{chr(9).join(names)}\n{rows}\n")
+    joints = read_recording([path]).joints
+    assert joints is not None
+    assert joints.names == ("hip_flexion_r", "pelvis_tx")
+    assert joints.units[0] == "deg or m"
+    alone = tmp_path / "walk_grf.mot"
+    table = "\n".join("\t".join(map(str, [0.01 * k, 0.0, 700.0, 0.0])) for k in range(5))
+    alone.write_text(f"name walk\ndatacolumns 4\ndatarows 5\nendheader\n{chr(9).join(['time', *forces])}\n{table}\n")
+    assert has_forces(alone)
+    assert not has_forces(path)
