@@ -147,7 +147,11 @@ def compare(python: Path, trial: Trial, storage: Path, models: Mapping[str, Path
     (folder / "tasks.json").write_text(json.dumps(tasks))
     judge = Path(__file__).with_name("opensim_judge.py")
     done = subprocess.run(
-        [str(python), "-I", str(judge), str(folder / "tasks.json")], capture_output=True, text=True, check=False
+        [str(python.absolute()), "-I", str(judge), str(folder / "tasks.json")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
     )
     if done.returncode:
         raise SystemExit(f"OpenSim failed: {done.stderr[-800:]}")
