@@ -10,7 +10,7 @@ from ..bpy_access import layout as layout_of
 from ..bpy_access import scene, session_id
 from ..live.control import LiveCheck
 from ..live.properties import live_settings
-from ..properties import AUTHOR
+from ..properties import AUTHOR, study_settings
 from ..scene_rigs import active_rig
 from .base import DancePanel
 from .messages import draw_wrapped
@@ -40,13 +40,14 @@ class EXCITING_DANCE_PT_live(DancePanel, bpy.types.Panel):  # type: ignore[misc]
 
     bl_label = "Live Check"
     bl_order = 2
-    modes = (AUTHOR,)
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     @classmethod
     def has_content(cls, context: bpy.types.Context) -> bool:
-        """Whether there is an active rig, or the check runs."""
-        return active_rig(context) is not None or LiveCheck.session is not None
+        """Whether the check runs, or may be started: in Author, with a rig."""
+        return LiveCheck.session is not None or (
+            study_settings(context).mode == AUTHOR and active_rig(context) is not None
+        )
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         """Draw the button in the header, so that it is visible while the panel is closed."""
