@@ -38,13 +38,15 @@ def start_posing(context: bpy.types.Context, body: bpy.types.Object) -> None:
     if context.window is None or bpy.app.background:
         return
     layer = bpy_access.view_layer(context)
-    if layer.objects.active is not None and layer.objects.active.mode != "OBJECT":
+    active = layer.objects.active
+    if active is not None and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():  # type: ignore[call-arg]
         bpy.ops.object.mode_set(mode="OBJECT")
     for item in layer.objects.selected:
         item.select_set(False)
     body.select_set(True)
     layer.objects.active = body
-    bpy.ops.object.mode_set(mode="POSE")
+    if bpy.ops.object.mode_set.poll():  # type: ignore[call-arg]
+        bpy.ops.object.mode_set(mode="POSE")
 
 
 def hide_startup_cube(context: bpy.types.Context) -> bool:

@@ -103,9 +103,17 @@ def show_added_rig(context: bpy.types.Context, job: JobOperator, body: bpy.types
     )
     if study_settings(context).mode == AUTHOR and not bpy.app.background:
         viewport.start_posing(context, body)
-        if LiveCheck.session is None:
-            LiveCheck.start(context, body)
+        _start_live_check(context, job, body)
     return JobMessage(f"Added {body.name}", notes=armature.rig_of(body).notes)
+
+
+def _start_live_check(context: bpy.types.Context, job: JobOperator, body: bpy.types.Object) -> None:
+    """Start the live check unless it runs; the new rig stays if that is impossible."""
+    if LiveCheck.session is None:
+        try:
+            LiveCheck.start(context, body)
+        except errors.SolverError as error:
+            job.report({"WARNING"}, f"The live check cannot start: {error}")  # type: ignore[attr-defined]
 
 
 class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
