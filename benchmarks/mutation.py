@@ -156,12 +156,12 @@ def _test_target(clone: Path, target: str, number: int, seed: int) -> tuple[int,
     print(f"{target}: test functions execute {len(candidates)} of {len(mutants)} possible changes", flush=True)
     drawn = random.Random(f"{target} {seed}").sample(candidates, min(number, len(candidates)))
     caught = 0
-    for mutant in drawn:
+    for number, mutant in enumerate(drawn, start=1):
         start, names = time.monotonic(), covering[mutant.path, mutant.line]
         if _is_caught(clone, mutant, names, ALLOWANCE + SLOWER * sum(seconds[name] for name in names)):
             caught += 1
         else:
-            print(f"  SURVIVED {mutant}  ({time.monotonic() - start:.0f} s)", flush=True)
+            print(f"  SURVIVED {mutant}  ({time.monotonic() - start:.0f} s; {caught} of {number} caught)", flush=True)
     return caught, len(drawn)
 
 
