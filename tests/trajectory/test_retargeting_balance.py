@@ -18,7 +18,15 @@ from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
 from solver.tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
 from solver.tracking.retargeting.time_scaling import ease_ends
-from solver.trajectory.retargeting_balance import balance_motion
+from solver.trajectory.retargeting_balance import (
+    REDUCTION_POWER,
+    SMOOTHING_TIME,
+    TORQUE_RESERVE,
+    _reduce_motion,
+    _smooth_maximum,
+    balance_motion,
+)
+from tests.dance.static_motions import standing_schedule, static_motion
 from tests.tracking.test_retargeting import person, squat
 
 CHECKS = CheckOptions(allowed_slip=0.002, pairs=())
@@ -72,6 +80,46 @@ def test_a_weak_robot_squats_less_deep() -> None:
         lowest.append(heights.min())
         assert heights[[0, -1]] == pytest.approx(found.motion.q[[0, -1], 2], abs=0.02)
     assert lowest[1] > lowest[0] + 0.01
+
+
+def test_a_smoothed_maximum_is_wide_and_bounded() -> None:
+    """A constant stays; a peak is kept over the time around it, at any sampling, and nothing exceeds it or is far."""
+    for rate in (100.0, 250.0):
+        times = np.arange(0.0, 4.0, 1.0 / rate)
+        np.testing.assert_allclose(_smooth_maximum(times, np.full(len(times), 0.3)), 0.3)
+        np.testing.assert_allclose(_smooth_maximum(times, np.full(len(times), 0.3), -1.5), 1.3**-1.5)
+        peak = np.where(np.abs(times - 2.0) < 0.6 / rate, 0.4, 0.0)
+        spread = _smooth_maximum(times, peak)
+        assert spread.max() == pytest.approx(0.4, abs=0.02)
+        assert (np.diff(spread)[times[1:] < 1.99] >= -1e-12).all()
+        assert (spread[np.abs(times - 2.0) < 0.01] > 0.36).all()
+        assert (spread[np.abs(times - 2.0) > 0.45] < 1e-12).all()
+        assert spread.sum() / rate == pytest.approx(0.4 * 2.0 * SMOOTHING_TIME, rel=0.1)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_a_motion_is_reduced_only_where_torques_fail(share: float) -> None:
+    """By the power of the exceeded torque, with the reserve; by nothing where torques suffice, and never by less."""
+    plain = check_motion(hoap3(), static_motion(hoap3(), hoap3().neutral), standing_schedule(hoap3()))
+    times, count = np.arange(0.0, 4.0, 0.01), 400
+
+    def reduced(smallest: np.ndarray) -> np.ndarray:
+        margins = tuple(
+            replace(margin, pieces=(np.tile(smallest[:, None], (1, len(margin.items))),))
+            if margin.name == "joint torque"
+            else margin
+            for margin in plain.margins
+        )
+        return _reduce_motion(times, np.full(count, share), replace(plain, margins=margins))
+
+    np.testing.assert_allclose(reduced(np.full(count, 0.01)), share)
+    np.testing.assert_allclose(reduced(np.full(count, np.inf)), share)
+    expected = 1.0 - (1.0 - share) * (1.0 + 0.2 + TORQUE_RESERVE) ** -REDUCTION_POWER
+    np.testing.assert_allclose(reduced(np.full(count, -0.2)), expected)
+    partly = reduced(np.where((times > 1.0) & (times < 3.0), -0.2, 0.02))
+    np.testing.assert_allclose(partly[(times > 1.2) & (times < 2.8)], expected)
+    np.testing.assert_allclose(partly[(times < 0.5) | (times > 3.5)], share)
+    assert reduced(np.full(count, -50.0)).max() < 1.0
 
 
 def test_time_is_eased_at_both_ends_only() -> None:
