@@ -36,6 +36,7 @@ def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> R
         UnknownName: a trial that was not given, or a link that the body does not have.
     """
     rig = _require_body(options)
+    from ..formats.opensim_writer import identified_model_name
     from ..formats.output_folder import check_reserved_names
     from ..formats.recording import pair_files
     from ..rigs.opensim.rig import is_opensim
@@ -50,10 +51,11 @@ def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> R
 
         load_marker_set(options.marker_set)
     written = study_files(trials)
-    if rig is not None and is_opensim(rig):
-        from ..formats.opensim_writer import identified_model_name
-
-        written = (*written, identified_model_name(rig))
+    model = getattr(options, "write_into", None)
+    if model is None and rig is not None and is_opensim(rig):
+        model = str(rig.provenance["path"])
+    if model is not None:
+        written = (*written, identified_model_name(model))
     check_reserved_names(options.output, written)
     return rig
 

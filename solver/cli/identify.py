@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ..errors import InvalidValue
 from ..files import Paths, as_paths
+from ..person import LINKS
 from ..progress import Progress
+from .argument_types import path
 from .bodies import add_rig, take_rig
 from .foreseen import require_sense
 from .options import (
@@ -24,6 +28,10 @@ from .options import (
 )
 from .settings_file import show_only
 
+if TYPE_CHECKING:
+    from ..rig import Rig
+    from ..study.values import Study
+
 EXPLANATION = """
 Calibrates the subject, estimates the body mass, tracks the markers, checks the force plates, selects the frames in
 which every contact is measured, identifies, and tests the result on trials left out. Writes result.json, result.csv,
@@ -37,6 +45,7 @@ Examples:
   python -m solver identify walk.c3d --height 1.8 --mass 82 --sex male --bootstrap 0 --output quick
   python -m solver identify robot_angles.csv robot_wrenches.csv --rig hoap3 --output results
   python -m solver identify subject.osim walk_ik.mot walk_grf.mot --output results
+  python -m solver identify recordings/ --mass 70 --sex female --write-into scaled.osim --output results
   python -m solver identify jumps.trc --mass 64 --sex female --flight-only --output from_flight
   python -m solver identify dance.mot dance_wrenches.csv --rig robot.urdf --filter human_8hz --output results
 """
@@ -57,6 +66,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="identify from flights alone, which are found in the motion; force plates are only used for the body mass "
         "(without any, give --mass)",
     )
+    words = "OpenSim model of the person, scaled in OpenSim: MODEL_identified.osim is it with the identified inertials"
+    group.add_argument("--write-into", type=path, metavar="MODEL", help=words)
     group.add_argument("--title", help="title of the report")
     add_jobs(group)
     add_output(parser)
@@ -81,6 +92,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..study.recordings import load
     from .words import identified, removed_trials, warn
 
+    if options.write_into is not None:
+        _require_match(options.write_into, rig)
     settings = replace(settings_of(options), standing=options.planted_foot, flight_only=options.flight_only)
     part = PartialProgress(progress, 0.0, 0.97)
     person, reading = None if rig is not None else subject(options), read_options(options)
@@ -95,7 +108,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         study = identify(recordings, **person, settings=settings, progress=part)
     progress(0.97, "writing")
     before = trial_files(options.output)
-    write_study(options.output, study, title=options.title, provenance=made_of)
+    if options.write_into is not None:
+        _show_matches(options.write_into, study)
+    write_study(options.output, study, title=options.title, provenance=made_of, write_into=options.write_into)
     progress(1.0, "done")
     warn(study.warnings)
     print(identified(study))
@@ -105,9 +120,38 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     print(f"\nwritten: {options.output}{report}{removed_trials(before, options.output)}")
 
 
+def _require_match(model: Path, rig: Rig | None) -> None:
+    """Check before long work that an OpenSim model can take the inertials of the person.
+
+    Raises:
+        InvalidValue: a rig is given, or the model's bodies do not match a person's links.
+    """
+    from ..rigs.opensim.matching import match_bodies
+    from ..rigs.opensim.rig import from_opensim
+
+    if rig is not None:
+        raise InvalidValue("--write-into takes the result of a person with markers; name the model itself as the rig")
+    match_bodies(LINKS, from_opensim(model, meshes="none"))
+
+
+def _show_matches(model: Path, study: Study) -> None:
+    """Print which links become which bodies of the model, before it is written."""
+    from ..rigs.opensim.matching import transfer_inertials
+    from ..rigs.opensim.rig import from_opensim
+
+    if study.identification is None:
+        return
+    theirs = from_opensim(model, meshes="none")
+    groups, _ = transfer_inertials(study.rig, study.identification.parameters, theirs)
+    print(f"links of {study.rig.name} and bodies of {model.name}:")
+    for group in groups:
+        print(f"  {group.sentence}")
+    print()
+
+
 def _find_common_folder(paths: Paths) -> Path:
     """The folder that contains all recordings; paths are written relative to it."""
-    folders = [path if os.path.isdir(path) else path.parent for path in as_paths(paths)]
+    folders = [each if os.path.isdir(each) else each.parent for each in as_paths(paths)]
     try:
         return Path(os.path.commonpath([folder.absolute() for folder in folders]))
     except ValueError:  # on several drives

@@ -19,7 +19,8 @@ from ..files import read_bytes
 from ..inertials import InertialParameters
 from ..rig import Rig
 from ..rigs.opensim.document import Body, OpenSimModel, read_opensim
-from ..rigs.opensim.rig import BodyPlacement, body_placements, consistent_inertia, model_of
+from ..rigs.opensim.matching import Group, transfer_inertials
+from ..rigs.opensim.rig import BodyPlacement, body_placements, consistent_inertia, from_opensim, model_of
 from .atomic import write_atomically
 
 SAME = 1e-12
@@ -40,9 +41,9 @@ class BodyInertia:
     inertia: np.ndarray
 
 
-def identified_model_name(rig: Rig) -> str:
-    """Name of the file with the identified inertials of an OpenSim model."""
-    return f"{Path(str(rig.provenance['path'])).stem}_identified.osim"
+def identified_model_name(model: str | Path) -> str:
+    """Name of the file with the identified inertials of an OpenSim model's file."""
+    return f"{Path(model).stem}_identified.osim"
 
 
 def write_opensim(rig: Rig, path: str | Path, parameters: InertialParameters | None = None) -> None:
@@ -95,6 +96,41 @@ def split_links(
             back = np.linalg.inv(pose)
             found[name] = _body_inertia(back @ part @ back.T)
     return found
+
+
+def write_into(rig: Rig, parameters: InertialParameters, model: str | Path, path: str | Path) -> tuple[Group, ...]:
+    """Write a person's inertials into an OpenSim model of the same person, and return which links became which bodies.
+
+    Args:
+        rig: of the person.
+        parameters: of its links, physically consistent.
+        model: scaled to the person; it is not changed.
+        path: of the file, written atomically.
+
+    Raises:
+        InputError: the model cannot be read.
+        InvalidValue: its bodies do not match the person's links, or it is of another size.
+    """
+    theirs = from_opensim(model, meshes="none")
+    groups, goals = transfer_inertials(rig, parameters, theirs)
+    document, placements = model_of(theirs), body_placements(theirs)
+    bodies: dict[str, BodyInertia] = {}
+    for names, goal in goals.values():
+        names = tuple(name for name in names if document.bodies[name].mass > 0.0)
+        poses = [_rest_pose(theirs, placements[name]) for name in names]
+        parts = [pose @ _pseudo_inertia(document.bodies[name]) @ pose.T for name, pose in zip(names, poses)]
+        for name, pose, part in zip(names, poses, map_parts(parts, goal)):
+            back = np.linalg.inv(pose)
+            bodies[name] = _body_inertia(back @ part @ back.T)
+    write_model(document, path, bodies)
+    return groups
+
+
+def _rest_pose(rig: Rig, place: BodyPlacement) -> np.ndarray:
+    """Pose (4, 4) of a body in the world at zero angles."""
+    link = np.eye(4)
+    link[:3, :3], link[:3, 3] = rig.rest[0][place.link], rig.rest[1][place.link]
+    return np.asarray(link @ _homogeneous(place))
 
 
 def map_parts(parts: Sequence[np.ndarray], goal: np.ndarray) -> list[np.ndarray]:

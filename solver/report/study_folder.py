@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..calibration.calibration_file import CALIBRATION
+from ..files import AnyPath
 from ..formats.atomic import write_atomically
 from ..formats.joint_coordinates import write_coordinates
 from ..formats.json_values import to_json_values
 from ..formats.opensim_writer import identified_model_name, write_opensim
+from ..formats.opensim_writer import write_into as write_model_of_person
 from ..formats.output_folder import write_folder
 from ..formats.urdf_writer import write_urdf
 from ..identification.added_load import AddedLoad
@@ -34,7 +36,7 @@ from ..tracking.track import TrackedMotion
 from . import build_content, write_report
 
 
-def write_study(
+def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
     folder: str | Path,
     study: Study,
     *,
@@ -42,6 +44,7 @@ def write_study(
     truth: InertialParameters | None = None,
     simulated: bool = False,
     provenance: Provenance | None = None,
+    write_into: AnyPath | None = None,
 ) -> tuple[str, ...]:
     """Write a study's folder, completely or not at all; returns the names of the files.
 
@@ -58,6 +61,7 @@ def write_study(
         truth: of a simulation, for the report.
         simulated: label the report as a simulation.
         provenance: of the result, written as ``provenance.json`` and shown in the report.
+        write_into: OpenSim model of the person, scaled; ``MODEL_identified.osim`` is it with the identified inertials.
 
     Raises:
         InputError: the folder cannot be written.
@@ -90,6 +94,9 @@ def write_study(
             PROVENANCE.write(building / names.PROVENANCE_FILE, provenance)
         if study.identification is not None:
             _write_identification(study, study.identification, building)
+            if write_into is not None:
+                place = building / identified_model_name(write_into)
+                write_model_of_person(study.rig, study.identification.parameters, write_into, place)
             content = build_content(study, title=title, simulated=simulated, truth=truth)
             if provenance is not None:
                 content = replace(content, methods=(*content.methods, *provenance.rows))
@@ -106,7 +113,7 @@ def _write_identification(study: Study, found: Identification, folder: Path) -> 
     if np.all(found.parameters.masses >= 0.0):
         write_urdf(study.rig, folder / names.URDF_FILE, found.parameters)
     if is_opensim(study.rig) and found.estimate.satisfies == "consistent":
-        write_opensim(study.rig, folder / identified_model_name(study.rig), found.parameters)
+        write_opensim(study.rig, folder / identified_model_name(str(study.rig.provenance["path"])), found.parameters)
 
 
 def build_result(study: Study, found: Identification) -> SceneResult:

@@ -1,4 +1,4 @@
-"""Triangles of mesh files: STL, OBJ, PLY and OFF here, COLLADA (DAE) in `collada`.
+"""Triangles of mesh files: STL, OBJ, PLY and OFF here, COLLADA (DAE) in `collada`, VTK's (VTP) in `vtp`.
 
 No native reader is used, because a damaged file must never crash the process. Every count in a file is compared with
 the file's content before memory is allocated.
@@ -18,6 +18,7 @@ from ..errors import InputError
 from ..files import check_file, read_bytes
 from .collada import read_collada
 from .triangles import Mesh, MeshError, merge_vertices, triangulate_fans
+from .vtp import read_vtp
 
 MAX_BYTES = 64 << 20
 """[bytes] Largest file; the largest mesh of forty public robots has 29 million."""
@@ -266,4 +267,5 @@ class _PlyBytes:
 
 READERS: Mapping[str, Callable[[Path], Mesh]] = {
     ".stl": _read_stl, ".obj": _read_obj, ".ply": _read_ply, ".off": _read_off, ".dae": read_collada,
+    ".vtp": read_vtp,
 }  # fmt: skip

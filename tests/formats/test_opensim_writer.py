@@ -12,10 +12,10 @@ from solver.cli import main
 from solver.dynamics.wrench import ground_wrench
 from solver.errors import InputError, InvalidValue
 from solver.formats.opensim_storage import write_storage
-from solver.formats.opensim_writer import map_parts, write_opensim
+from solver.formats.opensim_writer import map_parts, write_into, write_opensim
 from solver.inertials import InertialParameters
 from solver.rig import Rig
-from solver.rigs import from_opensim
+from solver.rigs import from_opensim, human
 from solver.rigs.opensim.document import read_opensim
 from tests.rigs.opensim_files import EVERY_JOINT, FREE, WIDE, Link, Model
 
@@ -162,3 +162,71 @@ def write_forces(path: Path, rig: Rig, angles: Path, truth: InertialParameters) 
     free = moment - np.cross(point, force)
     names = [f"ground_force_{q}{axis}" for q in "vpm" for axis in "xyz"]
     write_storage(path, motion.times, names, np.concatenate([force, point, free], axis=1))
+
+
+def person_model(height: float, arms: bool = True) -> Model:
+    """A model of a person with joint centres of the built-in one, y up: no head; hands welded; two bodies a foot."""
+    rig = human(height, 70.0, "female")
+    turn = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+    bodies = {"pelvis": "pelvis", "torso": "torso"}
+    for side in ("right", "left"):
+        for link, body in (("thigh", "femur"), ("shank", "tibia"), ("foot", "calcn")):
+            bodies[f"{side}_{link}"] = f"{body}_{side[0]}"
+        for link, body in (("upper_arm", "humerus"), ("forearm", "radius"), ("hand", "hand")) if arms else ():
+            bodies[f"{side}_{link}"] = f"{body}_{side[0]}"
+    links = []
+    for link, body in bodies.items():
+        k = rig.index(link)
+        joint = rig.joints[k]
+        if joint.parent < 0:
+            links.append(Link(body, "ground", "FreeJoint", FREE, states=WIDE))
+            continue
+        offset = (*map(float, turn @ joint.position), 0.0, 0.0, 0.0)
+        kind, names = ("WeldJoint", ()) if "hand" in body else ("PinJoint", (f"{body}_q",))
+        links.append(Link(body, bodies[rig.links[joint.parent]], kind, names, offset))
+        if "calcn" in body:
+            links.append(Link(f"toes_{body[-1]}", body, "PinJoint", (f"{body}_toe",), (0.1, -0.03, 0.0, 0.0, 0.0, 0.0)))
+    return Model(tuple(links))
+
+
+@pytest.mark.parametrize("arms", [True, False])
+def test_a_person_is_written_into_a_model(tmp_path: Path, arms: bool) -> None:
+    """In a model of the same size the person's total mass, centre of mass and inertia are the person's own."""
+    rig = human(1.7, 63.0, "female")
+    path, out = write(tmp_path, model=person_model(1.7, arms)), tmp_path / "out.osim"
+    groups = write_into(rig, rig.prior, path, out)
+    assert {link for group in groups for link in group.links} == set(rig.links)
+    merged = next(group for group in groups if group.bodies == ("torso",))
+    assert merged.links == ("torso", "head") if arms else len(merged.links) == 8
+    assert all(group.distance < 1e-9 and group.scale == pytest.approx(1.0) for group in groups)
+    found = from_opensim(out)
+    assert whole_body(found) == pytest.approx(whole_body(rig), abs=1e-9)
+    assert found.prior.consistency_margin.min() > 0.0
+    assert NUMBERS.sub("<>", path.read_text()) == NUMBERS.sub("<>", out.read_text())
+
+
+def whole_body(rig: Rig) -> np.ndarray:
+    """Pseudo-inertia (4, 4) of the whole body at zero angles, root at the origin."""
+    total = np.zeros((4, 4))
+    for turn, origin, pseudo in zip(*rig.rest, rig.prior.pseudo_inertias):
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = turn, origin
+        total += pose @ pseudo @ pose.T
+    return total
+
+
+def test_a_model_of_another_person_takes_no_inertials(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A model of another size, or with other names, is refused, by the command line before any work."""
+    rig = human(1.7, 63.0, "female")
+    small = write(tmp_path, model=person_model(1.2))
+    with pytest.raises(InvalidValue, match=r"times as long .* scale the model to the person"):
+        write_into(rig, rig.prior, small, tmp_path / "out.osim")
+    odd = tmp_path / "odd.osim"
+    odd.write_text(person_model(1.7).text(4).replace("femur_", "bone_"))
+    files = tmp_path / "walk.trc"
+    files.write_text(TRC)
+    arguments = ["identify", str(files), "--sex", "male", "--write-into", str(odd), "--output", str(tmp_path / "no")]
+    assert main(arguments) == 2
+    assert "no body of small is named after right_thigh, left_thigh" in capsys.readouterr().err
+    assert not (tmp_path / "out.osim").exists()
+    assert not (tmp_path / "no").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from solver.dynamics import Workspace
 from solver.errors import InputError, InvalidValue
 from solver.motion import JointCoordinates
 from solver.rigs import build_rig, from_opensim
+from solver.rigs.mesh_files import read_mesh
 from solver.rigs.opensim.document import OpenSimModel, body_fixed_xyz, read_opensim
 from solver.rigs.opensim.functions import SimmSpline
 from solver.rigs.opensim.kinematics import BodyPoses, body_poses, joint_transform
@@ -244,3 +246,37 @@ def test_missing_meshes_are_named(tmp_path: Path) -> None:
     (tmp_path / "Geometry" / "pelvis.obj").write_text(corners)
     (shape,) = build_rig(path).shapes
     assert np.ptp(np.asarray(shape.vertices), axis=0) == pytest.approx([0.1, 0.1, 0.1])
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_vtp_meshes_are_read(tmp_path: Path, binary: bool) -> None:
+    """A VTP file of polygons and strips has their triangles, as text or as base64."""
+    points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    arrays = {
+        "Points": [("", "Float32", points.ravel())],
+        "Polys": [("connectivity", "Int32", np.array([0, 1, 4, 0, 2, 4])), ("offsets", "Int32", np.array([3, 6]))],
+        "Strips": [("connectivity", "Int32", np.array([0, 1, 2, 3])), ("offsets", "Int32", np.array([4]))],
+    }
+    body = "".join(
+        f"<{name}>{''.join(data_array(*array, binary) for array in own)}</{name}>" for name, own in arrays.items()
+    )
+    path = tmp_path / "bone.vtp"
+    path.write_text(
+        f'<VTKFile type="PolyData" byte_order="LittleEndian"><PolyData><Piece>{body}</Piece></PolyData></VTKFile>'
+    )
+    vertices, triangles = read_mesh(path)
+    found = {tuple(map(tuple, sorted(corners.tolist()))) for corners in vertices[triangles]}
+    wanted = ([0, 1, 4], [0, 2, 4], [0, 1, 2], [1, 2, 3])
+    assert found == {tuple(map(tuple, sorted(points[corners].tolist()))) for corners in wanted}
+    path.write_text(path.read_text().replace("<VTKFile ", '<VTKFile compressor="vtkZLibDataCompressor" '))
+    with pytest.raises(InputError, match="compressed numbers"):
+        read_mesh(path)
+
+
+def data_array(name: str, kind: str, values: np.ndarray, binary: bool) -> str:
+    """An array of a VTP file."""
+    text = " ".join(f"{value:g}" for value in values)
+    if binary:
+        data = values.astype("<f4" if kind == "Float32" else "<i4").tobytes()
+        text = base64.b64encode(len(data).to_bytes(4, "little") + data).decode()
+    return f'<DataArray Name="{name}" type="{kind}" format="{"binary" if binary else "ascii"}">{text}</DataArray>'
