@@ -95,8 +95,8 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
         if study.identification is not None:
             _write_identification(study, study.identification, building)
             if write_into is not None:
-                place = building / identified_model_name(write_into)
-                write_model_of_person(study.rig, study.identification.parameters, write_into, place)
+                place = building / identified_model_name(Path(write_into))
+                write_model_of_person(study.rig, study.identification.parameters, Path(write_into), place)
             content = build_content(study, title=title, simulated=simulated, truth=truth)
             if provenance is not None:
                 content = replace(content, methods=(*content.methods, *provenance.rows))

@@ -29,6 +29,7 @@ from solver.rig import Rig
 from solver.scene.rig import write_rig
 from solver.study.provenance import PROVENANCE
 from tests.addon.scenes import build, fingerprint
+from tests.rigs.opensim_files import EVERY_JOINT
 
 SEED, FRAMES = 4, 400
 """Of the simulation: 3 s of standing and 2 s of dancing at 200 Hz."""
@@ -72,6 +73,18 @@ def test_imported_urdf_has_the_masses_of_the_file(
     bones = bpy.context.view_layer.objects.active.data.bones
     for link in ("pelvis", "left_thigh", "head"):
         assert bones[link]["mass"] == pytest.approx(person.prior.link(link)[0], rel=1e-6)
+
+
+def test_an_opensim_model_has_its_bodies_and_joints(registered: None, own_folders: Path, tmp_path: Path) -> None:
+    """A model is imported like a robot: bones with the bodies' masses; joints whose axes move also translate."""
+    path = tmp_path / "model.osim"
+    path.write_text(EVERY_JOINT.text(3), encoding="utf-8")
+    assert bpy.ops.exciting_dance.import_urdf(filepath=str(path)) == {"FINISHED"}
+    body = bpy.context.view_layer.objects.active
+    assert body.data.bones["pelvis"]["mass"] == pytest.approx(9.0)
+    assert body.data.bones["hinge"]["mass"] == pytest.approx(2.5)
+    assert not any(body.pose.bones["knee"].lock_location)
+    assert all(body.pose.bones["pin"].lock_location)
 
 
 def test_missing_meshes_are_reported(registered: None, own_folders: Path, tmp_path: Path, person: Rig) -> None:
