@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.interpolate import make_interp_spline
+from scipy.interpolate import BSpline, make_interp_spline
 
 from solver.coordinates import to_manifold, unwrap
 from solver.rigs import hoap3
@@ -50,6 +50,23 @@ def test_a_corner_of_the_acceleration_is_kept(corners: tuple[float, ...], uneven
     assert kept < 1e-6
     assert lost > 1000.0 * kept
     np.testing.assert_allclose(found.at(times)[0], y, atol=1e-10)
+
+
+@pytest.mark.parametrize("corner", [0.24, 0.4, 0.4137, 0.5, 0.61, 0.76])
+def test_a_corner_replaces_the_knots_beside_it(corner: float) -> None:
+    """Far from the corner every sample has a knot, as without it; beside it as many lack as it has more."""
+    rig, times = hoap3(), np.linspace(0.0, 1.0, 26)
+    y = bent(times, (corner,), rig.nv)
+    q = to_manifold(rig, y, np.zeros_like(y), np.zeros_like(y)).q
+    plain, found = (FlatCurve.through_samples(rig, times, q, own).spline for own in ((), (corner,)))
+    assert isinstance(plain, BSpline)
+    assert isinstance(found, BSpline)
+    assert len(found.t) == len(plain.t)
+    assert np.isclose(found.t, corner).sum() == 3
+    far = np.abs(plain.t - corner) > 2.5 * (times[1] - times[0])
+    assert np.isin(plain.t[far], found.t).all()
+    others = found.t[~np.isclose(found.t, corner)]
+    assert np.isin(others, plain.t).all()
 
 
 def _bends(times: np.ndarray, corners: tuple[float, ...], count: int) -> np.ndarray:
