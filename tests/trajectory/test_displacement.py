@@ -233,6 +233,20 @@ def test_a_unit_of_the_root_moves_every_point_by_one(program: DisplacementProble
     np.testing.assert_allclose(displacement_weights(rig, y, columns[4:9], 3.0), dear[4:9])
 
 
+def test_a_rotation_moves_points_by_their_distance_from_the_axis(program: DisplacementProblem) -> None:
+    """Rotating the root moves the corners of the links' boxes, and the links' origins, by their lever each."""
+    rig = program.trajectory.rig
+    seen, size = point_motion(rig, np.zeros(rig.nv))
+    turns, origins = rig.rest
+    corners = np.array([[[box[i, 0], box[j, 1], box[k, 2]] for i, j, k in np.ndindex(2, 2, 2)] for box in rig.boxes])
+    places = np.einsum("lij,lpj->lpi", turns, corners) + origins[:, None] - origins[0]
+    points = np.concatenate([places, origins[:, None] - origins[0]], axis=1).reshape(-1, 3)
+    for axis in range(3):
+        levers = np.delete(points, axis, axis=1)
+        assert seen[3 + axis] == pytest.approx((levers**2).sum(axis=1).mean(), rel=1e-4)
+    assert size == pytest.approx(np.linalg.norm(np.ptp(points, axis=0)))
+
+
 def test_places_of_a_displacement_add_up(keyed: DisplacementProblem) -> None:
     """A displacement changes positions and their derivatives by its own, and only inside its window."""
     x = some_displacement(keyed)
