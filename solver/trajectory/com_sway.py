@@ -113,7 +113,7 @@ def solve_least_sway(pendulum: Pendulum, supports: SupportRegions, gravity: floa
 def _spline_bases(times: np.ndarray, instants: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Values and second derivatives (M, m) of basis functions of splines that are at rest at both ends."""
     first, last = float(times[0]), float(times[-1])
-    spans = max(1, round((last - first) / KNOT_SPACING))
+    spans = max(DEGREE, round((last - first) / KNOT_SPACING))  # with fewer no spline would be at rest at both ends
     wide = (last - first) / spans
     knots = first + wide * np.arange(-DEGREE, spans + DEGREE + 1)
     count = len(knots) - DEGREE - 1
@@ -123,7 +123,7 @@ def _spline_bases(times: np.ndarray, instants: np.ndarray) -> tuple[sparse.csr_a
     again = sparse.csr_array(sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(count - 2, count - 1)) / wide)
     bend = BSpline.design_matrix(inside, knots[2:-2], DEGREE - 2, extrapolate=True) @ again @ slope
     # equal control values at an end are rest
-    tied = np.concatenate([np.zeros(DEGREE, int), np.arange(1, count - 2 * DEGREE + 1),
-                           np.full(DEGREE, max(count - 2 * DEGREE + 1, 1))])[:count]  # fmt: skip
+    inner = count - 2 * DEGREE
+    tied = np.concatenate([np.zeros(DEGREE, int), np.arange(1, inner + 1), np.full(DEGREE, inner + 1)])
     ties = sparse.csr_array((np.ones(count), (np.arange(count), tied)))
     return sparse.csr_array(value @ ties), sparse.csr_array(bend @ ties)

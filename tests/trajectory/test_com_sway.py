@@ -14,6 +14,7 @@ from solver.trajectory.com_sway import (
     SWAY_UNIT,
     Pendulum,
     SupportRegions,
+    _spline_bases,
     solve_least_sway,
 )
 
@@ -89,6 +90,23 @@ def test_it_is_at_rest_at_both_ends() -> None:
     speed = np.gradient(sway, 1.0 / RATE, axis=0)
     assert np.abs(speed[[0, -1]]).max() < 1e-3
     assert np.abs(speed).max() > 0.1
+
+
+@pytest.mark.parametrize("duration", [0.05, 0.3, 0.62, 2.0])
+def test_splines_of_a_sway_are_symmetric_in_time(duration: float) -> None:
+    """They add up to one, are at rest at both ends, and reversed in time and order they are the same."""
+    times = np.linspace(3.0, 3.0 + duration, 101)
+    value, bend = (part.toarray() for part in _spline_bases(times, times))
+    np.testing.assert_allclose(value.sum(axis=1), 1.0, atol=1e-12)
+    np.testing.assert_allclose(bend.sum(axis=1), 0.0, atol=1e-6 / duration**2)
+    np.testing.assert_allclose(value[::-1, ::-1], value, atol=1e-9)
+    np.testing.assert_allclose(bend[::-1, ::-1], bend, atol=1e-6 / duration**2)
+    np.testing.assert_allclose(bend[[0, -1]], 0.0, atol=1e-6 / duration**2)
+    assert (np.abs(value).max(axis=0) > 0.1).all()
+    step = 1e-3 * duration
+    before, here, after = (_spline_bases(times, times[5:-5] + d)[0].toarray() for d in (-step, 0.0, step))
+    curvature = (before - 2.0 * here + after) / step**2
+    np.testing.assert_allclose(curvature, bend[5:-5], atol=0.01 * np.abs(bend).max())
 
 
 def bump(frames: int) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.jump import CHECKS, keyed_jump
+from solver.contacts.schedule import Phase, Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance
 from solver.dance.authoring.displaced_trajectory import DisplacedTrajectory
 from solver.rigs import human
@@ -73,3 +74,19 @@ def test_contact_forces_are_not_limited_at_take_off_and_landing(jump: AuthoredDa
     given = limits.sample_times(jump.start, jump.stop, RATE, np.zeros(0), flown)
     inside = (given > 0.86) & (given < 1.14)
     np.testing.assert_allclose(given[inside], flown)
+
+
+def test_sampling_margins_fade_where_the_contact_force_vanishes(jump: AuthoredDance) -> None:
+    """At take-off and landing contact forces keep nothing of their margin, some time beyond all; others always do."""
+    limits = TrajectoryLimits(PlantedTrajectory(jump.rig, jump.curve(), jump.schedule), CHECKS, 1.0)
+    events = np.array([phase.stop for phase in jump.schedule.phases[:-1]])
+    by_force = [c for c in limits.checks if c.applies_when == "standing" and c.depends_on == "force"]
+    assert 0 < len(by_force) < len(limits.checks)
+    for check in limits.checks:
+        for way in (-1.0, 1.0):
+            share = [limits.sampling_share(check, events + way * away) for away in (0.0, 0.01, 0.02, 0.05, 0.4)]
+            expected = [0.0, 0.25, 0.5, 1.0, 1.0] if check in by_force else [1.0] * 5
+            np.testing.assert_allclose(share, np.tile(expected, (2, 1)).T, atol=1e-9)
+    standing = Schedule((Phase(jump.start, jump.stop, jump.schedule.phases[0].anchors),))
+    always = TrajectoryLimits(PlantedTrajectory(jump.rig, jump.curve(), standing), CHECKS, 1.0)
+    np.testing.assert_array_equal(always.sampling_share(by_force[0], events), 1.0)
