@@ -11,8 +11,10 @@ import pytest
 from solver.check_options import CheckOptions
 from solver.dynamics import com_and_jacobian
 from solver.feasibility import Checks, check_motion
+from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
+from solver.so3 import exp, to_matrix, to_quaternion
 from solver.tracking.retargeting.batch_kinematics import BatchKinematics, to_configurations
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
@@ -22,6 +24,7 @@ from solver.trajectory.retargeting_balance import (
     REDUCTION_POWER,
     SMOOTHING_TIME,
     TORQUE_RESERVE,
+    _Balancer,
     _reduce_motion,
     _smooth_maximum,
     balance_motion,
@@ -80,6 +83,29 @@ def test_a_weak_robot_squats_less_deep() -> None:
         lowest.append(heights.min())
         assert heights[[0, -1]] == pytest.approx(found.motion.q[[0, -1], 2], abs=0.02)
     assert lowest[1] > lowest[0] + 0.01
+
+
+@pytest.mark.parametrize("share", [0.0, 0.6])
+def test_targets_turn_with_the_performer(share: float) -> None:
+    """A performer who faces another way has the same targets, turned, also where they are reduced towards standing.
+
+    Reduced, links are nearer to those of the posture at rest, and hips are as high or higher.
+    """
+    turn, targets = exp(np.array([0.0, 0.0, 0.7])), []
+    for yaw in (np.eye(3), turn):
+        motion = squat(person())
+        q = np.array(motion.q)
+        q[:, :3] = q[:, :3] @ yaw.T
+        q[:, 3:7] = to_quaternion(yaw @ to_matrix(q[:, 3:7]))
+        source = Performer.from_motion(person(), Motion(motion.times, q, motion.v, motion.a))
+        given = retarget_motion(source, hrp2(), None, RetargetOptions(duration_ratio=4.0))
+        targets.append(_Balancer(given, np.full(len(given.motion), share)).targets)
+    one, other = targets
+    np.testing.assert_allclose(other.rotations, turn @ one.rotations, atol=1e-4)
+    np.testing.assert_allclose(other.hip_positions, one.hip_positions @ turn.T, atol=1e-4)
+    whole = _Balancer(given, np.zeros(len(given.motion))).targets
+    assert (other.hip_positions[:, 2] >= whole.hip_positions[:, 2] - 1e-9).all()
+    assert (np.abs(other.hip_positions - whole.hip_positions).max() > 0.01) == (share > 0.0)
 
 
 def test_a_smoothed_maximum_is_wide_and_bounded() -> None:
