@@ -65,6 +65,21 @@ def test_two_sided_rows(backend: str) -> None:
     assert found.row_duals == pytest.approx([0.0, 2.0], abs=1e-5)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("side", ["lower", "upper", "both"])
+def test_some_variables_may_be_free(backend: str, side: str) -> None:
+    """A bound of one variable stops it alone; the others, without bounds, go as far as they are pulled."""
+    if backend in LIBRARIES:
+        pytest.importorskip(LIBRARIES[backend])
+    pull = -2.0 if side == "lower" else 2.0
+    lower = np.array([-np.inf, -1.0, -np.inf]) if side != "upper" else None
+    upper = np.array([np.inf, 1.0, np.inf]) if side != "lower" else None
+    found = solve(Problem.least_squares(np.eye(3), np.full(3, pull), lower=lower, upper=upper), backend)
+    assert found.x == pytest.approx([pull, np.sign(pull), pull], abs=1e-5)
+    assert found.bound_duals == pytest.approx([0.0, np.sign(pull), 0.0], abs=1e-4)
+    assert found.is_optimal(1e-5)
+
+
 @pytest.fixture(params=["highspy", "scipy"])
 def linear(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """HiGHS by its own package, and by SciPy."""

@@ -87,6 +87,19 @@ def test_members_of_a_cone_and_of_its_dual_have_no_negative_product(kind: str) -
     assert found > 20
 
 
+@pytest.mark.parametrize("place", [1, 2])
+def test_the_border_of_an_exponential_cone_belongs_to_it(place: int) -> None:
+    """With b = 0 members have a <= 0 <= c, with a = 0 those of the dual 0 <= b, c; violations are exact."""
+    for sign in (1.0, -1.0):
+        member = np.array([-1.0, 0.0, 2.0]) if place == 1 else np.array([-1.0, 0.0, 2.0 * sign])
+        member[0] = -1.0 if place == 2 else -sign
+        expected = 0.0 if sign > 0.0 else (1.0 if place == 1 else 2.0)
+        assert excess_in_cone(EXPONENTIAL, member) == pytest.approx(expected)
+        dual = np.array([0.0, 1.5, 2.0])
+        dual[place] *= sign
+        assert _outside_dual(EXPONENTIAL, dual) == pytest.approx(0.0 if sign > 0.0 else abs(dual[place]))
+
+
 def test_a_second_order_cone_bounds_a_length() -> None:
     """The violation is the excess of |v| over t: 5 - 2 of (2, 3, 4), and 0 of (6, 3, 4)."""
     assert excess_in_cone(SECOND_ORDER, np.array([2.0, 3.0, 4.0])) == pytest.approx(3.0)

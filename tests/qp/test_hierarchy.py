@@ -222,12 +222,22 @@ def test_equalities_and_inequalities_of_one_level_hold_together(seed: int, size:
     room = generator.uniform(0.1, 0.5, 8) * (np.arange(8) > 2)  # the first three are equalities
     both = rows_of(size * matrix, size * (matrix @ inner), size * (matrix @ inner + room))
     near = Rows.equalities(np.eye(6), wanted, "near")
-    found = solve_hierarchy([Level("both", both), Level("near", near)])
+    found = solve_hierarchy([Level("both", both), Level("near", near)], guess=generator.standard_normal(6))
     assert found.levels[0].met
     assert found.status is Status.OPTIMAL
     plain = rows_of(matrix, matrix @ inner, matrix @ inner + room)
     best = solve(Problem.least_squares(np.eye(6), wanted, rows=plain), "clarabel", tolerance=1e-10)
     assert found.x == pytest.approx(best.x, abs=1e-5)
+
+
+def test_one_contradiction_among_equalities_is_shared() -> None:
+    """Of x = 0, y = 0 and y = 1, with an inequality that holds, the first is met and the others share the violation."""
+    matrix = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [1.0, 1.0]])
+    rows = rows_of(matrix, np.array([0.0, 0.0, 1.0, -9.0]), np.array([0.0, 0.0, 1.0, np.inf]))
+    found = solve_hierarchy([Level("both", rows)], guess=np.array([0.0, 0.0]))
+    assert found.x == pytest.approx([0.0, 0.5], abs=1e-7)
+    assert not found.levels[0].met
+    assert found.levels[0].optimum == pytest.approx(np.sqrt(0.5))
 
 
 def test_a_guess_decides_only_what_no_level_determines() -> None:

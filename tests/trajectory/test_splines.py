@@ -86,8 +86,9 @@ def test_bad_splines_are_refused() -> None:
     for arguments in ((0.0, 2), (-1.0, 2), (1.0, -1), (float("nan"), 2)):
         with pytest.raises(InvalidValue):
             Spline(*arguments)
-    with pytest.raises(InvalidValue):
-        Spline(1.0).basis(np.array([1.1]))
+    for times in ([1.1], [-0.1], [-0.1, 0.5], [0.5, 1.1]):
+        with pytest.raises(InvalidValue):
+            Spline(1.0).basis(np.array(times))
     with pytest.raises(InvalidValue):
         Spline(1.0, 2).refinement_matrix(Spline(1.0, 3))
 
