@@ -231,13 +231,13 @@ def test_equalities_and_inequalities_of_one_level_hold_together(seed: int, size:
 
 
 def test_one_contradiction_among_equalities_is_shared() -> None:
-    """Of x = 0, y = 0 and y = 1, with an inequality that holds, the first is met and the others share the violation."""
-    matrix = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [1.0, 1.0]])
+    """Of x = 0, 2 y = 0 and y = 1, with an inequality that holds, the first is met, the others violated by 0.4, 0.8."""
+    matrix = np.array([[1.0, 0.0], [0.0, 2.0], [0.0, 1.0], [1.0, 1.0]])
     rows = rows_of(matrix, np.array([0.0, 0.0, 1.0, -9.0]), np.array([0.0, 0.0, 1.0, np.inf]))
     found = solve_hierarchy([Level("both", rows)], guess=np.array([0.0, 0.0]))
-    assert found.x == pytest.approx([0.0, 0.5], abs=1e-7)
+    assert found.x == pytest.approx([0.0, 0.2], abs=1e-7)
     assert not found.levels[0].met
-    assert found.levels[0].optimum == pytest.approx(np.sqrt(0.5))
+    assert found.levels[0].optimum == pytest.approx(np.sqrt(0.8))
 
 
 def test_a_guess_decides_only_what_no_level_determines() -> None:
