@@ -158,7 +158,7 @@ def write_forces(path: Path, wrenches: Wrenches) -> None:
         stream.write(f"{path.name}\nversion=1\nnRows={len(table)}\nnColumns={len(names)}\ninDegrees=yes\nendheader\n")
         stream.write("\t".join(names) + "\n")
         for row in table:
-            stream.write("\t".join(f"{value:.4f}" for value in row) + "\n")
+            stream.write("\t".join(f"{value:.6f}" for value in row) + "\n")
 
 
 def to_y_up(vectors: np.ndarray) -> np.ndarray:

@@ -104,10 +104,15 @@ def load_rig(rig: Rig | AnyPath) -> Rig:
     path = Path(rig)
     if path.suffix.lower() in (JSON_SUFFIX, ARCHIVE):
         return read_rig(path)
-    if (file_kind := find_file_kind(path)) is not None:
+    suffixes = ", ".join((JSON_SUFFIX, ARCHIVE, *robot_suffixes()))
+    try:
+        file_kind = find_file_kind(path)
+    except InputError as error:  # a format that is not read
+        choices = f"give one of {', '.join(names)}, or a file that ends in {suffixes}"
+        raise InvalidValue(f"{error} Or {choices}") from error
+    if file_kind is not None:
         read: Rig = file_kind.load_builder()(path)
         return read
-    suffixes = ", ".join((JSON_SUFFIX, ARCHIVE, *robot_suffixes()))
     raise InvalidValue(f"unknown rig {str(rig)!r}; give one of {', '.join(names)}, or a file that ends in {suffixes}")
 
 

@@ -199,7 +199,7 @@ def test_the_reference_loop_is_measured_once() -> None:
     assert reference.to_ordinary(found) == pytest.approx(reference.ORDINARY)
 
 
-CHILDREN = {"centroidal_long", "long_recording", "jump", "figaroh_peer", "scenes", "__main__"}
+CHILDREN = {"opensim_judge", "centroidal_long", "long_recording", "jump", "figaroh_peer", "scenes", "__main__"}
 """Parts that a benchmark runs as processes of its own, and the list of all."""
 
 
