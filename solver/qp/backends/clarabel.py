@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import clarabel as library
 import numpy as np
@@ -56,20 +57,18 @@ def solve(problem: Problem, tolerance: float) -> Solution:
     settings.verbose = False
     settings.max_iter = ITERATIONS
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+    data = (
+        sparse.csc_matrix(sparse.triu(problem.P)),
+        np.array(problem.q),
+        sparse.csc_matrix(sparse.vstack(blocks)),
+        np.concatenate(offsets),
+        cones,
+    )
     try:
-        solver = library.DefaultSolver(
-            sparse.csc_matrix(sparse.triu(problem.P)),
-            np.array(problem.q),
-            sparse.csc_matrix(sparse.vstack(blocks)),
-            np.concatenate(offsets),
-            cones,
-            settings,
-        )
-        found = solver.solve()
-    except BaseException as error:  # a Rust panic is raised as a BaseException that is not an Exception
-        if isinstance(error, (KeyboardInterrupt, SystemExit)):
-            raise
-        raise BackendError(f"{NAME}: {error}") from error
+        found = _run(library, data, settings)
+    except BackendError:  # its iterates broke down; with the problem's own scaling they take another path
+        settings.equilibrate_enable = False
+        found = _run(library, data, settings)
     duals = np.split(np.array(found.z), np.cumsum(sizes)[:-1])
     row_duals, bound_duals = np.zeros(len(rows)), np.zeros(n)
     row_duals[equal] = duals[0]
@@ -89,6 +88,15 @@ def solve(problem: Problem, tolerance: float) -> Solution:
         NAME,
         str(found.status),
     )
+
+
+def _run(library: Any, data: tuple[Any, ...], settings: Any) -> Any:
+    try:
+        return library.DefaultSolver(*data, settings).solve()
+    except BaseException as error:  # a Rust panic is raised as a BaseException that is not an Exception
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise
+        raise BackendError(f"{NAME}: {error}") from error
 
 
 def _cones(cone: Cone) -> list[object]:
