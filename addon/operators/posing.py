@@ -65,7 +65,7 @@ class EXCITING_DANCE_OT_drag(bpy.types.Operator):
             return report_error(self, error)
         self._target: MouseTarget = MouseTarget()
         self._first = (event.mouse_region_x, event.mouse_region_y)
-        self._balanced = True
+        self._balanced, self._toggles_pin = True, False
         self._confirmed: float | None = None
         self._unit = 1.0 / scene(context).unit_settings.scale_length
         manager = require(context.window_manager, "window manager")
@@ -88,7 +88,7 @@ class EXCITING_DANCE_OT_drag(bpy.types.Operator):
                 self._show(context)
             if self._confirmed is not None and (drag.is_settled or time.monotonic() - self._confirmed > PATIENCE):
                 return self._end(context)
-            if drag.problem and not require(LiveCheck.session, "live check").process.running:
+            if not drag.is_running:
                 self._finish(context)
                 self.report({"WARNING"}, f"{drag.problem}. The posture is kept")
                 return {"FINISHED"}
@@ -96,14 +96,13 @@ class EXCITING_DANCE_OT_drag(bpy.types.Operator):
         released = self.is_handle and event.type == "LEFTMOUSE" and event.value == "RELEASE"
         if released or (event.type in CONFIRM and event.value == "PRESS"):
             return self._confirm()
-        if event.type in CANCEL and event.value == "PRESS":
+        undone = event.type == "Z" and (event.ctrl or event.oskey)
+        if event.value == "PRESS" and (undone or event.type in CANCEL):
             self._finish(context)
             drag.cancel()
             return {"CANCELLED"}
         if event.type == "R" and event.value == "PRESS":
-            from ..posing.pins import toggle_pin
-
-            toggle_pin(require_active_rig(context), drag.link, drag.point)
+            self._toggles_pin = not self._toggles_pin
             return self._confirm()
         changed = self._confirmed is None and self._read_event(context, event)
         if changed:
@@ -145,6 +144,10 @@ class EXCITING_DANCE_OT_drag(bpy.types.Operator):
 
     def _end(self, context: bpy.types.Context) -> Status:
         self._finish(context)
+        if self._toggles_pin:
+            from ..posing.pins import toggle_pin
+
+            toggle_pin(require_active_rig(context), self._drag.link, self._drag.point)
         obstacle = self._drag.describe()
         if obstacle:
             self.report({"INFO"}, obstacle)

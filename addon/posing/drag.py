@@ -29,6 +29,7 @@ class PoseDrag:
         start: (3,) [m] the point at the start, world.
         posture: the last posture that was applied; None before the first.
         problem: why the drag cannot go on; empty if it can.
+        first_serial: serial of the request that started it.
 
     Args:
         session: the live check of the body.
@@ -50,8 +51,8 @@ class PoseDrag:
         rotations, origins = timeline.evaluated_links(bpy.context.evaluated_depsgraph_get(), body, shown.rig)
         index = shown.rig.index(link)
         self.start = rotations[index] @ self.point + origins[index]
-        self._serial = self._first_serial = self._answered = _next_serial()
-        self._is_new = False
+        self._serial = self.first_serial = self._answered = _next_serial()
+        self._is_new, self._refused = False, ""
         session.drag = self
         pins = [{"link": name, "point": place.tolist()} for name, place in pinned_points(body).items() if name != link]
         session.process.send({"do": "grab", "serial": self._serial, "pins": pins}, shown)
@@ -67,10 +68,13 @@ class PoseDrag:
         """Take a response of this drag; older ones are ignored."""
         if response.serial < FIRST_SERIAL:
             return False
-        if response.serial >= self._first_serial:
+        if response.serial >= self.first_serial:
             if response.posture is not None:
                 self.posture, self._is_new, self.problem = response.posture, True, ""
                 self._answered = response.serial
+            elif response.kind == "error" and (self._refused or response.serial == self.first_serial):
+                self._refused = self._refused or response.message  # the posture: what follows is refused for it
+                self.problem = self._refused
             elif response.kind == "error":
                 self.problem = response.message
         return True
@@ -90,9 +94,14 @@ class PoseDrag:
         return True
 
     @property
+    def is_running(self) -> bool:
+        """Whether the process that moves the body runs, as part of the same live check as at the start."""
+        return self._session.drag is self and self._session.process.running
+
+    @property
     def is_settled(self) -> bool:
         """Whether the body is where the newest request can bring it."""
-        if self._serial == self._first_serial or self.problem:
+        if self._serial == self.first_serial or self.problem:
             return True
         return self._answered == self._serial and self.posture is not None and self.posture.converged
 
@@ -101,7 +110,7 @@ class PoseDrag:
         if self.problem:
             return self.problem
         posture = self.posture
-        if posture is None and self._serial != self._first_serial:
+        if posture is None and self._serial != self.first_serial:
             return "waiting for the live check"
         if posture is None or posture.distance <= REACHED or not posture.obstacles:
             return ""

@@ -15,7 +15,7 @@ from addon.armature import build_armature, rig_of  # noqa: E402
 from addon.authoring import timeline  # noqa: E402
 from addon.interpreter import chosen_interpreter  # noqa: E402
 from addon.live.check_process import CheckProcess  # noqa: E402
-from addon.live.responses import parse_response  # noqa: E402
+from addon.live.responses import Response, parse_response  # noqa: E402
 from addon.live.session import CheckSession  # noqa: E402
 from addon.pose_writer import read_pose, show_frame  # noqa: E402
 from addon.posing.drag import PoseDrag  # noqa: E402
@@ -138,6 +138,19 @@ def test_a_dead_process_keeps_the_posture(session: CheckSession) -> None:
     assert "ended" in drag.describe()
     assert drag.is_settled
     np.testing.assert_allclose(origins(session)["waist"], shown, atol=1e-9)
+
+
+def test_a_refused_posture_keeps_its_reason(session: CheckSession) -> None:
+    """Further targets are refused for the posture's reason, which stays the one that is shown."""
+    drag = PoseDrag(session, "waist", np.zeros(3))
+    first = drag.start - np.array([0.0, 0.0, 0.02])
+    drag.add_response(Response("error", drag.first_serial, message="the posture is refused"))
+    drag.move(first)
+    drag.add_response(Response("error", drag.first_serial + 1, message="send 'grab'"))
+    assert drag.describe() == "the posture is refused"
+    assert drag.is_running
+    drag.cancel()
+    assert not drag.is_running
 
 
 def test_pinned_points_stay_while_another_is_dragged(session: CheckSession) -> None:
