@@ -290,7 +290,7 @@ class _ModelReader:
     def _read_old_joints(self, elements: Sequence[Element], bodies: dict[str, Body]) -> list[OpenSimJoint]:
         joints = []
         for name, element in zip(bodies, elements):
-            for joint in element.find("Joint") or ():
+            for joint in element.iterfind("Joint/*"):
                 title = joint.get("name") or f"joint of {name}"
                 place = f"joint {title!r}"
                 carrier = (joint.findtext("parent_body") or "").strip()
@@ -310,7 +310,7 @@ class _ModelReader:
         shared: dict[str, Element] = {}
         for frame in self.model.iter("PhysicalOffsetFrame"):
             shared.setdefault(frame.get("name", ""), frame)
-        for joint in self.model.find("JointSet/objects") or ():
+        for joint in self.model.iterfind("JointSet/objects/*"):
             title = joint.get("name", "")
             place = f"joint {title!r}"
             own = {frame.get("name", ""): frame for frame in joint.findall("frames/PhysicalOffsetFrame")}
@@ -441,7 +441,7 @@ class _ModelReader:
 
     def _read_couplings(self, coordinates: Sequence[str]) -> tuple[Coupling, ...]:
         found, others = [], []
-        for element in self.model.find("ConstraintSet/objects") or ():
+        for element in self.model.iterfind("ConstraintSet/objects/*"):
             name = element.get("name", "")
             off = _is_true(element, "isDisabled", False) or not _is_true(element, "isEnforced", True)
             if off:
