@@ -7,7 +7,11 @@ import numpy as np
 
 from . import bpy_access, convert
 from .armature import bone_axes, rig_of
-from .solver_api import SceneMotion, ScenePose, errors
+from .solver_api import SceneMotion, ScenePose, errors, so3
+
+ROTATION_CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+"""Channels of the rotation modes that are not Euler angles."""
+CHANNEL_SIZES = {"location": 3, "rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3}
 
 
 class PoseWriter:
@@ -21,6 +25,11 @@ class PoseWriter:
         self._rig = rig_of(body)
         self._rest, self._axes = convert.rest_matrices(self._rig), bone_axes(body, self._rig)
         self._frames = [convert.bone_frame(self._rig, index) for index in range(len(self._rig.links))]
+        signed = [
+            frame.sign * np.asarray(joint.axes[0]) if joint.hinge else np.zeros(3)
+            for joint, frame in zip(self._rig.joints, self._frames, strict=True)
+        ]
+        self._hinge_axes, self._offsets = np.array(signed), so3.to_quaternion(self._axes)
 
     def show(self, body: bpy.types.Object, pose: ScenePose) -> None:
         """Apply a pose in world coordinates, independent of the rig's placement.
@@ -52,27 +61,41 @@ class PoseWriter:
     def _pose_bones(
         self, body: bpy.types.Object, root_position: np.ndarray, rotations: np.ndarray, translations: np.ndarray
     ) -> None:
+        bases, locations = self._bases(root_position, rotations, translations)
+        angles = 2.0 * np.arctan2(np.einsum("li,li->l", rotations[:, :3], self._hinge_axes), rotations[:, 3])
         bones = bpy_access.pose_bones(body)
+        places = {bone.name: place for place, bone in enumerate(bones)}
+        channels = {name: _read_channel(bones, name, size) for name, size in CHANNEL_SIZES.items()}
         for index, (link, joint) in enumerate(zip(self._rig.links, self._rig.joints, strict=True)):
-            bone = bones[link]
-            shift = root_position if index == 0 else translations[index]
-            root = self._rest[0] if index == 0 else None
-            rotation, location = convert.pose_basis(rotations[index][None], shift[None], self._axes[index], root)
+            place = places[link]
+            mode = bones[place].rotation_mode
+            channel = ROTATION_CHANNELS.get(mode, "rotation_euler")
             if joint.slides:
-                bone.location = location[0].tolist()
-            mode = bone.rotation_mode
-            if joint.hinge and mode not in ("QUATERNION", "AXIS_ANGLE"):
-                frame = self._frames[index]
-                angle = frame.sign * convert.hinge_angles(rotations[index][None], joint.axes[0])
-                bone.rotation_euler[frame.axis] = float(angle[0])
+                channels["location"][place] = locations[index]
+            if joint.hinge and channel == "rotation_euler":
+                channels[channel][place, self._frames[index].axis] = angles[index]
             elif joint.kind != "prismatic":
-                values = convert.channel_values(mode, rotation)[0].tolist()
-                if mode == "QUATERNION":
-                    bone.rotation_quaternion = values
-                elif mode == "AXIS_ANGLE":
-                    bone.rotation_axis_angle = values
-                else:
-                    bone.rotation_euler = values
+                channels[channel][place] = convert.channel_values(mode, bases[index][None])[0]
+        for name, values in channels.items():
+            bones.foreach_set(name, values.ravel())
+        body.update_tag(refresh={"DATA"})
+
+    def _bases(
+        self, root_position: np.ndarray, rotations: np.ndarray, translations: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Pose bases of all bones: quaternions (L, 4) wxyz and locations (L, 3) [m], by `convert.pose_basis`."""
+        root = convert.pose_basis(rotations[:1], root_position[None], np.eye(3), self._rest[0])
+        turns = np.concatenate([root[0][:, [1, 2, 3, 0]], rotations[1:]])
+        shifts = np.concatenate([root[1], translations[1:]])
+        bases = so3.product(so3.product(so3.conjugate(self._offsets), turns), self._offsets)
+        return bases[:, [3, 0, 1, 2]], np.einsum("li,lij->lj", shifts, self._axes)
+
+
+def _read_channel(bones: bpy.types.bpy_prop_collection, name: str, size: int) -> np.ndarray:
+    """Values (B, size) of a channel of all bones."""
+    values = np.empty((len(bones), size), np.float32)
+    bones.foreach_get(name, values.ravel())
+    return values
 
 
 def show_frame(body: bpy.types.Object, motion: SceneMotion, frame: int) -> None:

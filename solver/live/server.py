@@ -11,7 +11,6 @@ import numpy as np
 
 from ..contacts.schedule import Schedule, anchors_at
 from ..dance.authoring.timeline import dance_from_timeline, patches_on_floor, timeline_configurations
-from ..dynamics import link_poses
 from ..errors import InvalidValue, SolverError
 from ..motion import Motion
 from ..posing.drag import Drag
@@ -154,7 +153,7 @@ class LiveServer:
         assert request is not None
         assert self._drag is not None
         found = self._drag.move(request.targets, balance=request.balance)
-        rotations, origins = link_poses(self._drag.rig, found.q)
+        rotations, origins = self._drag.link_poses()
         movements = joint_movements(self._drag.rig, rotations[None], origins[None])
         self._respond(posture_line(request.serial, (movements[0][0], movements[1][0]), found))
         if not found.converged:

@@ -127,6 +127,10 @@ class Drag:
         """Names of the patches that are planted now; a sole that was dragged away is no longer among them."""
         return tuple(name for name in self._planted if name not in self._lifted)
 
+    def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Axes (L, 3, 3) and origins (L, 3) [m] of the links, world, in the posture of the last result."""
+        return self._kinematics.rotations.copy(), self._kinematics.positions.copy()
+
     def move(self, targets: Sequence[Target], *, balance: bool = True) -> DragResult:
         """Move towards the targets by at most `ITERATIONS` steps; call again with the same targets until converged.
 

@@ -17,14 +17,17 @@ from addon.interpreter import chosen_interpreter  # noqa: E402
 from addon.live.check_process import CheckProcess  # noqa: E402
 from addon.live.responses import Response, parse_response  # noqa: E402
 from addon.live.session import CheckSession  # noqa: E402
-from addon.pose_writer import read_pose, show_frame  # noqa: E402
+from addon.pose_writer import PoseWriter, read_pose, show_frame  # noqa: E402
 from addon.posing.drag import PoseDrag  # noqa: E402
 from addon.posing.mouse_target import MouseTarget  # noqa: E402
 from addon.posing.pins import handle_point, handle_points, pinned_points, toggle_pin  # noqa: E402
 from addon.solver_api import errors, find_handles  # noqa: E402
+from solver.coordinates import static_motion  # noqa: E402
+from solver.dynamics import link_poses  # noqa: E402
 from solver.motion import Motion  # noqa: E402
-from solver.rigs import hrp2  # noqa: E402
-from solver.scene.motion import scene_motion  # noqa: E402
+from solver.rig import Rig  # noqa: E402
+from solver.rigs import hrp2, human  # noqa: E402
+from solver.scene.motion import joint_movements, scene_motion  # noqa: E402
 
 PATIENCE = 60.0
 RIG = hrp2()
@@ -226,3 +229,22 @@ def test_axes_and_numbers_limit_the_mouse(keys: tuple[str, ...], expected: tuple
 def test_invalid_postures_are_reported(line: str) -> None:
     """A line that is no posture of a body is an invalid response, not an error of the add-on."""
     assert parse_response(line).kind == "garbled"
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ", "ZYX"])
+@pytest.mark.parametrize("rig", [RIG, human(1.75, 70.0, "male")], ids=["robot", "person"])
+def test_a_posture_is_shown_in_every_rotation_mode(empty_scene: None, rig: Rig, mode: str) -> None:
+    """The bones put the links where the posture has them, whatever channels they have; the rig may be anywhere."""
+    body = build_armature(bpy.context, rig)
+    body.location, body.rotation_euler = (1.0, -2.0, 0.5), (0.1, 0.2, 0.9)
+    for bone in bpy_access.pose_bones(body):
+        bone.rotation_mode = mode
+    bpy_access.view_layer(bpy.context).update()
+    q = static_motion(rig, np.random.default_rng(3).uniform(-0.4, 0.4, (1, rig.nv))).q[0]
+    rotations, places = link_poses(rig, q)
+    movements = joint_movements(rig, rotations[None], places[None])
+    PoseWriter(body).show_posture(body, movements[0][0], movements[1][0])
+    bpy_access.view_layer(bpy.context).update()
+    shown = timeline.evaluated_links(bpy.context.evaluated_depsgraph_get(), body, rig)
+    np.testing.assert_allclose(shown[0], rotations, atol=2e-5)
+    np.testing.assert_allclose(shown[1], places, atol=2e-5)

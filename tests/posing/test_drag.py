@@ -242,3 +242,12 @@ def test_wrong_input_is_one_error() -> None:
         Drag(rig, q, soles(rig), [Pin("tail", np.zeros(3))])
     with pytest.raises(UnknownLink):
         Drag(rig, q, soles(rig)).move([Target("tail", np.zeros(3), np.zeros(3))])
+
+
+def test_poses_of_links_are_those_of_the_configuration(body: tuple[Rig, np.ndarray]) -> None:
+    """Axes and origins of the links follow from the posture that was returned."""
+    rig, q = body
+    drag = Drag(rig, q, soles(rig))
+    found = pull(drag, rig.links[0], origin(rig, q, rig.links[0]) + np.array([0.03, 0.02, -0.05]))
+    for ours, theirs in zip(drag.link_poses(), link_poses(rig, found.q), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
