@@ -188,6 +188,22 @@ def channel_values(mode: str, quaternions: np.ndarray) -> np.ndarray:
     return angles
 
 
+def channel_values_near(mode: str, quaternions: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Channels of a bone (N, C) from rotations (N, 4) wxyz: those nearest to others (N, C)."""
+    if mode == "QUATERNION":
+        return quaternions * np.where((quaternions * near).sum(axis=1) < 0.0, -1.0, 1.0)[:, None]
+    if mode == "AXIS_ANGLE":
+        values = channel_values(mode, quaternions)
+        values *= np.where((values[:, 1:] * near[:, 1:]).sum(axis=1) < 0.0, -1.0, 1.0)[:, None]
+        values[:, 0] += 2.0 * np.pi * np.round((near[:, 0] - values[:, 0]) / (2.0 * np.pi))
+        return values
+    angles = [
+        Quaternion(quaternion.tolist()).to_euler(mode, Euler(other.tolist(), mode))  # type: ignore[arg-type]
+        for quaternion, other in zip(quaternions, near, strict=True)
+    ]
+    return np.array(angles)
+
+
 def joint_movements(rig: Rig, link_rotations: np.ndarray, link_origins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Movement of every joint from the link poses in the world.
 

@@ -9,7 +9,18 @@ import bpy
 import numpy as np
 
 from .. import bpy_access
-from ..action import BEZIER, CHANNELS, EULER, FIRST_FRAME, ensure_local_action, frame_rate, frames_at, key_frames
+from ..action import (
+    AUTO_CLAMPED,
+    BEZIER,
+    CHANNELS,
+    EULER,
+    FIRST_FRAME,
+    LINEAR,
+    ensure_local_action,
+    frame_rate,
+    frames_at,
+    key_frames,
+)
 from ..armature import rig_of
 from ..change_cache import cached_until_change
 from ..solver_api import Rig, SceneStrip, errors
@@ -270,6 +281,35 @@ def clear_inbetweens(body: bpy.types.Object, first: float, last: float, *, selec
             _filter_keys(curve, ~removed)
             count += int(removed.sum())
     return count
+
+
+def has_keys_between(body: bpy.types.Object, first: float, last: float) -> bool:
+    """Whether a bone has keys of a recording, or generated ones, between two frames."""
+    for curve in pose_curves(body):
+        frames = key_frames(curve)
+        if ((frames > first + FRAME_TOLERANCE) & (frames < last - FRAME_TOLERANCE)).any():
+            return True
+    return False
+
+
+def add_generated_keys(curve: bpy.types.FCurve, frames: np.ndarray, values: np.ndarray) -> None:
+    """Add generated keys to a curve at frames (K,) where it has none."""
+    count = len(frames)
+    points = np.stack([frames, values], axis=1)
+    added = {name: np.zeros((count, size)) for name, size in KEY_FIELDS.items()}
+    added |= {"co": points, "handle_left": points, "handle_right": points}
+    added["type"][:] = KEY_TYPE_NUMBERS[GENERATED]
+    added["interpolation"][:] = LINEAR
+    for name in ("handle_left_type", "handle_right_type"):
+        added[name][:] = AUTO_CLAMPED
+    before = {name: _read_key_field(curve, name) for name in KEY_FIELDS}
+    order = np.argsort(np.concatenate([before["co"].reshape(-1, 2)[:, 0], frames]), kind="stable")
+    curve.keyframe_points.add(count)
+    for name, size in KEY_FIELDS.items():
+        old = before[name].reshape(-1, size)
+        values_of_all = np.concatenate([old, added[name].astype(old.dtype)])[order]
+        curve.keyframe_points.foreach_set(name, values_of_all.ravel())
+    curve.update()
 
 
 def _neighbours(body: bpy.types.Object, frame: float) -> tuple[float, float]:

@@ -24,7 +24,7 @@ FOLDER_PREFIX = "exciting-dance-live-"
 """Prefix of the names of folders with timelines."""
 KEPT_FILES = 3
 """Number of files of each kind that are kept, because the process may not have read them yet."""
-REQUEST_ORDER = ("grab", "drag", "pose", "timeline", "look")
+REQUEST_ORDER = ("grab", "drag", "inbetweens", "pose", "timeline", "look")
 """Order in which waiting requests are sent."""
 
 

@@ -51,7 +51,7 @@ class CheckSession:
         needs_stepping: whether sampling has to step through the frames, which is only done on request.
         change_time: [s] time of the last change that was not handled yet; None without one.
         posture_changed: whether the displayed pose may have changed.
-        drag: the drag that receives postures; None without one.
+        receiver: takes the responses for a drag or for in-between postures first; None without one.
     """
 
     def __init__(self, scene: bpy.types.Scene, body: bpy.types.Object, process: CheckProcess) -> None:
@@ -61,7 +61,7 @@ class CheckSession:
         self.problem, self.needs_stepping = "", False
         self.change_time: float | None = 0.0
         self.posture_changed = False
-        self.drag: ResponseReceiver | None = None
+        self.receiver: ResponseReceiver | None = None
         self._serial, self._pose_serial, self._sent_fingerprint, self._unkeyed = 0, 0, 0, False
         self._pose_sent: float | None = None
         self._request_time: float | None = None
@@ -110,6 +110,10 @@ class CheckSession:
         """
         return find_by_session_id(bpy.data.scenes, self.scene), find_by_session_id(bpy.data.objects, self.body)
 
+    def checks(self, body: bpy.types.Object) -> bool:
+        """Whether it is the check of this rig and its process runs."""
+        return self.body == session_id(body) and self.process.running
+
     def check_all(self) -> None:
         """Sample the timeline now and send it, stepping through the frames if necessary."""
         scene, body = self.find_scene_and_rig()
@@ -148,7 +152,7 @@ class CheckSession:
         """Store the responses that have arrived; whether there are any."""
         answers = self.process.responses()
         for answer in answers:
-            if self.drag is not None and self.drag.add_response(answer):
+            if self.receiver is not None and self.receiver.add_response(answer):
                 continue
             if answer.serial == self._pose_serial:
                 self._pose_sent = None

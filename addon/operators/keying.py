@@ -7,10 +7,29 @@ import bpy
 from ..authoring.properties import ROLES
 from ..bpy_access import Status, scene
 from ..job_messages import dismiss_message
+from ..live.control import LiveCheck
 from ..scene_rigs import active_rig
 from .base import AtomicOperator, RigOperator, require_active_rig
 
 ROLE_ITEMS = tuple(role[:3] for role in ROLES)
+
+
+def key_posture(context: bpy.types.Context, role: str, *, between: bool) -> str:
+    """Key the active rig's posture and, while its live check runs, in-between keys that keep the soles in place.
+
+    Returns:
+        why keys that keep the soles in place are missing; empty if none are.
+    """
+    from ..authoring import keying
+
+    body, session = require_active_rig(context), LiveCheck.session
+    keying.key_posture(scene(context), body, role, between=between)
+    if not between or session is None or not session.checks(body):
+        return ""
+    from ..posing.inbetweens import key_inbetweens
+
+    problem = key_inbetweens(session, keying.current_frame(scene(context)))
+    return f"The soles slide between the postures: {problem}" if problem else ""
 
 
 class EXCITING_DANCE_OT_key_posture(RigOperator, bpy.types.Operator):
@@ -23,14 +42,14 @@ class EXCITING_DANCE_OT_key_posture(RigOperator, bpy.types.Operator):
     role: bpy.props.EnumProperty(name="Role", items=ROLE_ITEMS, default="preferred")  # type: ignore[valid-type]
     between: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Replace In-betweens",
-        description="Remove the generated keys up to the neighbouring postures",
+        description="Replace generated keys up to the neighbouring postures; while Live runs, soles stay in place",
         default=True,
     )
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..authoring import keying
-
-        keying.key_posture(scene(context), require_active_rig(context), self.role, between=self.between)
+        problem = key_posture(context, self.role, between=self.between)
+        if problem:
+            self.report({"WARNING"}, problem)
         return {"FINISHED"}
 
 

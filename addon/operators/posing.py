@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from ..bpy_access import Status, require, scene, session_id
+from ..bpy_access import Status, require, scene
 from ..live.control import LiveCheck
 from ..scene_rigs import active_rig
 from ..solver_api import errors
 from .base import find_rig_problem, report_error, require_active_rig
+from .keying import key_posture
 
 if TYPE_CHECKING:
     from ..posing.drag import PoseDrag
@@ -29,7 +30,7 @@ CANCEL = ("RIGHTMOUSE", "ESC")
 def can_drag(context: bpy.types.Context) -> bool:
     """Whether the active rig is posed and its live check runs."""
     body, session = active_rig(context), LiveCheck.session
-    if body is None or session is None or session.body != session_id(body) or not session.process.running:
+    if body is None or session is None or not session.checks(body):
         return False
     return context.mode == "POSE" and not find_rig_problem(context, data=True)
 
@@ -152,11 +153,12 @@ class EXCITING_DANCE_OT_drag(bpy.types.Operator):
         if obstacle:
             self.report({"INFO"}, obstacle)
         if scene(context).tool_settings.use_keyframe_insert_auto:
-            from ..authoring import keying
             from ..authoring.properties import dance_settings
 
             settings = dance_settings(context)
-            keying.key_posture(scene(context), require_active_rig(context), settings.role, between=settings.between)
+            problem = key_posture(context, settings.role, between=settings.between)
+            if problem:
+                self.report({"WARNING"}, problem)
         return {"FINISHED"}
 
     def _finish(self, context: bpy.types.Context) -> None:

@@ -53,7 +53,7 @@ class PoseDrag:
         self.start = rotations[index] @ self.point + origins[index]
         self._serial = self.first_serial = self._answered = _next_serial()
         self._is_new, self._refused = False, ""
-        session.drag = self
+        session.receiver = self
         pins = [{"link": name, "point": place.tolist()} for name, place in pinned_points(body).items() if name != link]
         session.process.send({"do": "grab", "serial": self._serial, "pins": pins}, shown)
 
@@ -96,7 +96,7 @@ class PoseDrag:
     @property
     def is_running(self) -> bool:
         """Whether the process that moves the body runs, as part of the same live check as at the start."""
-        return self._session.drag is self and self._session.process.running
+        return self._session.receiver is self and self._session.process.running
 
     @property
     def is_settled(self) -> bool:
@@ -118,8 +118,8 @@ class PoseDrag:
 
     def end(self) -> None:
         """Keep the posture."""
-        if self._session.drag is self:
-            self._session.drag = None
+        if self._session.receiver is self:
+            self._session.receiver = None
 
     def cancel(self) -> None:
         """Restore the posture before the drag."""

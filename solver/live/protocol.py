@@ -30,6 +30,7 @@ REQUIRED = {
     "look": ("frame",),
     "grab": ("serial", "path"),
     "drag": ("serial", "targets"),
+    "inbetweens": ("serial", "path", "planted"),
     "end": (),
 }
 OPTIONAL = {"timeline": ("excitation",), "pose": ("excitation",), "grab": ("pins",), "drag": ("balance",)}
@@ -90,6 +91,21 @@ class DragRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class InbetweensRequest:
+    """Fit the frames between the first and the last of a timeline to planted soles.
+
+    Attributes:
+        serial: of the request.
+        path: of the timeline's file.
+        planted: names of contact patches on the floor from the first frame to the last.
+    """
+
+    serial: int
+    path: str
+    planted: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EndRequest:
     """Stop."""
 
@@ -102,7 +118,7 @@ class MalformedRequest:
     serial: int | None
 
 
-Request = CheckRequest | LookRequest | GrabRequest | DragRequest | EndRequest | MalformedRequest
+Request = CheckRequest | LookRequest | GrabRequest | DragRequest | InbetweensRequest | EndRequest | MalformedRequest
 
 
 def parse_request(line: bytes | str | None) -> Request:
@@ -224,6 +240,11 @@ def _parse_fields(tree: Mapping[str, object]) -> Request:
         raise InvalidValue(f"'excitation' must be true or false, got {_quote(excitation)}")
     if do == "grab":
         return GrabRequest(_integer(tree, "serial"), path, tuple(map(_pin, _list(tree, "pins"))))
+    if do == "inbetweens":
+        planted = tree["planted"]
+        if not isinstance(planted, list) or not planted or not all(isinstance(name, str) for name in planted):
+            raise InvalidValue(f"'planted' must be a list of names of contact patches, got {_quote(planted)}")
+        return InbetweensRequest(_integer(tree, "serial"), path, tuple(planted))
     return CheckRequest(_integer(tree, "serial"), path, do == "pose", excitation)
 
 
@@ -283,6 +304,7 @@ __all__ = [
     "DragRequest",
     "EndRequest",
     "GrabRequest",
+    "InbetweensRequest",
     "LookRequest",
     "MalformedRequest",
     "Request",

@@ -14,6 +14,8 @@ from ..dance.authoring.timeline import dance_from_timeline, patches_on_floor, ti
 from ..errors import InvalidValue, SolverError
 from ..motion import Motion
 from ..posing.drag import Drag
+from ..posing.inbetweens import inbetween_postures
+from ..posing.values import DragResult
 from ..rig import Rig
 from ..scene.checked_frame import SceneFrame
 from ..scene.motion import joint_movements
@@ -24,6 +26,7 @@ from .protocol import (
     CheckRequest,
     DragRequest,
     GrabRequest,
+    InbetweensRequest,
     LookRequest,
     MalformedRequest,
     Request,
@@ -36,6 +39,8 @@ from .protocol import (
 )
 from .scene_frames import scene_frames
 
+WorkRequest = CheckRequest | GrabRequest | DragRequest | InbetweensRequest
+"""Requests of which only the newest of each kind counts."""
 MAX_PIECE = 32
 """Most frames that are checked between two looks for requests: about 10 ms."""
 GROWTH = 4
@@ -66,7 +71,7 @@ class LiveServer:
 
     def accept(self, requests: Sequence[Request]) -> None:
         """Start the newest request of each kind, drags and postures first."""
-        newest: dict[str, CheckRequest | GrabRequest | DragRequest] = {}
+        newest: dict[str, WorkRequest] = {}
         for each in requests:
             if isinstance(each, MalformedRequest):
                 self._respond(error_line(each.message, each.serial))
@@ -79,7 +84,9 @@ class LiveServer:
                 newest.pop("drag", None)  # of the drag before
             elif isinstance(each, DragRequest):
                 newest["drag"] = each
-        for name in ("grab", "drag", "posture", "timeline"):
+            elif isinstance(each, InbetweensRequest):
+                newest["inbetweens"] = each
+        for name in ("grab", "drag", "inbetweens", "posture", "timeline"):
             if name in newest:
                 self._start(newest[name])
 
@@ -99,7 +106,7 @@ class LiveServer:
                     self._respond(excitation_line(self._serial, *found))
         return self._checking or self._exciting
 
-    def _start(self, request: CheckRequest | GrabRequest | DragRequest) -> None:
+    def _start(self, request: WorkRequest) -> None:
         with self._report_errors(request.serial):
             if isinstance(request, GrabRequest):
                 self._grab(request)
@@ -107,6 +114,8 @@ class LiveServer:
                 if self._drag is None:
                     raise InvalidValue("a drag needs a posture first: send 'grab'")
                 self._drag_request = request
+            elif isinstance(request, InbetweensRequest):
+                self._fill_inbetweens(request)
             elif request.is_posture:
                 self._posture(request)
             else:
@@ -153,11 +162,21 @@ class LiveServer:
         assert request is not None
         assert self._drag is not None
         found = self._drag.move(request.targets, balance=request.balance)
-        rotations, origins = self._drag.link_poses()
-        movements = joint_movements(self._drag.rig, rotations[None], origins[None])
-        self._respond(posture_line(request.serial, (movements[0][0], movements[1][0]), found))
+        self._respond_posture(request.serial, self._drag.rig, found, self._drag.link_poses())
         if not found.converged:
             self._drag_request = request
+
+    def _fill_inbetweens(self, request: InbetweensRequest) -> None:
+        """Respond with a posture for each frame between the first and the last."""
+        timeline = TIMELINE.read(request.path)
+        rig = self._check_for(timeline).rig
+        q = timeline_configurations(timeline, rig)
+        for found, poses in inbetween_postures(rig, q, request.planted, shrink=timeline.checks.shrink):
+            self._respond_posture(request.serial, rig, found, poses)
+
+    def _respond_posture(self, serial: int, rig: Rig, found: DragResult, poses: tuple[np.ndarray, np.ndarray]) -> None:
+        movements = joint_movements(rig, poses[0][None], poses[1][None])
+        self._respond(posture_line(serial, (movements[0][0], movements[1][0]), found))
 
     def _timeline(self, request: CheckRequest) -> None:
         self._checking = self._exciting = False  # older requests end even if this one fails

@@ -15,7 +15,7 @@ that far ones are approached on a path that keeps the constraints.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -38,8 +38,8 @@ TURN = 0.1
 """[rad] Largest change of a target's or planted link's orientation that counts in one iteration."""
 LARGEST_CHANGE = 0.3
 """[rad, m] Largest change of a coordinate in one iteration; the linearisation is poor beyond."""
-ITERATIONS, RESTORING_ITERATIONS = 6, 4
-"""Most iterations towards the targets, and most that only restore the constraints, for each call."""
+ITERATIONS, RESTORING_ITERATIONS, FITTING_ITERATIONS = 6, 4, 12
+"""Most iterations towards the targets, most that only restore the constraints, and most from another posture."""
 TARGET_WEIGHT, ORIENTATION_WEIGHT = 10.0, 0.5
 """[1/m^2], [1/rad^2] of a target."""
 INERTIA_WEIGHT, POSTURE_WEIGHT = 1e-3, 2e-4
@@ -127,6 +127,29 @@ class Drag:
         """Names of the patches that are planted now; a sole that was dragged away is no longer among them."""
         return tuple(name for name in self._planted if name not in self._lifted)
 
+    def fit(self, q: np.ndarray, sole_poses: Mapping[int, tuple[np.ndarray, np.ndarray]] | None = None) -> DragResult:
+        """The posture near q (nq,) in which soles and pins are in place, and limits and balance hold.
+
+        The changes of its iterations are the smallest by the mass matrix.
+
+        Args:
+            q: posture to fit.
+            sole_poses: axes (3, 3) and origin (3,) [m] of planted links by index, if they are elsewhere than at the
+                start.
+        """
+        self._sole_poses.update(sole_poses or {})
+        self._place(to_flat(self.rig, q))
+        slip = self._slip()
+        for _ in range(FITTING_ITERATIONS):
+            if self._is_kept(slip):
+                break
+            change, _ = self._iterate([], bent_knees=False)
+            if change is None:
+                break
+            self._place(self._y + change)
+            slip = self._slip()
+        return DragResult(self._kinematics.q, self._is_kept(slip), 0.0, (), slip, self._margin())
+
     def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Axes (L, 3, 3) and origins (L, 3) [m] of the links, world, in the posture of the last result."""
         return self._kinematics.rotations.copy(), self._kinematics.positions.copy()
@@ -180,8 +203,11 @@ class Drag:
             obstacles = (SHIFTING,)
         elif converged and distance > REACHED:
             obstacles = self._name_active(program) or (OUT_OF_REACH,)
-        margin = float(self._polygon.margin(self._kinematics.com[None, :2])[0]) if self._polygon else float("nan")
-        return DragResult(self._kinematics.q, converged and not waiting, distance, obstacles, slip, margin)
+        return DragResult(self._kinematics.q, converged and not waiting, distance, obstacles, slip, self._margin())
+
+    def _margin(self) -> float:
+        """[m] Distance of the centre of mass from the edge of the support polygon, positive inside; NaN without one."""
+        return float(self._polygon.margin(self._kinematics.com[None, :2])[0]) if self._polygon else float("nan")
 
     def _place(self, y: np.ndarray) -> None:
         self._y = y
@@ -241,7 +267,9 @@ class Drag:
             return False
         return not self._balanced or bool((self._edge_distances() >= self._allowed - BALANCE_TOLERANCE).all())
 
-    def _iterate(self, wanted: Sequence[tuple[int, Target]]) -> tuple[np.ndarray | None, _Program]:
+    def _iterate(
+        self, wanted: Sequence[tuple[int, Target]], *, bent_knees: bool = True
+    ) -> tuple[np.ndarray | None, _Program]:
         """Change of the flat coordinates (nv,), None if there is none, and the solved program."""
         kinematics, y = self._kinematics, self._y
         hessian = self._metric
@@ -271,7 +299,9 @@ class Drag:
             low.append(np.where(edges >= 0.0, -edges, np.minimum(-0.7 * edges, RECOVERY)))
         if not matrix:
             matrix, low = [np.zeros((0, len(y)))], [np.zeros(0)]
-        program = _Program(hessian, gradient, np.concatenate(matrix), np.concatenate(low), equalities, self._bounds())
+        program = _Program(
+            hessian, gradient, np.concatenate(matrix), np.concatenate(low), equalities, self._bounds(bent_knees)
+        )
         change = program.minimise(self._solve)
         if change is None and (edges < 0.0).any():  # it cannot return: then no farther out
             program.low[equalities:] = np.where(edges >= 0.0, -edges, np.minimum(self._allowed - edges, 0.0))
@@ -296,11 +326,11 @@ class Drag:
             right.append(_limited(place - kinematics.place(index, pinned.point), STEP))
         return rows, right
 
-    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds on the change of the flat coordinates."""
+    def _bounds(self, bent_knees: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds on the change of the flat coordinates, with knees of planted legs short of straight if so chosen."""
         lower, upper = self._lower - self._y, self._upper - self._y
         held = set(self._held_links)
-        for knee in self._knees:
+        for knee in self._knees if bent_knees else ():
             if knee.foot in held:
                 bent = self._y[knee.coordinate] - knee.straight
                 if knee.bends > 0:

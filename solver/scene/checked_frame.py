@@ -13,6 +13,8 @@ first frame of this timeline; its patches on the floor are planted, and the poin
 ``{"do": "drag", "serial": K, "targets": [{"link": NAME, "point": [...], "position": [X, Y, Z]}, ...], "balance": B}``
 move points of the body to positions [m, world; null: free along that axis]. Postures follow until the body is there or
 cannot come nearer; a newer request replaces the targets.
+``{"do": "inbetweens", "serial": K, "path": FILE, "planted": [NAME, ...]}``  fit the frames between the first and the
+last of this timeline to these soles, which are on the floor all the time; a posture follows for each.
 ``{"do": "end"}``  stop at once; at the end of the input, the process stops after all requests are processed.
 
 A request has at most 65,536 bytes of UTF-8; serials and frames are within 2^53. An error responds to each malformed
@@ -29,9 +31,10 @@ what cannot be checked on this rig.
 condition number of each link's regressor from the start to T; null: not determined yet.
 ``{"kind": "pose", "frame": ...}``  the posture.
 ``{"kind": "posture", "rotations": [...], "translations": [...], "converged": ..., "distance": D, "obstacles": [TEXT,
-...], "slip": D, "margin": D}``  a posture of a drag: of each joint rotation (xyzw) and translation [m] from neutral, of
-the root orientation and position in the world; largest distance from a target [m], what keeps the body from it, largest
-displacement of a planted sole [m], and distance of the centre of mass inside the support polygon [m] or null.
+...], "slip": D, "margin": D}``  a posture of a drag, or between others: of each joint rotation (xyzw) and translation
+[m] from neutral, of the root orientation and position in the world; largest distance from a target [m], what keeps the
+body from it, largest displacement of a planted sole [m], and distance of the centre of mass inside the support polygon
+[m] or null.
 ``{"kind": "error", "message": TEXT, "frames": [[FIRST, LAST], ...]}``  the request failed; or, with ``frames``, these
 frames of its timeline cannot be checked and the others follow. The response to a malformed request has no ``serial`` if
 the request has none, and the request changes nothing.

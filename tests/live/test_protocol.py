@@ -54,7 +54,7 @@ def test_requests_are_parsed_with_their_options() -> None:
     [
         ("{", "must be one JSON object", None),
         ("[1]", "JSON object", None),
-        ('{"do": "jump", "serial": 3}', "one of timeline, pose, look, grab, drag, end", 3),
+        ('{"do": "jump", "serial": 3}', "one of timeline, pose, look, grab, drag, inbetweens, end", 3),
         ('{"do": "timeline", "serial": 3}', "needs 'path'", 3),
         ('{"do": "timeline", "serial": "x", "path": "a"}', "must be an integer", None),
         ('{"do": "look", "frame": 1.5}', "'frame' must be an integer", None),
@@ -133,6 +133,9 @@ def test_drags_are_parsed_with_targets_and_pins() -> None:
         ),
         ('{"do": "drag", "serial": 2, "targets": [], "balance": 1}', "'balance' must be true or false"),
         ('{"do": "grab", "serial": 2, "path": "a", "pins": [{"link": "a", "point": [0,null,0]}]}', "'point' must be"),
+        ('{"do": "inbetweens", "serial": 2, "path": "a"}', "needs 'planted'"),
+        ('{"do": "inbetweens", "serial": 2, "path": "a", "planted": []}', "'planted' must be a list of names"),
+        ('{"do": "inbetweens", "serial": 2, "path": "a", "planted": [3]}', "'planted' must be a list of names"),
     ],
 )
 def test_malformed_drags_say_why(line: str, said: str) -> None:
