@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.contacts.schedule import Schedule, anchors_at
+from solver.engine.pinocchio_loader import pin
 from solver.feasibility import CheckOptions, FrameChecker, check_motion
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.threads import one_blas_thread

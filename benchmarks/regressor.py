@@ -21,11 +21,11 @@ import scipy.linalg
 from benchmarks.peak import peak_memory
 from benchmarks.reference import reference_line, to_ordinary
 from solver.dynamics import predicted_wrench, regressor_pieces
+from solver.engine.pinocchio_loader import pin
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_parameters import base_parameters
 from solver.identification.regression import Regression
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hrp2
 from solver.trial import Trial

@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from solver.dynamics import predicted_wrench
+from solver.engine.pinocchio_loader import pin
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import PRIORS, ConsistentOptions, consistent
@@ -40,7 +41,6 @@ from solver.identification.regression import Regression
 from solver.identification.scaling import parameter_scale
 from solver.inertials import InertialParameters
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.qp import Problem, Rows, Solution, solve, triangle_of
 from solver.rig import Rig
 from solver.rigs import hrp2

@@ -154,11 +154,7 @@ def to_flat(rig: Rig, q: np.ndarray) -> np.ndarray:
 
 def joint_slices(rig: Rig) -> list[tuple[Joint, slice, slice]]:
     """Each joint, the root's first, with its slices of q and of v."""
-    result, at, moves = [], 0, 0
-    for joint in rig.joints:
-        result.append((joint, slice(at, at + joint.nq), slice(moves, moves + joint.nv)))
-        at, moves = at + joint.nq, moves + joint.nv
-    return result
+    return list(zip(rig.joints, rig.q_slices, rig.v_slices, strict=True))
 
 
 def with_mimic_joints(rig: Rig, y: np.ndarray) -> np.ndarray:

@@ -18,6 +18,9 @@ FIRST_MOMENT = slice(1, 4)
 INERTIA = slice(4, 10)
 DIAGONAL = (4, 6, 9)
 """Columns of Ixx, Iyy, Izz."""
+GRAVITY = 9.81
+"""[m/s^2] Standard gravity, as in the papers."""
+GRAVITY_VECTOR = frozen("gravity", np.array([0.0, 0.0, -GRAVITY]), (3,))
 _ROWS, _COLUMNS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)
 
 

@@ -14,16 +14,14 @@ import numpy as np
 from .arrays import frozen
 from .differences import differences
 from .errors import InvalidValue, UnknownLink, UnknownName
-from .inertials import FIRST_MOMENT, MASS, InertialParameters
+from .inertials import FIRST_MOMENT, GRAVITY, MASS, InertialParameters
 from .joints import ROOT_NV, Joint, Limits, rest_poses
 from .patch import ContactPolygon
 from .shape import Shape
 
 if TYPE_CHECKING:
-    from .model import Model
+    from .engine import Model
 
-GRAVITY = 9.81
-"""[m/s^2] Standard gravity, as in the papers."""
 UNOBSERVED = "unshown"
 """Key of the provenance: links whose motion the markers of a calibration do not observe."""
 UNLIMITED = "unlimited"
@@ -49,9 +47,11 @@ WIDE = 110
 class _Derived:
     """Slots for cached values, which are not fields: equality, copies, files and processes ignore them."""
 
-    __slots__ = ("_model", "_rest")
+    __slots__ = ("_model", "_nq", "_nv", "_rest")
     if TYPE_CHECKING:
         _model: Model
+        _nq: int
+        _nv: int
         _rest: tuple[np.ndarray, np.ndarray]
 
 
@@ -99,6 +99,8 @@ class Rig(_Derived):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("pairs", "excluded"):
             object.__setattr__(self, name, tuple((str(one), str(other)) for one, other in getattr(self, name)))
+        object.__setattr__(self, "_nq", sum(joint.nq for joint in self.joints))
+        object.__setattr__(self, "_nv", sum(joint.nv for joint in self.joints))
         object.__setattr__(self, "boxes", frozen("boxes", self.boxes, (len(self.links), 2, 3)))
         object.__setattr__(self, "tips", frozen("tips", self.tips, (len(self.links), 3)))
         object.__setattr__(self, "provenance", MappingProxyType(_to_plain(self.provenance)))
@@ -185,11 +187,11 @@ class Rig(_Derived):
 
     @property
     def model(self) -> Model:
-        """Pinocchio's model with a free-flyer root, built when first needed. Do not change it; derive a rig instead."""
+        """The engine's model, built when first needed: an opaque value that only `solver.engine` reads."""
         try:
             return self._model
         except AttributeError:
-            from .model import build_model  # here, so that rigs can be used without Pinocchio
+            from .engine import build_model  # here, so that rigs can be used without Pinocchio
 
             object.__setattr__(self, "_model", build_model(self.name, self.joints, self.prior, self.limits))
             return self._model
@@ -197,12 +199,24 @@ class Rig(_Derived):
     @property
     def nq(self) -> int:
         """Entries of a configuration q."""
-        return sum(joint.nq for joint in self.joints)
+        return self._nq
 
     @property
     def nv(self) -> int:
         """Entries of a velocity v."""
-        return sum(joint.nv for joint in self.joints)
+        return self._nv
+
+    @property
+    def q_slices(self) -> tuple[slice, ...]:
+        """Entries of each joint in a configuration q, the root's first."""
+        ends = np.cumsum([0, *(joint.nq for joint in self.joints)]).tolist()
+        return tuple(map(slice, ends, ends[1:]))
+
+    @property
+    def v_slices(self) -> tuple[slice, ...]:
+        """Entries of each joint in a velocity v, the root's first."""
+        ends = np.cumsum([0, *(joint.nv for joint in self.joints)]).tolist()
+        return tuple(map(slice, ends, ends[1:]))
 
     @property
     def masses(self) -> np.ndarray:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from solver.dynamics import base_index, link_motions, predicted_wrench
+from solver.engine.pinocchio_loader import pin
 from solver.joints import Limits
-from solver.model import inertials_of, joints_of
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.trial import Trial
 from solver.wrenches import Wrenches
+from tests.pinocchio_models import inertials_of, joints_of
 
 
 def rig_of(model: pin.Model, name: str = "test rig") -> Rig:

@@ -17,7 +17,7 @@ from solver.coordinates import (
     to_flat,
 )
 from solver.dynamics import difference, integrate
-from solver.pinocchio_loader import pin
+from solver.engine.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.so3 import quaternion_exp
 from tests.random_motion import rig_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solver.dynamics.mechanics import moving_coordinates
-from solver.pinocchio_loader import pin
+from solver.engine.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 
 from .mjcf import Layout

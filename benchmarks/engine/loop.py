@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.dynamics import predicted_wrench
+from solver.engine.pinocchio_loader import pin
 from solver.identification.comparison import fit_wrenches
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.signals import PRESETS, NoiseReplicas, light_preset, low_pass, noise_floor, smooth_motion
 from solver.trial import Trial

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.inertials import InertialParameters
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 
 CORNER = 0.02

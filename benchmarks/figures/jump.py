@@ -28,8 +28,8 @@ from solver.dance.authoring.timeline import read_timeline_dance
 from solver.dance.workflows.check import check
 from solver.dance.workflows.edited_dance import EditedDance
 from solver.dance.workflows.repair import repair
+from solver.engine.pinocchio_loader import pin
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import GRAVITY, Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.so3 import product

@@ -11,11 +11,11 @@ import numpy as np
 from solver.demo.person import Person, simulate_person
 from solver.demo.run import InertialError, inertial_error
 from solver.dynamics import predicted_wrench
+from solver.engine.pinocchio_loader import pin
 from solver.identification.comparison import AXES, compare
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.signals import FilterPreset, light_preset, preset_of, resample, smooth_motion
 from solver.study.motion_noise import adapt_cutoff, estimate_motion_noise, make_noise_replicas

@@ -17,9 +17,9 @@ from scipy.linalg import solve_banded
 
 from solver.demo.motions import MotionAmplitudes
 from solver.dynamics import com_trajectory, predicted_wrench
+from solver.engine.pinocchio_loader import pin
 from solver.inertials import InertialParameters
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.signals import smooth_motion
 

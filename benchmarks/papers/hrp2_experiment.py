@@ -22,6 +22,7 @@ import numpy as np
 from solver.coordinates import joint_coordinates
 from solver.demo.motions import MotionAmplitudes
 from solver.dynamics import predicted_wrench
+from solver.engine.pinocchio_loader import pin
 from solver.filter_presets import FilterPreset
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.comparison import Comparison, compare
@@ -31,7 +32,6 @@ from solver.identification.estimate import Estimate
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
 from solver.inertials import InertialParameters
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hrp2
 from solver.signals import PRESETS, light_preset, low_pass, resample, settling_time, smooth_motion

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from solver.dynamics import predicted_wrench
+from solver.engine.pinocchio_loader import pin
 from solver.errors import SolverError
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.error_model.axis_weights import fit_axis_weights
@@ -20,7 +21,6 @@ from solver.identification.estimate import Estimate
 from solver.identification.identify import IdentifyOptions, get_method
 from solver.identification_methods import method_names
 from solver.inertials import InertialParameters
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.signals import PRESETS, light_preset, low_pass, settling_time, smooth_motion
 from solver.trial import Trial

@@ -144,7 +144,7 @@ def _build_calibration(
     warnings += (*_warn_of_different_subjects(sizes), *check_fit(subject.collect_evidence()))
     defaults = subject.data.rig(subject.height)
     shifts = {
-        link: float(np.linalg.norm(centre - defaults.model.jointPlacements[defaults.joint(link)].translation))
+        link: float(np.linalg.norm(centre - defaults.joints[defaults.index(link)].position))
         for link, centre in joints.items()
     }
     return Calibration(

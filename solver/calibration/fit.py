@@ -54,10 +54,9 @@ class HingeRanges:
     """Penalty on hinges outside their range: the square of the violation."""
 
     def __init__(self, rig: Rig) -> None:
-        own = [(k, joint) for k, joint in enumerate(rig.joints) if joint.kind == "revolute"]
-        joints = [rig.model.joints[k + 1] for k, _ in own]
-        self._angle_indices = np.array([joint.idx_q for joint in joints], int)
-        self._velocity_indices = np.array([joint.idx_v for joint in joints], int)
+        own = [k for k, joint in enumerate(rig.joints) if joint.kind == "revolute"]
+        self._angle_indices = np.array([rig.q_slices[k].start for k in own], int)
+        self._velocity_indices = np.array([rig.v_slices[k].start for k in own], int)
         self._lower = rig.limits.lower[self._velocity_indices - ROOT_NV]
         self._upper = rig.limits.upper[self._velocity_indices - ROOT_NV]
 

@@ -111,7 +111,7 @@ def build_prior(
         dimensions: measured distances [m]: ``asis_width`` and ``pelvis_depth`` if the markers determine them.
         std_factor: factor on the standard deviation of joint centres, for an unknown stature.
     """
-    joints = {link: np.array(rig.model.jointPlacements[k + 1].translation) for k, link in enumerate(rig.links) if k}
+    joints = {link: np.array(joint.position) for link, joint in list(zip(rig.links, rig.joints))[1:]}
     stature = float(rig.provenance["height"])  # type: ignore[arg-type]
     result = LinearPrior(tuple(joints), tuple(names))
     regressed = {"asis_width", "pelvis_depth"} <= dimensions.keys()

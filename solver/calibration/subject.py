@@ -151,7 +151,7 @@ class SubjectState:
         self.links = np.array([rig.index(place.link) for place in self.locations])
         self.rig = rig
         self.fit = SubjectFit(rig, self.links, *self.prior.information_form())
-        joints = {link: rig.model.jointPlacements[k + 1].translation for k, link in enumerate(rig.links)}
+        joints = {link: joint.position for link, joint in zip(rig.links, rig.joints)}
         self.offsets = np.array([place.position(joints, height) for place in self.locations])
         self.theta = self.expected_theta = self.fit.stack_unknowns(self.offsets)
         self.samples = []

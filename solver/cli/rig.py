@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     suffix = output.suffix.lower() if output is not None else ""
     progress(0.0, "building the rig")
     rig = body_of(options)
-    print(f"{rig.name}: {len(rig.links)} links, {rig.model.nv - 6} joint degrees of freedom, ", end="")
+    print(f"{rig.name}: {len(rig.links)} links, {rig.nv - 6} joint degrees of freedom, ", end="")
     print(f"{rig.prior.total_mass:.2f} kg\n")
     print(format_inertial_table(rig.prior))
     for note in rig.notes:

@@ -113,22 +113,21 @@ def simulate_motion(rig: Rig, stance: Stance, amplitudes: MotionAmplitudes, time
 def _path(
     rig: Rig, style: MotionAmplitudes, legs: Sequence[str], seconds: float, generator: np.random.Generator
 ) -> _Path:
-    model = rig.model
-    amplitude, centre = np.zeros(model.nv), np.zeros(model.nv)
+    amplitude, centre = np.zeros(rig.nv), np.zeros(rig.nv)
     amplitude[:ROOT_NV], centre[:3] = style.root, style.lean
     for target, entries in ((amplitude, style.joints), (centre, style.centres)):
         for ending, values in entries:
             for link in rig.links:
                 if link.endswith(ending) and link not in legs:
-                    at = model.joints[rig.joint(link)].idx_v
+                    at = rig.v_slices[rig.index(link)].start
                     target[at : at + len(values)] = values
-    shape = (SINUSOIDS, model.nv)
+    shape = (SINUSOIDS, rig.nv)
     return _Path(
         centre,
         amplitude,
         generator.uniform(*FREQUENCIES, shape),
         generator.uniform(0.0, 2.0 * np.pi, shape),
-        generator.dirichlet(np.full(SINUSOIDS, 2.0), model.nv).T,
+        generator.dirichlet(np.full(SINUSOIDS, 2.0), rig.nv).T,
         seconds,
     )
 
@@ -156,7 +155,7 @@ def _support_boxes(rig: Rig, standing: Stance, leaning: np.ndarray) -> tuple[np.
 def still_motion(rig: Rig, posture: np.ndarray, times: np.ndarray) -> Motion:
     """A motion that stays in one posture."""
     count = len(times)
-    zeros = np.zeros((count, rig.model.nv))
+    zeros = np.zeros((count, rig.nv))
     return Motion(times, np.tile(posture, (count, 1)), zeros, zeros)
 
 
@@ -167,12 +166,11 @@ def standing_posture(rig: Rig, angles: Sequence[tuple[str, tuple[float, ...]]]) 
         rig: to stand.
         angles: (end of a link's name, rotation vector or angle [rad] of its joint).
     """
-    model = rig.model
-    tangent = np.zeros(model.nv)
+    tangent = np.zeros(rig.nv)
     for ending, values in angles:
         for link in rig.links:
             if link.endswith(ending):
-                at = model.joints[rig.joint(link)].idx_v
+                at = rig.v_slices[rig.index(link)].start
                 tangent[at : at + len(values)] = values
     q = integrate(rig, rig.neutral, tangent)
     q[2] -= min(float(corners[:, 2].min()) for corners in contact_corners(rig, q))
@@ -197,9 +195,9 @@ def _plant_feet(rig: Rig, standing: Stance, free: np.ndarray) -> np.ndarray:
     workspace = Workspace(rig)
     turns, origins = link_poses(rig, standing.start)
     targets = [(link, turns[link], origins[link]) for link in (rig.index(foot) for foot in standing.feet)]
-    spans = [rig.model.joints[rig.joint(leg)] for leg in standing.legs]
-    columns = np.concatenate([np.arange(j.idx_v, j.idx_v + j.nv) for j in spans])
-    places = np.concatenate([np.arange(j.idx_q, j.idx_q + j.nq) for j in spans])
+    legs = [rig.index(leg) for leg in standing.legs]
+    columns = np.concatenate([np.arange(rig.nv)[rig.v_slices[leg]] for leg in legs])
+    places = np.concatenate([np.arange(rig.nq)[rig.q_slices[leg]] for leg in legs])
     result, legs_now = np.array(free), standing.start[places]
     for q in result:
         q[places] = legs_now
@@ -209,7 +207,7 @@ def _plant_feet(rig: Rig, standing: Stance, free: np.ndarray) -> np.ndarray:
             error, jacobian = np.concatenate(twists), np.vstack(jacobians)
             inverse = np.linalg.pinv(jacobian[:, columns])
             spare = difference(rig, q, standing.start)[columns]
-            step = np.zeros(rig.model.nv)
+            step = np.zeros(rig.nv)
             step[columns] = inverse @ error + spare - inverse @ (jacobian[:, columns] @ spare)
             q[:] = integrate(rig, q, step)
         legs_now = q[places].copy()

@@ -152,7 +152,7 @@ def _foot_distance(rig: Rig, posture: np.ndarray) -> float:
 
 
 def _placements(rig: Rig, generator: np.random.Generator) -> tuple[MarkerPlacement, ...]:
-    joints = {link: rig.model.jointPlacements[rig.joint(link)].translation for link in rig.links}
+    joints = {link: joint.position for link, joint in zip(rig.links, rig.joints)}
     return tuple(
         MarkerPlacement(
             name, place.link, place.position(joints, HEIGHT) + PLACEMENT_SPREAD * generator.standard_normal(3)

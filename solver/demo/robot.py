@@ -142,7 +142,7 @@ def _one_leg_amplitudes(side: str) -> MotionAmplitudes:
 
 def _add_sensor_noise(rig: Rig, q: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Configurations with the noise of encoders and of the trunk's estimated pose."""
-    noise = generator.standard_normal((len(q), rig.model.nv))
+    noise = generator.standard_normal((len(q), rig.nv))
     noise[:, :3] *= POSITION_NOISE
     noise[:, 3:ROOT_NV] *= ORIENTATION_NOISE
     noise[:, ROOT_NV:] *= ENCODER_NOISE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..pinocchio_loader import pin
+from .. import engine
 from ..rig import Rig
 
 
@@ -13,11 +13,7 @@ def integrate(rig: Rig, q: np.ndarray, step: np.ndarray) -> np.ndarray:
 
     Arrays of N configurations, of N steps or of both give (N, nq).
     """
-    if np.ndim(q) == 1 == np.ndim(step):
-        return pin.integrate(rig.model, q, step)
-    starts, steps = _broadcast_rows(q, step)
-    model = rig.model
-    return np.array([pin.integrate(model, *pair) for pair in zip(starts, steps)]).reshape(-1, model.nq)
+    return engine.integrate(rig.model, q, step)
 
 
 def difference(rig: Rig, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
@@ -25,14 +21,4 @@ def difference(rig: Rig, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
 
     Arrays of N configurations on either side or both give (N, nv).
     """
-    if np.ndim(start) == 1 == np.ndim(stop):
-        return pin.difference(rig.model, start, stop)
-    starts, stops = _broadcast_rows(start, stop)
-    model = rig.model
-    return np.array([pin.difference(model, *pair) for pair in zip(starts, stops)]).reshape(-1, model.nv)
-
-
-def _broadcast_rows(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of both; a single row is repeated."""
-    count = max(len(x) for x in (left, right) if np.ndim(x) == 2)
-    return (np.broadcast_to(left, (count, np.shape(left)[-1])), np.broadcast_to(right, (count, np.shape(right)[-1])))
+    return engine.difference(rig.model, start, stop)

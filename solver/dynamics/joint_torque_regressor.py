@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inertials import PER_LINK
-from ..model import data_of
+from ..engine import FrameDynamics
 from ..motion import Motion
-from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from .mechanics import inverse_dynamics_derivatives
 
@@ -17,12 +15,7 @@ def torque_regressor(rig: Rig, motion: Motion) -> np.ndarray:
 
     Rows are in the order of `Limits`, [N m] for revolute and [N] for prismatic coordinates.
     """
-    model, data = rig.model, data_of(rig.model)
-    result = np.empty((len(motion), model.nv - ROOT_NV, PER_LINK * len(rig.links)))
-    for frame in range(len(motion)):
-        rows = pin.computeJointTorqueRegressor(model, data, motion.q[frame], motion.v[frame], motion.a[frame])
-        result[frame] = rows[ROOT_NV:]
-    return result
+    return FrameDynamics(rig.model).joint_force_regressor(motion.q, motion.v, motion.a)
 
 
 def torques_and_derivatives(rig: Rig, motion: Motion) -> tuple[np.ndarray, np.ndarray]:

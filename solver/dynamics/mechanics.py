@@ -7,14 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..engine import POSE_SIZE, FrameDynamics
 from ..errors import InvalidValue
 from ..inertials import FIRST_MOMENT, InertialParameters
 from ..joints import Joint
-from ..model import data_of
-from ..pinocchio_loader import pin
 from ..rig import ROOT_NV, Rig
 from ..so3 import cross, dot, skew
-from .kinematics import POSE_SIZE, link_views, product
+from .kinematics import product
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,67 +45,43 @@ class DynamicState:
 
 
 class Mechanics:
-    """Dynamics of one rig, with Pinocchio's workspace reused by all calls."""
+    """Dynamics of one rig, with the engine's working memory reused by all calls."""
 
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
-        self._data = data_of(rig.model)
-        self._views = link_views(self._data, rig.model.njoints)
+        self._dynamics = FrameDynamics(rig.model)
         if not rig.prior.total_mass > 0.0:
             raise InvalidValue(f"rig {rig.name!r} weighs {rig.prior.total_mass:g} kg: balance needs a positive mass")
         self._com_matrix = _com_matrix(rig.prior)
 
     def compute_state(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> DynamicState:
         """State of N frames: q (N, nq), v (N, nv), a (N, nv)."""
-        model, data, views = self.rig.model, self._data, self._views
-        poses, tau = np.empty((len(q), len(self.rig.links), POSE_SIZE)), np.empty((len(q), model.nv))
-        dynamics, place = pin.rnea, pin.updateGlobalPlacements  # the former places joints in their parents
-        for frame in range(len(q)):
-            tau[frame] = dynamics(model, data, q[frame], v[frame], a[frame])
-            place(model, data)
-            if not views.live:
-                views.refresh()
-            poses[frame] = views.poses
+        poses, tau = self._dynamics.inverse_dynamics(q, v, a)
         rotation, position, com = self._read_poses(poses)
         return DynamicState(rotation, position, tau, _root_wrench(tau, rotation, position), com)
 
     def compute_poses(self, q: np.ndarray) -> DynamicState:
         """State of N static postures q (N, nq): poses and centres of mass only; forces and wrench are NaN."""
-        model, data, views = self.rig.model, self._data, self._views
-        poses = np.empty((len(q), len(self.rig.links), POSE_SIZE))
-        for frame, row in enumerate(q):
-            pin.forwardKinematics(model, data, row)
-            if not views.live:
-                views.refresh()
-            poses[frame] = views.poses
-        rotation, position, com = self._read_poses(poses)
-        return DynamicState(rotation, position, np.full((len(q), model.nv), np.nan), np.full((len(q), 6), np.nan), com)
+        rotation, position, com = self._read_poses(self._dynamics.poses(q))
+        return DynamicState(
+            rotation, position, np.full((len(q), self.rig.nv), np.nan), np.full((len(q), ROOT_NV), np.nan), com
+        )
 
     def _read_poses(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rotations, positions and centres of mass, as in `DynamicState`, of poses (N, L, 12) in Pinocchio's layout."""
+        """Rotations, positions and centres of mass, as in `DynamicState`, of the engine's poses (N, L, 12)."""
         frames, links = poses.shape[:2]
         columns = np.ascontiguousarray(poses.transpose(2, 1, 0))
-        rotation = columns[:9].reshape(3, 3, links, frames).transpose(3, 2, 1, 0)  # Pinocchio stores columns
+        rotation = columns[:9].reshape(3, 3, links, frames).transpose(3, 2, 1, 0)
         com = poses.reshape(frames, links * POSE_SIZE) @ self._com_matrix
         return rotation, columns[9:].transpose(2, 1, 0), com
 
     def compute_wrenches(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Required external wrench (N, 6) of N frames, as in `DynamicState`; faster than the whole state."""
-        model, data = self.rig.model, self._data
-        result = np.empty((len(q), 6))
-        for frame in range(len(q)):
-            own = pin.rnea(model, data, q[frame], v[frame], a[frame])
-            root = data.liMi[1]  # inverse dynamics places joints in their parents only; the root has none
-            result[frame] = root.act(pin.Force(own[:ROOT_NV])).vector
-        return result
+        return self._dynamics.root_wrenches(q, v, a)
 
     def compute_coms(self, q: np.ndarray) -> np.ndarray:
         """Centre of mass (N, 3) [m] by the rig's prior, world, of N frames."""
-        model, data = self.rig.model, self._data
-        result = np.empty((len(q), 3))
-        for frame in range(len(q)):
-            result[frame] = pin.centerOfMass(model, data, q[frame])
-        return result
+        return self._dynamics.centres_of_mass(q)
 
 
 def _root_wrench(tau: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
@@ -117,19 +92,14 @@ def _root_wrench(tau: np.ndarray, rotation: np.ndarray, position: np.ndarray) ->
 
 
 def _com_matrix(prior: InertialParameters) -> np.ndarray:
-    """(12 L, 3) map from poses in Pinocchio's layout to the centre of mass."""
+    """(12 L, 3) map from the engine's poses to the centre of mass."""
     shares = np.concatenate([prior.values[:, FIRST_MOMENT], prior.masses[:, None]], axis=1) / prior.total_mass
     return np.asarray((shares[:, :, None, None] * np.eye(3)).reshape(-1, 3))
 
 
 def com_and_jacobian(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Centre of mass (N, 3) [m] by the rig's prior, world, of configurations (N, nq), and its Jacobian (N, 3, nv)."""
-    model, data = rig.model, data_of(rig.model)
-    coms, jacobians = np.empty((len(q), 3)), np.empty((len(q), 3, model.nv))
-    for frame in range(len(q)):
-        jacobians[frame] = pin.jacobianCenterOfMass(model, data, q[frame])
-        coms[frame] = data.com[0]
-    return coms, jacobians
+    return FrameDynamics(rig.model).centre_of_mass_jacobians(q)
 
 
 def contact_joint_forces(rig: Rig, state: DynamicState, link: str, load: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -175,13 +145,8 @@ def _joint_axes(joint: Joint, turn: np.ndarray, parent: np.ndarray) -> tuple[lis
 
 def moving_coordinates(rig: Rig, link: str) -> np.ndarray:
     """(nv,) True for tangent coordinates that move a link: those of the joints between it and the world."""
-    moves = np.zeros(rig.model.nv, bool)
-    joint = rig.joint(link)
-    while joint > 0:
-        entry = rig.model.joints[joint]
-        moves[entry.idx_v : entry.idx_v + entry.nv] = True
-        joint = rig.model.parents[joint]
-    return moves
+    owners = np.repeat(np.arange(len(rig.links)), [joint.nv for joint in rig.joints])
+    return np.isin(owners, [0, *rig.path(rig.index(link))])
 
 
 @lru_cache(maxsize=64)
@@ -203,15 +168,7 @@ def inverse_dynamics_derivatives(
     Derivatives (3, N, nv, nv) are by tangent coordinates (columns), velocities and accelerations. Axes are linear, then
     angular, world axes, about the world origin.
     """
-    model, data = rig.model, data_of(rig.model)
-    forces, axes = np.empty((len(q), model.nv)), np.empty((len(q), ROOT_NV, model.nv))
-    derivatives = np.empty((3, len(q), model.nv, model.nv))
-    for frame in range(len(q)):
-        derivatives[:, frame] = pin.computeRNEADerivatives(model, data, q[frame], v[frame], a[frame])
-        forces[frame], axes[frame] = data.tau, data.J
-    upper = np.triu(derivatives[2])  # Pinocchio fills the upper triangle only
-    derivatives[2] = upper + np.triu(upper, 1).swapaxes(1, 2)
-    return forces, derivatives, axes
+    return FrameDynamics(rig.model).inverse_dynamics_derivatives(q, v, a)
 
 
 def root_residual_derivatives(rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
@@ -220,14 +177,7 @@ def root_residual_derivatives(rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndar
     The residual is inverse dynamics with the rig's prior minus the measured wrench. The wrench is measured in world
     axes, so that an error of the root's pose also rotates and moves it.
     """
-    model, data = rig.model, data_of(rig.model)
-    result = np.empty((len(q), ROOT_NV, 3, model.nv))
-    wrenches = np.empty((len(q), ROOT_NV))
-    for frame in range(len(q)):
-        by_q, by_v, by_a = pin.computeRNEADerivatives(model, data, q[frame], v[frame], a[frame])
-        result[frame, :, 0], result[frame, :, 1] = by_q[:ROOT_NV], by_v[:ROOT_NV]
-        result[frame, :, 2] = by_a[:ROOT_NV]
-        wrenches[frame] = data.tau[:ROOT_NV]
+    wrenches, result = FrameDynamics(rig.model).root_force_derivatives(q, v, a)
     force, moment = skew(wrenches[:, :3]), skew(wrenches[:, 3:])
     result[:, :3, 0, 3:ROOT_NV] -= force
     result[:, 3:, 0, :3] -= force

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from ..errors import InvalidValue
-from ..inertials import FIRST_MOMENT, MASS, PER_LINK
+from ..inertials import FIRST_MOMENT, GRAVITY_VECTOR, MASS, PER_LINK
 from ..motion import Motion
 from ..rig import Rig
 from ..so3 import cross
@@ -61,9 +61,8 @@ def regressor_pieces(
     index = base_index(rig, base)
     if axes not in ("link", "world"):
         raise InvalidValue(f"axes must be 'link' or 'world', not {axes!r}")
-    gravity = rig.model.gravity.linear.copy()
     for start, motions in motion_pieces(rig, motion, chunk):
-        found = newton_euler_columns(motions, gravity, index, axes)
+        found = newton_euler_columns(motions, GRAVITY_VECTOR, index, axes)
         rotation = motions.rotation[:, :, index] if axes == "link" else None
         frames = slice(start, start + motions.position.shape[2])
         yield RegressorPiece(frames, found.force, found.moment, motions.position[:, index], rotation)

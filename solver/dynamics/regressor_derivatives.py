@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inertials import FIRST_MOMENT, MASS
+from ..inertials import FIRST_MOMENT, GRAVITY_VECTOR, MASS
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 from ..so3 import cross
@@ -39,7 +39,7 @@ def regressor_derivatives(rig: Rig, motion: Motion, weights: np.ndarray) -> np.n
     motions = link_motions(rig, motion)
     rotation, origin = motions.rotation, motions.position
     velocity, acceleration, pose = _backpropagate_to_links(rig, motions, weights[:3, :STATIC_PARAMETERS], weights[3:])
-    gravity = np.concatenate([rig.model.gravity.linear, np.zeros(3)])[:, None, None]
+    gravity = np.concatenate([GRAVITY_VECTOR, np.zeros(3)])[:, None, None]
     v = _twists_to_world(rotation, origin, np.concatenate([motions.velocity, motions.omega]))
     spatial = motions.acceleration - cross(motions.omega, motions.velocity)
     a = _twists_to_world(rotation, origin, np.concatenate([spatial, motions.alpha])) - gravity
@@ -61,7 +61,7 @@ def _backpropagate_to_links(
         force: (3, 4, L, n) weights of the force rows.
         moment: (3, 10, L, n) weights of the moment rows.
     """
-    columns = newton_euler_columns(motions, rig.model.gravity.linear.copy(), 0, "link")
+    columns = newton_euler_columns(motions, GRAVITY_VECTOR, 0, "link")
     wx, wy, wz = motions.omega
     # weights of forces, including those through the lever of the link
     whole = force + cross(moment[:, :STATIC_PARAMETERS], columns.position[:, None])
@@ -106,7 +106,7 @@ def _sum_over_joints(
     (v, a), first = twists, parent < 0
     before, after, rate = v[:, parent], v[:, owner], a[:, parent]
     before[:, first] = 0.0
-    rate[:, first] = -np.concatenate([rig.model.gravity.linear, np.zeros(3)])[:, None, None]
+    rate[:, first] = -np.concatenate([GRAVITY_VECTOR, np.zeros(3)])[:, None, None]
     at = 0
     for joint in rig.joints:
         if joint.kind == "universal":  # two revolute joints in series

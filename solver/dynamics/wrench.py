@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidValue
-from ..inertials import FIRST_MOMENT, PER_LINK, InertialParameters
+from ..inertials import FIRST_MOMENT, GRAVITY_VECTOR, PER_LINK, InertialParameters
 from ..motion import Motion
 from ..rig import Rig
 from ..so3 import cross
@@ -180,7 +180,7 @@ def centroidal_momentum(rig: Rig, motion: Motion, parameters: InertialParameters
         lever[here] = (com - motions.position[:, 0]).T
     wrench = predicted_wrench(rig, motion, parameters, axes="world")
     wrench[:, 3:] -= np.cross(lever, wrench[:, :3])
-    wrench[:, :3] += parameters.total_mass * rig.model.gravity.linear
+    wrench[:, :3] += parameters.total_mass * GRAVITY_VECTOR
     return Momentum(momentum, wrench)
 
 

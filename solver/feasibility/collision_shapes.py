@@ -1,4 +1,4 @@
-"""Collision shapes of a rig as coal's geometry, and bounding capsules."""
+"""Collision shapes of a rig, and bounding capsules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..pinocchio_loader import pin
+from ..engine import Solid, solid_of
 from ..rig import Rig
 from ..shape import Shape
 
@@ -60,42 +60,10 @@ def fit_shape(link: str, lower: np.ndarray, upper: np.ndarray) -> Shape | None:
     return Shape(link, "capsule", (radius, float(half[order[2]]) - radius), rotation, centre)
 
 
-def geometry_model(rig: Rig, shapes: Sequence[Shape], pairs: np.ndarray) -> pin.GeometryModel:
-    """Pinocchio's geometry model of the shapes, with pairs (P, 2) of shape indices."""
-    model = pin.GeometryModel()
-    solids = (
-        _coal_geometries(rig) if shapes is collision_shapes(rig)[0] else [_coal_geometry(shape) for shape in shapes]
-    )
-    for number, (shape, solid) in enumerate(zip(shapes, solids)):
-        inside = shape.kind == "mesh"  # vertices of meshes are in the link's frame
-        pose = pin.SE3.Identity() if inside else pin.SE3(np.array(shape.rotation), np.array(shape.centre))
-        name = f"{number} {shape.link}"
-        model.addGeometryObject(pin.GeometryObject(name, rig.joint(shape.link), pose, solid))
-    for first, second in pairs:
-        model.addCollisionPair(pin.CollisionPair(int(first), int(second)))
-    return model
-
-
 @lru_cache(maxsize=8)
-def _coal_geometries(rig: Rig) -> list[object]:
-    """coal's geometries of a rig's collision shapes, cached because convex hulls take a tenth of a second."""
-    return [_coal_geometry(shape) for shape in collision_shapes(rig)[0]]
-
-
-def _coal_geometry(shape: Shape) -> object:
-    coal, size = pin.coal, shape.size
-    if shape.kind == "capsule":
-        return coal.Capsule(size[0], 2.0 * size[1])
-    if shape.kind == "sphere":
-        return coal.Sphere(size[0])
-    if shape.kind == "box":
-        return coal.Box(*(2.0 * s for s in size))
-    if shape.kind == "ellipsoid":
-        return coal.Ellipsoid(*size)
-    points = coal.StdVec_Vec3s()
-    for vertex in shape.vertices:
-        points.append(np.array(vertex))
-    return coal.Convex.convexHull(points, False, "Qt")
+def collision_solids(rig: Rig) -> tuple[Solid, ...]:
+    """The engine's solids of a rig's collision shapes, cached because convex hulls take a tenth of a second."""
+    return tuple(solid_of(shape) for shape in collision_shapes(rig)[0])
 
 
 @dataclass(frozen=True, slots=True)

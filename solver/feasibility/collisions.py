@@ -1,6 +1,6 @@
 """Distances between links, and between links and the floor, in every frame: bonnet2016 III.D.
 
-coal measures the distances of near pairs. Far pairs are excluded by bounding spheres, then by capsules, then by
+The engine measures the distances of near pairs. Far pairs are excluded by bounding spheres, then by capsules, then by
 separating planes. A pair farther than the reach of the options has the reach as its distance, so that margins are
 continuous in time and far pairs cost little.
 """
@@ -13,13 +13,12 @@ from functools import lru_cache
 import numpy as np
 
 from ..check_options import CheckOptions
-from ..model import data_of
-from ..pinocchio_loader import pin
+from ..engine import FrameDynamics, ShapeDistances
 from ..rig import Rig
 from ..scene.labels import display_name, format_length
 from .allowed_collisions import find_allowed_collisions, sample_postures
 from .capsules import WorldCapsules, build_shape_pairs
-from .collision_shapes import bounding_capsules, collision_shapes, geometry_model, lowest_points
+from .collision_shapes import bounding_capsules, collision_shapes, collision_solids, lowest_points
 from .link_pairs import LinkPair, collision_pairs
 from .separating_planes import DISTANCE_TOLERANCE, find_separated, get_support_functions, support_point_pairs
 
@@ -88,25 +87,21 @@ class PairDistances:
         self._shape_pairs, self._pair_index = build_shape_pairs(rig, self._capsules.link, pairs)
         self._is_capsule = self._capsules.exact[self._shape_pairs].all(axis=1)
         meshes = np.array([shape.kind == "mesh" for shape in self._shapes], bool)
-        self._has_mesh = meshes[self._shape_pairs].any(axis=1)  # for other shapes coal is as fast as planes
+        self._has_mesh = meshes[self._shape_pairs].any(axis=1)  # for other shapes the engine is as fast as planes
         self._separating_coordinates = _moving_coordinates(rig)[self._capsules.link[self._shape_pairs]]
         self._separating_coordinates = (
             self._separating_coordinates[:, 0] ^ self._separating_coordinates[:, 1]
         )  # (S, nq) coordinates that move one against the other
-        self._model = geometry_model(rig, self._shapes, self._shape_pairs)
-        self._geometry = self._model.createData()
-        for number in range(len(self._geometry.distanceRequests)):  # defaults start from the last result
-            self._geometry.distanceRequests[number] = pin.coal.DistanceRequest()
-        self._data = data_of(rig.model)
+        self._dynamics = FrameDynamics(rig.model)
+        self._distances = ShapeDistances(
+            rig.model, self._shapes, collision_solids(rig), self._capsules.link, self._shape_pairs
+        )
 
     def minimum_distances(self, q: np.ndarray) -> np.ndarray:
         """Distances (N, P) [m] of the link pairs in configurations (N, nq), the reach at most."""
-        links = range(1, self.rig.model.njoints)
-        rotation, position = np.empty((len(q), len(links), 3, 3)), np.empty((len(q), len(links), 3))
-        for frame, row in enumerate(q):
-            pin.forwardKinematics(self.rig.model, self._data, row)
-            rotation[frame] = [self._data.oMi[joint].rotation for joint in links]
-            position[frame] = [self._data.oMi[joint].translation for joint in links]
+        poses = self._dynamics.poses(q)
+        rotation = poses[:, :, :9].reshape(*poses.shape[:2], 3, 3).swapaxes(2, 3)
+        position = poses[:, :, 9:]
         near = self.find_near_pairs(q, rotation, position)
         result = np.full((len(q), len(self.pairs)), self.reach)
         np.minimum.at(result, (near.frames, near.pairs), near.distances)
@@ -152,15 +147,7 @@ class PairDistances:
             none = np.zeros(0, int)
             return Contacts(none, none, np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 2), int))
         frames, columns, _ = self._candidates(q, rotation, position, reach, np.arange(len(self._shape_pairs)))
-        distances, points, normals = np.empty(len(frames)), np.empty((len(frames), 2, 3)), np.empty((len(frames), 3))
-        at, place, measure = -1, pin.updateGeometryPlacements, pin.computeDistance
-        for entry, frame, column in zip(range(len(frames)), frames.tolist(), columns.tolist()):
-            if frame != at:
-                place(self.rig.model, self._data, self._model, self._geometry, q[frame])
-                at = frame
-            found = measure(self._model, self._geometry, column)
-            distances[entry], normals[entry] = found.min_distance, found.normal
-            points[entry, 0], points[entry, 1] = found.getNearestPoint1(), found.getNearestPoint2()
+        distances, points, normals = self._distances.nearest_points(q, frames, columns)
         pairs = self._pair_index[columns]
         distances += self.allowances[pairs]
         kept = (distances < reach) & np.isfinite(normals).all(axis=1) & np.isfinite(points).all(axis=(1, 2))
@@ -226,7 +213,7 @@ class PairDistances:
         return frames[near], columns[near], bounds[near]
 
     def _lower_bounds(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """(M,) [m] lower bounds by coal; -infinity where the shapes are capsules or planes are faster."""
+        """(M,) [m] lower bounds by the engine; -infinity where the shapes are capsules or planes are faster."""
         result = np.full(len(frames), -np.inf)
         rows = np.flatnonzero(~(self._is_capsule | self._has_mesh)[columns])
         measured = np.empty(len(rows))
@@ -235,15 +222,9 @@ class PairDistances:
         return result
 
     def _measure_exactly(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
-        """Replace the lower bounds by coal's distances, except where the shapes are capsules."""
-        model, geometry = self._model, self._geometry
-        placed, measure = -1, pin.computeDistance
-        rows = np.nonzero(~self._is_capsule[columns])[0]
-        for entry, frame, column in zip(rows.tolist(), frames[rows].tolist(), columns[rows].tolist()):
-            if frame != placed:
-                pin.updateGeometryPlacements(self.rig.model, self._data, model, geometry, q[frame])
-                placed = frame
-            distances[entry] = measure(model, geometry, column).min_distance
+        """Replace the lower bounds by the engine's distances, except where the shapes are capsules."""
+        rows = np.flatnonzero(~self._is_capsule[columns])
+        distances[rows] = self._distances.distances(q, frames[rows], columns[rows])
 
     def floor_distances(self, rotation: np.ndarray, position: np.ndarray, ground: float) -> np.ndarray:
         """Height (N, L) [m] of the lowest point of each link above the floor; infinite for links without shapes."""

@@ -124,11 +124,10 @@ def base_parameters(rig: Rig) -> BaseParameters:
         >>> len(solver.base_parameters(solver.hoap3()).names)  # of 22 links with ten parameters each
         157
     """
-    model = rig.model
     count = int(np.ceil(SAMPLES_PER_COLUMN * PER_LINK * len(rig.links)))
     generator = np.random.default_rng(SAMPLE_SEED)
-    q = integrate(rig, rig.neutral, generator.standard_normal((count, model.nv)))
-    v, a = 3.0 * generator.standard_normal((2, count, model.nv))
+    q = integrate(rig, rig.neutral, generator.standard_normal((count, rig.nv)))
+    v, a = 3.0 * generator.standard_normal((2, count, rig.nv))
     rows = base_regressor(rig, Motion(np.arange(count), q, v, a))
     factor = triangular_factor(rows.reshape(-1, rows.shape[2]))
     return _regroup(rig.links, factor, independent_columns(factor))

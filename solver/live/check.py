@@ -140,7 +140,7 @@ class LiveCheck(Generic[T]):
         schedule = Schedule.constant(anchors, time, time + 1.0, ground)
         # a copy with its own schedule on the same workspaces, so that the motion's checker stays prepared
         checker = copy.copy(self._checker(options, schedule)).with_schedule(schedule)
-        rest = np.zeros(self.rig.model.nv)
+        rest = np.zeros(self.rig.nv)
         return self._read(checker.check(q, rest, rest, time), options)[0]
 
     def _checker(self, options: CheckOptions, schedule: Schedule) -> FrameChecker:

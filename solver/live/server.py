@@ -227,7 +227,7 @@ def describe_defect(error: Exception) -> str:
 def _timeline_motion(timeline: SceneTimeline, rig: Rig) -> tuple[Motion, Schedule]:
     """Motion and contacts of a timeline at its own times; a single frame is a posture at rest."""
     if len(timeline) == 1:
-        q, rest = timeline_configurations(timeline, rig), np.zeros((1, rig.model.nv))
+        q, rest = timeline_configurations(timeline, rig), np.zeros((1, rig.nv))
         time = float(timeline.times[0])
         anchors = anchors_at(rig, q[0], patches_on_floor(timeline, rig, time))
         return Motion(timeline.times, q, rest, rest), Schedule.constant(anchors, time, time + 1.0, timeline.ground)

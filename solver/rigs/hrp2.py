@@ -91,10 +91,10 @@ def _paper_order(links: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _half_sitting(rig: Rig, degrees: dict[str, float]) -> np.ndarray:
-    model, q = rig.model, rig.neutral
+    q, places = rig.neutral, dict(zip((joint.name for joint in rig.joints), rig.q_slices))
     for name, angle in degrees.items():
         for side, sign in (("right", 1.0), ("left", -1.0 if name.endswith("roll") else 1.0)):
-            q[model.joints[model.getJointId(f"{side}_{name}")].idx_q] = sign * np.radians(angle)
+            q[places[f"{side}_{name}"]] = sign * np.radians(angle)
     corners = dict(zip((sole.name for sole in rig.soles), contact_corners(rig, q)))
     q[2] = -corners["right_sole"][:, 2].min()
     return q

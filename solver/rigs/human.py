@@ -274,10 +274,15 @@ def _link_tip(skeleton: Skeleton, link: str) -> np.ndarray:
 
 def _standing_posture(rig: Rig, skeleton: Skeleton) -> np.ndarray:
     """(nq,) standing posture with both soles at height zero and the arms clear of the hips."""
-    model, q = rig.model, rig.neutral
+    q = rig.neutral
     for side in SIDES:
-        first = model.joints[rig.joint(f"{side}_upper_arm")].idx_q
-        q[first : first + 4] = [LATERAL_SIGN[side] * np.sin(ARM_ABDUCTION / 2), 0.0, 0.0, np.cos(ARM_ABDUCTION / 2)]
+        own = rig.q_slices[rig.index(f"{side}_upper_arm")]
+        q[own] = [
+            LATERAL_SIGN[side] * np.sin(ARM_ABDUCTION / 2),
+            0.0,
+            0.0,
+            np.cos(ARM_ABDUCTION / 2),
+        ]
     _, places = link_poses(rig, q)
     ankle = [places[rig.index(f"{side}_foot"), 2] for side in SIDES]
     q[2] = max(skeleton.lengths[f"{side}_ankle_height"] - z for side, z in zip(SIDES, ankle))

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
@@ -92,23 +91,6 @@ def convex_hull(link: str, vertices: np.ndarray, path: Path) -> Shape:
     inwards = np.einsum("fi,fi->f", normals, corners[faces[:, 0]] - centre) < 0
     faces[inwards] = faces[inwards][:, ::-1]
     return Shape(link, "mesh", (1.0, 1.0, 1.0), np.eye(3), np.zeros(3), corners, faces)
-
-
-def convex_solid(points: np.ndarray) -> Any:
-    """coal's convex hull of points (V, 3) [m], for `gap`."""
-    import coal
-
-    corners = coal.StdVec_Vec3s()
-    corners.extend([np.array(point) for point in points])
-    return coal.Convex.convexHull(corners, False, "Qt")
-
-
-def solid_distance(one: Any, other: Any) -> float:
-    """Signed distance [m] between two solids."""
-    import coal
-
-    still = coal.Transform3s.Identity()
-    return float(coal.distance(one, still, other, still, coal.DistanceRequest(), coal.DistanceResult()))
 
 
 def cylinder_mesh(link: str, radius: float, length: float, sides: int = 24) -> Shape:

@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..joints import Joint
 from ..shape import Shape
 from .convex_decomposition import decompose_convex
-from .meshes import MeshSource, convex_hull, convex_solid, load_mesh, solid_distance
+from .meshes import MeshSource, convex_hull, load_mesh
 from .solids import shape_bounds
 
 MAX_HULL_DISTANCE = 0.005
@@ -48,6 +48,8 @@ def decompose_overlapping(
         links: L names.
         rest: axes (L, 3, 3) and origins (L, 3) [m] of the links, every joint at zero.
     """
+    from ..engine import convex_hull_solid, solid_distance  # here, so that rigs can be read without an engine
+
     turns, places = rest
     near = _overlapping_links(shapes, joints, links, rest)
     cut = {link for pair in near for link in pair}
@@ -59,7 +61,7 @@ def decompose_overlapping(
     for part in parts:
         if part[0].link in own:
             k = links.index(part[0].link)
-            own[part[0].link] += [convex_solid(_outline_points(piece) @ turns[k].T + places[k]) for piece in part]
+            own[part[0].link] += [convex_hull_solid(_outline_points(piece) @ turns[k].T + places[k]) for piece in part]
     improved: set[str] = set()
     for (one, other), hulls in near.items():
         if (
@@ -99,6 +101,8 @@ def _overlapping_links(
     shapes: Sequence[Shape], joints: Sequence[Joint], links: Sequence[str], rest: tuple[np.ndarray, np.ndarray]
 ) -> dict[tuple[str, str], float]:
     """Distance [m] of pairs of links of one limb or coupled mechanism whose hulls are close."""
+    from ..engine import convex_hull_solid, solid_distance
+
     turns, places = rest
     own = [links.index(shape.link) for shape in shapes]
     placed = [_outline_points(shape) @ turns[k].T + places[k] for shape, k in zip(shapes, own)]
@@ -113,7 +117,7 @@ def _overlapping_links(
             continue
         for k in (i, j):
             if k not in solids:
-                solids[k] = convex_solid(placed[k])
+                solids[k] = convex_hull_solid(placed[k])
         if (apart := solid_distance(solids[i], solids[j])) < MAX_HULL_DISTANCE:
             first, second = sorted((own[i], own[j]))
             both = links[first], links[second]

@@ -8,9 +8,7 @@ import numpy as np
 
 from ..arrays import frozen
 from ..errors import InvalidValue
-from ..rig import GRAVITY
-
-GRAVITY_VECTOR = np.array([0.0, 0.0, -GRAVITY])
+from ..inertials import GRAVITY, GRAVITY_VECTOR
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,14 +148,14 @@ def joint_movements(rig: Rig, turns: np.ndarray, origins: np.ndarray) -> tuple[n
         rotations (N, L, 4) and translations (N, L, 3) [m].
     """
     moved, translations = np.empty(turns.shape), np.empty(origins.shape)
-    for link, (parent, placement) in enumerate(zip(rig.parents, rig.model.jointPlacements[1:], strict=True)):
+    for link, joint in enumerate(rig.joints):
         turn, origin = turns[:, link], origins[:, link]
-        if parent >= 0:
-            back = turns[:, parent].swapaxes(1, 2)
+        if joint.parent >= 0:
+            back = turns[:, joint.parent].swapaxes(1, 2)
             # frames n, axes i of the parent, axes j of the world
-            turn, origin = back @ turn, np.einsum("nij,nj->ni", back, origin - origins[:, parent])
-        moved[:, link] = placement.rotation.T @ turn
-        translations[:, link] = (origin - placement.translation) @ placement.rotation
+            turn, origin = back @ turn, np.einsum("nij,nj->ni", back, origin - origins[:, joint.parent])
+        moved[:, link] = joint.rotation.T @ turn
+        translations[:, link] = (origin - joint.position) @ joint.rotation
     return to_quaternion(moved), translations
 
 

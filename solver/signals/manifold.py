@@ -80,8 +80,8 @@ def smooth_motion(
     """
     times = frozen_times(times)
     q = np.asarray(q, float)
-    if q.shape != (len(times), rig.model.nq):
-        raise InvalidValue(f"q has shape {q.shape}, expected ({len(times)}, {rig.model.nq})")
+    if q.shape != (len(times), rig.nq):
+        raise InvalidValue(f"q has shape {q.shape}, expected ({len(times)}, {rig.nq})")
     layout = _layout(rig)
     known = np.concatenate([np.isfinite(q[start : start + PIECE]).all(axis=1) for start in range(0, len(q), PIECE)])
     if known.sum() < 2:
@@ -288,7 +288,7 @@ def _regrid(times: np.ndarray, q: np.ndarray, known: np.ndarray, grid: np.ndarra
 
 def _on_manifold(rig: Rig, s: np.ndarray, ds: np.ndarray, dds: np.ndarray, layout: _Layout) -> Curve:
     """Configuration, velocity and acceleration of the curve s (N, nq) with its time derivatives."""
-    q, (v, a) = s.copy(), np.zeros((2, len(s), rig.model.nv))
+    q, (v, a) = s.copy(), np.zeros((2, len(s), rig.nv))
     for at, vat in layout.plain:
         v[:, vat], a[:, vat] = ds[:, at], dds[:, at]
     for at, vat in layout.quaternions:

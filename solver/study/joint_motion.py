@@ -91,11 +91,11 @@ def compute_configurations(
     if is_opensim_motion(rig, joints.names):
         return opensim_configurations(rig, joints)
     columns = _map_columns(rig, joints)
-    tangents = np.zeros((len(joints), rig.model.nv))
+    tangents = np.zeros((len(joints), rig.nv))
     for place, (column, factor) in columns.items():
         tangents[:, place] = factor * joints.values[:, column]
     known = np.isfinite(tangents).all(axis=1)
-    q = np.full((len(joints), rig.model.nq), np.nan)
+    q = np.full((len(joints), rig.nq), np.nan)
     q[known] = integrate(rig, rig.neutral, tangents[known])
     if joints.root is not None:
         q[:, :POSE] = joints.root

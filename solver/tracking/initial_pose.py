@@ -53,7 +53,7 @@ def find_initial_pose(rig: Rig, tasks: Tasks, sample: TargetSample, options: Tra
     bounded = InverseKinematics(rig, tasks, replace(options, huber_distance=HUBER_DISTANCE, iterations=MAX_ITERATIONS))
     settled = []
     for q in (best, *starts):
-        bounded.state = SolverState.initial(rig.model.nv)
+        bounded.state = SolverState.initial(rig.nv)
         q, _ = bounded.refine(q, sample, SETTLE_STEP)
         settled.append((q, robust_cost(bounded, q, sample)))
     return min(settled, key=_cost_of)[0]

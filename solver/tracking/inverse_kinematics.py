@@ -63,14 +63,14 @@ class InverseKinematics:
         self.rows = TaskRows(self.kinematics, tasks, options.huber_distance, angles=options.squared_angles)
         self._prices = options.posture_weight * self.posture.diagonal + options.damping
         self.kinematics.set_regularisation(self._prices)
-        self._no_motion, self._full_trust = np.zeros(rig.model.nv), np.ones(rig.model.nv)
+        self._no_motion, self._full_trust = np.zeros(rig.nv), np.ones(rig.nv)
         self._solve_program = sequential_solver(options.backend)
         self._single_bounds = self.limits.single_bounds and self._solve_program is solve_box
         self._second_order = self.points is not None and len(self.points.names) >= MIN_POINTS_FOR_EXACT
         self._joints_between = _joints_between(
             self.kinematics, () if self.orientations is None else self.orientations.links
         )
-        self._state = SolverState.initial(rig.model.nv)
+        self._state = SolverState.initial(rig.nv)
 
     @property
     def state(self) -> SolverState:

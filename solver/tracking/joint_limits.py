@@ -42,12 +42,12 @@ class JointLimits:
         self._rig, self._neutral = rig, rig.neutral
         self.lower, self.upper = rig.limits.lower, rig.limits.upper
         self._speed = np.where(np.isfinite(rig.limits.speed), rig.limits.speed, limit_speed)
-        moving = list(rig.model.joints)[2:]
-        first = [joint.idx_v - ROOT_NV for joint in moving if joint.nq == 4 and joint.nv == 3]
+        moving = list(zip(rig.joints, rig.v_slices))[1:]
+        first = [own.start - ROOT_NV for joint, own in moving if joint.nq == 4 and joint.nv == 3]
         self._spherical = np.add.outer(np.array(first, int), np.arange(3))
-        self._is_plain = all(joint.nq == 1 for joint in moving)
+        self._is_plain = all(joint.nq == 1 for joint, _ in moving)
         """Every coordinate is an entry of q."""
-        self._first = rig.model.joints[1].nq
+        self._first = rig.joints[0].nq
         free = len(self.lower)
         self._coupled_rows = np.zeros((0, free)) if coupled_limits is None else coupled_limits.matrix(rig)
         self._coupled_bounds = np.zeros(0) if coupled_limits is None else coupled_limits.bounds

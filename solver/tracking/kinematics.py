@@ -26,7 +26,7 @@ class Kinematics(WeightedTree):
         super().__init__(rig)
         links = len(rig.links)
         self.parents = np.array(rig.parents)
-        self.link_of_column = np.concatenate([np.full(rig.model.joints[k + 1].nv, k) for k in range(links)])
+        self.link_of_column = np.repeat(np.arange(links), [joint.nv for joint in rig.joints])
         self.descendants = rig.descendants
         """(L, L): [k, l] True where link l is link k or a descendant of it."""
         self.moved_by = self.descendants[self.link_of_column].T

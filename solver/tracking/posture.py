@@ -24,20 +24,18 @@ class Posture:
     """
 
     def __init__(self, rig: Rig, free_twist: Sequence[str] = ()) -> None:
-        joints = rig.model.joints
-        moving = range(2, rig.model.njoints)
-        spherical = [j for j in moving if joints[j].nq == 4 and joints[j].nv == 3]
-        single = [(j, k) for j in moving if joints[j].nq == joints[j].nv for k in range(joints[j].nv)]
-        self._quaternions = np.array([[joints[j].idx_q + k for k in range(4)] for j in spherical], int).reshape(-1, 4)
-        rotations = np.array([[joints[j].idx_v + k for k in range(3)] for j in spherical], int).reshape(-1, 3)
-        self._turns = rotations
-        self._angles = np.array([joints[j].idx_q + k for j, k in single], int)
-        self._rates = np.array([joints[j].idx_v + k for j, k in single], int)
-        self._stiff = np.array([GIRDLE_STIFFNESS if rig.links[j - 1].endswith(GIRDLE) else 1.0 for j, _ in single])
-        free = np.array([rig.links[j - 1] in free_twist for j in spherical], bool)
+        joints, places, moves = rig.joints, rig.q_slices, rig.v_slices
+        spherical = [j for j in range(1, len(joints)) if joints[j].nq == 4 and joints[j].nv == 3]
+        single = [(j, k) for j in range(1, len(joints)) if joints[j].nq == joints[j].nv for k in range(joints[j].nv)]
+        self._quaternions = np.array([[places[j].start + k for k in range(4)] for j in spherical], int).reshape(-1, 4)
+        self._turns = np.array([[moves[j].start + k for k in range(3)] for j in spherical], int).reshape(-1, 3)
+        self._angles = np.array([places[j].start + k for j, k in single], int)
+        self._rates = np.array([moves[j].start + k for j, k in single], int)
+        self._stiff = np.array([GIRDLE_STIFFNESS if rig.links[j].endswith(GIRDLE) else 1.0 for j, _ in single])
+        free = np.array([rig.links[j] in free_twist for j in spherical], bool)
         self._shares = np.where(free[:, None], [0.0, 0.0, 1.0], [0.5, 0.5, 0.5]).reshape(-1, 3)
         """(S, 3): price of each axis."""
-        self._size = rig.model.nv
+        self._size = rig.nv
         ahead, behind = self._shares[:, [1, 2, 0]], self._shares[:, [2, 0, 1]]
         self._skewed, self._doubled = 2.0 * (ahead - behind), 2.0 * (ahead + behind)
         """(S, 3): vee of the turn's matrix with weighted rows, written in its quaternion."""

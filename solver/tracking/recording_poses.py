@@ -203,7 +203,7 @@ def _track_with_batches(
         not_converged = np.zeros(stop - start, bool)
         not_converged[free] = ~found.converged | (found.error > tracker.options.restart_error)
         for run_start, run_stop in true_runs(not_converged):
-            tracker.solver.state = SolverState.initial(tracker.rig.model.nv)
+            tracker.solver.state = SolverState.initial(tracker.rig.nv)
             q = piece.q[run_start - 1] if run_start else last
             tracker.start(samples[start + run_start - 1], samples.interval(start + run_start - 1), q)
             for place in range(run_start, run_stop):
@@ -225,7 +225,7 @@ class _PoseRecorder:
 
     def __init__(self, tracker: Tracker, count: int) -> None:
         self.tracker = tracker
-        self.q, self.v = np.zeros((count, tracker.rig.model.nq)), np.zeros((count, tracker.rig.model.nv))
+        self.q, self.v = np.zeros((count, tracker.rig.nq)), np.zeros((count, tracker.rig.nv))
         self.converged, self.slack = np.ones(count, bool), np.zeros(count)
         self.restarted = np.zeros(count, bool)
 

@@ -298,7 +298,7 @@ class _PointStatistics:
 def manifold_velocities(rig: Rig, times: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Velocities (N, nv) of configurations (N, nq) by central differences on the manifold, one-sided at the ends."""
     if len(times) < 2:
-        return np.zeros((len(times), rig.model.nv))
+        return np.zeros((len(times), rig.nv))
     result, last = FileRows(), len(times) - 1
     for start in range(0, len(times), FRAMES_PER_BLOCK):
         frames = np.arange(start, min(start + FRAMES_PER_BLOCK, len(times)))

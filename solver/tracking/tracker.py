@@ -139,7 +139,7 @@ class Tracker:
         self.solver = InverseKinematics(rig, tasks, self.options)
         self.q: np.ndarray | None = None
         """(nq,) current configuration; None before the first usable sample."""
-        self.v = np.zeros(rig.model.nv)
+        self.v = np.zeros(rig.nv)
         """(nv,) [m/s, rad/s] its velocity, with which the next pose is predicted."""
         self._frames_off_target = 0
         self.drift = 0.0
@@ -180,8 +180,8 @@ class Tracker:
         self._start_clock()
         if q is None:
             q = find_initial_pose(self.rig, self.tasks, sample, self.options)
-        elif np.shape(q) != (self.rig.model.nq,):
-            raise InvalidValue(f"a start has shape {np.shape(q)}; rig {self.rig.name!r} needs ({self.rig.model.nq},)")
+        elif np.shape(q) != (self.rig.nq,):
+            raise InvalidValue(f"a start has shape {np.shape(q)}; rig {self.rig.name!r} needs ({self.rig.nq},)")
         before = self.solver.state.bound_steps
         start = np.asarray(q, float)
         self.q, converged = self._settle(start, sample, step)
@@ -208,7 +208,7 @@ class Tracker:
         self._since_start += dt
         if not self.is_usable(sample):
             self._previous = sample
-            self.v, self._change = np.zeros(self.rig.model.nv), None
+            self.v, self._change = np.zeros(self.rig.nv), None
             return TrackerStep(self.rig.neutral if self.q is None else self.q, False, v=self.v)
         if self.q is None or self._previous is None:
             return self.start(sample, dt)
@@ -265,7 +265,7 @@ class Tracker:
         if measured:
             self.v = solver.velocity(q, sample, dt)
         elif restarted or self.q is q or self.q is None:
-            self.v = np.zeros(self.rig.model.nv)
+            self.v = np.zeros(self.rig.nv)
         else:
             self.v = difference(self.rig, self.q, q) / dt
         at_rest = converged and self.options.iterations > 0 and not (measured or restarted)
@@ -310,7 +310,7 @@ class Tracker:
         """The same for an alternative trajectory, which begins with each chain of joints fitted by itself."""
         if restart and self._chains is not None and self.q is not None and sample.rotations is not None:
             self._alternative = AlternativeTrajectory.start_at(
-                self._chains.fit_pose(self.q, sample.rotations), self.rig.model.nv
+                self._chains.fit_pose(self.q, sample.rotations), self.rig.nv
             )
             if not self.options.iterations:
                 return None

@@ -455,7 +455,7 @@ def point_motion(rig: Rig, y: np.ndarray) -> tuple[np.ndarray, float]:
 
     The size is the diagonal of the box around these points.
     """
-    mechanics, nv = Mechanics(rig), rig.model.nv
+    mechanics, nv = Mechanics(rig), rig.nv
     step = 1e-6
     shifted = np.concatenate([y[None], y + step * np.eye(nv)])
     zeros = np.zeros_like(shifted)

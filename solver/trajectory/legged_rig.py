@@ -76,7 +76,7 @@ class LeggedRig:
         self._checks = DANCE_CHECKS if checks is None else checks
         self.legs = build_legs(rig)
         self.root_free = np.array(free_root_coordinates(rig))
-        nv = rig.model.nv
+        nv = rig.nv
         self.size = nv + 2 * FOOT_SIZE
         free = np.full(ROOT_NV, np.inf), np.full(2 * FOOT_SIZE, np.inf)
         self.lower = np.concatenate([-free[0], rig.limits.lower, -free[1]])
@@ -123,7 +123,7 @@ class LeggedRig:
     ) -> tuple[np.ndarray, Curves, np.ndarray]:
         """Coordinates (N, D) with solved legs, the motion of N frames, and whether each frame was solved (N,)."""
         (y, dy, ddy), good = self.solve_legs(y, dy, ddy, solved)
-        nv = self.rig.model.nv
+        nv = self.rig.nv
         return y, to_manifold(self.rig, y[:, :nv], dy[:, :nv], ddy[:, :nv]), good
 
     def solve_legs(
@@ -146,7 +146,7 @@ class LeggedRig:
         for leg in self.legs:
             if leg.side in solved:
                 good &= leg.place_static(y, y[:, self.foot_columns[leg.side]])
-        return y, static_motion(self.rig, y[:, : self.rig.model.nv]), good
+        return y, static_motion(self.rig, y[:, : self.rig.nv]), good
 
     def compute_zmp(self, curves: Curves) -> np.ndarray:
         """Zero-moment point (N, 2) [m] on the floor z = 0."""
@@ -206,7 +206,7 @@ class LeggedRig:
             InvalidValue: the legs do not reach the feet in it.
         """
         y = np.zeros(self.size)
-        nv = self.rig.model.nv
+        nv = self.rig.nv
         y[:nv] = natural_posture(self.rig)
         y = self.with_feet(y, stance(self.rig, "right_forward" if footing.configuration == "right_forward" else "both",
                                      self.step))  # fmt: skip
@@ -222,7 +222,7 @@ class LeggedRig:
         Raises:
             InvalidValue: the posture with these arms cannot be balanced.
         """
-        nv = self.rig.model.nv
+        nv = self.rig.nv
         toes = ROOT_NV + np.flatnonzero(_toe_coordinates(self.rig))
         fixed = np.concatenate([np.arange(ROOT_NV), *self.leg_columns.values(), toes])
         cleared = clear_arms(self.rig, self._checks, tuple(y[:nv].tolist()), tuple(fixed.tolist()))

@@ -189,7 +189,7 @@ class TrajectoryChecks:
         smooth = check.smooth_limit.smooth_margins if check.smooth_limit is not None else None
         if smooth is None:
             return 0
-        model = self.trajectory.rig.model
-        no_frames = Curves(*(np.zeros((0, size)) for size in (model.nq, model.nv, model.nv)))
+        rig = self.trajectory.rig
+        no_frames = Curves(*(np.zeros((0, size)) for size in (rig.nq, rig.nv, rig.nv)))
         phases = [CheckInput.from_motion(self.body, phase, 0.0, no_frames) for phase in self.phases]
         return max((smooth(inputs).shape[1] for inputs in phases if check.applies_to(inputs)), default=0)

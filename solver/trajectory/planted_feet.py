@@ -187,7 +187,7 @@ class PlantedTrajectory:
         taken += [ROOT_NV + leg.columns[coupled[leg.columns]] for leg in both]
         if any(len(leg.solved) < FOOT_SIZE for leg in self.solved_legs):
             taken.append(np.flatnonzero(~np.array(free_root_coordinates(rig))))
-        self.free_columns = np.setdiff1d(np.arange(rig.model.nv), np.concatenate([[], *taken]).astype(int))
+        self.free_columns = np.setdiff1d(np.arange(rig.nv), np.concatenate([[], *taken]).astype(int))
         legs_too = np.concatenate([np.arange(ROOT_NV), *(ROOT_NV + leg.columns for leg in self.solved_legs)])
         self.moves_legs = np.isin(self.free_columns, legs_too)
 

@@ -164,7 +164,7 @@ class TransitionProblem:
 
     def curves(self, rates: np.ndarray) -> Curves:
         """Motion of coordinates with rates (3, N, D), legs solved."""
-        nv = self.legged.rig.model.nv
+        nv = self.legged.rig.nv
         return to_manifold(self.legged.rig, rates[0, :, :nv], rates[1, :, :nv], rates[2, :, :nv])
 
     def _evaluate(

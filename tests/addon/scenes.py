@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 
 from addon import armature
+from solver.engine.pinocchio_loader import pin
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from addon import action, armature
 from addon.skin import is_skin
-from solver.pinocchio_loader import pin
+from solver.engine.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.scene.motion import scene_motion
 from tests.addon.scenes import build, random_motion

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon import drawing, file_cache, overlays
-from solver.pinocchio_loader import pin
+from solver.engine.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, motion_record

@@ -32,8 +32,8 @@ from solver.check_options import CheckOptions
 from solver.dance.design.dance import Dance, TraceEntry
 from solver.dance.design.options import DanceOptions
 from solver.dance.design.plan import build_transition_planner
+from solver.engine.pinocchio_loader import pin
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, human
 from solver.signals import smooth_motion

@@ -10,10 +10,10 @@ import pytest
 
 from solver.contacts.schedule import Anchor, Phase, Schedule, stance
 from solver.dynamics import predicted_wrench
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.inertials import MASS, InertialParameters
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.trajectory.legged_rig import LeggedRig

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.papers.planar import COLUMNS, DYNAMIC, LENGTHS, STATIC, PlanarProblem, optimise, planar_rows
-from solver.pinocchio_loader import pin
+from solver.engine.pinocchio_loader import pin
 
 
 def chain(masses: np.ndarray, coms: np.ndarray, inertias: np.ndarray) -> pin.Model:

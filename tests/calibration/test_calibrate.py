@@ -15,11 +15,11 @@ from solver.calibration.fit import CalibrationFrame, SubjectFit
 from solver.calibration.frame_selection import is_static
 from solver.calibration.marker_set import MarkerSet
 from solver.dynamics import com_trajectory
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InputError, InvalidValue
 from solver.formats.trc import read_trc
 from solver.motion import Markers, Motion
 from solver.person import TRUNK_AND_LEGS
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
 from solver.tracking import Attachment, track_markers

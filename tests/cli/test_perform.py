@@ -16,10 +16,10 @@ from solver.dance.authoring.authored_dance import AUTHORED_DANCE
 from solver.dance.workflows.perform import perform, read_performance
 from solver.dance.workflows.performance import continuous_coordinates
 from solver.differences import differences
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.formats.manifest import MANIFEST_FILE
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.scene.motion_record import MOTION, motion_record

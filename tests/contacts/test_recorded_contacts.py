@@ -9,9 +9,9 @@ import pytest
 
 from solver.contacts.contact_detection import RELEASE, TOUCH
 from solver.contacts.recorded_contacts import find_recorded_contacts
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import human
 from solver.rigs.contact_patches import with_patches

@@ -8,7 +8,7 @@ import numpy as np
 
 from solver.contacts.schedule import Anchor, Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.pinocchio_loader import pin
+from solver.engine.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.trajectory.legged_rig import LeggedRig
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from solver.contacts.schedule import Anchor, Schedule, anchors_at
+from solver.engine.pinocchio_loader import pin
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from solver.dynamics import Workspace, contact_corners, difference, integrate, link_motions, link_poses
 from solver.dynamics.wrench import com_acceleration
+from solver.engine.pinocchio_loader import pin
+from solver.engine.pinocchio_model import LARGEST, data_of
 from solver.errors import InvalidValue
-from solver.model import LARGEST, data_of
-from solver.pinocchio_loader import pin
 from solver.rigs import hoap3
 from tests.random_motion import mixed_rig, random_motion
 

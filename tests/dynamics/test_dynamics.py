@@ -16,11 +16,11 @@ from solver.dynamics import (
     predicted_wrench,
     regressor_pieces,
 )
-from solver.dynamics.kinematics import CopiedViews, shared_views
+from solver.engine.pinocchio_loader import pin
+from solver.engine.pinocchio_memory import CopiedViews, shared_views
 from solver.errors import InvalidValue, UnknownLink
 from solver.inertials import InertialParameters
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hrp2, human
 from tests.random_motion import humanoid_rig, measured, mixed_rig, random_motion

@@ -13,8 +13,8 @@ import pytest
 from solver.contacts.schedule import stance
 from solver.coordinates import joint_coordinates, static_motion, to_flat, to_manifold
 from solver.dynamics.legs import build_legs
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
-from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.rigs.overrides import with_soles

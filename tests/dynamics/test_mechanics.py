@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.dynamics.mechanics import Mechanics, contact_joint_forces
-from solver.pinocchio_loader import pin
+from solver.engine.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hrp2, human
 from tests.random_motion import mixed_rig, random_motion, rig_of

@@ -10,8 +10,8 @@ import pytest
 from solver.dynamics import base_regressor, integrate
 from solver.dynamics.mechanics import Mechanics, carried_axes, inverse_dynamics_derivatives
 from solver.dynamics.regressor_derivatives import regressor_derivatives
+from solver.engine.pinocchio_loader import pin
 from solver.inertials import PER_LINK
-from solver.model import pin
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from solver.dynamics import WeightedTree
-from solver.dynamics import weighted_least_squares as weighted
 from solver.dynamics.weighted_least_squares import DIAGONAL_COLUMNS, WEIGHT_SUMS
-from solver.pinocchio_loader import pin
+from solver.engine import pinocchio_tree
+from solver.engine.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.so3 import skew
@@ -19,8 +19,8 @@ from solver.so3 import skew
 def test_the_tree_solves_the_stacked_equations(rig: Rig, shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Matrix, gradient and solution are those of all rows stacked, whether or not the memory is shared."""
     if not shared:  # as where the library lays its arrays out otherwise
-        monkeypatch.setattr(weighted, "_shared_forces", lambda *_: None)
-        monkeypatch.setattr(weighted, "_shared_inertias", lambda *_: None)
+        monkeypatch.setattr(pinocchio_tree, "shared_forces", lambda *_: None)
+        monkeypatch.setattr(pinocchio_tree, "shared_inertias", lambda *_: None)
     rng, links = np.random.default_rng(0), len(rig.links)
     q = pin.integrate(rig.model, rig.neutral, rng.normal(size=rig.nv))
     tree = WeightedTree(rig)

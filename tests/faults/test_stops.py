@@ -30,7 +30,7 @@ class Amid:
             print("amid", flush=True)
             signal.raise_signal(signal.SIGINT)
 sys.meta_path.insert(0, Amid())
-import solver.pinocchio_loader
+import solver.engine.pinocchio_loader
 print("whole")
 """
 WRITING = """

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue, UnknownName, UnknownPreset
 from solver.feasibility import CheckOptions, FrameChecker, check_motion
 from solver.feasibility.cache import CheckCache
 from solver.joints import Limits
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from tests.dance.static_motions import (

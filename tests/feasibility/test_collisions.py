@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue, UnknownLink
 from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Mechanics, check_motion, collision_pairs
 from solver.feasibility.allowed_collisions import SOCKET_DISTANCE, find_allowed_collisions
 from solver.feasibility.capsules import WorldCapsules, segment_distance
 from solver.feasibility.collision_shapes import bounding_capsules, fit_shape
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.shape import Shape
@@ -85,16 +85,16 @@ def test_coal_agrees_on_capsules() -> None:
 
 @EVERY_RIG
 def test_prefilter_hides_no_near_pair(rig: Rig) -> None:
-    """Every pair that coal finds within the reach is reported, with coal's distance."""
+    """Every pair that the engine finds within the reach is reported, with the engine's distance."""
     detector = CollisionDetector(rig, CheckOptions(reach=0.04))
     q = sinusoidal_motion(rig, np.linspace(0.0, 4.0, 6), size=0.8).q
     near = detector.find_near_pairs(q, *_poses(rig, q))
     found = 0
-    for frame, row in enumerate(q):
-        pin.computeDistances(rig.model, detector._data, detector._model, detector._geometry, row)
+    columns = np.arange(len(detector._pair_index))
+    for frame in range(len(q)):
+        every = detector._distances.distances(q, np.full(len(columns), frame), columns)
         least: dict[int, float] = {}
-        for number, owner in enumerate(detector._pair_index):
-            distance = detector._geometry.distanceResults[number].min_distance
+        for owner, distance in zip(detector._pair_index, every):
             least[int(owner)] = min(distance, least.get(int(owner), np.inf))
         for owner, distance in least.items():
             distance += detector.allowances[owner]
@@ -218,9 +218,10 @@ def test_height_above_the_floor_is_coals(rig: Rig) -> None:
     rotation, position = _poses(rig, q)
     floor = pin.coal.Halfspace(np.array([0.0, 0.0, 1.0]), -2.0)
     heights = detector.floor_distances(rotation, position, -2.0)[0]
-    pin.updateGeometryPlacements(rig.model, detector._data, detector._model, detector._geometry, q[0])
+    shapes, placed = detector._distances._shapes, detector._distances._placed
+    pin.updateGeometryPlacements(rig.model, rig.model.createData(), shapes, placed, q[0])
     lowest = np.full(len(rig.links), np.inf)
-    for item, pose in zip(detector._model.geometryObjects, detector._geometry.oMg):
+    for item, pose in zip(shapes.geometryObjects, placed.oMg):
         place = pin.coal.Transform3s(pose.rotation, pose.translation)
         result, request = pin.coal.DistanceResult(), pin.coal.DistanceRequest()
         height = pin.coal.distance(item.geometry, place, floor, pin.coal.Transform3s(), request, result)

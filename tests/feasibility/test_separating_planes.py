@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from solver.check_options import CheckOptions
+from solver.engine.pinocchio_loader import pin
 from solver.feasibility import CollisionDetector, Mechanics
 from solver.feasibility.capsules import WorldCapsules
 from solver.feasibility.separating_planes import SupportFunctions, find_separated, support_points
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import human
 from solver.shape import Shape
@@ -62,16 +62,14 @@ def test_tabulated_supports_bound_the_true_ones(kind: str) -> None:
 
 @pytest.mark.parametrize("within", [-0.005, 0.0, 0.03, 0.1])
 def test_nothing_near_is_left_out(within: float) -> None:
-    """In a fast motion, contacts and near pairs are those that coal finds, with its distances (1e-6 m)."""
+    """In a fast motion, contacts and near pairs are those that the engine finds, with its distances (1e-6 m)."""
     rig = _bony()
     detector = CollisionDetector(rig, CheckOptions(reach=max(within, 0.03)))
     q = sinusoidal_motion(rig, np.linspace(0.0, 4.0, 40), size=1.5).q
     still = np.zeros((len(q), rig.model.nv))
     state = Mechanics(rig).compute_state(q, still, still)
-    every = np.empty((len(q), len(detector._shape_pairs)))
-    for frame, row in enumerate(q):
-        pin.computeDistances(rig.model, detector._data, detector._model, detector._geometry, row)
-        every[frame] = [found.min_distance for found in detector._geometry.distanceResults]
+    size = len(q), len(detector._shape_pairs)
+    every = detector._distances.distances(q, *(index.ravel() for index in np.indices(size))).reshape(size)
     every += detector.allowances[detector._pair_index]
     near = detector.find_near_pairs(q, state.rotation, state.position)
     touches = detector.find_contacts(q, state.rotation, state.position, within)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from solver.coordinates import to_flat
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InputError, InvalidValue
 from solver.formats.csv_tables import read_table
 from solver.formats.humanoid_writer import table_name, write_body_states, write_humanoid_table
@@ -15,7 +16,6 @@ from solver.formats.joint_coordinates import ROOT_NAMES, coordinate_names, write
 from solver.formats.opensim_storage import read_storage
 from solver.formats.recording import find_recordings, read_recording
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.study.joint_motion import poses_of
 from tests.random_motion import mixed_rig
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from solver.dynamics import link_poses
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.formats.urdf_writer import write_urdf
 from solver.inertials import InertialParameters
-from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, human
 

@@ -8,17 +8,17 @@ from functools import lru_cache
 
 import numpy as np
 
+from solver.engine.pinocchio_loader import pin
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.blocks import BlockOptions
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.regression import Regression
 from solver.inertials import InertialParameters
 from solver.joints import Limits
-from solver.model import joints_of
-from solver.pinocchio_loader import pin
 from solver.qp import triangle_of
 from solver.rig import Rig
 from solver.trial import Trial
+from tests.pinocchio_models import joints_of
 from tests.random_motion import measured, random_motion
 
 WEIGHTS = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])

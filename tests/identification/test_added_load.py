@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from solver.dynamics import predicted_wrench
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue, UnknownLink
 from solver.identification.added_load import AddedLoad, LoadOptions, find_added_load
 from solver.inertials import InertialParameters
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import UNOBSERVED, Rig
 from solver.rigs import human
 from solver.signals import smooth_motion

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from solver.dynamics import base_regressor, predicted_wrench
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import estimate_base, excited_base_parameters
@@ -15,7 +16,6 @@ from solver.identification.base_parameters import base_parameters, expected_coun
 from solver.identification.blocks import BlockOptions
 from solver.inertials import PER_LINK, InertialParameters
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.trial import Trial

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue, UnknownLink
 from solver.identification.body_coordinates import BodyCoordinates, entropic_divergence
 from solver.identification.consistent import ENTROPIC, METRIC, PRIORS, ConsistentOptions, consistent, mass_prior_rows
@@ -16,7 +17,6 @@ from solver.identification.error_model.errors_in_variables import CalibratedEqua
 from solver.identification.estimate import Estimate
 from solver.identification.regression import Regression
 from solver.inertials import InertialParameters
-from solver.pinocchio_loader import pin
 from solver.qp import Status
 from solver.rig import Rig
 from tests.identification.bodies import other_body, regression_of, small_rig

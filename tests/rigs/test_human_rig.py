@@ -7,10 +7,10 @@ import pytest
 
 from solver.coordinates import joint_coordinates
 from solver.dynamics import link_poses
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue, UnknownLink, UnknownName
 from solver.inertials import steiner
 from solver.person import LINKS
-from solver.pinocchio_loader import pin
 from solver.rigs.anthropometry import Segment, nearest_consistent, segment_inertia
 from solver.rigs.human import human
 from solver.rigs.human_skeleton import build_skeleton, default_lengths

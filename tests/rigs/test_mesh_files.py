@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InputError
-from solver.pinocchio_loader import pin
 from solver.rigs.mesh_files import read_mesh
 from solver.rigs.triangles import triangulate_fans
 from tests.rigs.mesh_bytes import collada_text, obj_text, off_text, ply_bytes, stl_bytes, stl_text

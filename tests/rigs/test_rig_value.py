@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InputError, InvalidValue
 from solver.joints import KINDS, Joint, Limits
-from solver.model import inertials_of, joints_of
 from solver.patch import ContactPolygon
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.scene.rig import read_rig, rig_from_text, rig_to_text, write_rig
+from tests.pinocchio_models import inertials_of, joints_of
 from tests.random_motion import mixed_rig
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,8 @@ import pytest
 
 from solver.cli.bodies import add_body, body_of
 from solver.coordinates import joint_coordinates
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue, UnknownPreset
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import build_rig, hoap3, hrp2
 from solver.rigs.human import human

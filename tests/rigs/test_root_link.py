@@ -9,7 +9,7 @@ import pytest
 
 from solver.coordinates import joint_slices
 from solver.dynamics.mechanics import Mechanics
-from solver.pinocchio_loader import pin
+from solver.engine.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import from_mjcf, from_urdf
 

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from benchmarks.models import HOW, model_file
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InputError, InvalidValue, UnknownLink
 from solver.joints import Mimic
-from solver.model import inertials_of
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.rigs.meshes import cylinder_mesh, resolve_mesh_uri
@@ -21,6 +20,7 @@ from solver.rigs.mirrored_links import pairs_by_name, split_mirrored
 from solver.rigs.solids import box, capsule, ellipsoid, shape_bounds
 from solver.rigs.urdf_geometry import transform_shape
 from solver.trajectory.legged_rig import fixed_coordinates
+from tests.pinocchio_models import inertials_of
 
 Write = Callable[..., Path]
 INERTIA = '<inertia ixx="0.02" ixy="0.001" ixz="0" iyy="0.03" iyz="0" izz="0.025"/>'

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import human
 from solver.signals import PRESETS, FilterPreset, smooth_motion

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.pinocchio_loader import pin
+from solver.engine.pinocchio_loader import pin
 from solver.signals import PRESETS, NoiseReplicas, lower_cutoff, noise_floor, noise_frequency, smooth_motion
 from solver.signals.noise_replicas import REPLICA_SAMPLES, REPLICAS
 from tests.identification.bodies import small_rig

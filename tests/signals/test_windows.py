@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rigs import human
 from solver.signals import GRAVITY, ContactEvidence, Reason, Windows, find_windows, settling_time
 from solver.wrenches import Wrenches

@@ -9,10 +9,10 @@ import pytest
 
 from solver.coordinates import joint_coordinates
 from solver.dynamics import link_motions
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue, UnknownName
 from solver.formats.joint_coordinates import coordinate_names
 from solver.motion import JointCoordinates, Motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.study.joint_motion import poses_of

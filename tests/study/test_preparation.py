@@ -10,9 +10,9 @@ import pytest
 
 from solver.demo.examples import simulated_robot
 from solver.dynamics import centroidal_momentum, predicted_wrench
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.motion import Markers, Motion
-from solver.pinocchio_loader import pin
 from solver.plate_options import LAG, PlateOptions
 from solver.rig import Rig
 from solver.rigs import hoap3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from solver.engine.pinocchio_loader import pin
 from solver.motion import Markers
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.tracking import (
     Attachment,

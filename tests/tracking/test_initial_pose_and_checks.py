@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.motion import Markers
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hrp2
 from solver.rigs.human import human

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.motion import Markers
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
 from solver.tracking import OrientationTargets, OrientationTask, Targets, TrackingOptions, track_markers, track_targets

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.pinocchio_loader import pin
+from solver.engine.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs.human import human
 from solver.tracking.joint_limits import JointLimits

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from benchmarks.tracking_figures.baselines import make_tracker
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue, UnknownName
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.rigs.human import human

@@ -176,8 +176,8 @@ class AuthoredDance:
 
 
 def _require_configuration(rig: Rig, q: np.ndarray, what: str) -> None:
-    if len(q) != rig.model.nq:
-        raise InvalidValue(f"{what} has {len(q)} numbers; rig {rig.name!r} has {rig.model.nq}")
+    if len(q) != rig.nq:
+        raise InvalidValue(f"{what} has {len(q)} numbers; rig {rig.name!r} has {rig.nq}")
     for part in quaternion_columns(rig):
         length = float(np.linalg.norm(q[part]))
         if abs(length - 1.0) > UNIT_TOLERANCE:
@@ -185,7 +185,7 @@ def _require_configuration(rig: Rig, q: np.ndarray, what: str) -> None:
 
 
 def _require_configurations(rig: Rig, samples: Samples) -> None:
-    if samples.q.shape[1] == rig.model.nq:
+    if samples.q.shape[1] == rig.nq:
         lengths = [np.linalg.norm(samples.q[:, part], axis=1) for part in quaternion_columns(rig)]
         wrong = np.abs(np.array(lengths) - 1.0).max(axis=0) > UNIT_TOLERANCE
         suspect = np.flatnonzero(wrong)[:1]

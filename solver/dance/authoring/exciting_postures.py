@@ -58,7 +58,7 @@ class PostureBlend:
 
     def at(self, share: float) -> np.ndarray:
         """Configuration (nq,) at a fraction of the way."""
-        nv = self.legged.rig.model.nv
+        nv = self.legged.rig.nv
         y = self.interpolated.copy()
         y[:nv] += share * (self.exciting[:nv] - self.interpolated[:nv])
         return self.legged.solve_static(y[None], self.solved)[1].q[0]
@@ -126,7 +126,7 @@ def _assign_exciting_postures(
         raise InvalidValue("no foot is on the floor there")
     if others := phase.besides_soles(legged.rig):
         raise InvalidValue(f"{', '.join(others)} carry the body there; exciting postures are found for feet only")
-    rig, nv = legged.rig, legged.rig.model.nv
+    rig, nv = legged.rig, legged.rig.nv
     sides = {patch: side for side, patch in rig.sides.items()}
     loaded = [sides[patch] for patch in phase.loaded]
     solved = tuple(side for side in SIDES if side in loaded)

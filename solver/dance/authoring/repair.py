@@ -385,7 +385,7 @@ def _infeasible_keys(keyed: AuthoredDance, fixed: Sequence[Keyframe], options: C
     """Fixed keys whose static posture fails."""
     found = []
     for key in fixed:
-        still = np.zeros((1, keyed.rig.model.nv))
+        still = np.zeros((1, keyed.rig.nv))
         posture = Motion(np.array([key.time]), key.q[None], still, still)
         checks = check_motion(keyed.rig, posture, keyed.schedule, options)
         found += [KeyConflict(key, f) for f in checks.first_failures if f.check.fails_at_rest]

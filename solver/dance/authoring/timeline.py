@@ -59,7 +59,7 @@ def configurations_from_poses(
             f"{rig.name!r}, which has {links}"
         )
     turns = continuous_signs(rotations / np.linalg.norm(rotations, axis=2, keepdims=True)) if frames else rotations
-    q = np.empty((frames, rig.model.nq))
+    q = np.empty((frames, rig.nq))
     q[:, :3], q[:, 3:7] = root, turns[:, 0]
     hinges, axes, places = [], [], []
     for number, (joint, into, moves) in enumerate(joint_slices(rig)):

@@ -17,11 +17,7 @@ def excited_links(legged: LeggedRig, configuration: str) -> tuple[str, ...]:
     rig = legged.rig
     chains: dict[str, set[str]] = {}
     for leg in legged.legs:
-        joint, chain = rig.joint(leg.link), set()
-        while joint > 1:
-            chain.add(rig.links[joint - 1])
-            joint = int(rig.model.parents[joint])
-        chains[leg.side] = chain
+        chains[leg.side] = {rig.links[link] for link in rig.path(rig.index(leg.link))}
     if configuration in chains:
         free = next(side for side in chains if side != configuration)
         return tuple(link for link in rig.links if link in chains[free])

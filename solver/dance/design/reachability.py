@@ -57,7 +57,7 @@ def travel_times(
     Without a feasible straight path it is the time by way of home, plus 10 s.
     """
     places = np.concatenate([home[None], postures])
-    joints = slice(6, legged.rig.model.nv)
+    joints = slice(6, legged.rig.nv)
     speed = np.where(np.isfinite(legged.speed[joints]), legged.speed[joints], 1.0)
     direct = (np.abs(places[:, None, joints] - places[None, :, joints]) / speed).max(axis=2)
     first, second = np.triu_indices(len(places), 1)

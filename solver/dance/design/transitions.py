@@ -229,7 +229,7 @@ class TransitionPlanner:
         unit = Spline(1.0, free_control_count(1.0, self.options.spacing))
         path = unit.straight_line(np.zeros(1), np.ones(1))
         fastest = unit.basis(unit.samples(200.0)).velocity @ path
-        joints = slice(ROOT_NV, self.legged.rig.model.nv)
+        joints = slice(ROOT_NV, self.legged.rig.nv)
         with np.errstate(invalid="ignore"):
             share = np.abs(stop - start)[joints] / self.legged.speed[joints]
         return float(1.15 * fastest.max() * np.nan_to_num(share).max(initial=0.0))

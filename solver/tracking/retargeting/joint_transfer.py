@@ -35,7 +35,7 @@ def transfer_motion(source: Rig, motion: Motion, target: Rig) -> Motion:
     if not links:
         raise InvalidValue(f"rigs {source.name!r} and {target.name!r} have no joint in common")
     q = np.tile(target.neutral, (len(motion), 1))
-    v, a = np.zeros((2, len(motion), target.model.nv))
+    v, a = np.zeros((2, len(motion), target.nv))
     q[:, :ROOT_NQ], v[:, :ROOT_NV], a[:, :ROOT_NV] = (
         motion.q[:, :ROOT_NQ], motion.v[:, :ROOT_NV], motion.a[:, :ROOT_NV]
     )  # fmt: skip

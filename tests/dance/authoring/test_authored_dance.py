@@ -13,8 +13,8 @@ from solver.coordinates import flat_rates, to_manifold
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe, Samples
 from solver.dance.authoring.contact_strips import ContactStrip, schedule_from_strips
 from solver.differences import differences
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InputError, InvalidValue, UnknownPreset
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import human
 from solver.trajectory.curve import FlatCurve

@@ -11,10 +11,10 @@ from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.complete import CompleteOptions, complete
 from solver.dance.authoring.repair import RepairOptions
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import excitation_of
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3
 

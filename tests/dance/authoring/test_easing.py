@@ -10,8 +10,8 @@ import pytest
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe, Samples
 from solver.dance.authoring.easing import EASING_DURATION, ease_ends, ease_times
+from solver.engine.pinocchio_loader import pin
 from solver.feasibility import check_motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import human
 

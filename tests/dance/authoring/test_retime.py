@@ -8,9 +8,9 @@ import pytest
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.retime import retime, retime_dance, scale_time, speed_factor
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.feasibility import check_motion
-from solver.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import hoap3
 

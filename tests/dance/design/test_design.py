@@ -19,6 +19,7 @@ from solver.dance.design.transitions import SearchOptions, TransitionPlanner
 from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.export import write_motion_table
 from solver.differences import differences
+from solver.engine.pinocchio_loader import pin
 from solver.errors import Cancelled, InputError, InvalidValue
 from solver.formats.npz_archive import read_archive, write_archive
 from solver.formats.opensim_storage import read_storage
@@ -26,7 +27,6 @@ from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import excitation_of
 from solver.identification.excitation.expected_deviations import DESIGN_NOISE, ExpectedDeviations, parameter_sizes
 from solver.motion import Motion
-from solver.pinocchio_loader import pin
 from solver.rigs import hoap3
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.segment import SegmentChecker

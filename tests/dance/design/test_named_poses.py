@@ -18,10 +18,10 @@ from solver.dance.design.postures import DrawOptions, PosturePool, choose_postur
 from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.loading import load_named_poses
 from solver.dance.workflows.summaries import posture_keys
+from solver.engine.pinocchio_loader import pin
 from solver.errors import InputError, InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import link_weights
-from solver.pinocchio_loader import pin
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
 from tests.dance.example_dances import home, rotate_joints

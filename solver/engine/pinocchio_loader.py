@@ -1,4 +1,4 @@
-"""Imports Pinocchio; all other modules import it from here.
+"""Imports Pinocchio; the other modules of the engine import it from here.
 
 Blender adds an extension's wheels to sys.path without their .pth files, which Pinocchio's packages need. Importing
 ``cmeel_pth`` has the same effect as the .pth file.
@@ -6,8 +6,8 @@ Blender adds an extension's wheels to sys.path without their .pth files, which P
 
 from __future__ import annotations
 
-from .errors import MissingDependency
-from .termination import uninterrupted
+from ..errors import MissingDependency
+from ..termination import uninterrupted
 
 try:
     with uninterrupted():  # an exception during this import, such as Ctrl-C, can crash the interpreter

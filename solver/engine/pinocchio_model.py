@@ -1,4 +1,4 @@
-"""Conversion of a rig's description to a Pinocchio model and back."""
+"""Pinocchio's model of a rig's description."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .errors import InvalidValue
-from .inertials import INERTIA, MASS, PER_LINK, InertialParameters, symmetric_matrix
-from .joints import KINDS, Joint, Limits
+from ..errors import InvalidValue
+from ..inertials import INERTIA, MASS, InertialParameters, symmetric_matrix
+from ..joints import Joint, Limits
 from .pinocchio_loader import pin
 
 Model: TypeAlias = pin.Model
@@ -30,15 +30,6 @@ WITHOUT_AXIS = {
     "spherical": pin.JointModelSpherical,
     "planar": pin.JointModelPlanar,
 }
-KIND_OF = {
-    **{kind().shortname(): name for name, kinds in ALIGNED.items() for kind in kinds},
-    **{kind(np.array([1.0, 0.0, 0.0])).shortname(): name for name, kind in ALONG.items()},
-    "JointModelRevoluteUnboundedUnaligned": "continuous",
-    **{kind().shortname(): name for name, kind in WITHOUT_AXIS.items()},
-    "JointModelUniversal": "universal",
-}
-"""Kind of joint by Pinocchio's name."""
-
 LARGEST = 256
 """Largest number of degrees of freedom: Pinocchio's data grow with its cube, to 0.8 GB, and exist several times."""
 
@@ -70,38 +61,6 @@ def data_of(model: Model) -> pin.Data:
         problem = f"{model.name!r} has {model.nv} degrees of freedom: its dynamics would need gigabytes of memory"
         raise InvalidValue(f"{problem}; fix joints that hardly move until at most {LARGEST} degrees of freedom remain")
     return model.createData()
-
-
-def joints_of(model: Model) -> tuple[Joint, ...]:
-    """The joints of a Pinocchio model, in its order.
-
-    Raises:
-        InvalidValue: a joint of a kind that rigs do not have.
-    """
-    result = []
-    for index in range(1, model.njoints):
-        name, called = model.names[index], model.joints[index].shortname()
-        if called not in KIND_OF:
-            raise InvalidValue(f"joint {name!r} is a {called}, none of {', '.join(KIND_OF)}")
-        kind = KIND_OF[called]
-        directions = motion_subspace(model, index)
-        axes = directions[:3].T if kind == "prismatic" else directions[3:].T[: KINDS[kind][2]]
-        place = model.jointPlacements[index]
-        result.append(Joint(name, kind, int(model.parents[index]) - 1, place.translation, place.rotation, axes))
-    return tuple(result)
-
-
-def inertials_of(links: Sequence[str], model: Model) -> InertialParameters:
-    """The inertial parameters of a Pinocchio model; joint k + 1 moves link k."""
-    values = [model.inertias[joint].toDynamicParameters() for joint in range(1, model.njoints)]
-    return InertialParameters(tuple(links), np.array(values).reshape(-1, PER_LINK))
-
-
-def motion_subspace(model: Model, joint: int) -> np.ndarray:
-    """(6, nv) of a joint at its neutral position: linear rows, then angular ones, axes of the link it moves."""
-    data = model.joints[joint].createData()
-    model.joints[joint].calc(data, pin.neutral(model))
-    return np.array(data.S).reshape(6, -1)
 
 
 def _joint_model(joint: Joint) -> pin.JointModel:

@@ -1,0 +1,96 @@
+"""Distances between shapes, by coal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from ..shape import Shape
+from .pinocchio_loader import pin
+from .pinocchio_model import Model, data_of
+
+Solid: TypeAlias = "pin.coal.CollisionGeometry"
+
+
+def convex_hull_solid(points: np.ndarray) -> Solid:
+    """The convex hull of points (V, 3) [m]."""
+    corners = pin.coal.StdVec_Vec3s()
+    corners.extend([np.array(point) for point in points])
+    return pin.coal.Convex.convexHull(corners, False, "Qt")
+
+
+def solid_of(shape: Shape) -> Solid:
+    """The solid of a shape, without its pose."""
+    coal, size = pin.coal, shape.size
+    if shape.kind == "capsule":
+        return coal.Capsule(size[0], 2.0 * size[1])
+    if shape.kind == "sphere":
+        return coal.Sphere(size[0])
+    if shape.kind == "box":
+        return coal.Box(*(2.0 * s for s in size))
+    if shape.kind == "ellipsoid":
+        return coal.Ellipsoid(*size)
+    return convex_hull_solid(shape.vertices)
+
+
+def solid_distance(one: Solid, other: Solid) -> float:
+    """Signed distance [m] between two solids whose points are in the same axes."""
+    coal = pin.coal
+    still = coal.Transform3s.Identity()
+    return float(coal.distance(one, still, other, still, coal.DistanceRequest(), coal.DistanceResult()))
+
+
+class ShapeDistances:
+    """Distances between pairs of shapes on the links of a model.
+
+    Args:
+        model: with L links.
+        shapes: S of them.
+        solids: (S,) of the shapes, from `solid_of`.
+        links: (S,) index of each shape's link.
+        pairs: (P, 2) of shape indices.
+    """
+
+    def __init__(
+        self, model: Model, shapes: Sequence[Shape], solids: Sequence[Solid], links: np.ndarray, pairs: np.ndarray
+    ) -> None:
+        self._model, self._data, self._shapes = model, data_of(model), pin.GeometryModel()
+        for number, (shape, solid, link) in enumerate(zip(shapes, solids, links, strict=True)):
+            inside = shape.kind == "mesh"  # vertices of meshes are in the link's frame
+            pose = pin.SE3.Identity() if inside else pin.SE3(np.array(shape.rotation), np.array(shape.centre))
+            self._shapes.addGeometryObject(pin.GeometryObject(f"{number} {shape.link}", int(link) + 1, pose, solid))
+        for first, second in pairs:
+            self._shapes.addCollisionPair(pin.CollisionPair(int(first), int(second)))
+        self._placed = self._shapes.createData()
+        for number in range(len(self._placed.distanceRequests)):  # defaults start from the last result
+            self._placed.distanceRequests[number] = pin.coal.DistanceRequest()
+
+    def distances(self, q: np.ndarray, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        """Signed distances (M,) [m] of pairs (M,) at configurations q (N, nq) of frames (M,)."""
+        result = np.empty(len(frames))
+        model, data, shapes, placed = self._model, self._data, self._shapes, self._placed
+        at, place, measure = -1, pin.updateGeometryPlacements, pin.computeDistance
+        for entry, (frame, pair) in enumerate(zip(frames.tolist(), pairs.tolist())):
+            if frame != at:
+                place(model, data, shapes, placed, q[frame])
+                at = frame
+            result[entry] = measure(shapes, placed, pair).min_distance
+        return result
+
+    def nearest_points(
+        self, q: np.ndarray, frames: np.ndarray, pairs: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`distances`, nearest points (M, 2, 3) [m] and normals (M, 3) from the first shape to the second, world."""
+        distances, points, normals = np.empty(len(frames)), np.empty((len(frames), 2, 3)), np.empty((len(frames), 3))
+        model, data, shapes, placed = self._model, self._data, self._shapes, self._placed
+        at, place, measure = -1, pin.updateGeometryPlacements, pin.computeDistance
+        for entry, (frame, pair) in enumerate(zip(frames.tolist(), pairs.tolist())):
+            if frame != at:
+                place(model, data, shapes, placed, q[frame])
+                at = frame
+            found = measure(shapes, placed, pair)
+            distances[entry], normals[entry] = found.min_distance, found.normal
+            points[entry, 0], points[entry, 1] = found.getNearestPoint1(), found.getNearestPoint2()
+        return distances, points, normals
