@@ -115,9 +115,10 @@ class OverlapFinder:
             PlacedContacts(self.detector, contacts, turns, places), poses.root_rotations, step, SEPARATION
         )
         points = (turns.swapaxes(-1, -2) @ (contacts.points - places)[..., None])[..., 0]
-        # links in each other's sockets never part by much
-        least = np.where(self.detector.allowances[contacts.pairs] > 0.0, SOCKET_DISTANCE, SEPARATION)
-        return SeparationRows(frames, links, points, contacts.normals, least, contacts.distances < least)
+        # links in each other's sockets never part by much; distances include the allowed overlap, points do not
+        allowed = self.detector.allowances[contacts.pairs]
+        least = np.where(allowed > 0.0, SOCKET_DISTANCE, SEPARATION)
+        return SeparationRows(frames, links, points, contacts.normals, least - allowed, contacts.distances < least)
 
 
 @dataclass(frozen=True, slots=True)

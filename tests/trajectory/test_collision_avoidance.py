@@ -12,6 +12,7 @@ from solver.check_options import CheckOptions
 from solver.coordinates import joint_coordinates
 from solver.dance.workflows.retarget import CHECKS, SEPARATED, RetargetLimits, retarget
 from solver.feasibility import check_motion
+from solver.feasibility.allowed_collisions import SOCKET_DISTANCE
 from solver.motion import Motion
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
@@ -21,6 +22,8 @@ from solver.tracking.retargeting.retarget import retarget_motion
 from solver.tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
 from solver.trajectory.collision_avoidance import (
     MIN_OVERLAP,
+    SEPARATION,
+    SEPARATION_REACH,
     OverlapFinder,
     _smooth_maximum,
     separate_around,
@@ -142,6 +145,23 @@ def test_poses_do_not_jump_where_the_pushed_part_ends() -> None:
     change = np.abs(pushed.poses.y - given.poses.y)[:, ROOT_NV:].max(axis=1)
     assert change.max() > 0.02
     assert change[last] < 1e-3  # what posing again changes by itself is a few 1e-4
+
+
+@pytest.mark.parametrize("allowance", [0.0, 0.02])
+def test_links_are_pushed_by_the_missing_distance(allowance: float) -> None:
+    """Also links with an allowed overlap: a push never takes them out of their socket."""
+    given = inside()
+    overlaps = OverlapFinder(given, CHECKS)
+    overlaps.detector.allowances[:] = allowance
+    rows = overlaps.separation_rows(given.poses, overlaps.find(given.poses, SEPARATION_REACH), 1.0 / RATE)
+    placed, tree = overlaps.posing.link_frames(given.poses), overlaps.posing.tree
+    turns, places = tree.link_poses(placed, rows.links, rows.frames[:, None])
+    points = places + (turns @ rows.points[..., None])[..., 0]
+    distances = ((points[:, 1] - points[:, 0]) * rows.normals).sum(axis=1)
+    missing = rows.min_distances - distances
+    assert missing == pytest.approx((SOCKET_DISTANCE if allowance else SEPARATION) - allowance - distances)
+    assert missing[rows.too_near].min() > -1e-4
+    assert missing[~rows.too_near].max() < 1e-4
 
 
 @pytest.mark.parametrize("swing", [0.1, 0.2])
