@@ -11,6 +11,7 @@ VERBS = {
     "centroidal": "benchmarks.centroidal",
     "dance": "benchmarks.dance",
     "posing": "benchmarks.posing",
+    "characters": "benchmarks.characters",
     "house": "benchmarks.house",
     "faults": "benchmarks.faults",
     "mutation": "benchmarks.mutation",

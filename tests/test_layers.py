@@ -66,7 +66,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"trial"}),
     frozenset({"formats"}),
     frozenset({"scene"}),  # plain values that readers of timelines need
-    frozenset({"feasibility", "posing", "tracking"}),
+    frozenset({"character", "feasibility", "posing", "tracking"}),
     frozenset({"calibration", "identification", "centroidal"}),
     frozenset({"trajectory"}),
     frozenset({"dance", "study"}),

@@ -30,6 +30,7 @@ VERB_MODULES: list[str] = [
     "demo",
     "samples",
     "rig",
+    "character",
     "markers",
     "calibrate",
     "track",

@@ -14,7 +14,7 @@ from ..assets import ASSETS
 from ..errors import InvalidValue, UnknownLink
 from ..formats.codec import FileKind
 from ..person import CHAINS, LINKS, SIDES
-from ..rig import Rig
+from ..rig import PARTS, Rig
 
 ROOT, TRUNK, HEAD = LINKS[:3]
 ARM, LEG = CHAINS
@@ -79,11 +79,13 @@ ANATOMY = FileKind(Anatomy, "exciting dance anatomy", remedy="Write it again as 
 
 
 def find_anatomy(rig: Rig) -> Anatomy:
-    """The parts of a rig: from a preset whose links it has, from its own names, or from its tree, in this order.
+    """The parts of a rig: those that it states, from a preset, from its own names, or from its tree, in this order.
 
     Raises:
         InvalidValue: pelvis, trunk or legs cannot be identified.
     """
+    if stated := rig.provenance.get(PARTS):
+        return Anatomy(rig.name, dict(stated))  # type: ignore[call-overload]
     if preset := next((own for own in load_presets() if set(own.parts.values()) <= set(rig.links)), None):
         return preset
     named = {part: part for part in LINKS if part in rig.links}

@@ -10,27 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from ..arrays import frozen
-from ..assets import ASSETS
 from ..errors import InvalidValue, UnknownLink, UnknownName
-from ..files import read_bytes
 from ..formats.codec import FileKind
-from ..formats.json_tree import parse_json_object
 from ..motion import RestPose, SegmentPoses
-from ..person import CHAINS, LINKS, SIDES, split_side
+from ..person import CHAINS, LINKS, SIDES
 from ..rig import Rig
+from ..scene.bone_names import match_segments
 from ..so3 import nearest_rotation, rotation_between
 from .anatomy import ARM, LEG, Anatomy, find_anatomy, find_joint_centres
 from .kinematics import Kinematics
 from .targets import OrientationTargets, PositionTargets, Targets
 from .tasks import OrientationTask, PositionTask
 
-VOCABULARY_FILE = ASSETS / "bone_names.json"
 MIN_SEGMENTS = 4
 """Fewest segments that must be known for a motion of the rig."""
 METRES_PER_RADIAN = 0.2
@@ -221,19 +216,6 @@ def _find_free_links(rig: Rig, links: Sequence[str]) -> list[str]:
     return [link for k, link in enumerate(rig.links) if k not in led and k not in passed]
 
 
-def match_segments(names: Sequence[str], parts: Sequence[str]) -> dict[str, str]:
-    """The segment of each part (part: segment) by the segments' names; equal names first."""
-    known = _vocabulary()
-    found: dict[str, tuple[int, str]] = {}
-    for name in names:
-        for link, rank in _candidate_links(name, known):
-            if link in parts and rank < found.get(link, (10**6, ""))[0]:
-                found[link] = (rank, name)
-    result = {link: name for link, (_, name) in found.items()}
-    # a foot beside an ankle is the link below it: the toes
-    return {**result, **{link: link for link in parts if link in names and not link.endswith(LEG[-1])}}
-
-
 def targets_from_segments(recording: SegmentPoses, rig: Rig, mapping: BoneMapping) -> Targets:
     """Targets of the rig's links; missing samples have none.
 
@@ -374,24 +356,3 @@ def _rotations_from_standing(recording: SegmentPoses, places: Sequence[int]) -> 
 def _has_positions(recording: SegmentPoses, name: str) -> bool:
     assert recording.positions is not None
     return bool(np.isfinite(recording.positions[:, recording.names.index(name), 0]).any())
-
-
-def _candidate_links(name: str, known: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Links that a segment's name may mean, each with its rank: 0 is the most probable."""
-    own = name.rpartition(":")[2]
-    found = []
-    for side, words in split_side(own):
-        words = [word for word in words if word not in known["prefixes"]]
-        stem = "".join(words)
-        for prefix in known["prefixes"]:
-            stem = stem.removeprefix(prefix)
-        for link, stems in known["links"].items():
-            sided = f"{side}_{link}"
-            if stem in stems and (sided in LINKS if side else link in LINKS):
-                found.append((sided if side else link, stems.index(stem)))
-    return found
-
-
-@lru_cache(maxsize=1)
-def _vocabulary() -> Mapping[str, Any]:
-    return parse_json_object(VOCABULARY_FILE, read_bytes(VOCABULARY_FILE), "Install the program again")

@@ -15,9 +15,9 @@ from ...errors import InvalidValue
 from ...motion import Motion, RestPose, SegmentPoses
 from ...person import LINKS, SIDES
 from ...rig import Rig
+from ...scene.bone_names import match_segments
 from ...wrenches import Wrenches
 from ..anatomy import LEG, find_anatomy, find_joint_centres
-from ..bone_mapping import match_segments
 
 HEEL_FRACTION, TOE_FRACTION = -0.25, 1.0
 """Heel and toe of a foot without a known sole, as fractions of the way from its ankle to its tip."""

@@ -16,9 +16,10 @@ from ...errors import InvalidValue
 from ...motion import RestPose, SegmentPoses
 from ...person import CHAINS, LINKS, SIDES
 from ...rigs import human
+from ...scene.bone_names import match_segments
 from ...scene.labels import format_length
 from ..anatomy import LEG, ROOT, TRUNK, find_anatomy, find_joint_centres
-from ..bone_mapping import facing_rotation, match_segments
+from ..bone_mapping import facing_rotation
 from .performer import Performer
 
 DEFAULT_STATURE = 1.7

