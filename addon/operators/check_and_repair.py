@@ -44,7 +44,7 @@ class EXCITING_DANCE_OT_balance_dance(GhostJob, bpy.types.Operator):
     bl_label = "Balance"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, past_tense = "Balancing", "repair", "balanced"
-    takes_recordings = True
+    takes_recordings = reports_taken_back = True
 
 
 class EXCITING_DANCE_OT_slow_dance(GhostJob, bpy.types.Operator):

@@ -94,6 +94,8 @@ class GhostJob(DanceJob):
     """Mix-in of an operator whose verb proposes a changed dance, which is shown as a ghost."""
 
     past_tense: ClassVar[str] = ""
+    reports_taken_back: ClassVar[bool] = False
+    """Whether the message says how much of a move the ghost takes back."""
 
     def extra_arguments(self, context: bpy.types.Context) -> list[str]:
         from ..action import frame_rate
@@ -103,9 +105,11 @@ class GhostJob(DanceJob):
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..authoring.dance_import import read_dance
         from ..authoring.ghost import OPERATION_KEY, find_ghost, show_ghost
+        from ..authoring.taken_back import TAKEN_BACK_KEY, find_taken_back
         from ..authoring.timeline import needs_frame_stepping
 
         body, dance = require(self.rig(), "rig"), read_dance(folder / RESULT_FOLDER)
+        taken_back = None
         if dance.motion is not None and dance.summary.status != "unchanged":
             name = f"{body.animation_data.action.name} {self.past_tense}"
             beside = dance_settings(context).ghost_place == "beside"
@@ -113,7 +117,14 @@ class GhostJob(DanceJob):
             ghost = require(find_ghost(scene(context), body), "ghost")
             ghost[OPERATION_KEY] = self.past_tense
             store_moves(scene(context), ghost, ())  # the moves of the copied action belong to the designed dance
-        return summary_message(dance, *([ALSO_MOVED] if needs_frame_stepping(body) else []))
+            if self.reports_taken_back:
+                taken_back = find_taken_back(scene(context), body, dance.motion)
+            if taken_back is not None:
+                ghost[TAKEN_BACK_KEY] = {"frame": taken_back.frame, "link": taken_back.link, "place": taken_back.place}
+        message = summary_message(dance, *([ALSO_MOVED] if needs_frame_stepping(body) else []))
+        return (
+            message if taken_back is None else replace(message, message=f"{message.message}; {taken_back.describe()}")
+        )
 
 
 def has_summary(folder: Path) -> bool:

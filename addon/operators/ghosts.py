@@ -6,8 +6,14 @@ from typing import Any
 
 import bpy
 
-from ..bpy_access import Status, scene
+from ..bpy_access import Status, require, scene, view_layer
+from ..live.control import LiveCheck
+from ..solver_api import errors
 from .base import RigOperator, require_active_rig
+from .keying import key_posture
+
+TIMEOUT = 5.0
+"""[s] Time for the live check to move a body."""
 
 
 class GhostOperator(RigOperator):
@@ -36,6 +42,55 @@ class EXCITING_DANCE_OT_apply_ghost(GhostOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
+class EXCITING_DANCE_OT_keep_posture(GhostOperator, bpy.types.Operator):
+    """Apply the ghost, and move the point that it took back most to where it was keyed, as far as balance allows"""
+
+    bl_idname = "exciting_dance.keep_posture"
+    bl_label = "Keep Mine"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Whether the ghost took something back and the live check can move the body."""
+        from ..authoring.taken_back import read_taken_back
+
+        if not super().poll(context):
+            return False
+        body, session = require_active_rig(context), LiveCheck.session
+        if read_taken_back(scene(context), body) is None:
+            cls.poll_message_set("The ghost takes nothing back")
+            return False
+        if session is None or not session.checks(body):
+            cls.poll_message_set("Start the live check first: it moves the body")
+            return False
+        return True
+
+    def run(self, context: bpy.types.Context) -> Status:
+        from ..action import set_frame
+        from ..authoring.ghost import apply_ghost
+        from ..authoring.taken_back import read_taken_back
+        from ..authoring.timeline import read_key_roles
+        from ..posing.drag import PoseDrag
+        from ..posing.pins import handle_point
+
+        body, session = require_active_rig(context), require(LiveCheck.session, "live check")
+        frame, link, place = require(read_taken_back(scene(context), body), "change")
+        role = read_key_roles(body)[frame]
+        apply_ghost(context, body)
+        set_frame(scene(context), frame)
+        drag = PoseDrag(session, link, handle_point(body, link))
+        drag.move(place)
+        drag.settle(TIMEOUT)
+        drag.end()
+        if drag.problem:
+            raise errors.InvalidValue(f"the posture cannot be kept: {drag.problem}")
+        view_layer(context).update()
+        problem = key_posture(context, role, between=True)
+        obstacle = problem or drag.describe()
+        self.report({"INFO"}, f"Kept, but {obstacle}" if obstacle else "Kept")
+        return {"FINISHED"}
+
+
 class EXCITING_DANCE_OT_discard_ghost(GhostOperator, bpy.types.Operator):
     """Remove the ghost without changing the rig"""
 
@@ -52,5 +107,6 @@ class EXCITING_DANCE_OT_discard_ghost(GhostOperator, bpy.types.Operator):
 
 CLASSES: tuple[Any, ...] = (
     EXCITING_DANCE_OT_apply_ghost,
+    EXCITING_DANCE_OT_keep_posture,
     EXCITING_DANCE_OT_discard_ghost,
 )

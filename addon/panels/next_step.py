@@ -9,6 +9,7 @@ import bpy
 from ..authoring.posture_cache import summarise_postures
 from ..authoring.properties import dance_settings
 from ..bpy_access import layout as layout_of
+from ..bpy_access import require, scene
 from ..jobs import CurrentJob
 from ..live.control import LiveCheck
 from ..next_step import NextStep, find_next_step
@@ -78,6 +79,10 @@ def _draw_step(context: bpy.types.Context, layout: bpy.types.UILayout, step: Nex
     if step.operator == "key_posture":
         button.role, button.between = dance_settings(context).role, dance_settings(context).between
     if step.operator == "apply_ghost":
+        from ..authoring.taken_back import read_taken_back
+
+        if read_taken_back(scene(context), require(active_rig(context), "rig")) is not None:
+            row.operator("exciting_dance.keep_posture", icon="PINNED")
         row.operator("exciting_dance.discard_ghost", text="", icon="X")
     draw_wrapped(context, layout.column(align=True), step.hint, icon="INFO")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import bpy
 import numpy as np
@@ -92,6 +93,16 @@ class PoseDrag:
         _, body = session.find_scene_and_rig()
         self._writer.show_posture(body, posture.rotations, posture.translations)
         return True
+
+    def settle(self, timeout: float) -> None:
+        """Apply postures until the body is where the newest request can bring it, or a time [s] has passed."""
+        stop = time.monotonic() + timeout
+        while self.is_running and time.monotonic() < stop:
+            self.apply()
+            if self.is_settled:
+                break
+            time.sleep(0.002)
+        self.apply()
 
     @property
     def is_running(self) -> bool:

@@ -15,16 +15,19 @@ import pytest
 from addon import action, convert, registration, scores
 from addon.armature import rig_of
 from addon.authoring import dance_import, failure_markers, ghost, keying, timeline
+from addon.authoring.taken_back import read_taken_back
 from addon.check_settings import read_checks, store_checks
 from addon.dance_moves import find_moves
 from addon.job_messages import find_message
+from addon.live.control import LiveCheck
 from addon.operators.design_dance import design_arguments
 from addon.rehearsal.dance import from_folder, from_scene
 from addon.rehearsal.options import RehearsalOptions
 from addon.rehearsal.plan import plan_video
-from addon.solver_api import SceneTimeline
+from addon.solver_api import SceneTimeline, find_handles
 from addon.study import STUDY_KEY, TRIAL_KEY
 from solver.cli import OK, main
+from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
@@ -305,3 +308,52 @@ def _designed_again(body: bpy.types.Object, folder: Path) -> Path:
     words = ["dance", str(write_rig(folder / "body.json", rig_of(body))), *design_arguments(bpy.context)]
     assert main([*words, "--output", str(folder / "dance"), "--progress", "none"]) == OK
     return folder / "dance"
+
+
+def test_what_balance_takes_back_can_be_kept(standing: tuple[bpy.types.Object, Path]) -> None:
+    """A lean that loses the balance is taken back in part, and the message says so. *Keep Mine* leans as far as the
+    balance allows: at least as far as the ghost, with planted feet."""
+    body, _ = standing
+    scene, rig = bpy.context.scene, rig_of(body)
+    keying.clear_inbetweens(body, 1, 11)
+    scene.frame_set(6)
+    root = body.pose.bones[rig.links[0]]
+    root.location.x += 0.05
+    keying.key_posture(scene, body, "preferred")
+    keyed = timeline.sample_timeline(scene, body, 1, 11)
+    assert bpy.ops.exciting_dance.balance_dance() == {"FINISHED"}
+    said = find_message(scene, body, "dance").message
+    assert "took back" in said, said
+    frame, link, place = read_taken_back(scene, body)
+    assert frame == 6.0
+    assert not bpy.ops.exciting_dance.keep_posture.poll(), "the live check does not run"
+    LiveCheck.start(bpy.context, body)
+    try:
+        ghost_places = ghost_distance(scene, body, link, place)
+        assert bpy.ops.exciting_dance.keep_posture() == {"FINISHED"}
+    finally:
+        LiveCheck.stop(wait=True)
+    kept = timeline.sample_timeline(scene, body, 1, 11)
+    assert scene.frame_current == 6
+    assert handle_distance(kept, 5, rig, link, place) < ghost_places - 1e-4
+    assert handle_distance(keyed, 5, rig, link, place) < 1e-5
+    assert ghost.find_ghost(scene, body) is None
+
+
+def handle_distance(motion: SceneTimeline, index: int, rig: Rig, link: str, place: np.ndarray) -> float:
+    """[m] Distance of a link's handle from a place."""
+    translations = np.array(motion.translations)
+    translations[:, 0] = motion.root
+    axes, origins = convert.link_poses(rig, motion.rotations, translations)
+    point = find_handles(rig)[link]
+    return float(np.linalg.norm(axes[index, rig.index(link)] @ point + origins[index, rig.index(link)] - place))
+
+
+def ghost_distance(scene: bpy.types.Scene, body: bpy.types.Object, link: str, place: np.ndarray) -> float:
+    """[m] The same in the ghost, at the current frame."""
+    copy, rig = ghost.find_ghost(scene, body), rig_of(body)
+    copy.hide_viewport = False
+    bpy.context.view_layer.update()
+    turns, origins = timeline.evaluated_links(bpy.context.evaluated_depsgraph_get(), copy, rig)
+    point = find_handles(rig)[link]
+    return float(np.linalg.norm(turns[rig.index(link)] @ point + origins[rig.index(link)] - place))
