@@ -10,6 +10,7 @@ from bpy_extras import anim_utils
 
 from . import bpy_access, convert
 from .armature import bone_axes, rig_of
+from .character_bones import require_posable
 from .solver_api import SceneMotion, errors
 
 FIRST_FRAME = 1.0
@@ -200,8 +201,13 @@ def add_motion_action(
 
 
 def key_motion(curves: Curves, armature: bpy.types.Object, motion: SceneMotion, frames: np.ndarray) -> None:
-    """Key every bone with a motion of its rig, in the bone's rotation mode."""
+    """Key the bone of every link with a motion of its rig, in the bone's rotation mode.
+
+    Raises:
+        InvalidValue: something else moves the bones of a character.
+    """
     rig = rig_of(armature)
+    require_posable(armature, rig)
     rest, axes = convert.rest_matrices(rig), bone_axes(armature, rig)
     for index, (link, joint) in enumerate(zip(rig.links, rig.joints, strict=True)):
         bone = f'pose.bones["{bpy.utils.escape_identifier(link)}"]'

@@ -11,7 +11,7 @@ from . import bpy_access, convert, custom_properties, meshes
 from .change_cache import cached_until_change
 from .scene_rigs import RIG_KEY, is_rig
 from .skin import add_skin, skin_links
-from .solver_api import Rig, errors, has_body_mesh, rig_from_text, rig_to_text
+from .solver_api import CHARACTER_KIND, Rig, errors, has_body_mesh, rig_from_text, rig_to_text
 
 DIGEST_KEY = "exciting_dance_digest"
 """Custom property of the armature data: hash of the rig's text, so that the rig is parsed only once."""
@@ -114,20 +114,34 @@ def rig_of(armature: bpy.types.Object) -> Rig:
     return rig
 
 
+def count_links(armature: bpy.types.Object) -> int:
+    """Number of a rig's links; of its bones if they do not match the rig."""
+    try:
+        return len(rig_of(armature).links)
+    except errors.SolverError:
+        return len(bpy_access.armature(armature).bones)
+
+
+def is_character(rig: Rig) -> bool:
+    """Whether a rig was made from a character's own armature, which has other bones too."""
+    return rig.provenance.get("kind") == CHARACTER_KIND
+
+
 def _find_mismatch(armature: bpy.types.Object, rig: Rig) -> str:
     """How a rig's bones and links differ in name or parent, as one sentence; empty if they match."""
     bones, posed = bpy_access.armature(armature).bones, bpy_access.pose_bones(armature)
     if bpy_access.armature(armature).is_editmode:
         return f"{armature.name} is in edit mode: leave it first (Tab)"
     found = {bone.name: bone.parent.name if bone.parent else None for bone in bones}
+    foreign = is_character(rig)
     lacking = [link for link in rig.links if link not in found or link not in posed]
     if lacking:
-        others = [name for name in found if name not in rig.links]
+        others = [name for name in found if name not in rig.links and not foreign]
         hint = f" ({_join_names(others)} belongs to no link: restore its name)" if others else ""
         return f"{armature.name}: link {_join_names(lacking)} of the rig has no bone{hint}: {REMEDY}"
     for link, parent in zip(rig.links, rig.parents, strict=True):
         expected = rig.links[parent] if parent >= 0 else None
-        if found[link] != expected:
+        if found[link] != expected and not foreign:
             return (
                 f"{armature.name}: bone {link} has the parent {found[link] or 'none'}, not {expected or 'none'}; "
                 f"bones were renamed or reparented: {REMEDY}"
@@ -180,20 +194,24 @@ def local_collection(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.type
     return next(own, scene.collection)
 
 
-def shapes_of(armature: bpy.types.Object) -> dict[str, bpy.types.Object]:
-    """Mesh objects of a rig's shapes by link; a skin shows all links."""
-    shown: dict[str, bpy.types.Object] = {}
+def link_shapes(armature: bpy.types.Object) -> list[tuple[str, bpy.types.Object]]:
+    """Every link with each mesh object that shows it; a skin shows all links, and clothes show some again."""
+    shown = []
     for child in armature.children:
         if child.type == "MESH":
             links = skin_links(child) or [custom_properties.read_label(child, LINK_KEY)]
-            shown |= dict.fromkeys(links, child)
-    shown.pop("", None)
+            shown += [(link, child) for link in links if link]
     return shown
+
+
+def shapes_of(armature: bpy.types.Object) -> dict[str, bpy.types.Object]:
+    """A mesh object of each link that has a shape."""
+    return dict(link_shapes(armature))
 
 
 def shape_objects(armature: bpy.types.Object) -> list[bpy.types.Object]:
     """Mesh objects of a rig's shapes, each once."""
-    return list(dict.fromkeys(shapes_of(armature).values()))
+    return list(dict.fromkeys(shape for _, shape in link_shapes(armature)))
 
 
 def bone_axes(armature: bpy.types.Object, rig: Rig) -> np.ndarray:
@@ -206,17 +224,24 @@ def bone_axes(armature: bpy.types.Object, rig: Rig) -> np.ndarray:
         InvalidValue: a bone's rest position differs from its link's, so that lengths would not match the rig.
     """
     rest = convert.rest_matrices(rig)
-    matrices: list[np.ndarray] = []
-    for index, (link, parent) in enumerate(zip(rig.links, rig.parents, strict=True)):
+    matrices: dict[str, np.ndarray] = {}
+    for index, link in enumerate(rig.links):
         bone = armature.data.bones[link]
         distance = float(np.linalg.norm(np.array(bone.head_local) - rest[index, :3, 3]))
         if not distance < POSITION_TOLERANCE:
             raise errors.InvalidValue(
                 f"{armature.name}: bone {link} was moved by {distance:.3g} m in edit mode: {REMEDY}"
             )
+        _chain_matrix(bone, matrices)
+    return rest[:, :3, :3].transpose(0, 2, 1) @ np.array([matrices[link] for link in rig.links])
+
+
+def _chain_matrix(bone: bpy.types.Bone, known: dict[str, np.ndarray]) -> np.ndarray:
+    """Axes (3, 3) of a bone in armature space, from those of its parents; all of them are stored in ``known``."""
+    if bone.name not in known:
         local = convert.to_array(bone.matrix)
-        matrices.append(local if parent < 0 else matrices[parent] @ local)
-    return rest[:, :3, :3].transpose(0, 2, 1) @ np.array(matrices)
+        known[bone.name] = local if bone.parent is None else _chain_matrix(bone.parent, known) @ local
+    return known[bone.name]
 
 
 def attach(

@@ -214,8 +214,8 @@ def colour_body(scene: bpy.types.Scene, armature: bpy.types.Object, quantity: st
     """
     import numpy as np
 
-    from .armature import shape_objects, shapes_of
-    from .skin import is_skin, update_borders
+    from .armature import link_shapes, shape_objects
+    from .skin import is_skin, show_link_materials, update_borders
 
     own = compute_colouring(armature, quantity)
     others = [(other, _colouring_or_unknown(other, quantity)) for other in _other_coloured_rigs(scene, armature)]
@@ -224,7 +224,9 @@ def colour_body(scene: bpy.types.Scene, armature: bpy.types.Object, quantity: st
     low, high = own.definition.limits(values)
     own = replace(own, low=low, high=high, from_flight=all(found.from_flight for _, found in coloured))
     for rig, found in coloured:
-        for link, shape in shapes_of(rig).items():
+        for shape in shape_objects(rig):
+            show_link_materials(shape)
+        for link, shape in link_shapes(rig):
             value = found.values.get(link, np.nan)
             share = (value - low) / (high - low)
             known = np.isfinite(value)
@@ -233,6 +235,18 @@ def colour_body(scene: bpy.types.Scene, armature: bpy.types.Object, quantity: st
             update_borders(skin)
         _store_legend(rig, own)
     return own
+
+
+def clear_colours(armature: bpy.types.Object) -> None:
+    """Remove a body's colours from a character's meshes, which show their own materials again, and its legend."""
+    from .armature import shape_objects
+    from .skin import restore_materials
+
+    for shape in shape_objects(armature):
+        restore_materials(shape)
+    for key in (COLOUR_KEY, TITLE_KEY, RANGE_KEY):
+        if key in armature:
+            del armature[key]
 
 
 def _other_coloured_rigs(scene: bpy.types.Scene, armature: bpy.types.Object) -> list[bpy.types.Object]:

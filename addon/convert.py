@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from .solver_api import Rig, SceneMotion, so3
+from .solver_api import REST_PLACEMENT, Rig, SceneMotion, so3
 
 SHORTEST_BONE = 0.02
 """[m] Blender deletes bones of zero length."""
@@ -82,11 +82,13 @@ def _unadjusted_frame(rig: Rig, link: int) -> BoneFrame:
 
 
 def rest_matrices(rig: Rig) -> np.ndarray:
-    """Link frames at rest (L, 4, 4) in armature space: the neutral pose on the floor."""
+    """Link frames at rest (L, 4, 4) in armature space: the neutral pose on the floor, or where a character stands."""
     result = np.tile(np.eye(4), (len(rig.links), 1, 1))
     rotations, origins = rig.rest
     result[:, :3, :3] = rotations
     result[:, :3, 3] = origins - origins[0]
+    if REST_PLACEMENT in rig.provenance:
+        return np.asarray(rig.provenance[REST_PLACEMENT], float) @ result
     result[:, 2, 3] += rig.standing_height
     return result
 

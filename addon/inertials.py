@@ -104,10 +104,11 @@ def rig_with_inertials(armature: bpy.types.Object) -> Rig:
 
 
 def total_mass(armature: bpy.types.Object) -> float | None:
-    """Total mass of the bones [kg], identified or edited; None if a bone has none."""
+    """Total mass of the links' bones [kg], identified or edited; None if a bone has none."""
     try:
         bones = bpy_access.armature(armature).bones
-        return float(sum(custom_properties.read_number(bone, "mass", REMEDY) for bone in bones))
+        links = [bones[link] for link in rig_of(armature).links]
+        return float(sum(custom_properties.read_number(bone, "mass", REMEDY) for bone in links))
     except errors.SolverError:
         return None
 

@@ -14,7 +14,7 @@ from .durations import describe_duration
 from .job_messages import find_message
 from .live.control import LiveCheck
 from .properties import RESEARCH, study_settings
-from .scene_rigs import active_rig
+from .scene_rigs import active_rig, is_possible_character
 
 if TYPE_CHECKING:
     from .live.check_results import CheckResults
@@ -51,6 +51,10 @@ def find_next_step(context: bpy.types.Context) -> NextStep | None:
     body = active_rig(context)
     if study_settings(context).mode == RESEARCH:
         return _next_research_step(context, body)
+    if body is None and is_possible_character(context.view_layer.objects.active):
+        return NextStep(
+            "use_character", "Use Character", "OUTLINER_OB_ARMATURE", "Masses from its mesh; shows the bones to approve"
+        )
     if body is None:
         return NextStep("import_rig", "Add Rig", "ARMATURE_DATA", "A body to pose, with masses on its bones")
     from .armature import rig_problem

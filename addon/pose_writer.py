@@ -7,6 +7,7 @@ import numpy as np
 
 from . import bpy_access, convert
 from .armature import bone_axes, rig_of
+from .character_bones import require_posable
 from .solver_api import SceneMotion, ScenePose, errors, so3
 
 ROTATION_CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
@@ -18,11 +19,12 @@ class PoseWriter:
     """Applies poses to the bones of one rig.
 
     Raises:
-        InvalidValue: the object is not a rig, or its bones no longer match.
+        InvalidValue: the object is not a rig, its bones no longer match, or something else moves them.
     """
 
     def __init__(self, body: bpy.types.Object) -> None:
         self._rig = rig_of(body)
+        require_posable(body, self._rig)
         self._rest, self._axes = convert.rest_matrices(self._rig), bone_axes(body, self._rig)
         self._frames = [convert.bone_frame(self._rig, index) for index in range(len(self._rig.links))]
         signed = [

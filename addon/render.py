@@ -12,7 +12,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from . import bpy_access, convert, meshes
-from .armature import rig_of, shape_objects
+from .armature import bone_axes, rig_of, shape_objects
 from .colours import colour_body, linear_to_srgb, plain_material, srgb_to_linear
 from .inertials import read_inertials
 from .legend import make_legend, remove_legends
@@ -243,7 +243,7 @@ def _heading(armature: bpy.types.Object) -> float:
     """Heading of the root link [rad], 0 along world x."""
     rig = rig_of(armature)
     bone = convert.to_array(armature.matrix_world @ armature.pose.bones[rig.links[0]].matrix)[:3, :3]
-    forward = bone @ convert.bone_frame(rig, 0).axes.T[:, 0]
+    forward = bone @ bone_axes(armature, rig)[0, 0]
     return float(np.arctan2(forward[1], forward[0]))
 
 

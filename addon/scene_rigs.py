@@ -28,3 +28,14 @@ def active_rig(context: bpy.types.Context) -> bpy.types.Object | None:
 def find_rigs(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """The rigs of a scene."""
     return [item for item in scene.objects if item.type == "ARMATURE" and is_rig(item)]
+
+
+def is_possible_character(item: bpy.types.Object | None) -> bool:
+    """Whether an object is an armature without a rig, or a mesh that one deforms."""
+    if item is None:
+        return False
+    deforming = (m.object for m in item.modifiers if isinstance(m, bpy.types.ArmatureModifier))
+    return any(
+        found is not None and isinstance(found.data, bpy.types.Armature) and not is_rig(found)
+        for found in (item, *deforming)
+    )

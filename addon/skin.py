@@ -8,11 +8,18 @@ from typing import Any
 import bpy
 import numpy as np
 
-from . import bpy_access
+from . import bpy_access, custom_properties
 from .solver_api import Rig, fit_body_mesh
 
 SKIN_KEY = "exciting_dance_links"
 """Custom property of a skin's mesh object: the names of its links, one a line, in the order of its material slots."""
+BONE_LINKS_KEY = "exciting_dance_bone_links"
+"""Custom property of a character's mesh object: JSON, the link of each vertex group of a bone."""
+LINK_ATTRIBUTE = "exciting_dance_link"
+"""Attribute of the faces of a character's mesh: index of their link, in the order of its links."""
+OWN_MESH_KEY, OWN_SLOTS_KEY = "exciting_dance_own_mesh", "exciting_dance_own_slots"
+"""Custom properties of a character's mesh object while link colours are shown: its own mesh, and the materials of its
+object slots by their index."""
 SOFT_KEY = "exciting_dance_soft_borders"
 """Custom property of a skin's mesh object: whether colours change gradually between links."""
 SOFT_COLOURS = "Soft link colours"
@@ -61,7 +68,9 @@ def add_skin(armature: bpy.types.Object, rig: Rig, collection: bpy.types.Collect
 
 def deform_by(skin: bpy.types.Object, armature: bpy.types.Object) -> None:
     """Parent a skin to an armature that deforms it."""
-    skin.parent, skin.parent_type = armature, "OBJECT"
+    skin.parent = armature
+    if skin.parent_type != "BONE":  # a character's eyes may be fixed to a bone
+        skin.parent_type = "OBJECT"
     for modifier in skin.modifiers:
         if isinstance(modifier, bpy.types.ArmatureModifier):
             modifier.object = armature
@@ -97,6 +106,65 @@ def material_of(shape: bpy.types.Object, link: str) -> bpy.types.Material | None
     """The material that colours a link; None without one."""
     slots, index = shape.material_slots, slot_index(shape, link)
     return slots[index].material if index < len(slots) else None
+
+
+def show_link_materials(shape: bpy.types.Object) -> None:
+    """Give a character's mesh object a copy of its mesh with a material slot for each link; others are not changed.
+
+    The object's own mesh and materials stay in the file; `restore_materials` shows them again.
+    """
+    if not is_character_mesh(shape) or OWN_MESH_KEY in shape:
+        return
+    slots = {str(k): slot.material for k, slot in enumerate(shape.material_slots) if slot.link == "OBJECT"}
+    for index in slots:
+        shape.material_slots[int(index)].link = "DATA"
+    coloured = copy_with_link_slots(shape)
+    shape[OWN_MESH_KEY], shape[OWN_SLOTS_KEY] = bpy_access.mesh(shape), slots
+    shape.data = coloured
+
+
+def copy_with_link_slots(shape: bpy.types.Object) -> bpy.types.Mesh:
+    """A copy of a character's mesh with an empty material slot for each of its links."""
+    own = bpy_access.mesh(shape)
+    coloured = bpy_access.require(own.copy(), "copy")
+    coloured.name = f"{own.name} link colours"
+    coloured.materials.clear()
+    for _ in skin_links(shape):
+        coloured.materials.append(None)  # type: ignore[arg-type]
+    indices = np.zeros(len(coloured.polygons), np.int32)
+    attribute: Any = coloured.attributes.get(LINK_ATTRIBUTE)
+    if attribute is not None:
+        attribute.data.foreach_get("value", indices)
+    coloured.polygons.foreach_set("material_index", indices)
+    return coloured
+
+
+def restore_materials(shape: bpy.types.Object) -> None:
+    """Show a character's own mesh and materials again, and remove those of the link colours."""
+    own = shape.get(OWN_MESH_KEY)
+    if not isinstance(own, bpy.types.Mesh):
+        return
+    coloured, slots = bpy_access.mesh(shape), dict(shape.get(OWN_SLOTS_KEY, {}).items())
+    materials = {material for material in coloured.materials if material is not None}
+    shape.data = own
+    for index, material in slots.items():
+        if int(index) < len(shape.material_slots):
+            slot = shape.material_slots[int(index)]
+            slot.link, slot.material = "OBJECT", material
+    del shape[OWN_MESH_KEY], shape[OWN_SLOTS_KEY]
+    if not coloured.users:
+        bpy.data.meshes.remove(coloured)
+    bpy.data.batch_remove([material for material in materials if not material.users])
+
+
+def is_character_mesh(shape: bpy.types.Object) -> bool:
+    """Whether a mesh object belongs to a character, so that it has materials of its own."""
+    return BONE_LINKS_KEY in shape
+
+
+def has_link_materials(shape: bpy.types.Object) -> bool:
+    """Whether a character's mesh object shows link colours in place of its own materials."""
+    return OWN_MESH_KEY in shape
 
 
 def soften_borders(rigs: Iterable[bpy.types.Object], soft: bool) -> None:
@@ -142,8 +210,9 @@ def _material_colour(material: bpy.types.Material | None) -> np.ndarray:
 def _read_weights(skin: bpy.types.Object) -> np.ndarray:
     """Weights (V, L) of a skin's vertices, in the order of its material slots; each row adds up to 1."""
     vertices, slots = bpy_access.mesh(skin).vertices, len(skin.material_slots)
-    links = skin_links(skin)
-    columns = {group.index: links.index(group.name) for group in skin.vertex_groups if group.name in links}
+    links, link_of = skin_links(skin), custom_properties.read_object(skin, BONE_LINKS_KEY)
+    groups = ((group.index, link_of.get(group.name, group.name)) for group in skin.vertex_groups)
+    columns = {index: links.index(link) for index, link in groups if link in links}
     weights = np.zeros((len(vertices), slots))
     for row, vertex in zip(weights, vertices):
         for entry in vertex.groups:

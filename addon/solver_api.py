@@ -10,8 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from solver import errors, so3
+    from solver import errors, person, so3
     from solver import termination as stopping
+    from solver.character.bone_match import Skeleton, match_bones, require_parts
+    from solver.character.character import CHARACTER, Character
     from solver.check_options import DANCE_CHECKS, CheckOptions
     from solver.formats.atomic import write_atomically
     from solver.formats.file_formats import recording_suffixes
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from solver.live.line_reader import bounded_lines
     from solver.live.protocol import parse_json_line
     from solver.motion import RestPose, SegmentPoses
-    from solver.rig import Rig
+    from solver.rig import BONE_LINKS, CHARACTER_KIND, REST_PLACEMENT, Rig
     from solver.rig_kinds import RIG_KINDS, robot_suffixes
     from solver.scene import centroidal_estimate as estimate_language
     from solver.scene import dance_folder, marker_set, study_folder
@@ -58,6 +60,7 @@ _SOLVER = f"{__package__.rpartition('.')[0]}.solver" if "." in __package__ else 
 """Import path of the solver: in the extension bl_ext.<repository>.exciting_dance.solver, otherwise ``solver``."""
 _MODULES = {
     "errors": "errors",
+    "person": "person",
     "so3": "so3",
     "stopping": "termination",
     "dance_folder": "scene.dance_folder",
@@ -66,6 +69,8 @@ _MODULES = {
     "estimate_language": "scene.centroidal_estimate",
 }
 _NAMES = {
+    "character.bone_match": ("Skeleton", "match_bones", "require_parts"),
+    "character.character": ("CHARACTER", "Character"),
     "check_options": ("DANCE_CHECKS", "CheckOptions"),
     "formats.atomic": ("write_atomically",),
     "formats.file_formats": ("recording_suffixes",),
@@ -80,7 +85,7 @@ _NAMES = {
     "live.line_reader": ("bounded_lines",),
     "live.protocol": ("parse_json_line",),
     "motion": ("RestPose", "SegmentPoses"),
-    "rig": ("Rig",),
+    "rig": ("BONE_LINKS", "CHARACTER_KIND", "REST_PLACEMENT", "Rig"),
     "rig_kinds": (
         "RIG_KINDS",
         "robot_suffixes",

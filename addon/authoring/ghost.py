@@ -140,6 +140,8 @@ def _static_copy(body: bpy.types.Object) -> bpy.types.Object:
     ghost.name, ghost.data = f"{body.name} {NAME.lower()}", bpy_access.armature(body).copy()
     ghost.parent = None
     ghost.animation_data_clear()
+    for bone in bpy_access.pose_bones(ghost):
+        bone.matrix_basis = Matrix()  # also of a character's bones that are no links
     for owner in (ghost, *bpy_access.pose_bones(ghost)):
         for constraint in list(owner.constraints):
             owner.constraints.remove(constraint)

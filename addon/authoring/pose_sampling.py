@@ -10,7 +10,9 @@ import numpy as np
 
 from .. import bpy_access, convert
 from ..action import CHANNELS, EULER, curves_of
-from ..armature import bone_axes, is_limit_constraint
+from ..armature import bone_axes, is_limit_constraint, rig_of
+from ..character_bones import posed_by_others
+from ..scene_rigs import is_rig
 from ..solver_api import Rig, errors
 
 OBJECT_CHANNELS = ("location", "rotation", "scale", "delta")
@@ -44,6 +46,8 @@ def needs_frame_stepping(armature: bpy.types.Object) -> bool:
         for bone in bpy_access.pose_bones(armature)
         for c in bone.constraints
     ):
+        return True
+    if is_rig(armature) and posed_by_others(armature, rig_of(armature), curves_of(armature)):
         return True
     if armature.parent is not None or bpy_access.armature(armature).pose_position != "POSE":
         return True

@@ -11,9 +11,9 @@ from gpu_extras.batch import batch_for_shader
 from mathutils import Vector
 
 from .. import bpy_access, drawing
-from ..armature import shapes_of
+from ..armature import link_shapes
 from ..colours import srgb_to_linear
-from ..skin import is_skin, slot_index
+from ..skin import LINK_ATTRIBUTE, is_skin, slot_index
 
 if TYPE_CHECKING:
     from .check_colours import Highlight
@@ -145,10 +145,22 @@ def read_surface(mesh: bpy.types.Mesh) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_part(mesh: bpy.types.Mesh, slot: int) -> tuple[np.ndarray, np.ndarray]:
-    """Indices (V,) of the vertices of a material slot's triangles, and these triangles (T, 3) as indices into them."""
+    """Indices (V,) of the vertices of a link's triangles, and these triangles (T, 3) as indices into them.
+
+    Args:
+        mesh: of a skin.
+        slot: index of the link's material slot.
+    """
     faces = _read_faces(mesh)
     slots = np.empty(len(faces), np.int32)
-    mesh.loop_triangles.foreach_get("material_index", slots)
+    attribute = mesh.attributes.get(LINK_ATTRIBUTE)
+    if attribute is None:
+        mesh.loop_triangles.foreach_get("material_index", slots)
+    else:  # a character's own materials
+        mesh.loop_triangles.foreach_get("polygon_index", slots)
+        links: Any = np.empty(len(mesh.polygons), np.int32)
+        attribute.data.foreach_get("value", links)  # type: ignore[attr-defined]
+        slots = links[slots]
     used, faces = np.unique(faces[slots == slot], return_inverse=True)
     return used, faces.reshape(-1, 3).astype(np.int32)
 
@@ -174,7 +186,7 @@ def draw_highlights(context: bpy.types.Context, body: bpy.types.Object, highligh
     shader = ShapeBatches.get_shader()
     shapes = [
         (highlights[link], link, shape)
-        for link, shape in shapes_of(body).items()
+        for link, shape in link_shapes(body)
         if link in highlights and shape.visible_get()
     ]
     view = gpu.matrix.get_projection_matrix() @ gpu.matrix.get_model_view_matrix()

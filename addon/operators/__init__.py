@@ -5,6 +5,7 @@ An operator is a class in one module of this package, listed in its ``CLASSES``;
 
 OPERATORS = (
     "rigs",
+    "characters",
     "recordings",
     "markers",
     "identify",

@@ -21,7 +21,7 @@ class EXCITING_DANCE_PT_display(RigPanel, bpy.types.Panel):  # type: ignore[misc
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         from ..legend import find_legends
-        from ..skin import is_skin
+        from ..skin import has_link_materials, is_skin
 
         layout, settings, body = layout_of(self), study_settings(context), require(active_rig(context), "rig")
         if settings.mode == AUTHOR:  # in Research it is in the panel Results
@@ -29,6 +29,8 @@ class EXCITING_DANCE_PT_display(RigPanel, bpy.types.Panel):  # type: ignore[misc
         layout.prop(settings, "overlay")
         if any(is_skin(child) for child in body.children):
             layout.prop(settings, "soft_borders")
+        if any(has_link_materials(child) for child in body.children):
+            layout.operator("exciting_dance.restore_materials", icon="MATERIAL")
         grid = layout.grid_flow(columns=2, even_columns=True, align=True)
         for name in ("show_com", "show_support", "show_forces", "show_momentum", "show_markers"):
             grid.prop(settings, name, toggle=True)

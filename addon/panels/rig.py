@@ -28,10 +28,11 @@ class EXCITING_DANCE_PT_rig(DancePanel, bpy.types.Panel):  # type: ignore[misc]
         """Draw the panel."""
         layout, body, settings = layout_of(self), active_rig(context), study_settings(context)
         if body is not None:
+            from ..armature import count_links
             from ..inertials import total_mass
 
             weighs = "" if (mass := total_mass(body)) is None else f", {mass:.1f} kg"
-            text = f"{body.name}: {len(body.data.bones)} links{weighs}"
+            text = f"{body.name}: {count_links(body)} links{weighs}"
             draw_wrapped(context, layout.column(align=True), text, icon="OUTLINER_OB_ARMATURE")
             row = layout.row(align=True)
             row.label(text="Joint Limits")
@@ -41,6 +42,7 @@ class EXCITING_DANCE_PT_rig(DancePanel, bpy.types.Panel):  # type: ignore[misc]
         layout.label(text="New Rig")
         draw_new_rig(layout, settings, with_person=step is None or step.operator not in ("identify", "track"))
         layout.operator("exciting_dance.import_rig", icon="ADD")
+        layout.operator("exciting_dance.use_character", icon="OUTLINER_OB_ARMATURE")
 
 
 def draw_new_rig(layout: bpy.types.UILayout, settings: Settings, *, with_person: bool = True) -> None:

@@ -11,8 +11,8 @@ from mathutils import Matrix, Vector
 
 from .. import bpy_access, convert
 from ..action import add_motion_action, set_frame_rate
-from ..armature import shape_objects, shapes_of
-from ..skin import deform_by, is_skin, skin_links
+from ..armature import link_shapes, shape_objects
+from ..skin import copy_with_link_slots, deform_by, has_link_materials, is_character_mesh, is_skin, skin_links
 from ..solver_api import Rig, errors
 from .camera import automatic_camera, copy_camera, mirror_matrix
 from .captions import add_captions
@@ -77,7 +77,7 @@ def build_scene(body: bpy.types.Object, danced: RehearsedDance, plan: VideoPlan,
         InvalidValue: the body has no shapes, or the view has no camera.
         InputError: the film cannot be read.
     """
-    if not shapes_of(body):
+    if not shape_objects(body):
         raise errors.InvalidValue(f"{body.name!r} has no shapes to show: add the rig again")
     scene = bpy.data.scenes.new(SCENE_NAME)
     set_frame_rate(scene, plan.rate)
@@ -128,7 +128,7 @@ def _add_dancer(
     middle = body_material("Middle", MIDDLE_COLOUR)
     dancer = _copy_armature(scene, stage, body, danced.rig, "Dancer")
     for shape in shape_objects(body):
-        links = skin_links(shape) or [link for link, other in shapes_of(body).items() if other == shape]
+        links = skin_links(shape) or [link for link, other in link_shapes(body) if other == shape]
         materials = [paints.get(sides.get(link, ""), middle) for link in links] if colours == "sides" else []
         _copy_shape(scene, dancer, shape, materials)
     add_motion_action(scene, dancer, danced.motion(plan.times, _video_times(plan)), "Dancer")
@@ -201,11 +201,12 @@ def _copy_armature(
         double.data = bpy_access.armature(double).copy()
         bpy_access.armature(double).pose_position = "POSE"
     scene.collection.objects.link(double)
+    for bone in bpy_access.pose_bones(double):
+        bone.matrix_basis = Matrix()
     for link, joint in zip(rig.links, rig.joints, strict=True):
         bone = bpy_access.pose_bones(double)[link]
         for constraint in list(bone.constraints):
             bone.constraints.remove(constraint)
-        bone.matrix_basis = Matrix()
         bone.custom_shape = None
         bone.rotation_mode = "XYZ" if joint.hinge else "QUATERNION"
     return double
@@ -216,6 +217,8 @@ def _copy_shape(
 ) -> bpy.types.Object:
     """Copy a shape to another armature, with a shared mesh; the last of the materials is for all further slots."""
     mesh = bpy_access.mesh(shape)
+    if len(materials) > 1 and is_character_mesh(shape) and not has_link_materials(shape):
+        mesh = copy_with_link_slots(shape)
     if materials and not mesh.materials:  # an object material needs a slot of the mesh
         mesh = bpy_access.require(mesh.copy(), "copy")
         mesh.materials.append(None)
