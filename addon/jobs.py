@@ -36,6 +36,8 @@ MAX_LINES, MAX_LINE_LENGTH = 200, 65_536
 """Largest number of error lines that are stored, and longest line in characters."""
 FIRST_ESTIMATE, LEAST_FRACTION = 2.0, 0.03
 """[s] Time from which the time left is estimated, and fraction of the work that must be done."""
+SECONDS_PER_LINE = 10.0
+"""[s] Between lines of progress in background mode."""
 FOLDER_PREFIX = "study-"
 """Prefix of the names of job folders."""
 END_TIMEOUT = 3.0
@@ -104,8 +106,13 @@ class Job:
         return self._process.poll() is None
 
     def wait(self) -> None:
-        """Block until the child ends."""
-        self._process.wait()
+        """Block until the child ends; prints a line of progress now and then, which a window shows in its panel."""
+        while True:
+            try:
+                self._process.wait(SECONDS_PER_LINE)
+                break
+            except subprocess.TimeoutExpired:
+                print(f"{self.title}: {self.describe()}", flush=True)
         self._close()
 
     @property

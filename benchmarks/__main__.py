@@ -12,6 +12,7 @@ VERBS = {
     "dance": "benchmarks.dance",
     "posing": "benchmarks.posing",
     "characters": "benchmarks.characters",
+    "rehearsal": "benchmarks.rehearsal",
     "house": "benchmarks.house",
     "faults": "benchmarks.faults",
     "mutation": "benchmarks.mutation",

@@ -15,6 +15,8 @@ from ..rehearsal.properties import rehearsal_settings
 from .base import find_rig_problem, require_active_rig
 
 CHILD_VIDEO = f"video{VIDEO_END}"
+ENCODING_TIMEOUT = 600.0
+"""[s] Time for a child that was cancelled to encode the frames before."""
 
 
 class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
@@ -24,6 +26,7 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
     bl_label = "Rehearsal Video"
     bl_options = {"REGISTER"}  # noqa: RUF012
     title, panel = "Rehearsal video", "rehearsal"
+    end_timeout = ENCODING_TIMEOUT
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
@@ -43,17 +46,29 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
         source = folder / SCENE_FILE
         staging = settings.staging(require(context.scene, "scene"))
         done = write_scene(context, body, source, settings.options(), staging, settings.rendering())
-        self._description = describe_plan(done)
+        self._description, self._planned = describe_plan(done), len(done)
         return [str(source), str(folder / CHILD_VIDEO)]
 
-    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from ..rehearsal.video import NO_CODEC, can_write_video, move_to_target
+    def has_results(self, folder: Path) -> bool:
+        """Whether the child wrote a video; of a cancelled one it is the frames before."""
+        return _written(folder / CHILD_VIDEO).exists()
 
-        if can_write_video():
-            return JobMessage(f"{move_to_target(folder / CHILD_VIDEO, self._video)}: {self._description}")
-        return JobMessage(
-            f"{move_to_target((folder / CHILD_VIDEO).with_suffix(''), self._video.with_suffix(''))}: {NO_CODEC}"
-        )
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        from ..rehearsal.video import NO_CODEC, can_write_video, count_frames, move_to_target
+
+        made = _written(folder / CHILD_VIDEO)
+        frames = count_frames(made)
+        path = move_to_target(made, _written(self._video))
+        if frames < self._planned:
+            return JobMessage(f"{path}: stopped after {frames} of {self._planned} frames", "bad")
+        return JobMessage(f"{path}: {self._description}" if can_write_video() else f"{path}: {NO_CODEC}")
+
+
+def _written(path: Path) -> Path:
+    """The video, or the folder of images without H.264."""
+    from ..rehearsal.video import can_write_video
+
+    return path if can_write_video() else path.with_suffix("")
 
 
 CLASSES = (EXCITING_DANCE_OT_rehearsal,)

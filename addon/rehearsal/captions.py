@@ -24,6 +24,7 @@ from .materials import (
     key_visibility,
 )
 from .plan import COUNTDOWN_START, VideoPlan
+from .roles import CAPTION, set_role
 
 CAMERA_DISTANCE = 2.0
 """Distance of the captions from the camera, relative to its clip start."""
@@ -35,10 +36,12 @@ TITLE_OPACITY = 0.975
 """Opacity of the title card."""
 TOP_HEIGHT, BOTTOM_HEIGHT, PROGRESS_HEIGHT = 0.085, 0.125, 0.018
 """Heights of the plates at the edges and of the progress bar, in picture heights."""
-TEXT_SIZE, COUNT_SIZE = 0.042, 0.24
+TEXT_SIZE, COUNT_SIZE = 0.042, 0.2
 MARGIN, OVERHANG = 0.035, 0.02
 """Distance of text from the edges, and extension of plates beyond them, which antialiasing needs."""
-DISC_RADIUS, DISC_CORNERS = 0.145, 48
+DISC_RADIUS, DISC_CORNERS = 0.125, 96
+TEXT_RESOLUTION = 8
+"""Steps of a curve between two of its points."""
 SIDES = {"left": "left foot", "right": "right foot"}
 
 
@@ -88,7 +91,7 @@ class CaptionBoard:
         assert isinstance(curve, bpy.types.TextCurve)
         curve.body, curve.size = text, style.size
         curve.align_x, curve.align_y = style.align, "CENTER"  # type: ignore[assignment]
-        curve.resolution_u = 3
+        curve.resolution_u = TEXT_RESOLUTION
         item = self._add_object(curve, position, 2.0 * LAYER_DISTANCE, visible, style.colour, 1.0)
         if np.isfinite(style.max_width):
             self._scene.view_layers[0].update()
@@ -146,6 +149,7 @@ class CaptionBoard:
         data.materials.append(paint)  # type: ignore[attr-defined]
         item = bpy.data.objects.new(data.name, data)
         item.parent, item.location = self._board, (*place, height)
+        set_role(item, CAPTION)
         exclude_from_light(item)
         self._scene.collection.objects.link(item)
         if not when.all():
@@ -160,7 +164,7 @@ def add_captions(
     board = CaptionBoard(scene, shown)
     kinds = plan.part_kinds()
     playing = kinds != "title"
-    _add_title(board, plan, title or danced.timeline.name, mirror, ~playing)
+    _add_title(board, plan, title, mirror, ~playing)
     half = board.half
     board.add_box((-half - OVERHANG, 0.5 - TOP_HEIGHT), (half + OVERHANG, 0.5 + OVERHANG), playing)
     board.add_box((-half - OVERHANG, -0.5 - OVERHANG), (half + OVERHANG, -0.5 + BOTTOM_HEIGHT), playing)
@@ -195,14 +199,16 @@ def _add_title(board: CaptionBoard, plan: VideoPlan, title: str, mirror: bool, w
     half = board.half
     board.add_box((-half - OVERHANG, -0.5 - OVERHANG), (half + OVERHANG, 0.5 + OVERHANG), when, TITLE_OPACITY)
     heading, line, remark = (TextStyle(size, "CENTER", max_width=1.8 * half) for size in (0.105, 0.05, TEXT_SIZE))
-    board.add_text(title, (0.0, 0.16), when, heading)
     length = plan.stops[-1].stop - plan.stops[0].start
+    count = f"{plan.move_count} moves, {length:.0f} s"
+    board.add_text(title or count, (0.0, 0.16), when, heading)
     runs = [part for part in plan.parts if part.kind != "title"]
     texts = [describe_tempo(part.kind, part.tempo) for part in runs]
     loops = texts.count("real time")
     tempos = [word for word in texts if word != "real time"]
     tempos += [f"real time x {loops}" if loops > 1 else "real time"] * (loops > 0)
-    board.add_text(f"{plan.move_count} moves, {length:.0f} s", (0.0, 0.04), when, line)
+    if title:
+        board.add_text(count, (0.0, 0.04), when, line)
     board.add_text(", then ".join(tempos), (0.0, -0.04), when, line)
     side = "mirrored: move on the side that you see" if mirror else "not mirrored: its left is your left"
     board.add_text(side, (0.0, -0.17), when, remark)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..durations import describe_duration
 from ..solver_api import errors
 from .options import (
     CLOCKS,
@@ -21,27 +23,49 @@ from .options import (
     Staging,
 )
 from .rehearse import describe_plan, rehearse_folder
-from .video import NO_CODEC, can_write_video
+from .video import CANCELLED, ENCODING_FROM, INCOMPLETE, NO_CODEC, can_write_video
 
 VERB = "rehearse"
 DESCRIPTION = "Render a video that teaches a dance: a slow preview, then real time. Before each move a ghost shows it "
 DESCRIPTION += "and a countdown announces its start."
 AUTOMATIC_VIEWS = "front", "behind"
+SECONDS_PER_LINE = 5.0
+"""[s] Between lines of progress."""
 
 
 def run(arguments: Sequence[str], program: str) -> int:
-    """Run the command; 0 on success, 2 if the input is invalid."""
+    """Run the command; 0 on success, 1 if it was stopped and wrote the frames before, 2 if the input is invalid."""
     parsed = _parser(program).parse_args(arguments)
     try:
         options, staging, rendering = _options(parsed), _staging(parsed), Rendering(parsed.engine, parsed.samples)
-        path, plan = rehearse_folder(parsed.folder, parsed.output, options, staging, rendering)
+        video, plan = rehearse_folder(parsed.folder, parsed.output, options, staging, rendering, ProgressLines())
+    except errors.Cancelled as error:
+        print(error, file=sys.stderr)
+        return CANCELLED
     except errors.SolverError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(f"{path}: {describe_plan(plan)}")
+    print(f"{video.describe()}: {describe_plan(plan)}" if video.is_complete else video.describe())
     if not can_write_video():
         print(f"note: {NO_CODEC}", file=sys.stderr)
-    return 0
+    return 0 if video.is_complete else INCOMPLETE
+
+
+class ProgressLines:
+    """Prints progress with the time left, every few seconds and at the end."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.monotonic()
+
+    def __call__(self, fraction: float, message: str) -> None:
+        """Report that a fraction of the work is done."""
+        now = time.monotonic()
+        if now - self._last < SECONDS_PER_LINE and fraction < ENCODING_FROM:
+            return
+        self._last = now
+        spent = now - self._start
+        left = f", {describe_duration(spent * (1.0 - fraction) / fraction)} left" if spent > SECONDS_PER_LINE else ""
+        print(f"{message}{left}", flush=True)
 
 
 def _options(parsed: argparse.Namespace) -> RehearsalOptions:
@@ -120,7 +144,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
         default="sides",
         help="colours of the body: left blue and right red (sides), or its materials (own)",
     )
-    add("--title", default="", metavar="TEXT", help="text of the title card (the rig's name)")
+    add("--title", default="", metavar="TEXT", help="text of the title card")
     add("--title-time", type=float, default=usual.title, metavar="S", help="duration of the title card; 0 for none")
     add("--film", type=Path, metavar="FILE", help="movie, image or folder of numbered images behind the body")
     add("--film-offset", type=float, default=0.0, metavar="S", help="time of the video at which the film starts (0)")
@@ -131,6 +155,11 @@ def _parser(program: str) -> argparse.ArgumentParser:
     add("--no-shadow", action="store_true", help="no shadow of the body on the film")
     add("--size", default="640x360", metavar="WxH", help="picture size in pixels (%(default)s)")
     add("--rate", type=float, default=usual.rate, metavar="HZ", help="frames per second (%(default)s)")
-    add("--engine", choices=ENGINES, default="auto", help="render engine; EEVEE needs a GPU (%(default)s)")
-    add("--samples", type=int, default=SAMPLES, metavar="N", help="samples per pixel (%(default)s)")
+    add(
+        "--engine",
+        choices=ENGINES,
+        default="auto",
+        help="the painter is fast everywhere, a film needs cycles, eevee needs a GPU (%(default)s)",
+    )
+    add("--samples", type=int, default=SAMPLES, metavar="N", help="samples per pixel of cycles and eevee (%(default)s)")
     return parser

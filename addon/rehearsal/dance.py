@@ -178,16 +178,23 @@ def add_difficulties(
 
 
 def find_stops(line: SceneTimeline) -> tuple[Stop, ...]:
-    """Stops of a dance: between keys with equal poses, at all other keys without duration, or at rests if not keyed."""
+    """Stops of a dance: between keys with equal poses, at all other keys without duration, or at rests if not keyed.
+
+    Where nothing moves before the first key or after the last one, it belongs to their stops.
+    """
     keys = line.keys
     if not keys:
         return _find_rests(line)
-    stops = [Stop(keys[0].time, keys[0].time, _stop_name(keys[0], 0))]
+    first, last = float(line.times[0]), float(line.times[-1])
+    begin = first if first < keys[0].time and _is_still(line, first, keys[0].time) else keys[0].time
+    stops = [Stop(begin, keys[0].time, _stop_name(keys[0], 0))]
     for number, (one, other) in enumerate(pairwise(keys), start=1):
         if _is_still(line, one.time, other.time):
             stops[-1] = Stop(stops[-1].start, other.time, stops[-1].name)
         else:
             stops.append(Stop(other.time, other.time, _stop_name(other, number)))
+    if stops[-1].stop < last and _is_still(line, stops[-1].stop, last):
+        stops[-1] = replace(stops[-1], stop=last)
     return tuple(stops)
 
 

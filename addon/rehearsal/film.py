@@ -16,6 +16,7 @@ from .options import Film
 from .plan import VideoPlan
 
 REMEDY = "Choose a movie that Blender can read, an image, or a folder of numbered images"
+FILM_NODE = "Film"
 IMAGES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".exr", ".bmp", ".webp")
 
 
@@ -46,12 +47,18 @@ def add_film(scene: bpy.types.Scene, film: Film, plan: VideoPlan, *, mirror: boo
     offset = 0.5 * (1.0 - side * shares[0]), 0.5 * (1.0 - shares[1]), 0.0
     place.inputs["Location"].default_value = offset
     texture = add_node(tree, "ShaderNodeTexImage")
-    texture.name, texture.image, texture.extension = "Film", image, "CLIP"
+    texture.name, texture.image, texture.extension = FILM_NODE, image, "CLIP"
     tree.links.new(where.outputs["Window"], place.inputs["Vector"])
     tree.links.new(place.outputs["Vector"], texture.inputs["Vector"])
     tree.links.new(texture.outputs["Color"], tree.nodes["Background"].inputs["Color"])
     if image.source in ("MOVIE", "SEQUENCE"):
         _key_film_frames(tree, texture.image_user, film_frames(film, plan, rate, count) + first)
+
+
+def has_film(scene: bpy.types.Scene) -> bool:
+    """Whether a rehearsal scene shows a film."""
+    tree = None if scene.world is None else scene.world.node_tree
+    return tree is not None and FILM_NODE in tree.nodes
 
 
 def _load_film(film: Film, rate: float) -> tuple[bpy.types.Image, tuple[int, int], float, int, int]:

@@ -18,6 +18,7 @@ from .materials import (
     key_visibility,
 )
 from .plan import TIME_TOLERANCE, VideoPlan
+from .roles import FLOOR, FOOTPRINT, set_role
 
 FLOOR_RADIUS, FLOOR_CORNERS = 1.35, 96
 """Margin of the floor around the dance, in leg lengths, and number of its corners."""
@@ -43,6 +44,7 @@ def add_floor(
     floor = bpy.data.objects.new("Floor", mesh)
     floor.location = float(middle[0]), float(middle[1]), danced.timeline.ground
     floor.parent = stage
+    set_role(floor, FLOOR)
     floor.is_shadow_catcher = film
     floor.hide_render = film and not shadow
     scene.collection.objects.link(floor)
@@ -77,6 +79,7 @@ def add_footprints(
                 mesh.materials.append(paints[danced.patch_sides()[strip.patch], coming])
                 print_ = bpy.data.objects.new(mesh.name, mesh)
                 print_.parent = stage
+                set_role(print_, FOOTPRINT)
                 exclude_from_light(print_)
                 scene.collection.objects.link(print_)
                 key_visibility(shown, print_, when)

@@ -69,6 +69,7 @@ def flat_material(name: str, colour: tuple[float, float, float], alpha: float = 
     """A material with exactly its colour in any light."""
     material, tree, share = _emissive_material(name, colour)
     share.default_value = alpha  # type: ignore[attr-defined]
+    material.diffuse_color[3] = alpha  # type: ignore[index]
     if alpha == 1.0:  # without the mix shader it is opaque in all engines
         tree.links.new(tree.nodes["Glow"].outputs[0], tree.nodes["Out"].inputs["Surface"])
     return material
@@ -95,7 +96,7 @@ def _empty_material(name: str, colour: tuple[float, float, float]) -> tuple[bpy.
     material = bpy.data.materials.new(name)
     if material.node_tree is None:  # Blender 4.5
         material.use_nodes = True
-    material.diffuse_color = (*colour, 1.0)  # type: ignore[assignment]
+    material.diffuse_color = srgb_to_linear(colour)  # type: ignore[assignment]
     material.cycles.emission_sampling = "NONE"  # type: ignore[attr-defined]
     tree = material.node_tree
     assert tree is not None

@@ -14,7 +14,7 @@ CLOCKS = ("video", "dance")
 GHOSTS = ("move", "posture", "none")
 VIEWS = ("front", "behind", "camera")
 COLOURS = ("sides", "own")
-ENGINES = ("auto", "cycles", "eevee")
+ENGINES = ("auto", "painter", "cycles", "eevee")
 SAMPLES = 4
 """Samples of Cycles; they only smooth edges, because no light is sampled."""
 VIDEO_END = ".mp4"
@@ -141,8 +141,9 @@ class Rendering:
     """Rendering of the frames.
 
     Attributes:
-        engine: ``"cycles"``, ``"eevee"`` (needs a GPU), or ``"auto"``: EEVEE if Blender has a window with a GPU.
-        samples: samples per pixel.
+        engine: ``"painter"`` (this package's own, fast on any computer), ``"cycles"``, ``"eevee"`` (needs a GPU), or
+            ``"auto"``: the painter, or Cycles where there is a film, which only Cycles and EEVEE show.
+        samples: samples per pixel of Cycles and EEVEE.
         denoise: denoising of Cycles; here it costs more time than it saves.
     """
 

@@ -52,7 +52,7 @@ class RehearsalSettings(bpy.types.PropertyGroup):
         default=DEFAULT_OPTIONS.loops, min=0, max=100,
     )  # fmt: skip
     title: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="Title", description="Text of the title card. If empty, the name of the action"
+        name="Title", description="Text of the title card"
     )
     title_time: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Title Time",
@@ -143,13 +143,14 @@ class RehearsalSettings(bpy.types.PropertyGroup):
         name="Engine",
         description="Render engine",
         items=(
-            ("auto", "Automatic", "EEVEE if this window uses a GPU, otherwise Cycles"),
-            ("cycles", "Cycles", "Runs on the CPU, on all computers"),
+            ("auto", "Automatic", "Painter, or Cycles if there is a film"),
+            ("painter", "Painter", "Fast on every computer; shows no film"),
+            ("cycles", "Cycles", "Runs on the CPU, on all computers; slow"),
             ("eevee", "EEVEE", "Runs on the GPU; faster, but without shadows on a film"),
         ),
     )
     samples: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Samples", description="Samples per pixel", default=SAMPLES, min=1, max=4096
+        name="Samples", description="Samples per pixel of Cycles and EEVEE", default=SAMPLES, min=1, max=4096
     )
 
     def options(self) -> RehearsalOptions:

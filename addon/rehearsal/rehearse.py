@@ -15,7 +15,7 @@ from .dance import RehearsedDance, from_folder, from_scene
 from .options import RehearsalOptions, Rendering, Staging
 from .plan import VideoPlan, plan_video
 from .scene import build_scene, remove_added_data
-from .video import Report, render_video, set_engine
+from .video import Report, Video, render_video, set_engine
 
 SCENE_FILE = "rehearsal.blend"
 CHILD_CODE = (
@@ -37,11 +37,11 @@ def rehearse_folder(
     staging: Staging,
     rendering: Rendering,
     report: Report = rehearsal_video.print_progress,
-) -> tuple[Path, VideoPlan]:
+) -> tuple[Video, VideoPlan]:
     """Render the dance of a folder; empties the open Blender session.
 
     Returns:
-        path of the video, and its plan.
+        what was written, and its plan.
 
     Raises:
         SolverError: dance, film or output are invalid; nothing was written.
@@ -53,7 +53,7 @@ def rehearse_folder(
     plan = plan_rehearsal(danced, options)
     scene = build_scene(body, danced, plan, staging)
     set_engine(scene, rendering)
-    return render_video(scene, Path(output), report, own_process=True), plan
+    return render_video(scene, Path(output), report), plan
 
 
 def write_scene(

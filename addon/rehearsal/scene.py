@@ -32,6 +32,7 @@ from .materials import (
 )
 from .options import Staging
 from .plan import VideoPlan
+from .roles import BODY, GHOST, set_role
 
 SCENE_NAME = "Rehearsal"
 TEMPORARY_STORES = (
@@ -130,7 +131,7 @@ def _add_dancer(
     for shape in shape_objects(body):
         links = skin_links(shape) or [link for link, other in link_shapes(body) if other == shape]
         materials = [paints.get(sides.get(link, ""), middle) for link in links] if colours == "sides" else []
-        _copy_shape(scene, dancer, shape, materials)
+        set_role(_copy_shape(scene, dancer, shape, materials), BODY)
     add_motion_action(scene, dancer, danced.motion(plan.times, _video_times(plan)), "Dancer")
 
 
@@ -156,6 +157,7 @@ def _add_ghost(
     material = ghost_material("Ghost", colour)
     pieces = [_copy_shape(scene, ghost, shape, [material]) for shape in shape_objects(body)]
     for piece in pieces:
+        set_role(piece, GHOST)
         exclude_from_light(piece)
     add_motion_action(scene, ghost, danced.motion(plan.ghosts[frames], _video_times(plan)[frames]), "Ghost")
     return pieces

@@ -6,13 +6,18 @@ import json
 import os
 import shutil
 import signal
+import struct
 import sys
 import traceback
+import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import bpy
+import numpy as np
 
 from ..solver_api import (
     create_locked_folder,
@@ -23,35 +28,80 @@ from ..solver_api import (
     write_atomically,
     write_folder,
 )
+from .film import has_film
 from .options import VIDEO_END, Rendering
 
 TRANSPARENT_LAYERS = 24
 """Largest number of transparent surfaces behind each other, of ghost and captions."""
 CANCELLED = 130
 """Exit code after cancelling, as used by shells for Ctrl-C."""
+INCOMPLETE = 1
+"""Exit code if rendering was stopped and the frames before were written."""
+ENGINE_KEY = "exciting_dance_engine"
+"""Custom property of a scene: what renders it."""
+ENCODING_FROM = 0.9
+"""Progress at which the images are encoded."""
+IMAGE_NAME = "frame {:05d}.png"
 NO_CODEC = "this Blender cannot write H.264: the frames are in the folder as images"
 Report = Callable[[float, str], None]
 
 
-def has_graphics_card() -> bool:
-    """Whether this Blender has a window that uses a GPU."""
-    if bpy.app.background:
-        return False
-    import gpu
+class Stop:
+    """Whether a signal asked this process to stop rendering; what is rendered by then is kept.
 
-    return gpu.platform.device_type_get() not in ("SOFTWARE", "UNKNOWN")
+    Attributes:
+        requested: whether one did.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """What was written.
+
+    Attributes:
+        path: of the video, or of the folder of images.
+        frames, planned: number of its frames, and of those that were planned; fewer if rendering was stopped.
+        rate: [1/s] frame rate.
+    """
+
+    path: Path
+    frames: int
+    planned: int
+    rate: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every frame was rendered."""
+        return self.frames == self.planned
+
+    def describe(self) -> str:
+        """The path, and how much is missing."""
+        if self.is_complete:
+            return str(self.path)
+        return f"{self.path}: stopped after {self.frames / self.rate:.0f} s of {self.planned / self.rate:.0f} s"
 
 
 def set_engine(scene: bpy.types.Scene, rendering: Rendering) -> None:
-    """Set a scene's render engine and its options."""
+    """Set how a scene is rendered, and the options of its engine.
+
+    Automatic is the painter, which needs no graphics card; a film needs Cycles, which can show it.
+    """
     render = scene.render
-    eevee = rendering.engine == "eevee" or (rendering.engine == "auto" and has_graphics_card())
-    if eevee:
+    engine = rendering.engine
+    if engine == "auto":
+        engine = "cycles" if has_film(scene) else "painter"
+    if engine == "painter" and has_film(scene):
+        raise errors.InvalidValue("the painter shows no film: choose the engine Cycles, or no film")
+    scene[ENGINE_KEY] = engine
+    if engine == "eevee":
         render.engine = "BLENDER_EEVEE" if bpy.app.version >= (5, 0) else "BLENDER_EEVEE_NEXT"  # type: ignore[assignment]
         scene.eevee.taa_render_samples = max(rendering.samples, 8)
         for item in scene.objects:  # EEVEE has no shadow catcher
             item.hide_render = item.hide_render or item.is_shadow_catcher
-    else:
+    elif engine == "cycles":
         render.engine = "CYCLES"  # type: ignore[assignment]
         cycles = scene.cycles  # type: ignore[attr-defined]
         cycles.device, cycles.samples, cycles.use_adaptive_sampling = "CPU", rendering.samples, False
@@ -71,39 +121,45 @@ def can_write_video() -> bool:
     return bool(bpy.app.build_options.codec_ffmpeg)  # type: ignore[attr-defined]
 
 
-def render_video(scene: bpy.types.Scene, path: Path, report: Report, *, own_process: bool = False) -> Path:
-    """Render a scene to an .mp4 file, or to a folder of PNG images without H.264; writes all or nothing.
+def render_video(scene: bpy.types.Scene, path: Path, report: Report) -> Video:
+    """Render a scene to an .mp4 file, or to a folder of PNG images without H.264.
+
+    Frames are rendered as images and encoded at the end. Ctrl-C stops rendering, and what is rendered by then is
+    encoded; a second Ctrl-C leaves nothing.
 
     Args:
-        scene: the scene.
+        scene: from `scene.build_scene`, with an engine.
         path: path of the video.
         report: called after every frame with progress and message.
-        own_process: whether this process only renders, so that signals may end it.
-
-    Returns:
-        path of the video or the folder.
 
     Raises:
         InputError: it cannot be written.
         BackendError: Blender cannot render the scene.
+        Cancelled: rendering was stopped before the first frame.
     """
-    video = can_write_video()
-    target = path if video else path.with_suffix("")
+    target = path if can_write_video() else path.with_suffix("")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         remove_abandoned_folders(target.parent, f".{target.name}.")  # left by a Blender that was killed
         building, lock = create_locked_folder(target.parent, f".{target.name}.")
     except OSError as error:
         raise errors.InputError(path, f"cannot be written: {error.strerror}", remedy="Choose another place") from None
+    planned = scene.frame_end - scene.frame_start + 1
     try:
-        with clean_up_on_signal(building) if own_process else nullcontext():
-            written = _render(scene, building, video, report)
+        with stop_on_signal(building) as stop:
+            images = building / "images"
+            images.mkdir()
+            frames = _render_images(scene, images, report, stop)
+            if not frames:
+                raise errors.Cancelled("stopped before the first frame; nothing was written")
+            report(ENCODING_FROM, f"writing {frames} frames")
+            written = encode_video(images, building / f"video{VIDEO_END}", scene) if can_write_video() else images
         move_to_target(written, target)
     except OSError as error:
         raise errors.InputError(path, f"cannot be written: {error.strerror}", remedy="Choose another place") from None
     finally:
         remove_locked_folder(building, lock)
-    return target
+    return Video(target, frames, planned, scene.render.fps / scene.render.fps_base)
 
 
 def move_to_target(source: Path, target: Path) -> Path:
@@ -129,62 +185,130 @@ def move_to_target(source: Path, target: Path) -> Path:
     return target
 
 
-def _render(scene: bpy.types.Scene, building: Path, video: bool, report: Report) -> Path:
+def _render_images(scene: bpy.types.Scene, folder: Path, report: Report, stop: Stop) -> int:
+    """Render frames to numbered images until the end or a stop; returns how many."""
+    from .painter import FramePainter
+
+    painter = FramePainter(scene) if scene[ENGINE_KEY] == "painter" else None
     render = scene.render
-    settings = render.image_settings
-    if video:
-        if hasattr(settings, "media_type"):  # Blender 5
-            settings.media_type = "VIDEO"
-        settings.file_format = "FFMPEG"
-        code = render.ffmpeg
-        code.format, code.codec, code.audio_codec = "MPEG4", "H264", "NONE"
-        code.constant_rate_factor, code.ffmpeg_preset, code.gopsize = "HIGH", "GOOD", round(scene.render.fps)
-        render.filepath = str(building / f"video{VIDEO_END}")
-    else:
-        settings.file_format = "PNG"
-        render.filepath = str(building / "images" / "frame ")
-    settings.color_mode = "RGB"
-    render.use_file_extension = not video
-    render.use_overwrite = True
-    count = scene.frame_end - scene.frame_start + 1
+    set_media_type(render.image_settings, "IMAGE")
+    render.image_settings.file_format, render.image_settings.color_mode = "PNG", "RGB"
+    render.use_file_extension = render.use_overwrite = True
+    planned = scene.frame_end - scene.frame_start + 1
+    for done, frame in enumerate(range(scene.frame_start, scene.frame_end + 1)):
+        if stop.requested:
+            return done
+        image = folder / IMAGE_NAME.format(done + 1)
+        if painter is not None:
+            write_png(image, painter.paint(frame))
+        else:
+            _render_image(scene, frame, image)
+        report(ENCODING_FROM * (done + 1) / planned, f"frame {done + 1} of {planned}")
+    return planned
 
-    def report_frame(*_: object) -> None:
-        done = scene.frame_current - scene.frame_start + 1
-        report(done / count, f"frame {done} of {count}")
 
-    bpy.app.handlers.render_write.append(report_frame)
+def _render_image(scene: bpy.types.Scene, frame: int, image: Path) -> None:
+    scene.frame_set(frame)
+    scene.render.filepath = str(image)
     try:
-        bpy.ops.render.render(animation=True, scene=scene.name)
+        bpy.ops.render.render(write_still=True, scene=scene.name)
     except RuntimeError as error:
         raise errors.BackendError(f"Blender cannot render: {' '.join(str(error).split())}") from None
+    if not image.exists():
+        raise errors.BackendError("Blender wrote no image: see its console for the reason")
+
+
+def encode_video(images: Path, path: Path, like: bpy.types.Scene) -> Path:
+    """Encode numbered images with the size and frame rate of a scene.
+
+    Raises:
+        BackendError: Blender cannot encode them.
+    """
+    files = sorted(images.iterdir())
+    scene = bpy.data.scenes.new("Encoding")
+    try:
+        render, settings = scene.render, scene.render.image_settings
+        render.resolution_x, render.resolution_y = like.render.resolution_x, like.render.resolution_y
+        render.fps, render.fps_base, render.resolution_percentage = like.render.fps, like.render.fps_base, 100
+        scene.frame_start, scene.frame_end = 1, len(files)
+        scene.view_settings.view_transform = "Standard"
+        editor = scene.sequence_editor_create()
+        strip = editor.strips.new_image("Frames", str(files[0]), 1, 1, fit_method="ORIGINAL")
+        for file in files[1:]:
+            strip.elements.append(file.name)  # type: ignore[attr-defined]
+        render.use_sequencer, render.use_compositing = True, False
+        set_media_type(settings, "VIDEO")
+        settings.file_format, settings.color_mode = "FFMPEG", "RGB"
+        code = render.ffmpeg
+        code.format, code.codec, code.audio_codec = "MPEG4", "H264", "NONE"
+        code.constant_rate_factor, code.ffmpeg_preset, code.gopsize = "HIGH", "GOOD", render.fps
+        render.filepath, render.use_file_extension = str(path), False
+        bpy.ops.render.render(animation=True, scene=scene.name)
+    except RuntimeError as error:
+        raise errors.BackendError(f"Blender cannot encode: {' '.join(str(error).split())}") from None
     finally:
-        bpy.app.handlers.render_write.remove(report_frame)
-    written = Path(render.filepath) if video else building / "images"
-    if not written.exists():
+        bpy.data.scenes.remove(scene)
+    if not path.exists():
         raise errors.BackendError("Blender wrote no video: see its console for the reason")
-    return written
+    return path
+
+
+def count_frames(path: Path) -> int:
+    """Number of frames of a video, or of images in a folder."""
+    if path.is_dir():
+        return len(list(path.iterdir()))
+    clip = bpy.data.movieclips.load(str(path.resolve()))
+    try:
+        return clip.frame_duration
+    finally:
+        bpy.data.movieclips.remove(clip)
+
+
+def set_media_type(settings: bpy.types.ImageFormatSettings, kind: Literal["IMAGE", "VIDEO"]) -> None:
+    """Choose between ``"IMAGE"`` and ``"VIDEO"``, which Blender 5 does before the file format."""
+    if hasattr(settings, "media_type"):
+        settings.media_type = kind
+
+
+def write_png(path: Path, picture: np.ndarray) -> None:
+    """Write a picture (H, W, 3), 8 bits, lightly compressed: these files live until the video is encoded."""
+    high, wide, _ = picture.shape
+    rows = np.zeros((high, 1 + 3 * wide), np.uint8)  # the first byte of a row is its filter
+    rows[:, 1:] = picture.reshape(high, -1)
+    header = struct.pack(">IIBBBBB", wide, high, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), 1)), (b"IEND", b""))
+    with path.open("wb") as stream:
+        stream.write(b"\x89PNG\r\n\x1a\n")
+        for kind, data in chunks:
+            stream.write(struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)))
 
 
 @contextmanager
-def clean_up_on_signal(building: Path, signals: Sequence[int] = (signal.SIGINT, signal.SIGTERM)) -> Iterator[None]:
-    """Within this context a signal removes the unfinished video and ends the process after the current frame.
+def stop_on_signal(building: Path, signals: Sequence[int] = (signal.SIGINT, signal.SIGTERM)) -> Iterator[Stop]:
+    """Within this context the first signal requests a stop, and the second removes a folder and ends the process.
 
-    Blender's rendering cannot be stopped from Python in another way.
+    The end of the parent process ends this one too, without a video.
 
     Args:
         building: folder to remove.
-        signals: signals that end the process.
+        signals: signals that request it.
     """
+    stop = Stop()
 
-    def stop(*_: object) -> None:
+    def leave() -> None:
         shutil.rmtree(building, ignore_errors=True)
         print("cancelled, nothing was written", file=sys.stderr)
         exit_process(CANCELLED)
 
-    before = {number: signal.signal(number, stop) for number in signals}
-    stopping.end_with_parent(stop)
+    def request(*_: object) -> None:
+        if stop.requested:
+            leave()
+        stop.requested = True
+
+    before = {number: signal.signal(number, request) for number in signals}
+    stopping.end_with_parent(leave)
     try:
-        yield
+        yield stop
     finally:
         for number, handler in before.items():
             # A handler that was set in C, such as Blender's own for Ctrl-C, is None here and cannot be restored from
@@ -202,11 +326,14 @@ def render_file(source: str, output: str) -> int:
     try:
         with bpy.data.libraries.load(source) as (there, here):  # type: ignore[attr-defined, func-returns-value]
             here.scenes = there.scenes[:1]
-        render_video(here.scenes[0], Path(output), print_progress, own_process=True)
+        video = render_video(here.scenes[0], Path(output), print_progress)
+    except errors.Cancelled as error:
+        print(error, file=sys.stderr)
+        return CANCELLED
     except (errors.SolverError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    return 0
+    return 0 if video.is_complete else INCOMPLETE
 
 
 def run_child(source: str, output: str) -> None:

@@ -36,23 +36,28 @@ def test_real_blender_writes_the_rehearsal_video(blender: str, tmp_path: Path) -
 CHILD = """
 import signal, sys
 from pathlib import Path
-from addon.rehearsal.video import clean_up_on_signal
+from addon.rehearsal.video import stop_on_signal
 
 number, folder = signal.{name}, Path(sys.argv[1])
 assert signal.getsignal(number) is None, "the test needs a handler that was set from C"
-with clean_up_on_signal(folder, (number,)):
+with stop_on_signal(folder, (number,)) as stop:
     {act}
-print("kept" if folder.exists() else "lost", signal.getsignal(number) == signal.SIG_DFL)
+print(stop.requested, "kept" if folder.exists() else "lost", signal.getsignal(number) == signal.SIG_DFL)
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows knows no such signals")
 @pytest.mark.parametrize(
-    ("act", "code", "said"), [("pass", 0, ["kept True"]), ("signal.raise_signal(number)", 130, [])]
+    ("act", "code", "said"),
+    [
+        ("pass", 0, ["False kept True"]),
+        ("signal.raise_signal(number)", 0, ["True kept True"]),
+        ("signal.raise_signal(number); signal.raise_signal(number)", 130, []),
+    ],
 )
 def test_a_handler_set_from_c_does_not_lose_the_video(tmp_path: Path, act: str, code: int, said: list[str]) -> None:
-    """A signal with a handler that Python sees as None (here faulthandler's, in Blender that of Ctrl-C) ends the
-    rendering cleanly, and without the signal nothing changes.
+    """A signal with a handler that Python sees as None (here faulthandler's, in Blender that of Ctrl-C) requests a
+    stop, a second one ends the process cleanly, and without a signal nothing changes.
     """
     building = tmp_path / "building"
     building.mkdir()

@@ -22,7 +22,7 @@ from addon.rehearsal.options import Film, RehearsalOptions, Rendering, Staging
 from addon.rehearsal.plan import Stop, VideoPlan, plan_video
 from addon.rehearsal.rehearse import SCENE_FILE, plan_rehearsal, render_interpreter, write_scene
 from addon.rehearsal.scene import build_scene, remove_added_data
-from addon.rehearsal.video import move_to_target, set_engine
+from addon.rehearsal.video import count_frames, move_to_target, set_engine
 from solver.errors import Cancelled, InputError, InvalidValue
 from solver.motion import Motion
 from solver.rig import Rig
@@ -175,6 +175,22 @@ def test_keys_that_hold_one_pose_are_one_stop(robot: Rig) -> None:
     assert words == ["both feet", "right foot only"]
 
 
+def test_nothing_is_counted_where_nothing_moves(robot: Rig) -> None:
+    """A timeline that is longer than its keys, and still there, has the same stops; no countdown leads to no move."""
+    dance = danced(robot)
+    line = dance.timeline
+    inner = tuple(key for key in line.keys if 0.0 < key.time < 0.4)
+    shorter = SceneTimeline(line.name, line.rig, line.times, line.root, line.rotations, line.translations, inner)
+    stops = find_stops(shorter)
+    assert [(stop.start, stop.stop) for stop in stops] == [(0.0, 0.15), (0.25, 0.4)]
+    done = plan_video(stops, dance.interval, RehearsalOptions(slow=1.0))
+    counted = np.flatnonzero((done.counts[:-1] == 1) & (done.counts[1:] == 0))
+    assert len(counted) == 2  # once in each of both runs
+    for frame in counted:
+        before, after = dance.links_at(done.times[frame + np.array([0, 3])])[1]
+        assert np.abs(after - before).max() > 1e-3
+
+
 def test_body_and_ghost_have_the_poses_of_the_dance(empty_scene: None, robot: Rig) -> None:
     """In the video's scene every link of the body, and of the ghost at the next stop, has the pose of the rig, also
     when mirrored; the ghost is displaced without changing its image.
@@ -291,10 +307,10 @@ def test_the_button_writes_the_video_and_leaves_the_scene(registered: None, robo
         bpy.ops.exciting_dance.rehearsal()
 
 
-def test_a_cancelled_child_leaves_no_video(empty_scene: None, robot: Rig, tmp_path: Path) -> None:
-    """A child that is cancelled in the middle ends, reports it, and leaves no partial video."""
+def test_a_cancelled_child_keeps_the_frames_before(empty_scene: None, robot: Rig, tmp_path: Path) -> None:
+    """A child that is cancelled in the middle writes a video of the frames that it had rendered, and nothing else."""
     body = on_the_timeline(robot)
-    write_scene(bpy.context, body, tmp_path / SCENE_FILE, RehearsalOptions(), TINY, COARSE)
+    plan = write_scene(bpy.context, body, tmp_path / SCENE_FILE, RehearsalOptions(), TINY, COARSE)
     job = Job("Rehearsal", [str(tmp_path / SCENE_FILE), str(tmp_path / "video.mp4")], render_interpreter())
     try:
         late = time.monotonic() + 60.0
@@ -305,7 +321,8 @@ def test_a_cancelled_child_leaves_no_video(empty_scene: None, robot: Rig, tmp_pa
         job.end()
     with pytest.raises(Cancelled):
         job.raise_on_failure()
-    assert [item.name for item in tmp_path.iterdir()] == [SCENE_FILE]
+    assert sorted(item.name for item in tmp_path.iterdir()) == [SCENE_FILE, "video.mp4"]
+    assert 0 < count_frames(tmp_path / "video.mp4") < len(plan)
 
 
 def test_dance_folder_is_rendered_without_a_window(
@@ -323,12 +340,11 @@ def test_dance_folder_is_rendered_without_a_window(
     tree = [dict(zip(("name", "kind", "start", "duration"), s), loaded=[patch]) for s in segments]
     (folder / "dance.json").write_text(json.dumps({"segments": tree}), encoding="utf-8")
     dance = from_folder(folder)
-    assert dance.timeline.name == f"Dance: {robot.name}"  # the title where none is given
     assert [(s.start, s.stop, s.name) for s in dance.stops] == [(0.0, 0.15, "home"), (0.25, 0.4, "arm up")]
     assert [(s.patch, s.start, pytest.approx(s.stop)) for s in dance.timeline.strips] == [(patch, 0.0, 0.4)]
-    words = ["--slow", "0", "--title-time", "0", "--lead", "0", "--size", "96x54", "--samples", "1", "--rate", "20"]
+    words = ["--slow", "0", "--title-time", "0", "--lead", "0", "--size", "96x54", "--rate", "20"]
     assert run([str(folder), "--output", str(video), *words], "rehearse") == 0
-    assert "frame 29 of 29" in capsys.readouterr().out
+    assert "writing 29 frames" in capsys.readouterr().out
     assert bpy.data.movieclips.load(str(video)).frame_duration == 29
     assert run([str(tmp_path / "nothing"), "--output", str(video), *words], "rehearse") == 2
     assert "is not a folder" in capsys.readouterr().err

@@ -46,8 +46,8 @@ def main(folder: Path) -> None:
         body.pose.bones["left_upper_arm"].rotation_euler.x = angle
         keying.key_posture(scene, body, "preferred")
     settings = scene.exciting_dance_rehearsal
-    settings.slow, settings.lead, settings.title_time, settings.rate, settings.samples = 0.0, 0.0, 0.0, 5.0, 1
-    settings.width, settings.height, settings.engine = 96, 54, "cycles"
+    settings.slow, settings.lead, settings.title_time, settings.rate = 0.0, 0.0, 0.0, 5.0
+    settings.width, settings.height = 96, 54
     settings.output = str(folder / "rehearsal.mp4")
     assert bpy.ops.exciting_dance.rehearsal() == {"FINISHED"}
     assert Path(settings.output).stat().st_size > 0

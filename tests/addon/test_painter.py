@@ -1,0 +1,148 @@
+"""The painter of rehearsal videos: what it draws is where the camera sees it, nearest first, and as large as it is."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.rehearsal.dance import RehearsedDance
+from addon.rehearsal.options import Film, RehearsalOptions, Rendering, Staging
+from addon.rehearsal.painter import FramePainter
+from addon.rehearsal.rasterise import rasterise
+from addon.rehearsal.rehearse import plan_rehearsal
+from addon.rehearsal.scene import build_scene, remove_added_data
+from addon.rehearsal.video import set_engine, write_png
+from solver.errors import InvalidValue
+from solver.rig import Rig
+from solver.rigs import hoap3, human
+from tests.addon.scenes import build
+from tests.addon.test_rehearsal import danced, picture
+
+SIZE = 40, 30
+WIDE = Staging(size=(192, 108))
+BRIEF = RehearsalOptions(rate=20.0, slow=0.0, lead=0.0, title=0.0, rest=0.0, ghost="none")
+
+
+def on_the_floor(rig: Rig) -> RehearsedDance:
+    """The dance of the other tests, with the soles on the floor."""
+    dance = danced(rig)
+    line = dance.timeline
+    turns = line.rotations / np.linalg.norm(line.rotations, axis=-1, keepdims=True)
+    raised = replace(line, root=line.root + np.array([0.0, 0.0, rig.standing_height]), rotations=turns)
+    return RehearsedDance(raised, dance.stops)
+
+
+def covered(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Index of the triangle in each sample of a picture; -1 for none."""
+    found = rasterise(points, triangles, SIZE)
+    shown = np.full(SIZE[0] * SIZE[1], -1)
+    shown[found.samples] = found.triangles
+    return shown.reshape(SIZE[1], SIZE[0])
+
+
+def brute(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """The same by testing each sample against each triangle."""
+    x, y = np.meshgrid(np.arange(SIZE[0]) + 0.5, np.arange(SIZE[1]) + 0.5)
+    best, shown = np.full(x.shape, np.inf), np.full(x.shape, -1)
+    for index, corners in enumerate(triangles):
+        matrix = np.vstack([points[corners, :2].T, np.ones(3)])
+        if abs(np.linalg.det(matrix)) < 1e-9:
+            continue
+        weights = np.einsum("ij,jhw->ihw", np.linalg.inv(matrix), np.stack([x, y, np.ones_like(x)]))
+        depth = np.einsum("i,ihw->hw", points[corners, 2], weights)
+        nearer = (weights >= 0.0).all(axis=0) & (depth < best)
+        best[nearer], shown[nearer] = depth[nearer], index
+    return shown
+
+
+def test_each_sample_shows_its_nearest_triangle() -> None:
+    """Random triangles, some of them beyond the picture, cover the samples that a test of every sample finds."""
+    random = np.random.default_rng(3)
+    points = random.uniform(-10.0, 50.0, (60, 3))
+    triangles = random.permutation(60).reshape(20, 3)
+    np.testing.assert_array_equal(covered(points, triangles), brute(points, triangles))
+
+
+def test_neighbours_share_no_sample_and_leave_none() -> None:
+    """Triangles that tile a rectangle cover each of its samples exactly once, also along their common edges."""
+    points = np.array([[2.0, 3.0, 0.0], [37.0, 3.0, 0.0], [37.0, 28.0, 0.0], [2.0, 28.0, 0.0], [20.5, 14.5, 0.0]])
+    fan = [[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]
+    each = [covered(points, np.array([triangle])) >= 0 for triangle in fan]
+    np.testing.assert_array_equal(sum(mask.astype(int) for mask in each)[3:28, 2:37], 1)
+    assert sum(int(mask.sum()) for mask in each) == 35 * 25
+
+
+def test_interpolation_reproduces_a_plane() -> None:
+    """A linear function of the picture's coordinates, given at the corners, is itself in every sample."""
+    random = np.random.default_rng(4)
+    points = random.uniform(0.0, 30.0, (30, 3))
+    triangles = random.permutation(30).reshape(10, 3)
+    found = rasterise(points, triangles, SIZE)
+    values = found.interpolate(points[:, :2] @ np.array([[2.0, 0.5], [-1.0, 3.0]]), triangles)
+    row, column = np.divmod(found.samples, SIZE[0])
+    wanted = np.stack([column + 0.5, row + 0.5], axis=1) @ np.array([[2.0, 0.5], [-1.0, 3.0]])
+    np.testing.assert_allclose(values, wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("rig", [hoap3(), human(1.7, 65.0, "female")], ids=["robot", "person"])
+@pytest.mark.parametrize("mirror", [False, True])
+def test_painter_agrees_with_cycles(empty_scene: None, rig: Rig, mirror: bool, tmp_path: Path) -> None:
+    """Both sides of the body have their colours where Cycles shows them, also when mirrored."""
+    body, dance = build(rig), on_the_floor(rig)
+    with remove_added_data():
+        scene = build_scene(body, dance, plan_rehearsal(dance, BRIEF), Staging(size=WIDE.size, mirror=mirror))
+        painted = FramePainter(scene).paint(6) / 255.0
+        traced = picture(scene, 6, tmp_path)[::-1]
+    inside = slice(12, 90)  # without the captions
+    for high, low in ((0, 2), (2, 0)):
+        ours, theirs = (shown[inside, :, high] - shown[inside, :, low] > 0.15 for shown in (painted, traced))
+        assert theirs.sum() > 20
+        assert (ours & theirs).sum() > 0.8 * (ours | theirs).sum()
+
+
+def test_the_picture_changes_only_where_something_moves(empty_scene: None) -> None:
+    """Two frames differ at the moving arm and its shadow; painting a frame again gives the same picture."""
+    rig = hoap3()
+    body, dance = build(rig), on_the_floor(rig)
+    with remove_added_data():
+        painter = FramePainter(build_scene(body, dance, plan_rehearsal(dance, BRIEF), WIDE))
+        still, moved, again = (painter.paint(frame) for frame in (1, 6, 1))
+    np.testing.assert_array_equal(still, again)
+    changed = (still.astype(int) - moved).any(axis=2)[:94]
+    assert 20 < changed.sum() < 0.3 * changed.size
+
+
+def test_the_painter_refuses_a_film(empty_scene: None, tmp_path: Path) -> None:
+    """A film needs Cycles, which is chosen by itself; the painter, chosen on purpose, is an error."""
+    rig = hoap3()
+    image = bpy.data.images.new("film", 4, 4)
+    image.filepath_raw, image.file_format = str(tmp_path / "film.png"), "PNG"
+    image.save()
+    body, dance = build(rig), on_the_floor(rig)
+    with remove_added_data():
+        staging = Staging(size=(96, 54), film=Film(tmp_path / "film.png"))
+        scene = build_scene(body, dance, plan_rehearsal(dance, BRIEF), staging)
+        set_engine(scene, Rendering())
+        assert scene.render.engine == "CYCLES"
+        with pytest.raises(InvalidValue, match="film"):
+            set_engine(scene, Rendering("painter"))
+
+
+def test_images_hold_exactly_the_picture(tmp_path: Path) -> None:
+    """A written image, read by Blender, has the picture's values; its parts have their checksums."""
+    shown = np.random.default_rng(5).integers(0, 256, (5, 7, 3), dtype=np.uint8)
+    write_png(tmp_path / "image.png", shown)
+    data = (tmp_path / "image.png").read_bytes()
+    length = struct.unpack(">I", data[8:12])[0]
+    assert struct.unpack(">I", data[16 + length : 20 + length])[0] == zlib.crc32(data[12 : 16 + length])
+    image = bpy.data.images.load(str(tmp_path / "image.png"))
+    values = np.empty(7 * 5 * 4, np.float32)
+    image.pixels.foreach_get(values)
+    bpy.data.images.remove(image)
+    np.testing.assert_allclose(values.reshape(5, 7, 4)[::-1, :, :3], shown / 255.0, atol=1e-6)
