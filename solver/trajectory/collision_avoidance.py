@@ -35,8 +35,6 @@ from ..tracking.retargeting.retargeter import SMOOTH_PATH_WEIGHT, SPEED_TOLERANC
 from ..tracking.retargeting.separation import SeparationRows
 from .separation_directions import PlacedContacts, steady_directions
 
-MIN_OVERLAP = 5e-4
-"""[m] Smallest depth that counts as an overlap."""
 SEPARATION, SEPARATION_REACH = 0.012, 0.03
 """[m] Distance to which links are separated, and distance below which pairs are considered. Smoothing reduces it."""
 STANCE_STEP, MAX_STANCE_STEPS = 0.01, 3
@@ -54,10 +52,11 @@ CHUNK_FRAMES = 2048
 
 
 class OverlapFinder:
-    """Finds links that overlap in a motion."""
+    """Finds links that overlap in a motion, deeper than the check of collisions tolerates."""
 
     def __init__(self, given: RetargetedMotion, check_options: CheckOptions) -> None:
         self.rig, self.detector = given.rig, CollisionDetector(given.rig, check_options)
+        self.tolerance = check_options.tolerance
         self.posing = PoseSolver(given.rig, given.mapping, given.foot_paths.links)
         rig, parts = given.rig, find_anatomy(given.rig).parts
         self.shanks = np.array([rig.descendants[rig.index(parts[f"{side}_{LEG[1]}"])] for side in SIDES])
@@ -68,11 +67,15 @@ class OverlapFinder:
         """(2, L) links of either whole leg."""
         self.links = np.array([[rig.index(link) for link in pair] for pair in self.detector.pairs], int).reshape(-1, 2)
 
-    def find(self, poses: Poses, reach: float, frames: np.ndarray | None = None) -> Contacts:
-        """Pairs nearer than ``reach`` [m], in all frames or selected ones (n,)."""
-        if frames is not None:
-            found = self.find(poses.select(frames), reach)
-            return replace(found, frames=frames[found.frames])
+    def find_overlaps(self, poses: Poses, frames: np.ndarray | None = None) -> Contacts:
+        """Pairs that overlap, in all frames or selected ones (n,)."""
+        if frames is None:
+            return self.find(poses, -self.tolerance)
+        found = self.find_overlaps(poses.select(frames))
+        return replace(found, frames=frames[found.frames])
+
+    def find(self, poses: Poses, reach: float) -> Contacts:
+        """Pairs nearer than ``reach`` [m]."""
         parts = []
         for start in range(0, len(poses), CHUNK_FRAMES):
             own = poses.select(slice(start, start + CHUNK_FRAMES))
@@ -141,14 +144,14 @@ def separate_legs_and_links(
         check_options: pairs that must not touch.
     """
     overlaps, first = OverlapFinder(given, check_options), options.stance_widening
-    touches = overlaps.find(given.poses, -MIN_OVERLAP)
+    touches = overlaps.find_overlaps(given.poses)
     for _ in range(MAX_STANCE_STEPS):
         deep = overlaps.shank_overlap(touches)
         if not deep or overlaps.has_unusable_shapes(touches):
             break
         options = replace(options, stance_widening=options.stance_widening + deep + STANCE_STEP)
         given = retarget_motion(performer, given.rig, given.mapping, options)
-        touches = overlaps.find(given.poses, -MIN_OVERLAP)
+        touches = overlaps.find_overlaps(given.poses)
     if options.stance_widening > first:
         note = f"feet are {format_length(options.stance_widening)} farther apart, because the legs overlapped"
         given = replace(given, notes=(*given.notes, note))
@@ -168,7 +171,7 @@ def separate_links(
     """
     overlaps = OverlapFinder(given, check_options)
     com = overlaps.com_positions(given.poses) if keep_com else None
-    return _separate(overlaps, given, options, overlaps.find(given.poses, -MIN_OVERLAP), com)
+    return _separate(overlaps, given, options, overlaps.find_overlaps(given.poses), com)
 
 
 def _separate(
@@ -180,14 +183,14 @@ def _separate(
     best, left, found, now = given, before, given, before
     for _ in range(MAX_ITERATIONS):
         found, around = separate_around(overlaps, found, now, com)
-        now = overlaps.find(found.poses, -MIN_OVERLAP, around)
+        now = overlaps.find_overlaps(found.poses, around)
         if _total_depth(now) < _total_depth(left):
             best, left = found, now  # other frames are unchanged and without overlap
         if not len(now.frames):
             break
     slow = best if options.keep_timing else _slow_down(overlaps, best, keep_com=com is not None)
     if slow is not best:
-        left = overlaps.find(slow.poses, -MIN_OVERLAP)
+        left = overlaps.find_overlaps(slow.poses)
     return replace(slow, notes=(*slow.notes, _format_note(overlaps, before, left)))
 
 

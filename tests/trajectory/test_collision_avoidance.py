@@ -21,7 +21,6 @@ from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
 from solver.tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
 from solver.trajectory.collision_avoidance import (
-    MIN_OVERLAP,
     SEPARATION,
     SEPARATION_REACH,
     OverlapFinder,
@@ -84,7 +83,7 @@ def crossing(swing: float) -> Performer:
 
 
 def deepest(found: RetargetedMotion) -> float:
-    return -float(OverlapFinder(found, CHECKS).find(found.poses, -MIN_OVERLAP).distances.min(initial=0.0))
+    return -float(OverlapFinder(found, CHECKS).find_overlaps(found.poses).distances.min(initial=0.0))
 
 
 def jerked(options: RetargetOptions) -> float:
@@ -135,7 +134,7 @@ def test_poses_do_not_jump_where_the_pushed_part_ends() -> None:
     """Links near each other far beyond the overlap: pushes fade towards the last frames that are posed again."""
     given = inside()
     overlaps = OverlapFinder(given, CHECKS)
-    found = overlaps.find(given.poses, -MIN_OVERLAP)
+    found = overlaps.find_overlaps(given.poses)
     first = found.frames == found.frames.min()
     one = found.select(first)
     pushed, around = separate_around(overlaps, given, one, None)
@@ -170,7 +169,7 @@ def test_links_pass_each_other_on_one_side(swing: float) -> None:
     given = retarget_motion(crossing(swing), hrp2(), None, HASTY)
     assert deepest(given) > 0.05
     overlaps = OverlapFinder(given, CHECKS)
-    touches = overlaps.find(given.poses, -MIN_OVERLAP)
+    touches = overlaps.find_overlaps(given.poses)
     hands = touches.select(touches.pairs == touches.pairs[touches.distances.argmin()])
     assert ((hands.normals[1:] * hands.normals[:-1]).sum(axis=1) < 0.0).any()
     assert not deepest(separate_links(given, HASTY, CHECKS))
@@ -180,7 +179,7 @@ def test_feet_in_the_air_turn_where_legs_are_in_each_other() -> None:
     """Straight legs turned out have no other way; feet that stand stay, and none goes anywhere else."""
     given = retarget_motion(leaping(0.6), hrp2(), None, HASTY)
     overlaps = OverlapFinder(given, CHECKS)
-    touches = overlaps.find(given.poses, -MIN_OVERLAP)
+    touches = overlaps.find_overlaps(given.poses)
     assert deepest(given) > 0.02
     assert not given.foot_paths.in_stance[:, overlaps.leg_overlap_frames(touches)].any()
     found = separate_links(given, HASTY, CHECKS)
@@ -202,6 +201,17 @@ def test_what_does_not_overlap_stays_itself() -> None:
     assert not deepest(free)
     assert separate_links(free, OPTIONS, CHECKS) is free
     assert separate_legs_and_links(armed(-0.7), free, OPTIONS, CHECKS).motion is free
+
+
+def test_overlaps_count_as_in_the_check() -> None:
+    """Within the check's tolerance they stay; a tenth of a millimetre beyond it they are separated."""
+    given = inside()
+    deep = -float(OverlapFinder(given, CHECKS).find_overlaps(given.poses).distances.min())
+    assert separate_links(given, HASTY, replace(CHECKS, tolerance=deep + 1e-6)) is given
+    stricter = replace(CHECKS, tolerance=deep - 1e-4)
+    found = separate_links(given, HASTY, stricter)
+    assert found is not given
+    assert not len(OverlapFinder(found, stricter).find_overlaps(found.poses).frames)
 
 
 def test_a_fixed_centre_of_mass_stays_in_place() -> None:
@@ -241,6 +251,6 @@ def test_excluded_pairs_may_overlap() -> None:
     """What may touch is not pushed."""
     given = inside()
     touching = OverlapFinder(given, CHECKS)
-    found = touching.find(given.poses, -MIN_OVERLAP)
+    found = touching.find_overlaps(given.poses)
     pairs = tuple({touching.detector.pairs[k] for k in found.pairs.tolist()})
     assert separate_links(given, OPTIONS, CheckOptions(excluded=pairs)) is given
