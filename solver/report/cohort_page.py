@@ -11,7 +11,7 @@ import numpy as np
 from ..scene.study_folder import REPORT_FILE
 from . import cohort_figures as figures
 from .cohort_content import Cohort, CohortMember
-from .document import Numbering, build_document, render_card
+from .document import Numbering, build_document, render_card, render_cards
 from .svg import DASH
 from .tables import format_number, format_percent, format_ratio, format_with_std, link_name, render_table
 
@@ -22,7 +22,7 @@ def render_cohort(cohort: Cohort) -> str:
     sections = [(title, body) for title, make in SECTIONS if (body := make(cohort, numbering))]
     head = (
         f"<header><h1>{escape(cohort.title)}</h1><p>{len(cohort.members) + len(cohort.failed)} subjects</p>"
-        f'<div class="cards">{"".join(_render_cards(cohort))}</div></header>'
+        f"{render_cards(_render_cards(cohort))}</header>"
     )
     return build_document(cohort.title, head, sections)
 

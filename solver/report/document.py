@@ -10,6 +10,9 @@ from importlib.resources import files
 
 from ..version import VERSION
 
+LARGEST_ROW = 5
+"""Cards beside each other."""
+
 
 @dataclass(slots=True)
 class Numbering:
@@ -44,6 +47,13 @@ def build_document(title: str, head: str, sections: Sequence[tuple[str, str]]) -
         f"<footer>exciting_dance {VERSION}. SI units; z up; moments about the base link's origin.</footer>"
         "</main></body></html>\n"
     )
+
+
+def render_cards(cards: list[str]) -> str:
+    """Cards in rows of nearly equal length, so that none stands alone."""
+    rows = -(-len(cards) // LARGEST_ROW)
+    columns = -(-len(cards) // max(rows, 1))
+    return f'<div class="cards" style="--columns: {columns}">{"".join(cards)}</div>'
 
 
 def render_card(title: str, value: str, note: str) -> str:

@@ -44,6 +44,8 @@ def draw_wrenches(signals: Signals, key: str) -> str:
             first, last = float(x(signals.times[start])), float(x(signals.times[stop - 1]))
             drawing.rect(first, y0, max(last - first, 1.0), panel, "left-out")
         drawing.frame(x, y, x.ticks(8), y.ticks(3), times=row == 2)
+        if low < 0.0 < high:
+            drawing.line(x0, float(y(0.0)), x0 + column, float(y(0.0)), "zero")
         drawing.text(x0 - left + 2, y0 - 8, f"{name} [{unit}]", "panel")
         drawing.add(f'<g clip-path="url(#{clip})">')
         for curve, style in zip((curves[0], curves[2], curves[1]), ("measured", "prior", "identified"), strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..study.residuals import FORCE_THRESHOLD, MOMENT_THRESHOLD
 from .content import Content, ResidualSummary, TrialErrors
-from .document import Numbering, build_document, render_card
+from .document import Numbering, build_document, render_card, render_cards
 from .sections import added_load, excitation, flight, marker_errors, parameters, plates, signals, wrench_errors
 from .tables import finite_mean, format_number
 
@@ -26,7 +26,7 @@ def _render_head(content: Content) -> str:
     label = '<span class="simulated">simulated data</span>' if content.simulated else ""
     return (
         f"<header><h1>{escape(content.title)} {label}</h1><p>{escape(content.subject)}</p>"
-        f'<div class="cards">{"".join(_render_cards(content))}</div></header>'
+        f"{render_cards(_render_cards(content))}</header>"
     )
 
 
