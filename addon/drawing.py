@@ -15,6 +15,7 @@ import bpy
 import gpu
 import numpy as np
 from gpu_extras.batch import batch_for_shader
+from mathutils import Vector
 from mathutils.geometry import convex_hull_2d
 
 from .colours import colour_stops
@@ -56,14 +57,13 @@ def arrow_lines(start: np.ndarray, along: np.ndarray) -> list[np.ndarray]:
     length = float(np.linalg.norm(along))
     if not math.isfinite(length) or length < SHORTEST_ARROW:
         return []
-    tip, axis = start + along, along / length
-    side = np.cross(axis, (1.0, 0.0, 0.0) if abs(axis[0]) < 0.7 else (0.0, 1.0, 0.0))
-    side /= np.linalg.norm(side)
-    size = min(ARROW_HEAD, ARROW_SLENDERNESS * length)
-    lines = [start, tip]
-    for barb in (side, -side, np.cross(axis, side), -np.cross(axis, side)):
-        lines += [tip, tip - size * axis + ARROW_SLENDERNESS * size * barb]
-    return lines
+    axis = Vector(along) / length
+    side = axis.cross((1.0, 0.0, 0.0) if abs(axis.x) < 0.7 else (0.0, 1.0, 0.0)).normalized()
+    across = axis.cross(side)
+    tip, size = start + along, min(ARROW_HEAD, ARROW_SLENDERNESS * length)
+    ends = np.array([barb * ARROW_SLENDERNESS - axis for barb in (side, -side, across, -across)])
+    barbs = [tip + size * end for end in ends]
+    return [start, tip, *(point for barb in barbs for point in (tip, barb))]
 
 
 def cross_lines(centre: np.ndarray, size: float) -> list[np.ndarray]:
@@ -88,8 +88,8 @@ def draw_lines(points: Points, colour: Colour, width: float) -> None:
     """Draw lines between pairs of points."""
     if not len(points):
         return
-    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
-    batch = batch_for_shader(shader, "LINES", {"pos": _to_tuples(points)})
+    shader = _builtin("POLYLINE_UNIFORM_COLOR")
+    batch = gpu.types.GPUBatch(type="LINES", buf=_vertex_buffer(points))
     shader.bind()
     shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
     shader.uniform_float("lineWidth", width * interface_scale())
@@ -101,9 +101,8 @@ def fill_convex(corners: Points, colour: Colour) -> None:
     """Fill a convex polygon (V, 2 or 3)."""
     if len(corners) < 3:
         return
-    faces = [(0, k, k + 1) for k in range(1, len(corners) - 1)]
-    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    batch = batch_for_shader(shader, "TRIS", {"pos": _to_tuples(corners)}, indices=faces)
+    shader = _builtin("UNIFORM_COLOR")
+    batch = gpu.types.GPUBatch(type="TRIS", buf=_vertex_buffer(corners), elem=_fan(len(corners)))
     shader.bind()
     shader.uniform_float("color", colour)
     batch.draw(shader)
@@ -137,6 +136,7 @@ def _colour_bar(colour_map: str, position: tuple[float, float], size: tuple[floa
 def free_batches() -> None:
     """Free the batches on the GPU."""
     _colour_bar.cache_clear()
+    _fan.cache_clear()
 
 
 def draw_legend(colour_map: str, title: str, ticks: Sequence[tuple[float, str]]) -> None:
@@ -214,5 +214,27 @@ def text_width(text: str, size: float) -> float:
     return float(blf.dimensions(FONT, text)[0])
 
 
-def _to_tuples(points: Points) -> list[tuple[float, ...]]:
-    return [tuple(map(float, point)) for point in points]
+def _vertex_buffer(points: Points) -> gpu.types.GPUVertBuf:
+    """Points (N, 2 or 3) on the GPU. `batch_for_shader` takes three times as long."""
+    positions: Any = np.array(points, np.float32)  # arrays are accepted, although the type stubs exclude them
+    buffer = gpu.types.GPUVertBuf(_point_format(positions.shape[1]), len(positions))
+    buffer.attr_fill(id="pos", data=positions)
+    return buffer
+
+
+@lru_cache(2)
+def _point_format(dimensions: int) -> gpu.types.GPUVertFormat:
+    found = gpu.types.GPUVertFormat()
+    found.attr_add(id="pos", comp_type="F32", len=dimensions, fetch_mode="FLOAT")
+    return found
+
+
+@lru_cache(64)
+def _fan(count: int) -> gpu.types.GPUIndexBuf:
+    """Triangles of a convex polygon with so many corners."""
+    return gpu.types.GPUIndexBuf(type="TRIS", seq=[(0, k, k + 1) for k in range(1, count - 1)])
+
+
+@lru_cache(4)
+def _builtin(name: Any) -> gpu.types.GPUShader:
+    return gpu.shader.from_builtin(name)

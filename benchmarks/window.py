@@ -160,8 +160,9 @@ def measure_drag(body: Any) -> Iterator[float]:
         return found
 
     def drawn() -> None:
-        while shown:
-            trips.append(1e3 * (time.perf_counter() - shown.pop()))
+        if shown:
+            trips.append(1e3 * (time.perf_counter() - shown[-1]))
+            shown.clear()
 
     drag_module.PoseDrag.move, drag_module.PoseDrag.apply = timed_move, timed_apply
     handle = bpy.types.SpaceView3D.draw_handler_add(drawn, (), "WINDOW", "POST_PIXEL")
@@ -182,7 +183,7 @@ def measure_drag(body: Any) -> Iterator[float]:
     bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
     drag_module.PoseDrag.move, drag_module.PoseDrag.apply = move, apply
     if not trips:
-        print("drag: no posture was drawn")
+        print(f"drag: no posture was drawn; {len(sent)} events, {len(own)} postures")
         return
     print(
         f"drag: {statistics.median(own):.1f} ms median from event to posture, {statistics.median(trips):.1f} ms to the "

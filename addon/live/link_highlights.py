@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import bpy
 import gpu
 import numpy as np
-from gpu_extras.batch import batch_for_shader
 from mathutils import Vector
 
 from .. import bpy_access, drawing
@@ -42,21 +41,35 @@ void main()
 
 
 class ShapeBatches:
-    """Triangles of each mesh on the GPU, created when first drawn; those of a skin anew when its pose changes."""
+    """Triangles of shapes on the GPU, created when first drawn. The links of a skin share its vertices, which are sent
+    anew when its pose changes."""
 
     batches: ClassVar[dict[tuple[int, int, str], gpu.types.GPUBatch]] = {}
-    surfaces: ClassVar[dict[int, tuple[bytes, np.ndarray, np.ndarray]]] = {}
-    """Pose, vertices and normals of each skin, by session id of its object."""
-    parts: ClassVar[dict[tuple[int, int, int], tuple[np.ndarray, np.ndarray]]] = {}
-    """Vertices and triangles of a link, by session id of the skin's mesh, number of vertices, and material slot."""
+    surfaces: ClassVar[dict[int, tuple[bytes, gpu.types.GPUVertBuf]]] = {}
+    """Pose and vertices of each skin, by session id of its object."""
+    parts: ClassVar[dict[tuple[int, int, str], gpu.types.GPUIndexBuf]] = {}
+    """Triangles of a link, by session id of the skin's mesh, number of vertices, and link."""
     shader: ClassVar[gpu.types.GPUShader | None] = None
 
     @classmethod
-    def batch(cls, shader: gpu.types.GPUShader, shape: bpy.types.Object, item: bpy.types.Object, link: str) -> Any:
+    def update_skin(cls, shape: bpy.types.Object, item: bpy.types.Object) -> None:
+        """Send the vertices of a skin, if its pose changed.
+
+        Args:
+            shape: skin.
+            item: the same, evaluated.
+        """
+        pose, owner = pose_bytes(shape.parent), shape.session_uid
+        if owner not in cls.surfaces or cls.surfaces[owner][0] != pose:
+            positions, normals = read_surface(bpy_access.mesh(item))
+            cls.surfaces[owner] = pose, _vertex_buffer(_move_outside(shape, positions, normals), normals)
+            cls.batches = {other: batch for other, batch in cls.batches.items() if other[0] != owner}
+
+    @classmethod
+    def batch(cls, shape: bpy.types.Object, item: bpy.types.Object, link: str) -> gpu.types.GPUBatch:
         """Batch of a link's triangles, in object space.
 
         Args:
-            shader: of `get_shader`.
             shape: mesh object that shows the link.
             item: the same, evaluated.
             link: name of the link.
@@ -64,35 +77,23 @@ class ShapeBatches:
         mesh, skinned = bpy_access.mesh(item), is_skin(shape)
         owner = shape.session_uid if skinned else mesh.session_uid
         key = (owner, len(mesh.vertices), link if skinned else "")
-        if skinned:
-            cls._update_surface(owner, shape, mesh)
         if key not in cls.batches:
-            positions, normals, faces = cls._skin_triangles(shape, mesh, link) if skinned else read_triangles(mesh)
-            content: Any = {"pos": positions, "normal": normals}
-            indices: Any = faces  # arrays are accepted, although the type stubs exclude them
-            cls.batches[key] = batch_for_shader(shader, "TRIS", content, indices=indices)
+            if skinned:
+                vertices = cls.surfaces[owner][1]
+                faces = cls._skin_triangles(shape, mesh, link)
+            else:
+                positions, normals = read_surface(mesh)
+                vertices = _vertex_buffer(_move_outside(shape, positions, normals), normals)
+                faces = _index_buffer(read_faces(mesh))
+            cls.batches[key] = gpu.types.GPUBatch(type="TRIS", buf=vertices, elem=faces)
         return cls.batches[key]
 
     @classmethod
-    def _update_surface(cls, owner: int, shape: bpy.types.Object, mesh: bpy.types.Mesh) -> None:
-        """Read a skin anew, and remove its batches, if its pose changed."""
-        pose = pose_bytes(shape.parent)
-        if owner not in cls.surfaces or cls.surfaces[owner][0] != pose:
-            cls.surfaces[owner] = pose, *read_surface(mesh)
-            cls.batches = {other: batch for other, batch in cls.batches.items() if other[0] != owner}
-
-    @classmethod
-    def _skin_triangles(
-        cls, shape: bpy.types.Object, mesh: bpy.types.Mesh, link: str
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A link's vertices (V, 3) [m] slightly outside the skin, normals (V, 3), and triangles (T, 3)."""
-        slot = slot_index(shape, link)
-        key = (bpy_access.mesh(shape).session_uid, len(mesh.vertices), slot)
+    def _skin_triangles(cls, shape: bpy.types.Object, mesh: bpy.types.Mesh, link: str) -> gpu.types.GPUIndexBuf:
+        key = (bpy_access.mesh(shape).session_uid, len(mesh.vertices), link)
         if key not in cls.parts:
-            cls.parts[key] = read_part(mesh, slot)
-        used, faces = cls.parts[key]
-        _, positions, normals = cls.surfaces[shape.session_uid]
-        return move_outside(positions[used], normals[used]), normals[used], faces
+            cls.parts[key] = _index_buffer(read_part(mesh, slot_index(shape, link)))
+        return cls.parts[key]
 
     @classmethod
     def get_shader(cls) -> gpu.types.GPUShader:
@@ -129,12 +130,6 @@ def pose_bytes(armature: bpy.types.Object | None) -> bytes:
     return np.array([bone.matrix for bone in bones], np.float32).tobytes()
 
 
-def read_triangles(mesh: bpy.types.Mesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Vertices (V, 3) [m] slightly outside the surface, normals (V, 3), and triangles (T, 3)."""
-    positions, normals = read_surface(mesh)
-    return move_outside(positions, normals), normals, _read_faces(mesh)
-
-
 def read_surface(mesh: bpy.types.Mesh) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (V, 3) [m] and their normals (V, 3)."""
     count = len(mesh.vertices)
@@ -144,14 +139,14 @@ def read_surface(mesh: bpy.types.Mesh) -> tuple[np.ndarray, np.ndarray]:
     return positions, normals
 
 
-def read_part(mesh: bpy.types.Mesh, slot: int) -> tuple[np.ndarray, np.ndarray]:
-    """Indices (V,) of the vertices of a link's triangles, and these triangles (T, 3) as indices into them.
+def read_part(mesh: bpy.types.Mesh, slot: int) -> np.ndarray:
+    """A link's triangles (T, 3), as indices of the skin's vertices.
 
     Args:
         mesh: of a skin.
         slot: index of the link's material slot.
     """
-    faces = _read_faces(mesh)
+    faces = read_faces(mesh)
     slots = np.empty(len(faces), np.int32)
     attribute = mesh.attributes.get(LINK_ATTRIBUTE)
     if attribute is None:
@@ -161,17 +156,32 @@ def read_part(mesh: bpy.types.Mesh, slot: int) -> tuple[np.ndarray, np.ndarray]:
         links: Any = np.empty(len(mesh.polygons), np.int32)
         attribute.data.foreach_get("value", links)  # type: ignore[attr-defined]
         slots = links[slots]
-    used, faces = np.unique(faces[slots == slot], return_inverse=True)
-    return used, faces.reshape(-1, 3).astype(np.int32)
+    return faces[slots == slot]
 
 
-def move_outside(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """Vertices (V, 3) [m] moved along their normals by `SURFACE_OFFSET` of the largest extent."""
-    size = float(np.max(np.ptp(positions, axis=0))) if len(positions) else 0.0
-    return np.asarray(positions + SURFACE_OFFSET * size * normals)
+def _move_outside(item: bpy.types.Object, positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """Vertices (V, 3) [m] of a mesh object, moved along their normals by `SURFACE_OFFSET` of its largest extent."""
+    box = np.array(item.bound_box)
+    return np.asarray(positions + np.float32(SURFACE_OFFSET * (box[6] - box[0]).max()) * normals)
 
 
-def _read_faces(mesh: bpy.types.Mesh) -> np.ndarray:
+def _vertex_buffer(positions: np.ndarray, normals: np.ndarray) -> gpu.types.GPUVertBuf:
+    layout: Any = gpu.types.GPUVertFormat()
+    for name in ("pos", "normal"):
+        layout.attr_add(id=name, comp_type="F32", len=3, fetch_mode="FLOAT")
+    buffer: Any = gpu.types.GPUVertBuf(layout, len(positions))  # arrays are accepted, although the stubs exclude them
+    buffer.attr_fill(id="pos", data=np.ascontiguousarray(positions, np.float32))
+    buffer.attr_fill(id="normal", data=np.ascontiguousarray(normals, np.float32))
+    return buffer
+
+
+def _index_buffer(faces: np.ndarray) -> gpu.types.GPUIndexBuf:
+    triangles: Any = np.ascontiguousarray(faces, np.int32)
+    return gpu.types.GPUIndexBuf(type="TRIS", seq=triangles)
+
+
+def read_faces(mesh: bpy.types.Mesh) -> np.ndarray:
+    """Triangles (T, 3) as indices of vertices."""
     mesh.calc_loop_triangles()
     faces = np.empty((len(mesh.loop_triangles), 3), np.int32)
     mesh.loop_triangles.foreach_get("vertices", faces.ravel())
@@ -189,6 +199,10 @@ def draw_highlights(context: bpy.types.Context, body: bpy.types.Object, highligh
         for link, shape in link_shapes(body)
         if link in highlights and shape.visible_get()
     ]
+    items = {shape: shape.evaluated_get(graph) for _, _, shape in shapes}
+    for shape, item in items.items():
+        if is_skin(shape):
+            ShapeBatches.update_skin(shape, item)
     view = gpu.matrix.get_projection_matrix() @ gpu.matrix.get_model_view_matrix()
     back = context.region_data.view_matrix.inverted().to_3x3() @ Vector((0.0, 0.0, 1.0))
     gpu.state.blend_set("ALPHA")
@@ -200,7 +214,7 @@ def draw_highlights(context: bpy.types.Context, body: bpy.types.Object, highligh
         for tint, link, shape in shapes:
             if through and not tint.shows_through:
                 continue
-            item = shape.evaluated_get(graph)
+            item = items[shape]
             red, green, blue, _ = srgb_to_linear(tint.colour[:3])  # the view converts it to sRGB
             alpha = tint.colour[3]
             placed: Any = view @ item.matrix_world
@@ -209,7 +223,7 @@ def draw_highlights(context: bpy.types.Context, body: bpy.types.Object, highligh
             shader.uniform_float("eye", (eye.x, eye.y, eye.z))
             shader.uniform_float("stripe", STRIPE_WIDTH * drawing.interface_scale() if tint.striped else 1e6)
             shader.uniform_float("tint", (red, green, blue, THROUGH_ALPHA * alpha if through else alpha))
-            ShapeBatches.batch(shader, shape, item, link).draw(shader)
+            ShapeBatches.batch(shape, item, link).draw(shader)
     gpu.state.depth_test_set("NONE")
     gpu.state.face_culling_set("NONE")
     gpu.state.blend_set("NONE")

@@ -11,7 +11,7 @@ import pytest
 from addon import action, armature, inertials
 from addon.authoring import ghost
 from addon.colours import colour_body, interpolate_colour, srgb_to_linear
-from addon.live.link_highlights import read_part, read_surface, read_triangles
+from addon.live.link_highlights import read_faces, read_part, read_surface
 from addon.skin import SOFT_COLOURS, is_skin, material_of, slot_index, soften_borders
 from solver.rig import Rig
 from solver.rigs import hoap3, human
@@ -103,10 +103,10 @@ def test_each_link_is_highlighted_alone(person: Rig) -> None:
     (skin,) = armature.shape_objects(body)
     positions, _ = read_surface(skin.data)
     whole, parts = [], [read_part(skin.data, slot_index(skin, link)) for link in person.links]
-    for used, faces in parts:
-        whole += [tuple(row) for row in used[faces].tolist()]
-    assert len(set(whole)) == len(whole) == len(read_triangles(skin.data)[2])
-    head = positions[parts[person.index("head")][0]]
+    for faces in parts:
+        whole += [tuple(row) for row in faces.tolist()]
+    assert len(set(whole)) == len(whole) == len(read_faces(skin.data))
+    head = positions[np.unique(parts[person.index("head")])]
     assert head[:, 2].min() > person.rest[1][person.index("head"), 2] + person.standing_height - 0.05
 
 
