@@ -15,6 +15,8 @@ from .solver_api import SceneRecording, errors
 
 RECORDING_KEY = "exciting_dance_recording"
 """Custom property of objects and their collection: name of the recording."""
+FORCE_KEY = "exciting_dance_force"
+"""Custom property of an object: it is the arrow of a force."""
 FILES_KEY = "exciting_dance_files"
 """Custom property of an imported recording's collection: its files, one per line."""
 SPAN_KEY = "exciting_dance_span"
@@ -149,6 +151,7 @@ def _add_forces(scene: bpy.types.Scene, collection: bpy.types.Collection, record
             continue
         item = bpy.data.objects.new(f"{name} {plate}", arrow)
         item[RECORDING_KEY] = name
+        item[FORCE_KEY] = True
         item.rotation_mode = "QUATERNION"
         collection.objects.link(item)
         curves = Curves(action, item)

@@ -1,10 +1,7 @@
-"""Renders pictures of the coloured body, one panel per quantity, with Cycles on the CPU; needs no display."""
+"""Paints pictures of the coloured body, one panel per quantity; needs no display."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -13,19 +10,28 @@ from mathutils import Matrix, Vector
 
 from . import bpy_access, convert, meshes
 from .armature import bone_axes, rig_of, shape_objects
-from .colours import colour_body, linear_to_srgb, plain_material, srgb_to_linear
+from .colours import colour_body, plain_material
 from .inertials import read_inertials
 from .legend import make_legend, remove_legends
-from .recording import RECORDING_KEY
+from .painting.bodies import BodyPainter, to_srgb
+from .painting.floor import paint_floor
+from .painting.geometry import GeometryReader
+from .painting.png import write_png
+from .painting.sprites import draw_sprite
+from .painting.view import read_view
+from .recording import FORCE_KEY, RECORDING_KEY
 from .transaction import all_or_nothing
 
 PICTURED_QUANTITIES = ("mass", "change", "determined")
 PANEL_WIDTH, PANEL_HEIGHT = 520, 760
-SAMPLES, LIGHT_SAMPLES, FLAT_SAMPLES = 24, 3, 8
-"""Samples for a picture that the user renders again; for the lighting that all panels share, which is smooth and
-denoised (a fifth of the cost of ten more samples); and for flat colours and text, where they only smooth edges."""
-BACKGROUND = 0.93
-"""sRGB grey of the background."""
+SAMPLING = 3
+"""Samples per pixel along each side."""
+SAMPLES, SAMPLES_WITHOUT_DENOISER = 24, 192
+"""Samples of Cycles, for a picture that the user renders again."""
+FORCE_OPACITY = 0.5
+"""Opacity of a force's arrow where the body hides it."""
+FLOOR_RADIUS = 1.1
+"""[m] Half the size of the light on the floor."""
 AZIMUTH, ELEVATION = np.radians(38.0), np.radians(9.0)
 """[rad] Direction of the camera from the body's front and from the horizon."""
 FIELD_OF_VIEW = np.radians(24.0)
@@ -37,18 +43,7 @@ CAMERA_SHIFT = -0.05
 LEGEND_SIZE, LEGEND_LEFT, LEGEND_LOW = 0.28, -0.46, 0.05
 """Height of the colour bar, its left edge from the centre and its lower edge, as fractions of the picture."""
 STAGE_NAME = "Stage"
-WHITE_PERCENTILE = 92.0
-"""Percentile of the light that counts as white, where colours match the legend exactly."""
-SHADOW_STRENGTH = 0.6
-"""Strength of the shadow on the floor."""
-FLAT_SHADER = {
-    "Base Color": (0.0, 0.0, 0.0, 1.0),
-    "Specular IOR Level": 0.0,
-    "Emission Color": None,
-    "Emission Strength": 1.0,
-}
-"""Shader inputs for exact colours without lighting; None stands for the material's own colour."""
-LIGHTS = (("Key", 1.2, 1.3, 210.0, 3.0), ("Fill", -0.6, 0.6, 60.0, 4.0))
+LIGHTS = (("Key", 0.9, 1.9, 210.0, 3.0), ("Fill", -0.6, 0.6, 60.0, 4.0))
 """Name, azimuth from the body's front [rad], height over distance, power [W], size [m]."""
 LIGHT_DISTANCE, FLOOR_SIZE, SKY_STRENGTH = 4.0, 30.0, 0.9
 SEARCHED_FRAMES = 60
@@ -74,124 +69,40 @@ def render_body(
         stage = _build_stage(context, armature)
         _set_render_settings(scene)
         remove_legends(scene)
-        light = _render_light(context)
         panels: list[np.ndarray] = []
         for quantity in reversed(known):  # the first quantity comes last because it stays
             remove_legends(scene)
             shown = colour_body(scene, armature, quantity)
-            with flat_colours(scene):
-                body = _render_array(scene, FLAT_SAMPLES)
             legend = make_legend(stage, shown)
             _attach_to_camera(legend, bpy_access.require(scene.camera, "camera"))
-            with render_only(scene, (legend, *legend.children)):
-                panels.insert(0, compose_panel(light, body, _render_array(scene, FLAT_SAMPLES)))
-        _save_image(np.concatenate(panels, axis=1), path)
+            panels.insert(0, _paint_panel(context, armature, legend))
+        write_png(path, np.concatenate(panels, axis=1))
     return path
 
 
-def compose_panel(light: np.ndarray, body: np.ndarray, legend: np.ndarray) -> np.ndarray:
-    """Compose a panel (rows, columns, 3) in sRGB from three linear images (rows, columns, 4) with associated alpha.
-
-    Args:
-        light: everything white in the scene's light, with shadows on the floor.
-        body: the same view in flat colours.
-        legend: the legend alone.
-    """
-    cover = body[:, :, 3:]
-    shadow = np.clip((light[:, :, 3:] - cover) / np.maximum(1.0 - cover, 1e-3), 0.0, 1.0) * SHADOW_STRENGTH
-    white = np.percentile(light[:, :, :3][cover[:, :, 0] > 0.99], WHITE_PERCENTILE) if (cover > 0.99).any() else 1.0
-    lit = body[:, :, :3] * light[:, :, :3] / (white * np.maximum(cover, 1e-3))
-    page = np.full(3, srgb_to_linear((BACKGROUND,) * 3)[:3])
-    picture = lit + (1.0 - cover) * (1.0 - shadow) * page
-    picture = legend[:, :, :3] + (1.0 - legend[:, :, 3:]) * picture
-    return linear_to_srgb(np.clip(picture, 0.0, 1.0))
-
-
-@contextmanager
-def flat_colours(scene: bpy.types.Scene) -> Iterator[None]:
-    """Within this context all objects have flat colours, and the floor is hidden."""
-    shaders = [m.node_tree.nodes["Principled BSDF"] for m in bpy.data.materials if _has_shader(m)]
-    kept = [[_input_value(shader, name) for name in FLAT_SHADER] for shader in shaders]
-    for shader in shaders:
-        colour = _input_value(shader, "Base Color")
-        if _input_value(shader, "Emission Strength") == 0.0:
-            _move_link(shader, "Base Color", "Emission Color")
-            for name, value in FLAT_SHADER.items():
-                shader.inputs[name].default_value = colour if value is None else value
-    floor = bpy.data.objects["Floor"]
-    floor.hide_render = True
-    try:
-        yield
-    finally:
-        floor.hide_render = False
-        for shader, values in zip(shaders, kept):
-            if values[list(FLAT_SHADER).index("Emission Strength")] == 0.0:
-                _move_link(shader, "Emission Color", "Base Color")
-            for name, value in zip(FLAT_SHADER, values):
-                shader.inputs[name].default_value = value
+def _paint_panel(context: bpy.types.Context, armature: bpy.types.Object, legend: bpy.types.Object) -> np.ndarray:
+    """Paint the body as it is coloured, what was recorded with it, and the legend: (H, W, 3) sRGB, 8 bits."""
+    graph = context.evaluated_depsgraph_get()
+    view = read_view(bpy_access.scene(context), graph)
+    floor = paint_floor(view, convert.to_array(bpy.data.objects["Floor"].matrix_world), FLOOR_RADIUS)
+    lamp = convert.to_array(bpy.data.objects["Key"].matrix_world)[:3, 2]
+    picture = to_srgb(floor.picture)
+    painter = BodyPainter(view, floor, lamp, exact_colours=True, sampling=SAMPLING)
+    shown = _pictured_objects(context, armature)
+    painter.paint(picture, floor.picture, GeometryReader().gather(shown, graph))
+    for item in (item for item in shown if FORCE_KEY in item):
+        sprite = draw_sprite(view, item.evaluated_get(graph))
+        sprite.opacity *= FORCE_OPACITY
+        sprite.blend(picture)
+    for item in (legend, *legend.children):
+        draw_sprite(view, item.evaluated_get(graph)).blend(picture)
+    return picture
 
 
-@contextmanager
-def render_only(scene: bpy.types.Scene, items: tuple[bpy.types.Object, ...]) -> Iterator[None]:
-    """Within this context only these objects are rendered."""
-    hidden = [item for item in scene.objects if item not in items and item.type != "CAMERA" and not item.hide_render]
-    for item in hidden:
-        item.hide_render = True
-    try:
-        yield
-    finally:
-        for item in hidden:
-            item.hide_render = False
-
-
-def _render_light(context: bpy.types.Context) -> np.ndarray:
-    """Render everything in white: the lighting, which all panels share."""
-    white = plain_material("White", (1.0, 1.0, 1.0))
-    layer = context.view_layer
-    layer.material_override = white
-    try:
-        return _render_array(bpy_access.scene(context), LIGHT_SAMPLES, denoise=True)
-    finally:
-        layer.material_override = None
-        bpy.data.materials.remove(white)
-
-
-def _render_array(scene: bpy.types.Scene, samples: int, *, denoise: bool = False) -> np.ndarray:
-    """Render to an array (rows, columns, 4), linear, with associated alpha, bottom row first."""
-    render, cycles = scene.render, scene.cycles  # type: ignore[attr-defined]
-    before = cycles.samples, cycles.use_denoising, render.image_settings.file_format, render.filepath
-    cycles.samples, cycles.use_denoising, render.image_settings.file_format = samples, denoise, "OPEN_EXR"
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            render.filepath = str(Path(folder) / "shot.exr")
-            bpy.ops.render.render(write_still=True)
-            image = bpy.data.images.load(render.filepath)
-            width, height = (image.size[side] for side in (0, 1))  # type: ignore[index]
-            values = np.empty(width * height * 4, np.float32)
-            image.pixels.foreach_get(values)
-            bpy.data.images.remove(image)
-    finally:
-        cycles.samples, cycles.use_denoising, render.image_settings.file_format, render.filepath = before
-    return values.reshape(height, width, 4)
-
-
-def _has_shader(material: bpy.types.Material) -> bool:
-    return material.node_tree is not None and "Principled BSDF" in material.node_tree.nodes
-
-
-def _move_link(shader: bpy.types.Node, name: str, other: str) -> None:
-    """Move the link of an input, if it has one, to another input of the shader."""
-    tree = shader.id_data
-    assert isinstance(tree, bpy.types.NodeTree)
-    for link in shader.inputs[name].links or ():
-        source = bpy_access.require(link.from_socket, "source of a node's link")
-        tree.links.remove(link)
-        tree.links.new(source, shader.inputs[other])
-
-
-def _input_value(shader: bpy.types.Node, name: str) -> float | tuple[float, ...]:
-    value = shader.inputs[name].default_value  # type: ignore[attr-defined]
-    return value if isinstance(value, float) else tuple(value)
+def _pictured_objects(context: bpy.types.Context, armature: bpy.types.Object) -> list[bpy.types.Object]:
+    """Shapes of the body, and visible markers and forces."""
+    recorded = [item for item in context.visible_objects if RECORDING_KEY in item and not item.hide_render]
+    return [*shape_objects(armature), *recorded]
 
 
 def _most_bent_frame(scene: bpy.types.Scene, armature: bpy.types.Object) -> int:
@@ -251,8 +162,7 @@ def _picture_points(context: bpy.types.Context, armature: bpy.types.Object) -> n
     """Points (P, 3) [m] that must be in the picture: vertices of shapes, forces and markers."""
     graph = context.evaluated_depsgraph_get()
     clouds = []
-    recorded = [item for item in context.visible_objects if RECORDING_KEY in item and not item.hide_render]
-    for item in (*shape_objects(armature), *recorded):
+    for item in _pictured_objects(context, armature):
         shown = item.evaluated_get(graph)
         matrix, mesh = convert.to_array(shown.matrix_world), bpy_access.mesh(shown)
         vertices = np.empty(3 * len(mesh.vertices))
@@ -302,14 +212,24 @@ def _attach_to_camera(legend: bpy.types.Object, camera: bpy.types.Object) -> Non
     )
 
 
+def has_denoiser() -> bool:
+    """Whether this Blender's Cycles can remove noise; Debian's cannot."""
+    try:
+        import _cycles  # type: ignore[import-not-found]
+    except ImportError:
+        return False
+    return bool(getattr(_cycles, "with_openimagedenoise", False))
+
+
 def _set_render_settings(scene: bpy.types.Scene) -> None:
     render = scene.render
     render.engine, render.film_transparent = "CYCLES", True  # type: ignore[assignment]
     render.resolution_x, render.resolution_y, render.resolution_percentage = PANEL_WIDTH, PANEL_HEIGHT, 100
     render.image_settings.file_format, render.image_settings.color_mode = "PNG", "RGBA"
     cycles = scene.cycles  # type: ignore[attr-defined]
-    cycles.device, cycles.samples = "CPU", SAMPLES
-    cycles.use_denoising, cycles.denoising_prefilter = True, "FAST"
+    denoiser = has_denoiser()
+    cycles.device, cycles.samples = "CPU", SAMPLES if denoiser else SAMPLES_WITHOUT_DENOISER
+    cycles.use_denoising, cycles.denoising_prefilter = denoiser, "FAST"
     cycles.max_bounces, cycles.use_light_tree = 0, False  # white objects on a white background need no indirect light
     if hasattr(cycles, "denoising_quality"):
         cycles.denoising_quality = "FAST"
@@ -320,11 +240,3 @@ def _set_render_settings(scene: bpy.types.Scene) -> None:
         world.use_nodes = True
     sky = world.node_tree.nodes["Background"]
     sky.inputs["Color"].default_value, sky.inputs["Strength"].default_value = (1.0, 1.0, 1.0, 1.0), SKY_STRENGTH
-
-
-def _save_image(picture: np.ndarray, path: Path) -> None:
-    image = bpy.data.images.new("picture", picture.shape[1], picture.shape[0])
-    image.pixels.foreach_set(np.dstack([picture, np.ones(picture.shape[:2])]).astype(np.float32).ravel())  # type: ignore[arg-type]
-    image.filepath_raw, image.file_format = str(path), "PNG"
-    image.save()
-    bpy.data.images.remove(image)

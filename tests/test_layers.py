@@ -95,7 +95,9 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"character_bones"}),
     frozenset({"action", "inertials", "jobs", "pose_writer", "scores"}),
     frozenset({"character", "colours", "dance_moves"}),
-    frozenset({"drawing", "ellipsoids", "legend", "recording", "key_reduction", "armature_recording", "viewport"}),
+    frozenset(
+        {"drawing", "ellipsoids", "legend", "painting", "recording", "key_reduction", "armature_recording", "viewport"}
+    ),
     frozenset({"marker_list", "properties", "render"}),
     frozenset({"study"}),
     frozenset({"centroidal_overlay", "centroidal_estimates", "marker_errors"}),

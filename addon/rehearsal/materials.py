@@ -10,6 +10,7 @@ import numpy as np
 
 from ..action import CONSTANT, LINEAR, Curves
 from ..colours import srgb_to_linear
+from ..painting.bodies import CORE_OPACITY, OUTLINE_OPACITY
 
 LEFT_COLOUR, RIGHT_COLOUR, MIDDLE_COLOUR = (0.16, 0.44, 0.80), (0.86, 0.30, 0.22), (0.74, 0.74, 0.77)
 """sRGB colours of the body's sides, so that learners see left and right."""
@@ -23,8 +24,6 @@ TEXT_COLOUR, DARK_COLOUR, PLATE_COLOUR, FLOOR_COLOUR = (
 EMISSION, RIM_EMISSION = 0.5, 0.45
 """Emission of a material as a fraction of its colour (instead of soft shadows, which need samples), and factor of the
 emission at the outline."""
-OUTLINE_OPACITY, CORE_OPACITY = 0.98, 0.30
-"""Opacity of the ghost at its outline, and where it faces the viewer."""
 OUTLINE_WIDTH = 0.55
 """Width of the ghost's outline, as the blend of a Layer Weight node."""
 

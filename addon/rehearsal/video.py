@@ -6,10 +6,8 @@ import json
 import os
 import shutil
 import signal
-import struct
 import sys
 import traceback
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,8 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 import bpy
-import numpy as np
 
+from ..painting.png import write_png
 from ..solver_api import (
     create_locked_folder,
     errors,
@@ -268,19 +266,6 @@ def set_media_type(settings: bpy.types.ImageFormatSettings, kind: Literal["IMAGE
     """Choose between ``"IMAGE"`` and ``"VIDEO"``, which Blender 5 does before the file format."""
     if hasattr(settings, "media_type"):
         settings.media_type = kind
-
-
-def write_png(path: Path, picture: np.ndarray) -> None:
-    """Write a picture (H, W, 3), 8 bits, lightly compressed: these files live until the video is encoded."""
-    high, wide, _ = picture.shape
-    rows = np.zeros((high, 1 + 3 * wide), np.uint8)  # the first byte of a row is its filter
-    rows[:, 1:] = picture.reshape(high, -1)
-    header = struct.pack(">IIBBBBB", wide, high, 8, 2, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), 1)), (b"IEND", b""))
-    with path.open("wb") as stream:
-        stream.write(b"\x89PNG\r\n\x1a\n")
-        for kind, data in chunks:
-            stream.write(struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)))
 
 
 @contextmanager

@@ -11,18 +11,25 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.armature import shapes_of
+from addon.colours import colour_body, linear_to_srgb
+from addon.inertials import write_inertials
+from addon.painting.png import write_png
+from addon.painting.rasterise import rasterise
 from addon.rehearsal.dance import RehearsedDance
 from addon.rehearsal.options import Film, RehearsalOptions, Rendering, Staging
 from addon.rehearsal.painter import FramePainter
-from addon.rehearsal.rasterise import rasterise
 from addon.rehearsal.rehearse import plan_rehearsal
 from addon.rehearsal.scene import build_scene, remove_added_data
-from addon.rehearsal.video import set_engine, write_png
+from addon.rehearsal.video import set_engine
+from addon.render import PANEL_HEIGHT, PANEL_WIDTH, PICTURED_QUANTITIES, render_body
+from addon.skin import material_of
 from solver.errors import InvalidValue
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from tests.addon.scenes import build
 from tests.addon.test_rehearsal import danced, picture
+from tests.addon.test_scene import found
 
 SIZE = 40, 30
 WIDE = Staging(size=(192, 108))
@@ -146,3 +153,23 @@ def test_images_hold_exactly_the_picture(tmp_path: Path) -> None:
     image.pixels.foreach_get(values)
     bpy.data.images.remove(image)
     np.testing.assert_allclose(values.reshape(5, 7, 4)[::-1, :, :3], shown / 255.0, atol=1e-6)
+
+
+def test_a_picture_has_the_legends_colours(empty_scene: None, tmp_path: Path) -> None:
+    """The torso has the colour of its mass, its brightest part exactly; there is a panel for each quantity."""
+    rig = human(1.7, 65.0, "female")
+    body = build(rig)
+    write_inertials(body, found(rig))
+    path = render_body(bpy.context, body, tmp_path / "body.png")
+    image = bpy.data.images.load(str(path))
+    wide, high = image.size[0], image.size[1]
+    values = np.empty(wide * high * 4, np.float32)
+    image.pixels.foreach_get(values)
+    shown = values.reshape(high, wide, 4)[::-1, :, :3]
+    assert (wide, high) == (len(PICTURED_QUANTITIES) * PANEL_WIDTH, PANEL_HEIGHT)
+    colour_body(bpy.context.scene, body, "mass")
+    material = material_of(shapes_of(body)["torso"], "torso")
+    assert material is not None
+    wanted = linear_to_srgb(np.array(material.diffuse_color)[:3])
+    near = np.abs(shown[:, :PANEL_WIDTH] - wanted).max(axis=2) < 1.5 / 255.0
+    assert near.sum() > 500

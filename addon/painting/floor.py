@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import bpy
 import numpy as np
 
-from .. import convert
 from ..colours import srgb_to_linear
 from .view import View
 
-FLOOR_CENTRE, FLOOR_EDGE, BACKGROUND = (0.955, 0.96, 0.965), (0.83, 0.84, 0.86), (0.80, 0.815, 0.84)
+FLOOR_CENTRE, FLOOR_EDGE, BACKGROUND = (0.965, 0.968, 0.972), (0.875, 0.88, 0.895), (0.85, 0.86, 0.88)
 """sRGB of the floor in the light's centre and outside, and of what is beyond it."""
 POOL, HORIZON = 2.0, 11.0
 """Radius of the light on the floor, and distance at which the floor has the background's colour, in radii of the
@@ -52,10 +50,14 @@ class Floor:
         return found
 
 
-def paint_floor(view: View, item: bpy.types.Object) -> Floor:
-    """Paint the floor of a rehearsal scene, a disc in its own plane z = 0, as far as the camera sees."""
-    radius = 0.5 * float(item.dimensions.x)
-    place = convert.to_array(item.matrix_world)
+def paint_floor(view: View, place: np.ndarray, radius: float) -> Floor:
+    """Paint a floor as far as the camera sees.
+
+    Args:
+        view: the camera.
+        place: (4, 4) pose of the floor in the world; it lies in its plane z = 0.
+        radius: [m] of what happens on it.
+    """
     origin, normal = place[:3, 3], place[:3, 2] / np.linalg.norm(place[:3, 2])
     axes = place[:3, :2].T / np.linalg.norm(place[:3, :2], axis=0)[:, None]
     start, away = view.rays()

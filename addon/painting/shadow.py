@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .floor import Floor
 from .geometry import Geometry
-from .painted_floor import Floor
 from .rasterise import front_faces, rasterise
 
 TEXEL, BIAS, BLUR = 0.0045, 0.015, 3
 """Size of a shadow map's texel, and distance within which a surface does not shade itself, in radii of the dance; blur
 in texels."""
-FLOOR_SHADOW, CONTACT_SHADOW = 0.55, 0.55
+SLOPE_BIAS = 2.0
+"""Addition to that distance for a texel of depth over a texel of width."""
+FLOOR_SHADOW, CONTACT_SHADOW = 0.45, 0.5
 """Strength of the lamp's shadow on the floor, and of the darkening where the body touches it."""
 CONTACT_TEXEL, CONTACT_HEIGHT, CONTACT_BLUR = 0.0075, 0.035, 4
 """Texel of the map of what is near the floor, and height at which the darkening falls to 1/e, in radii of the dance;
@@ -51,10 +53,18 @@ class ShadowMap:
         plane = np.array([[x, y] for x in (self.low[0], high[0]) for y in (self.low[1], high[1])])
         return plane @ self.basis[:2]
 
-    def lit(self, points: np.ndarray) -> np.ndarray:
-        """How much of the lamp points (N, 3) of the bodies see: 0 to 1."""
+    def lit(self, points: np.ndarray, across: np.ndarray) -> np.ndarray:
+        """How much of the lamp points of the bodies see: 0 to 1.
+
+        Args:
+            points: (N, 3) [m] in the world.
+            across: (N,) cosine of the angle between the surface's normal and the lamp.
+        """
         seen = points @ self.basis.T
-        texel, limit, depth = self.texels(seen), -seen[:, 2] - np.float32(BIAS / TEXEL * self.texel), self.depth.ravel()
+        cosine = np.clip(across, 0.1, 1.0)
+        slope = np.sqrt(1.0 - cosine * cosine) / cosine  # over a texel a slanted surface is deeper by so many texels
+        bias = np.float32(self.texel) * (np.float32(BIAS / TEXEL) + SLOPE_BIAS * slope)
+        texel, limit, depth = self.texels(seen), -seen[:, 2] - bias, self.depth.ravel()
         columns = self.depth.shape[1]
         lit = np.zeros(len(points), np.float32)
         for step in (0, columns + 1, columns - 1, 1 - columns, -1 - columns):
@@ -104,7 +114,7 @@ def cast_shadow(body: Geometry, basis: np.ndarray, radius: float) -> ShadowMap:
     low = points[:, :2].min(axis=0) - border
     size = np.ceil((points[:, :2].max(axis=0) + border - low) / texel).astype(int)
     shown = np.concatenate([(points[:, :2] - low) / texel, -points[:, 2:]], axis=1)
-    toward = np.flatnonzero(~front_faces(shown, body.triangles))  # y points up here
+    toward = np.flatnonzero(~front_faces(shown, body.triangles) | body.two_sided)  # y points up here
     covered = rasterise(shown, body.triangles[toward], (int(size[0]), int(size[1])))
     depth = np.full(size[0] * size[1], np.inf, np.float32)
     depth[covered.samples] = covered.depths

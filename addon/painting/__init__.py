@@ -1,0 +1,1 @@
+"""Pictures painted on the CPU, without display, graphics card or denoiser."""
