@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.contacts.schedule import Schedule, anchors_at
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.feasibility import CheckOptions, FrameChecker, check_motion
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
@@ -73,7 +73,7 @@ def swinging_motion(rig: Rig, frames: int, seed: int = 0, rate: float = RATE) ->
     tangent = np.concatenate([np.zeros((frames, ROOT_NV)), joints], axis=1)
     rates = np.concatenate([np.zeros((frames, ROOT_NV)), reach * frequency * np.cos(angle)], axis=1)
     second = np.concatenate([np.zeros((frames, ROOT_NV)), -reach * frequency**2 * np.sin(angle)], axis=1)
-    q = np.array([pin.integrate(rig.model, rig.neutral, row) for row in tangent])
+    q = np.array([integrate(rig, rig.neutral, row) for row in tangent])
     return Motion(times, q, rates, second)
 
 

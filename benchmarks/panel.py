@@ -112,7 +112,7 @@ def build_dancing_scene(rig: Rig, seconds: float, rate: float) -> bpy.types.Obje
     action.set_frame_rate(scene, rate)
     count = round(seconds * rate) + 1
     q = np.tile(rig.neutral, (SAMPLES, 1))
-    still = np.zeros((SAMPLES, rig.model.nv))
+    still = np.zeros((SAMPLES, rig.nv))
     few = scene_motion(rig, Motion(np.arange(SAMPLES) / rate, q, still, still))
     arrays = {field.name: getattr(few, field.name) for field in fields(SceneMotion)}
     turns = np.arange(count) % SAMPLES

@@ -115,7 +115,7 @@ def postured_rigs(robots: Path | None) -> Iterator[tuple[Rig, np.ndarray]]:
     q = np.array(small.neutral)
     for link, angle in CROUCH:
         for side in ("right", "left"):
-            q[small.model.joints[small.joint(f"{side}_{link}")].idx_q] = angle
+            q[small.q_slices[small.index(f"{side}_{link}")].start] = angle
     yield small, q
     for path in sorted(robots.rglob("*.urdf")) if robots is not None else ():
         rig = from_urdf(path)

@@ -20,7 +20,7 @@ import scipy.linalg
 
 from benchmarks.peak import peak_memory
 from benchmarks.reference import reference_line, to_ordinary
-from solver.dynamics import predicted_wrench, regressor_pieces
+from solver.dynamics import integrate, predicted_wrench, regressor_pieces
 from solver.engine.pinocchio_loader import pin
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_parameters import base_parameters
@@ -66,14 +66,14 @@ class Figure:
 def simulate_trial(rig: Rig, frames: int, base: str) -> Trial:
     """A smooth, simulated motion of sines in every joint with its own wrenches (noise 1 N, 1 N m)."""
     generator = np.random.default_rng(7)
-    count = rig.model.nv
+    count = rig.nv
     times = np.arange(frames) / RATE
     frequencies, phases = generator.uniform(0.2, 1.0, count) * 2 * np.pi, generator.uniform(0, 2 * np.pi, count)
     angles = frequencies * times[:, None] + phases
     moves = 0.4 * np.sin(angles)
     v, a = 0.4 * frequencies * np.cos(angles), -0.4 * frequencies**2 * np.sin(angles)
-    neutral = pin.neutral(rig.model)
-    motion = Motion(times, np.array([pin.integrate(rig.model, neutral, move) for move in moves]), v, a)
+    neutral = rig.neutral
+    motion = Motion(times, np.array([integrate(rig, neutral, move) for move in moves]), v, a)
     wrench = predicted_wrench(rig, motion, rig.prior, axes="world") + generator.standard_normal((frames, 6))
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
     return Trial("simulated", motion, Wrenches(times, ("plate",), wrench[:, None]), np.ones(frames, bool))

@@ -22,8 +22,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from solver.dynamics import predicted_wrench
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate, predicted_wrench
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import PRIORS, ConsistentOptions, consistent
@@ -88,14 +87,14 @@ def other_body(rig: Rig, seed: int = 0) -> InertialParameters:
 def simulate_trial(rig: Rig, truth: InertialParameters, seed: int = 7) -> Trial:
     """Sines in every joint, upright, with the wrench of ``truth`` and noise."""
     generator = np.random.default_rng(seed)
-    count = rig.model.nv
+    count = rig.nv
     times = np.arange(FRAMES) / RATE
     rates, phases = generator.uniform(0.2, 1.0, count) * 2 * np.pi, generator.uniform(0, 2 * np.pi, count)
     # The root turns about one axis only: there, rates of the rotation vector are angular velocities.
     sizes = np.r_[0.1, 0.1, 0.1, 0.0, 0.0, 0.4, np.full(count - 6, 0.4)]
     angles = rates * times[:, None] + phases
-    neutral = pin.neutral(rig.model)
-    q = np.array([pin.integrate(rig.model, neutral, move) for move in sizes * np.sin(angles)])
+    neutral = rig.neutral
+    q = np.array([integrate(rig, neutral, move) for move in sizes * np.sin(angles)])
     v, a = sizes * rates * np.cos(angles), -sizes * rates**2 * np.sin(angles)
     motion = Motion(times, q, v, a)
     wrench = predicted_wrench(rig, motion, truth, axes="world") + NOISE * generator.standard_normal((FRAMES, 6))

@@ -56,7 +56,7 @@ def posture(rig: Rig, wanted: Mapping[str, np.ndarray], start: np.ndarray | None
     Raises:
         AssertionError: none was found.
     """
-    nv = rig.model.nv
+    nv = rig.nv
     lower = np.concatenate([np.full(ROOT_NV, -10.0), np.maximum(rig.limits.lower + 0.02, -10.0)])
     upper = np.concatenate([np.full(ROOT_NV, 10.0), np.minimum(rig.limits.upper - 0.02, 10.0)])
     rest = start_of(rig) if start is None else start
@@ -88,7 +88,7 @@ def posture(rig: Rig, wanted: Mapping[str, np.ndarray], start: np.ndarray | None
 
 def start_of(rig: Rig) -> np.ndarray:
     """Flat coordinates near to hands and knees."""
-    y = np.zeros(rig.model.nv)
+    y = np.zeros(rig.nv)
     y[:ROOT_NV] = [0.11, 0.0, 0.5, 0.0, np.pi / 2, 0.0]
     firsts = np.cumsum([0, *(joint.nv for joint in rig.joints)])
 

@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from solver.dynamics import base_index, link_motions, predicted_wrench
-from solver.engine.pinocchio_loader import pin
-from solver.joints import Limits
+from solver import so3
+from solver.dynamics import base_index, integrate, link_motions, predicted_wrench
+from solver.inertials import PER_LINK, InertialParameters
+from solver.joints import KINDS, ROOT_NV, Joint, Limits
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.trial import Trial
 from solver.wrenches import Wrenches
-from tests.pinocchio_models import inertials_of, joints_of
+
+UNIT = np.eye(3)
 
 
-def rig_of(model: pin.Model, name: str = "test rig") -> Rig:
-    """A rig around a Pinocchio model with a free-flyer root, links named as the joints."""
-    links = tuple(model.names)[1:]
+def joint(
+    kind: str,
+    parent: int,
+    name: str,
+    *,
+    axes: object = (),
+    position: np.ndarray | None = None,
+    rotation: np.ndarray | None = None,
+) -> Joint:
+    """A joint, by default at its parent's origin with its axes."""
+    place = np.zeros(3) if position is None else np.asarray(position, float)
+    return Joint(name, kind, parent, place, UNIT if rotation is None else rotation, np.asarray(axes, float))
+
+
+def rig_of(joints: Sequence[Joint], prior: InertialParameters | None = None, name: str = "test rig") -> Rig:
+    """A rig of joints, links named as they are; massless if no prior is given."""
+    links = tuple(joint.name for joint in joints)
     return Rig(
         name,
         links,
-        joints_of(model),
-        inertials_of(links, model),
-        Limits.none(model.nv - 6),
+        tuple(joints),
+        prior or InertialParameters(links, np.zeros((len(links), PER_LINK))),
+        Limits.none(sum(joint.nv for joint in joints) - ROOT_NV),
         boxes=np.zeros((len(links), 2, 3)),
         tips=np.zeros((len(links), 3)),
     )
@@ -32,51 +50,83 @@ def mixed_rig(seed: int = 0) -> Rig:
     """A tree with revolute, unaligned, spherical and prismatic joints at random places, with random bodies."""
     generator = np.random.default_rng(seed)
     axis = generator.standard_normal(3)
-    joints = (
-        ("root", pin.JointModelFreeFlyer(), 0),
-        ("hinge", pin.JointModelRX(), 1),
-        ("ball", pin.JointModelSpherical(), 2),
-        ("slider", pin.JointModelPZ(), 2),
-        ("skew", pin.JointModelRevoluteUnaligned(axis / np.linalg.norm(axis)), 3),
-        ("end", pin.JointModelRZ(), 5),
-        ("other", pin.JointModelRY(), 1),
+    kinds = (
+        ("root", "free", -1, ()),
+        ("hinge", "revolute", 0, UNIT[:1]),
+        ("ball", "spherical", 1, ()),
+        ("slider", "prismatic", 1, UNIT[2:]),
+        ("skew", "revolute", 2, axis[None] / np.linalg.norm(axis)),
+        ("end", "revolute", 4, UNIT[2:]),
+        ("other", "revolute", 0, UNIT[1:2]),
     )
-    model = pin.Model()
-    for name, joint, parent in joints:
-        placement = pin.SE3(pin.exp3(generator.standard_normal(3)), 0.3 * generator.standard_normal(3))
-        index = model.addJoint(parent, joint, pin.SE3.Identity() if parent == 0 else placement, name)
+    return _random_bodies("mixed joints", kinds, generator)
+
+
+def every_joint_rig(seed: int = 0) -> Rig:
+    """A random tree, listed depth first, with two joints of every kind at random places, with random bodies."""
+    generator = np.random.default_rng(seed)
+    kinds: list[tuple[str, str, int, np.ndarray]] = [("root", "free", -1, np.zeros((0, 3)))]
+    path = [0]
+    for number, kind in enumerate(generator.permutation([*list(KINDS)[1:]] * 2), start=1):
+        axes = np.linalg.qr(generator.standard_normal((3, 3)))[0][: KINDS[kind][2]]
+        if len(axes) == 1 and generator.random() < 0.4:
+            axes = UNIT[[generator.integers(3)]]
+        path = path[: generator.integers(1, len(path) + 1)]
+        kinds.append((f"{kind} {number}", str(kind), path[-1], axes))
+        path.append(number)
+    return _random_bodies("every joint", kinds, generator)
+
+
+def _random_bodies(
+    name: str, kinds: Sequence[tuple[str, str, int, np.ndarray | tuple[()]]], generator: np.random.Generator
+) -> Rig:
+    joints, masses, coms, inertias = [], [], [], []
+    for called, kind, parent, axes in kinds:
+        turn, place = so3.exp(generator.standard_normal(3)), 0.3 * generator.standard_normal(3)
+        at = {} if parent < 0 else {"position": place, "rotation": turn}
+        joints.append(joint(kind, parent, called, axes=axes, **at))
         spread = generator.standard_normal((3, 3))
-        cloud = 0.05 * spread @ spread.T + 0.01 * np.eye(3)
-        inertia = np.trace(cloud) * np.eye(3) - cloud
-        model.appendBodyToJoint(
-            index,
-            pin.Inertia(1.0 + generator.random(), 0.1 * generator.standard_normal(3), inertia),
-            pin.SE3.Identity(),
-        )
-    return rig_of(model, "mixed joints")
+        cloud = 0.05 * spread @ spread.T + 0.01 * UNIT
+        inertias.append(np.trace(cloud) * UNIT - cloud)
+        masses.append(1.0 + generator.random())
+        coms.append(0.1 * generator.standard_normal(3))
+    links = tuple(joint.name for joint in joints)
+    prior = InertialParameters.from_com(links, np.array(masses), np.array(coms), np.array(inertias))
+    return rig_of(joints, prior, name)
 
 
 def planar_pair(distance: float) -> Rig:
-    """Two links with a hinge about z, ``distance`` along the first one's x."""
-    model = pin.Model()
-    model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "one")
-    model.addJoint(1, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([distance, 0.0, 0.0])), "two")
-    for joint in (1, 2):
-        model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.1), pin.SE3.Identity())
-    return rig_of(model, "planar pair")
+    """Two spheres with a hinge about z, ``distance`` along the first one's x."""
+    joints = joint("free", -1, "one"), joint("revolute", 0, "two", axes=UNIT[2:], position=np.array([distance, 0, 0]))
+    prior = InertialParameters.from_com(("one", "two"), np.ones(2), np.zeros((2, 3)), np.array([0.004 * UNIT] * 2))
+    return rig_of(joints, prior, "planar pair")
 
 
 def humanoid_rig() -> Rig:
-    """Pinocchio's sample humanoid, 29 links."""
-    return rig_of(pin.buildSampleModelHumanoid(), "sample humanoid")
+    """A humanoid of 29 links with hinges: two legs and two arms of six joints, two in the chest, two in the neck."""
+    generator, kinds = np.random.default_rng(11), [("root", "free", -1, UNIT[:0])]
+
+    def chain(name: str, parent: int, axes: str) -> int:
+        for number, axis in enumerate(axes):
+            kinds.append((f"{name} {number}", "revolute", parent, UNIT[["xyz".index(axis)]]))
+            parent = len(kinds) - 1
+        return parent
+
+    for side in ("left", "right"):
+        chain(f"{side} leg", 0, "zxyyyx")
+    chest = chain("chest", 0, "zy")
+    for side in ("left", "right"):
+        chain(f"{side} arm", chest, "yxzyzx")
+    chain("neck", chest, "zy")
+    return _random_bodies("humanoid", kinds, generator)
 
 
 def random_motion(rig: Rig, frames: int, seed: int = 0, *, start: float = 0.0, still: bool = False) -> Motion:
     """Independent random states, 100 a second; standing still in random postures if ``still``."""
     generator = np.random.default_rng(seed)
-    neutral = pin.neutral(rig.model)
-    q = np.array([pin.integrate(rig.model, neutral, generator.standard_normal(rig.model.nv)) for _ in range(frames)])
-    v, a = generator.standard_normal((2, frames, rig.model.nv)) * (0.0 if still else 2.0)
+    neutral = rig.neutral
+    q = np.array([integrate(rig, neutral, generator.standard_normal(rig.nv)) for _ in range(frames)])
+    v, a = generator.standard_normal((2, frames, rig.nv)) * (0.0 if still else 2.0)
     return Motion(start + 0.01 * np.arange(frames), q, v, a)
 
 

@@ -26,6 +26,7 @@ from solver.rigs import human
 from solver.signals import smooth_motion
 from solver.trial import Recording
 from solver.wrenches import Wrenches
+from tests.joint_entries import entry
 
 HEIGHT, MASS, SEX = 1.75, 72.8, "male"
 RATE = 100.0
@@ -168,7 +169,7 @@ def _stepping(
     targets[:, :, 0] += advance[:, :, 0]
     targets[:, :, 2] += advance[:, :, 1]
     legs = [f"{side}_{part}" for side in SIDES for part in ("thigh", "shank", "foot")]
-    joints = [rig.model.joints[rig.joint(leg)] for leg in legs]
+    joints = [entry(rig, leg) for leg in legs]
     columns = np.concatenate([np.arange(j.idx_v, j.idx_v + j.nv) for j in joints])
     places = np.concatenate([np.arange(j.idx_q, j.idx_q + j.nq) for j in joints])
     workspace, legs_now = Workspace(rig), start[places]
@@ -201,7 +202,7 @@ def _upper_body(rig: Rig, gait: Gait, start: np.ndarray, times: np.ndarray) -> n
     ]  # fmt: skip
     steps = np.zeros((len(times), rig.nv))
     for link, values in swings:
-        first = rig.model.joints[rig.joint(link)].idx_v
+        first = rig.v_slices[rig.index(link)].start
         steps[:, first : first + values.shape[1]] = values
     steps[:, 5] = 0.05 * np.sin(angle)
     for k, step in enumerate(steps):

@@ -33,7 +33,7 @@ def card(title: str) -> str:
 
 def size(rig: Rig) -> str:
     """Counts as on the cards."""
-    return f"{len(rig.links)} links, {rig.model.nv - 6} joint degrees of freedom"
+    return f"{len(rig.links)} links, {rig.nv - 6} joint degrees of freedom"
 
 
 @pytest.mark.parametrize(

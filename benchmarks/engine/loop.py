@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solver.dynamics import predicted_wrench
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate, predicted_wrench
 from solver.identification.comparison import fit_wrenches
 from solver.identification.identify import IdentifyOptions, identify_trials
-from solver.inertials import InertialParameters
+from solver.inertials import GRAVITY, InertialParameters
 from solver.rig import Rig
 from solver.signals import PRESETS, NoiseReplicas, light_preset, low_pass, noise_floor, smooth_motion
 from solver.trial import Trial
@@ -85,10 +84,10 @@ def simulate_sensors(rig: Rig, performance: Performance, sensors: Sensors, seed:
     """
     generator = np.random.default_rng(seed)
     motion, preset = performance.motion, PRESETS[sensors.preset]
-    scale = np.full(rig.model.nv, sensors.angle)
+    scale = np.full(rig.nv, sensors.angle)
     scale[:3] = sensors.position
-    noise = scale * generator.standard_normal((len(motion), rig.model.nv))
-    q = np.array([pin.integrate(rig.model, frame, step) for frame, step in zip(motion.q, noise)])
+    noise = scale * generator.standard_normal((len(motion), rig.nv))
+    q = np.array([integrate(rig, frame, step) for frame, step in zip(motion.q, noise)])
     light = light_preset(preset, TRIAL_RATE)
     smooth = smooth_motion(rig, motion.times, q, light)
     weight = performance.standing[:, 2].sum()
@@ -114,7 +113,7 @@ def close_loop(
     required to agree, since the change does not.
     """
     trial = simulate_sensors(rig, performance, sensors, seed)
-    gravity = float(np.linalg.norm(rig.model.gravity.linear))
+    gravity = GRAVITY
     mass = float(performance.standing[:, 2].sum()) / gravity
     options = IdentifyOptions(total_mass=mass, symmetric=False, bootstrap=0)
     found = identify_trials(rig, [trial], options)

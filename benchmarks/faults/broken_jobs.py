@@ -174,7 +174,7 @@ def jobs(stage: Stage) -> Iterator[BrokenJob]:
 def prepare(stage: Stage) -> None:
     """Files of another rig."""
     rig = human(1.75, 70.0, "male")
-    times, zeros = [0.0, 0.5], [[0.0] * rig.model.nv] * 2
+    times, zeros = [0.0, 0.5], [[0.0] * rig.nv] * 2
     motion = Motion(times, [rig.neutral] * 2, zeros, zeros)  # type: ignore[arg-type]
     record = MotionRecord("other", rig, motion, scene_motion(rig, motion))
     MOTION.write(stage.folder / "other.motion.npz", record)

@@ -28,7 +28,7 @@ from solver.dance.authoring.timeline import read_timeline_dance
 from solver.dance.workflows.check import check
 from solver.dance.workflows.edited_dance import EditedDance
 from solver.dance.workflows.repair import repair
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import centroidal_momentum, com_trajectory
 from solver.motion import Motion
 from solver.rig import GRAVITY, Rig
 from solver.rigs import hoap3, hrp2, human
@@ -247,11 +247,8 @@ def measure_flight(rig: Rig, motion: Motion, keyed: AuthoredDance) -> tuple[floa
 
     Of the momentum in the first instant of the flight, and of the largest angular momentum on the ground.
     """
-    data = rig.model.createData()
-    places, momenta = np.empty((len(motion.times), 3)), np.empty((len(motion.times), 6))
-    for frame, (q, v) in enumerate(zip(motion.q, motion.v)):
-        pin.computeCentroidalMomentum(rig.model, data, q, v)
-        places[frame], momenta[frame] = pin.centerOfMass(rig.model, data, q), data.hg.vector
+    places = com_trajectory(rig, motion, rig.prior)
+    momenta = centroidal_momentum(rig, motion, rig.prior).momentum
     flight = next(phase for phase in keyed.schedule.phases if phase.airborne)
     air = (motion.times > flight.start) & (motion.times < flight.stop)
     since = motion.times[air] - flight.start

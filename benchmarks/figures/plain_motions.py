@@ -143,7 +143,7 @@ def _swing_leg(parent: TransitionPlanner, y: np.ndarray, sign: float) -> np.ndar
     legged, y = parent.legged, y.copy()
     for side, own in (("right", sign), ("left", -sign)):
         shoulder = next(link for link in legged.rig.links if link.startswith(side) and _is_arm(link))
-        column = legged.rig.model.joints[legged.rig.joint(shoulder)].idx_v
+        column = legged.rig.v_slices[legged.rig.index(shoulder)].start
         y[column] = np.clip(y[column] + own * SWING, legged.lower[column] + 0.02, legged.upper[column] - 0.02)
     return y
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from solver.demo.person import Person, simulate_person
 from solver.demo.run import InertialError, inertial_error
-from solver.dynamics import predicted_wrench
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate, predicted_wrench
 from solver.identification.comparison import AXES, compare
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
@@ -121,15 +120,15 @@ def _error_row(what: str, data: str, value: float, unit: str, must: Bound, note:
 
 def _track(body: Person, trial: Trial, seed: int) -> TrialRecord:
     generator = np.random.default_rng((SEED, seed))
-    model, exact = body.rig.model, trial.motion
+    rig, exact = body.rig, trial.motion
     every = round(exact.rate / FRAME_RATE)
     times, q = exact.times[::every], exact.q[::every]
-    scale = np.full(model.nv, NOISE[2])
+    scale = np.full(rig.nv, NOISE[2])
     scale[:3], scale[3:ROOT_NV] = NOISE[:2]
-    noise = scale * generator.standard_normal((len(times), model.nv))
-    q = np.array([pin.integrate(model, frame, step) for frame, step in zip(q, noise)])
+    noise = scale * generator.standard_normal((len(times), rig.nv))
+    q = integrate(rig, q, noise)
     count = len(times)
-    tracked = TrackedMotion(times, q, np.zeros((count, model.nv)), (), np.zeros((count, 0)), np.ones(count, bool))
+    tracked = TrackedMotion(times, q, np.zeros((count, rig.nv)), (), np.zeros((count, 0)), np.ones(count, bool))
     return TrialRecord(Recording(trial.name, wrenches=trial.wrenches), tracked)
 
 

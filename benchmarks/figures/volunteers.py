@@ -194,12 +194,12 @@ def _motion(
 ) -> Motion:
     """Slow sinusoids in the joints about a posture with bent knees and the arms away; the body turns a little."""
     base = standing_posture(rig, CENTRES)
-    size = np.zeros(rig.model.nv)
+    size = np.zeros(rig.nv)
     size[:6] = 0.05, 0.05, 0.05, 0.15, 0.2, 0.2
     for ending, values in amplitudes:
         for link in rig.links:
             if link.endswith(ending):
-                at = rig.model.joints[rig.joint(link)].idx_v
+                at = rig.v_slices[rig.index(link)].start
                 size[at : at + len(values)] = values
     phase = 2.0 * np.pi * generator.uniform(size=len(size))
     pulse = 2.0 * np.pi * generator.uniform(*pulses, len(size))

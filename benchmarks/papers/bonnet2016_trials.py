@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from benchmarks.engine.loop import Sensors, simulate_sensors
 from benchmarks.engine.measure import measure
 from benchmarks.engine.performance import Performance, plan
@@ -17,7 +15,7 @@ from solver.identification.comparison import WrenchFit, fit_wrenches
 from solver.identification.constrained import ConstrainedOptions, constrained
 from solver.identification.error_model.axis_weights import fit_axis_weights
 from solver.identification.identify import IdentifyOptions, identify_trials
-from solver.inertials import InertialParameters
+from solver.inertials import GRAVITY, InertialParameters
 from solver.rig import Rig
 from solver.trial import Trial
 
@@ -98,7 +96,7 @@ def simulate_recording(rig: Rig, shown: PlayedDance, sensors: Sensors, seed: int
     performance = shown.performance
     weight = float(performance.standing[:, 2].sum())
     trial = simulate_sensors(rig, performance.before_fall(BEFORE_FALL), sensors, seed)
-    return RecordedDance(trial, weight / float(np.linalg.norm(rig.model.gravity.linear)), performance.fell, shown.slip)
+    return RecordedDance(trial, weight / GRAVITY, performance.fell, shown.slip)
 
 
 def identify_body(rig: Rig, trial: Trial, mass: float) -> IdentifiedBody:

@@ -18,7 +18,7 @@ from scipy.linalg import solve_banded
 from solver.demo.motions import MotionAmplitudes
 from solver.dynamics import com_trajectory, predicted_wrench
 from solver.engine.pinocchio_loader import pin
-from solver.inertials import InertialParameters
+from solver.inertials import GRAVITY, InertialParameters
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.signals import smooth_motion
@@ -125,7 +125,7 @@ def _balance(rig: Rig, motion: Motion, centre: np.ndarray) -> np.ndarray:
     acceleration, is taken from the motion as it is, and the equation solved for c.
     """
     com = com_trajectory(rig, motion, rig.prior)
-    factor = float(com[:, 2].mean() / np.linalg.norm(rig.model.gravity.linear)) * motion.rate**2
+    factor = float(com[:, 2].mean() / GRAVITY) * motion.rate**2
     bend = np.zeros_like(com[:, :2])
     bend[1:-1] = com[2:, :2] - 2.0 * com[1:-1, :2] + com[:-2, :2]
     rest = compute_pressure(rig, motion, rig.prior) - (com[:, :2] - factor * bend)

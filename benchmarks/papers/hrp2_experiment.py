@@ -30,7 +30,7 @@ from solver.identification.constraints import ConstraintOptions
 from solver.identification.error_model.axis_weights import fit_axis_weights
 from solver.identification.estimate import Estimate
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
-from solver.inertials import InertialParameters
+from solver.inertials import GRAVITY, InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hrp2
@@ -258,4 +258,4 @@ def _wrenches(motion: Motion, values: np.ndarray) -> Wrenches:
 def _measured_mass(rig: Rig, trials: Sequence[Trial]) -> float:
     """[kg] mean vertical force over gravity: over a whole motion from rest to rest the momentum does not change."""
     loads = np.concatenate([trial.wrenches.total[:, 2] for trial in trials])
-    return float(loads.mean() / np.linalg.norm(rig.model.gravity.linear))
+    return float(loads.mean() / GRAVITY)

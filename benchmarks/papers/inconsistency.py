@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from solver.dynamics import predicted_wrench
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate, predicted_wrench
 from solver.errors import SolverError
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.error_model.axis_weights import fit_axis_weights
@@ -63,12 +62,12 @@ class Tally:
 def simulated_trial(seed: int) -> tuple[Rig, Trial, InertialParameters]:
     """A person's rig, a noisy trial of one round, and the truth."""
     person = volunteer(seed)
-    rig, model = person.rig, person.rig.model
+    rig = person.rig
     motion = dance(person, seed, 1)
     generator = np.random.default_rng((seed, 31))
-    noise = ANGLE * generator.standard_normal((len(motion), model.nv))
+    noise = ANGLE * generator.standard_normal((len(motion), rig.nv))
     noise[:, :3] *= PLACE / ANGLE
-    q = np.array([pin.integrate(model, row, step) for row, step in zip(motion.q, noise)])
+    q = integrate(rig, motion.q, noise)
     wrench = predicted_wrench(rig, motion, person.truth, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
     light = light_preset(PRESET, RATE)

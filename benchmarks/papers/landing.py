@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pinocchio as pin
 
+from solver.engine import FrameDynamics
 from solver.identification.base_parameters import base_parameters
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
@@ -88,13 +88,12 @@ def _jump(rig: Rig, truth: InertialParameters, generator: np.random.Generator) -
     waves = Waves.drawn(rig, generator)
     start = take_off(rig, waves, generator)
     levers = LEVER * generator.standard_normal((2, 3))
-    model = rig.with_prior(truth).model
-    data = model.createData()
+    dynamics = FrameDynamics(rig.with_prior(truth).model)
 
     def push(time: float, q: np.ndarray) -> np.ndarray:
         into = max(-time, time - SECONDS, 0.0)
         force = np.array([0.0, 0.0, PUSH * min(1.0, into / RAMP) * MASS * GRAVITY])
-        arm = pin.centerOfMass(model, data, q) + levers[int(time > 0.0)] - q[:3]
+        arm = dynamics.centres_of_mass(q[None])[0] + levers[int(time > 0.0)] - q[:3]
         inverse = to_matrix(q[3:7]).T
         return np.concatenate([inverse @ force, inverse @ np.cross(arm, force)])
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pinocchio as pin
 
 from solver.dynamics import integrate, link_motions
+from solver.engine import FrameDynamics
 from solver.inertials import InertialParameters
 from solver.motion import Markers, Motion
 from solver.rig import ROOT_NV, Rig
@@ -47,13 +47,10 @@ def simulate_driven(
     push: Push | None = None,
 ) -> States:
     """States at the times, which may run backwards; see `simulate_flight`, and what pushes the root."""
-    model = rig.with_prior(truth).model
-    data = model.createData()
+    dynamics = FrameDynamics(rig.with_prior(truth).model)
 
     def acceleration(time: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        mass = pin.crba(model, data, q)
-        mass = np.triu(mass) + np.triu(mass, 1).T
-        bias = pin.nonLinearEffects(model, data, q, v)
+        (bias,), (_, _, (mass,)), _ = dynamics.inverse_dynamics_derivatives(q[None], v[None], np.zeros((1, rig.nv)))
         if drive is None:
             return np.linalg.solve(mass, -bias)
         own = drive(time)

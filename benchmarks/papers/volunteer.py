@@ -119,7 +119,7 @@ def volunteer(seed: int) -> Volunteer:
     usual = default_lengths(HEIGHT, SEX)
     lengths = {name: value * (1.0 + LENGTH_SPREAD * generator.standard_normal()) for name, value in usual.items()}
     rig = human(HEIGHT, MASS, SEX, lengths=lengths)
-    joints = {link: rig.model.jointPlacements[rig.joint(link)].translation for link in rig.links}
+    joints = {link: rig.joints[rig.index(link)].position for link in rig.links}
     placements = tuple(
         MarkerPlacement(
             name, place.link, place.position(joints, HEIGHT) + PLACEMENT_SPREAD * generator.standard_normal(3)

@@ -170,7 +170,7 @@ def _pose_robot(
     reach = gait.speed * gait.step
     for side, sign in zip(SIDES, (1.0, -1.0)):
         for name, share in (("shoulder_pitch", 1.0), ("forearm", 0.5)):
-            column = rig.model.joints[rig.joint(f"{side}_{name}")].idx_v
+            column = rig.v_slices[rig.index(f"{side}_{name}")].start
             y[:, column] += sign * share * ARM_SWING * swing / reach
     spline = make_interp_spline(times, y, k=5)
     rates = spline(times), spline(times, 1), spline(times, 2)

@@ -1,21 +1,37 @@
-"""Rigid-body kinematics and dynamics of a tree, and distances between shapes.
+"""Rigid-body kinematics and dynamics of a tree, and distances between shapes, by one of two engines.
 
-The only package that imports Pinocchio and coal. A `Model` is what `build_model` returns; nothing else of it is used
-outside of this package. Arrays are in the project's conventions, frames first.
+Pinocchio and coal compute wherever they are installed; elsewhere, as on Windows, NumPy and FCL do, by the same
+functions and to 1e-9 (distances to 1e-6). The only package that imports any of these libraries. A `Model` is what
+`build_model` returns; nothing else of it is used outside of this package. Arrays are in the project's conventions,
+frames first.
 """
 
 from __future__ import annotations
 
-from .coal_distances import ShapeDistances, Solid, convex_hull_solid, solid_distance, solid_of
-from .pinocchio_frames import FrameDynamics, difference, integrate
-from .pinocchio_model import LARGEST, Model, build_model
-from .pinocchio_tree import LoadedTree, PosedTree
+from typing import TYPE_CHECKING
 
+from .choice import ENGINES, choose_engine
+
+NAME = choose_engine()
+"""The engine in use, one of `ENGINES`."""
 POSE_SIZE = 12
 """Numbers of one pose: the axes x, y and z of a link in the world (9), then its origin (3)."""
 
+if TYPE_CHECKING or NAME == "pinocchio":
+    from .coal_distances import ShapeDistances, Solid, convex_hull_solid, solid_distance, solid_of
+    from .pinocchio_frames import FrameDynamics, difference, integrate
+    from .pinocchio_model import Model, build_model
+    from .pinocchio_tree import LoadedTree, PosedTree
+else:
+    from .fcl_distances import ShapeDistances, Solid, convex_hull_solid, solid_distance, solid_of
+    from .numpy_configurations import difference, integrate
+    from .numpy_frames import FrameDynamics
+    from .numpy_model import Model, build_model
+    from .numpy_tree import LoadedTree, PosedTree
+
 __all__ = [
-    "LARGEST",
+    "ENGINES",
+    "NAME",
     "POSE_SIZE",
     "FrameDynamics",
     "LoadedTree",

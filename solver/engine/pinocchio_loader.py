@@ -19,8 +19,8 @@ except ImportError:
             import pinocchio as pin
     except ImportError as error:
         raise MissingDependency(
-            "Pinocchio is not installed in this Python: `pip install pin` (Linux, macOS) or "
-            "`conda install -c conda-forge pinocchio` (Windows), then set the preference 'Solver Python' to it"
+            "Pinocchio cannot be loaded in this Python: `pip install --force-reinstall pin`, or set the environment "
+            "variable ENGINE=numpy to compute without it"
         ) from error
 
 __all__ = ["pin"]

@@ -6,9 +6,10 @@ import bpy
 import numpy as np
 
 from addon import armature
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.motion import Motion
 from solver.rig import Rig
+from tests.pinocchio import pin
 
 
 def build(rig: Rig) -> bpy.types.Object:
@@ -22,9 +23,9 @@ def random_motion(rig: Rig, frames: int = 12, seed: int = 1) -> Motion:
     times = np.linspace(0.0, 0.11, frames)
     start = rig.neutral
     start[:3] = 0.3, -0.2, 0.9
-    goal = pin.integrate(rig.model, start, random.uniform(-1.5, 1.5, rig.model.nv))
+    goal = integrate(rig, start, random.uniform(-1.5, 1.5, rig.nv))
     q = np.array([pin.interpolate(rig.model, start, goal, s) for s in np.linspace(0.0, 1.0, frames)])
-    zeros = np.zeros((frames, rig.model.nv))
+    zeros = np.zeros((frames, rig.nv))
     return Motion(times, q, zeros, zeros)
 
 

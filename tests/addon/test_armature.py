@@ -7,10 +7,10 @@ import numpy as np
 
 from addon import action, armature
 from addon.skin import is_skin
-from solver.engine.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.scene.motion import scene_motion
 from tests.addon.scenes import build, random_motion
+from tests.pinocchio import data_of, pin
 
 SINGLE = 1e-5
 """[m] and unitless: a few links of single-precision matrices."""
@@ -31,7 +31,7 @@ def test_bones_follow_the_forward_kinematics(empty_scene: None, rig: Rig) -> Non
     scene = bpy.context.scene
     action.set_frame_rate(scene, 100.0)
     action.add_motion_action(scene, body, scene_motion(rig, motion), "random")
-    data = rig.model.createData()
+    data = data_of(rig)
     for time, q in zip(motion.times, motion.q):
         frame = float(action.frames_at(scene, time))
         scene.frame_set(round(frame))
@@ -46,7 +46,7 @@ def test_keys_at_any_frame_rate_keep_their_time(empty_scene: None, person: Rig) 
     scene = bpy.context.scene
     action.set_frame_rate(scene, 24.0)
     action.add_motion_action(scene, body, scene_motion(person, motion), "random")
-    data = person.model.createData()
+    data = data_of(person)
     frame = float(action.frames_at(scene, motion.times[7]))
     scene.frame_set(int(frame), subframe=frame % 1.0)
     pin.forwardKinematics(person.model, data, motion.q[7])

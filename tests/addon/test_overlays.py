@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from addon import drawing, file_cache, overlays
-from solver.engine.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, motion_record
 from tests.addon.scenes import random_motion
+from tests.pinocchio import data_of, pin
 
 
 def test_support_polygon_is_the_convex_hull() -> None:
@@ -36,7 +36,7 @@ def test_arrow_ends_at_its_vector() -> None:
 
 def test_centre_of_mass_and_momentum_match_the_dynamics(person: Rig) -> None:
     """In each frame the file has the centre of mass and momentum of the rigid-body dynamics."""
-    motion, data = random_motion(person), person.model.createData()
+    motion, data = random_motion(person), data_of(person)
     speeds = np.random.default_rng(2).standard_normal(motion.v.shape)
     drawn = scene_motion(person, type(motion)(motion.times, motion.q, speeds, motion.a))
     for frame, (q, v) in enumerate(zip(motion.q, speeds, strict=True)):
@@ -50,7 +50,7 @@ def test_contact_corners_are_those_on_the_floor(person: Rig) -> None:
     times = np.array([0.0, 0.1])
     q = np.tile(person.neutral, (2, 1))
     motion = random_motion(person)
-    zeros = np.zeros((2, person.model.nv))
+    zeros = np.zeros((2, person.nv))
     lowest = scene_motion(person, type(motion)(times, q, zeros, zeros)).standing
     q[0, 2] -= np.nanmin(lowest[0, :, 2])
     q[1, 2] = q[0, 2] + 1.0

@@ -54,8 +54,8 @@ def arms_up(rig: Rig) -> Motion:
     q = np.tile(rig.neutral, (len(times), 1))
     q[:, 2] += 0.02
     joint = next(k for k, link in enumerate(rig.links) if link.startswith("right") and "arm" in link)
-    q[:, rig.model.joints[joint + 1].idx_q] += 1.2 * share
-    zeros = np.zeros((len(times), rig.model.nv))
+    q[:, rig.q_slices[joint].start] += 1.2 * share
+    zeros = np.zeros((len(times), rig.nv))
     return Motion(times, q, zeros, zeros)
 
 

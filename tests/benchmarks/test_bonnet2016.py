@@ -32,7 +32,7 @@ from solver.check_options import CheckOptions
 from solver.dance.design.dance import Dance, TraceEntry
 from solver.dance.design.options import DanceOptions
 from solver.dance.design.plan import build_transition_planner
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, human
@@ -206,9 +206,9 @@ def waving(rig: Rig) -> Motion:
     """Every coordinate on its own sum of two sinusoids: not a feasible dance, but it excites everything."""
     generator = np.random.default_rng(5)
     times = np.arange(0.0, 16.0, 1.0 / RATE)
-    pitch, phase = generator.uniform(0.2, 1.0, (2, rig.model.nv)), generator.uniform(0.0, 6.0, (2, rig.model.nv))
+    pitch, phase = generator.uniform(0.2, 1.0, (2, rig.nv)), generator.uniform(0.0, 6.0, (2, rig.nv))
     angles = 0.25 * np.sin(2.0 * np.pi * pitch * times[:, None, None] + phase).sum(axis=1)
-    q = np.array([pin.integrate(rig.model, rig.neutral, row) for row in angles])
+    q = np.array([integrate(rig, rig.neutral, row) for row in angles])
     return smooth_motion(rig, times, q, None)
 
 

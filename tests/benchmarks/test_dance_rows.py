@@ -60,7 +60,7 @@ def test_filtering_at_three_hertz_removes_tremor_and_keeps_the_motion() -> None:
     rig = hoap3()
     times = np.arange(400) / 100.0
     q = np.tile(rig.neutral, (len(times), 1))
-    column = rig.model.joints[rig.joint("left_shoulder")].idx_q
+    column = rig.q_slices[rig.index("left_shoulder")].start
     slow = 0.3 * np.sin(2.0 * np.pi * 0.3 * times)
     q[:, column] += slow + 0.02 * np.sin(2.0 * np.pi * 12.0 * times)
     none = np.zeros((len(times), rig.nv))

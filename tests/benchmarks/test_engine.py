@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Anchor, Phase, Schedule, stance
-from solver.dynamics import predicted_wrench
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate, predicted_wrench
 from solver.errors import InvalidValue
 from solver.inertials import MASS, InertialParameters
 from solver.motion import Motion
@@ -18,6 +17,7 @@ from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.splines import Spline
+from tests.pinocchio import data_of, pin
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo, of the benchmarks extra, is not installed")
 
@@ -80,11 +80,11 @@ def squat(rig: Rig) -> tuple[Motion, Schedule]:
 def test_inverse_dynamics_agree(rig: Rig) -> None:
     """MuJoCo and Pinocchio need the same generalised forces for any state and acceleration of the same rig."""
     model = mujoco.MjModel.from_xml_string(mjcf(rig, contacts=False))
-    data, ours, places = mujoco.MjData(model), rig.model.createData(), layout(rig)
+    data, ours, places = mujoco.MjData(model), data_of(rig), layout(rig)
     generator = np.random.default_rng(3)
     for _ in range(20):
-        q = pin.integrate(rig.model, rig.neutral, generator.normal(size=rig.model.nv))
-        v, a = generator.normal(size=(2, rig.model.nv)) * np.array([[2.0], [8.0]])
+        q = integrate(rig, rig.neutral, generator.normal(size=rig.nv))
+        v, a = generator.normal(size=(2, rig.nv)) * np.array([[2.0], [8.0]])
         data.qpos[:], data.qvel[:] = places.qpos(q), places.qvel(q, v)
         data.qacc[:] = places.qacc(q, v, a)
         mujoco.mj_inverse(model, data)
@@ -95,8 +95,8 @@ def test_inverse_dynamics_agree(rig: Rig) -> None:
 def test_coordinates_survive_a_round_trip(rig: Rig) -> None:
     """A configuration and its velocity come back from MuJoCo's arrays as they went."""
     places, generator = layout(rig), np.random.default_rng(4)
-    q = pin.integrate(rig.model, rig.neutral, generator.normal(size=rig.model.nv))
-    v = generator.normal(size=rig.model.nv)
+    q = integrate(rig, rig.neutral, generator.normal(size=rig.nv))
+    v = generator.normal(size=rig.nv)
     np.testing.assert_array_equal(places.configuration(places.qpos(q)), q)
     np.testing.assert_allclose(places.velocity(q, places.qvel(q, v)), v, atol=1e-14)
 
@@ -144,7 +144,7 @@ def test_a_motion_off_balance_falls(robot: Rig, intended: Plan) -> None:
     """A plan whose centre of mass leaves the feet falls."""
     motion = intended.motion
     q = np.array(motion.q)
-    ankles = [robot.model.joints[robot.joint(f"{side}_ankle")].idx_q for side in ("right", "left")]
+    ankles = [robot.q_slices[robot.index(f"{side}_ankle")].start for side in ("right", "left")]
     q[:, ankles] += 0.5 * np.linspace(0.0, 1.0, len(q))[:, None]
     shown = play(robot, replace(intended, motion=Motion(motion.times, q, motion.v, motion.a)))
     assert shown.fell is not None
@@ -196,7 +196,7 @@ def test_gains_follow_inertia(robot: Rig, intended: Plan) -> None:
     """A standing leg's joints carry the body and are stiffer than an arm's; one in the air carries its foot."""
     from benchmarks.engine.control import stiffnesses
 
-    place = {link: robot.model.joints[robot.joint(link)].idx_v - ROOT_NV for link in ("left_forearm", "left_ankle")}
+    place = {link: robot.v_slices[robot.index(link)].start - ROOT_NV for link in ("left_forearm", "left_ankle")}
     stiffness = stiffnesses(robot, intended, PlayOptions())
     assert stiffness[0, place["left_ankle"]] > 10.0 * stiffness[0, place["left_forearm"]]
     lifted = np.array(intended.wrenches)

@@ -14,8 +14,7 @@ from solver.calibration.calibration import weight_by_mass
 from solver.calibration.fit import CalibrationFrame, SubjectFit
 from solver.calibration.frame_selection import is_static
 from solver.calibration.marker_set import MarkerSet
-from solver.dynamics import com_trajectory
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import com_trajectory, integrate
 from solver.errors import InputError, InvalidValue
 from solver.formats.trc import read_trc
 from solver.motion import Markers, Motion
@@ -34,7 +33,7 @@ def subject(stature: float, name: str = MARKER_SET) -> tuple[Rig, list[Attachmen
     """A person of other proportions than the table's, with markers exactly on the landmarks of the set."""
     default = human(stature, 70.0, "male")
     marker_set = load_marker_set(name)
-    joints = {link: default.model.jointPlacements[default.joint(link)].translation for link in default.links}
+    joints = {link: default.joints[default.index(link)].position for link in default.links}
     joints = {link: np.array(centre) for link, centre in joints.items()}
     for side in ("left", "right"):
         joints[f"{side}_shank"][2] *= 1.04
@@ -73,7 +72,7 @@ def test_limb_lengths_are_recovered(calibrated: tuple[Rig, list[Attachment], Cal
     for link in ("shank", "upper_arm"):
         for side in ("left", "right"):
             child = {"shank": "foot", "upper_arm": "forearm"}[link]
-            true = np.linalg.norm(rig.model.jointPlacements[rig.joint(f"{side}_{child}")].translation)
+            true = np.linalg.norm(rig.joints[rig.index(f"{side}_{child}")].position)
             assert found.lengths[f"{side}_{link}"] == pytest.approx(true, abs=0.005)
 
 
@@ -178,7 +177,7 @@ def test_the_fit_ends_in_a_minimum() -> None:
     assert cost < fit.cost(start, [CalibrationFrame(s.positions, s.std, c) for s, c in zip(samples, q)])
     for _ in range(20):
         step = 1e-3 * rng.normal(size=size)
-        turned = [replace(s, q=pin.integrate(rig.model, s.q, 1e-3 * rng.normal(size=rig.model.nv))) for s in samples]
+        turned = [replace(s, q=integrate(rig, s.q, 1e-3 * rng.normal(size=rig.nv))) for s in samples]
         assert fit.cost(theta + step, turned) > cost
 
 

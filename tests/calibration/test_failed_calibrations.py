@@ -12,6 +12,7 @@ from solver.calibration.fit import HingeRanges
 from solver.motion import Markers
 from solver.rigs import human
 from solver.trial import Recording
+from tests.joint_entries import entry
 
 
 def warnings_of(body: Volunteer, recordings: tuple[Recording, ...]) -> tuple[str, ...]:
@@ -58,10 +59,10 @@ def test_hinges_are_pulled_back_only_beyond_their_ranges() -> None:
     rig = human(1.75, 70.0, "male")
     hinges = HingeRanges(rig)
     assert hinges.cost(rig.neutral) == 0.0
-    at = rig.model.joints[rig.joint("left_forearm")]
+    at = entry(rig, "left_forearm")
     q = rig.neutral
     q[at.idx_q] = rig.limits.lower[at.idx_v - 6] - 0.3
-    hessian, gradient = np.zeros((rig.model.nv, rig.model.nv)), np.zeros(rig.model.nv)
+    hessian, gradient = np.zeros((rig.nv, rig.nv)), np.zeros(rig.nv)
     hinges.add(q, 2.0, hessian, gradient)
     assert hinges.cost(q) == np.float64(hinges.violation(q) @ hinges.violation(q))
     np.testing.assert_allclose(gradient[at.idx_v], 2.0 * 0.3)

@@ -14,6 +14,7 @@ from solver.calibration.marker_set_file import load_marker_set
 from solver.calibration.subject import SAME_MINIMUM, SubjectData, SubjectState
 from solver.progress import silent
 from solver.rigs import human
+from tests.joint_entries import entry
 
 FRAMES = 20
 
@@ -69,7 +70,7 @@ def far_place(evidence: FitEvidence) -> FitEvidence:
 def beyond_range(evidence: FitEvidence) -> FitEvidence:
     """A knee beyond its range in a third of the frames."""
     excess = evidence.range_violation.copy()
-    joint = evidence.rig.model.joints[evidence.rig.joint("left_shank")]
+    joint = entry(evidence.rig, "left_shank")
     excess[: FRAMES // 3, joint.idx_v - 6] = np.radians(25.0)
     return replace(evidence, range_violation=excess)
 

@@ -29,7 +29,7 @@ def shrugging(rig: Rig) -> Motion:
     size = np.zeros(rig.nv)
     for ending, values in (("clavicle", (0.2, 0.25)), ("scapula", (0.35,)), ("upper_arm", (0.0, -0.8, 0.2))):
         for link in (name for name in rig.links if name.endswith(ending)):
-            at = rig.model.joints[rig.joint(link)].idx_v
+            at = rig.v_slices[rig.index(link)].start
             size[at : at + len(values)] = values
     size[3:6] = 0.1, 0.15, 0.2
     pulse = 2.0 * np.pi * np.linspace(0.3, 0.7, rig.nv)

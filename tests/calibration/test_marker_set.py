@@ -25,7 +25,7 @@ RECORDINGS = {
 def test_every_place_lies_on_the_body(name: str) -> None:
     """Each marker of each set names a link of the rig and lies within 60 cm of its joint, the left ones left."""
     rig = human(1.75, 70.0, "male")
-    joints = {link: rig.model.jointPlacements[rig.joint(link)].translation for link in rig.links}
+    joints = {link: rig.joints[rig.index(link)].position for link in rig.links}
     marker_set = load_marker_set(name)
     assert len(marker_set.locations) > 20
     for marker, place in marker_set.locations.items():

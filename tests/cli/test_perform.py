@@ -16,7 +16,6 @@ from solver.dance.authoring.authored_dance import AUTHORED_DANCE
 from solver.dance.workflows.perform import perform, read_performance
 from solver.dance.workflows.performance import continuous_coordinates
 from solver.differences import differences
-from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.formats.manifest import MANIFEST_FILE
 from solver.motion import Motion
@@ -28,6 +27,7 @@ from solver.signals import smooth_motion
 from solver.tracking.retargeting import common_links, transfer_motion
 from solver.trajectory.curve import FlatCurve, sample_times
 from tests.dance.example_dances import arm_swing, home, rotate_joints
+from tests.pinocchio import pin
 
 QUIET = ("--progress", "none")
 PACE, LAG = 1.1, 0.4
@@ -105,7 +105,7 @@ def test_a_late_and_slow_performance_is_recognised(
     with (output / "performance.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["joint"] for row in rows] == [joint["joint"] for joint in tree["joints"]]
-    assert len(rows) == planned_rig.model.nv - 6
+    assert len(rows) == planned_rig.nv - 6
     swung = next(row for row in rows if row["joint"] == "right_upper_arm y")
     assert float(swung["gain"]) == pytest.approx(1.0, abs=0.01)
     said = capsys.readouterr().out
@@ -162,7 +162,7 @@ def test_only_joints_of_one_kind_are_common(planned_rig: Rig) -> None:
     shared = common_links(planned_rig, robot)
     assert "right_upper_arm" not in shared
     assert common_links(planned_rig, planned_rig) == planned_rig.links[1:]
-    still = Motion(np.zeros(1), home(planned_rig)[0][None], *np.zeros((2, 1, planned_rig.model.nv)))
+    still = Motion(np.zeros(1), home(planned_rig)[0][None], *np.zeros((2, 1, planned_rig.nv)))
     if not shared:
         with pytest.raises(InvalidValue, match="no joint in common"):
             transfer_motion(planned_rig, still, robot)
@@ -184,7 +184,7 @@ def test_turning_past_half_a_circle_is_no_jump(planned_rig: Rig) -> None:
     angles = np.radians(np.arange(0.0, 271.0, 5.0))
     turns = np.array([rotate_joints(planned_rig, planned_rig.neutral, {"right_upper_arm": (1, a)}) for a in angles])
     values = continuous_coordinates(planned_rig, turns)
-    column = planned_rig.model.joints[planned_rig.joint("right_upper_arm")].idx_v - 6 + 1
+    column = planned_rig.v_slices[planned_rig.index("right_upper_arm")].start - 6 + 1
     assert np.abs(np.diff(values[:, column])) == pytest.approx(np.radians(5.0))
     assert np.abs(continuous_coordinates(planned_rig, q[None])[0] - joint_coordinates(planned_rig, q)).max() < 1e-12
     assert pin.isNormalized(planned_rig.model, turns[-1])

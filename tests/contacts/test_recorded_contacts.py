@@ -9,7 +9,7 @@ import pytest
 
 from solver.contacts.contact_detection import RELEASE, TOUCH
 from solver.contacts.recorded_contacts import find_recorded_contacts
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.errors import InvalidValue
 from solver.motion import Motion
 from solver.rig import Rig
@@ -40,10 +40,10 @@ def rising(rig: Rig, motion: Motion, side: str) -> Motion:
     times = motion.times
     phase = np.clip((times - times[0]) / (times[-1] - times[0]), 0.0, 1.0)
     lift = np.where((phase > 0.3) & (phase < 0.7), np.sin(np.pi * (phase - 0.3) / 0.4) ** 2, 0.0)
-    step = np.zeros((len(motion), rig.model.nv))
+    step = np.zeros((len(motion), rig.nv))
     for link, size in ((f"{side}_thigh", -0.9), (f"{side}_shank", 1.2)):
-        step[:, rig.model.joints[rig.joint(link)].idx_v + (link.endswith("thigh"))] = size * lift
-    q = np.array([pin.integrate(rig.model, own, by) for own, by in zip(motion.q, step)])
+        step[:, rig.v_slices[rig.index(link)].start + (link.endswith("thigh"))] = size * lift
+    q = np.array([integrate(rig, own, by) for own, by in zip(motion.q, step)])
     return Motion(times, q, motion.v, motion.a)
 
 
@@ -104,7 +104,7 @@ def test_derivatives_of_a_turning_body_stay_consistent(rig: Rig, motion: Motion)
     q = np.tile(motion.q[0], (len(times), 1))
     angle = 0.8 * times  # of the whole body about the vertical axis
     q[:, 3:7] = np.stack([0 * angle, 0 * angle, np.sin(angle / 2), np.cos(angle / 2)], axis=1)
-    v = np.zeros((len(times), rig.model.nv))
+    v = np.zeros((len(times), rig.nv))
     v[:, 5] = 0.8
     q2, v2, a2 = np.array(q), np.array(v), np.zeros_like(v)
     q2[:, :3] += times[:, None] * 5.0 * SPEED

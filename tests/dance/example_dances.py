@@ -8,7 +8,7 @@ import numpy as np
 
 from solver.contacts.schedule import Anchor, Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.rig import Rig
 from solver.trajectory.legged_rig import LeggedRig
 
@@ -23,10 +23,10 @@ def home(rig: Rig) -> tuple[np.ndarray, tuple[Anchor, ...]]:
 
 def rotate_joints(rig: Rig, q: np.ndarray, angles: Mapping[str, tuple[int, float]]) -> np.ndarray:
     """A posture with joints (link: axis, angle [rad]) rotated further."""
-    step = np.zeros(rig.model.nv)
+    step = np.zeros(rig.nv)
     for link, (axis, angle) in angles.items():
-        step[rig.model.joints[rig.joint(link)].idx_v + axis] += angle
-    return pin.integrate(rig.model, q, step)
+        step[rig.v_slices[rig.index(link)].start + axis] += angle
+    return integrate(rig, q, step)
 
 
 def shift_root(q: np.ndarray, x: float, y: float = 0.0, z: float = 0.0) -> np.ndarray:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from solver.contacts.schedule import Anchor, Schedule, anchors_at
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 
 
 def static_motion(rig: Rig, q: np.ndarray, frames: int = 1) -> Motion:
     """A posture at rest."""
-    still = np.zeros((frames, rig.model.nv))
+    still = np.zeros((frames, rig.nv))
     return Motion(np.arange(frames) * 0.01, np.tile(q, (frames, 1)), still, still)
 
 
@@ -28,23 +28,23 @@ def accelerated_motion(rig: Rig, q: np.ndarray, acceleration: np.ndarray) -> Mot
 
 def random_posture(rig: Rig, seed: int, size: float = 0.3) -> np.ndarray:
     """A random posture within the joint limits, root upright at the origin."""
-    draw = np.random.default_rng(seed).uniform(-size, size, rig.model.nv)
+    draw = np.random.default_rng(seed).uniform(-size, size, rig.nv)
     draw[:ROOT_NV] = 0.0
     draw[ROOT_NV:] = np.clip(draw[ROOT_NV:], rig.limits.lower, rig.limits.upper)
-    return pin.integrate(rig.model, rig.neutral, draw)
+    return integrate(rig, rig.neutral, draw)
 
 
 def sinusoidal_motion(rig: Rig, times: np.ndarray, seed: int = 0, size: float = 0.5) -> Motion:
     """A smooth motion of every joint."""
     generator = np.random.default_rng(seed)
-    count = rig.model.nv - ROOT_NV
+    count = rig.nv - ROOT_NV
     rate, phase = generator.uniform(1.0, 3.0, count), generator.uniform(0.0, 6.0, count)
     root = np.zeros((len(times), ROOT_NV))
     angle = rate * times[:, None] + phase
     tangent = np.concatenate([root, size * np.sin(angle)], axis=1)
     v = np.concatenate([root, size * rate * np.cos(angle)], axis=1)
     a = np.concatenate([root, -size * rate**2 * np.sin(angle)], axis=1)
-    return Motion(times, np.array([pin.integrate(rig.model, rig.neutral, row) for row in tangent]), v, a)
+    return Motion(times, np.array([integrate(rig, rig.neutral, row) for row in tangent]), v, a)
 
 
 def standing_schedule(rig: Rig, q: np.ndarray | None = None, stop: float = 10.0) -> Schedule:

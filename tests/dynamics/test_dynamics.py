@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -16,13 +14,12 @@ from solver.dynamics import (
     predicted_wrench,
     regressor_pieces,
 )
-from solver.engine.pinocchio_loader import pin
-from solver.engine.pinocchio_memory import CopiedViews, shared_views
 from solver.errors import InvalidValue, UnknownLink
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hrp2, human
+from tests.pinocchio import data_of, pin
 from tests.random_motion import humanoid_rig, measured, mixed_rig, random_motion
 
 FRAMES = 7
@@ -42,7 +39,7 @@ def rig(request: pytest.FixtureRequest) -> Rig:
 def test_regressor_times_parameters_is_the_root_part_of_inverse_dynamics(rig: Rig) -> None:
     """Y phi equals the six root entries of Pinocchio's recursive Newton-Euler algorithm."""
     motion = random_motion(rig, FRAMES)
-    data = rig.model.createData()
+    data = data_of(rig)
     expected = np.array([pin.rnea(rig.model, data, *state)[:6] for state in zip(motion.q, motion.v, motion.a)])
     found = base_regressor(rig, motion) @ rig.prior.vector
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max() * len(rig.links))
@@ -52,7 +49,7 @@ def test_regressor_times_parameters_is_the_root_part_of_inverse_dynamics(rig: Ri
 def test_regressor_equals_the_first_rows_of_the_joint_torque_regressor(rig: Rig) -> None:
     """Column by column, so that parameters that are zero in the prior are checked too."""
     motion = random_motion(rig, FRAMES)
-    data = rig.model.createData()
+    data = data_of(rig)
     rows = [pin.computeJointTorqueRegressor(rig.model, data, *s)[:6].copy() for s in zip(motion.q, motion.v, motion.a)]
     np.testing.assert_allclose(base_regressor(rig, motion), rows, rtol=0, atol=1e-11 * np.abs(rows).max())
 
@@ -62,7 +59,7 @@ def test_any_base_link_writes_the_same_wrench(rig: Rig) -> None:
     motion = random_motion(rig, FRAMES)
     last = rig.links[-1]
     at_root, at_last = base_regressor(rig, motion), base_regressor(rig, motion, base=last)
-    data = rig.model.createData()
+    data = data_of(rig)
     for frame, q in enumerate(motion.q):
         pin.forwardKinematics(rig.model, data, q)
         to_root = data.oMi[1].actInv(data.oMi[rig.joint(last)]).toDualActionMatrix()
@@ -112,7 +109,7 @@ def test_measured_wrench_is_taken_about_the_moving_base_link() -> None:
     motion = random_motion(rig, FRAMES)
     wrenches = measured(rig, motion)
     total = wrenches.total
-    data = rig.model.createData()
+    data = data_of(rig)
     found = external_wrench(rig, motion, wrenches, base="end")
     for frame, q in enumerate(motion.q):
         pin.forwardKinematics(rig.model, data, q)
@@ -151,7 +148,7 @@ def test_pieces_do_not_depend_on_their_length() -> None:
 def test_centre_of_mass_and_momentum_are_pinocchios(rig: Rig) -> None:
     """Centre of mass, centroidal momentum and its rate equal Pinocchio's centroidal algorithms."""
     motion = random_motion(rig, FRAMES)
-    data = rig.model.createData()
+    data = data_of(rig)
     found = centroidal_momentum(rig, motion, rig.prior)
     coms = com_trajectory(rig, motion, rig.prior)
     for frame, (q, v, a) in enumerate(zip(motion.q, motion.v, motion.a)):
@@ -159,33 +156,6 @@ def test_centre_of_mass_and_momentum_are_pinocchios(rig: Rig) -> None:
         np.testing.assert_allclose(coms[frame], data.com[0], rtol=0, atol=1e-12)
         np.testing.assert_allclose(found.momentum[frame], data.hg.vector, rtol=0, atol=1e-10)
         np.testing.assert_allclose(found.rate[frame], data.dhg.vector, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("scattered", ["oMi", "v", "a"])
-def test_results_that_are_scattered_in_memory_are_copied(scattered: str) -> None:
-    """Poses, twists or their rates that do not lie one behind another cannot be viewed as one array."""
-    model = humanoid_rig().model
-    data = model.createData()
-    assert shared_views(data, model.njoints) is not None
-    parts = {name: getattr(data, name) for name in ("oMi", "v", "a")}
-    parts[scattered] = [part.copy() for part in reversed(list(parts[scattered]))]
-    assert shared_views(SimpleNamespace(**parts), model.njoints) is None  # type: ignore[arg-type]
-
-
-def test_views_on_memory_hold_what_pinocchio_returns_joint_by_joint() -> None:
-    """The fast reading of Pinocchio's results equals the slow one, also after a new forward kinematics."""
-    rig = humanoid_rig()
-    motion = random_motion(rig, 2)
-    data = rig.model.createData()
-    fast = shared_views(data, rig.model.njoints)
-    assert fast is not None
-    slow = CopiedViews(data, rig.model.njoints)
-    for state in zip(motion.q, motion.v, motion.a):
-        pin.forwardKinematics(rig.model, data, *state)
-        slow.refresh()
-        assert np.abs(slow.rates).max() > 0.1
-        for name in ("poses", "twists", "rates"):
-            np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
 
 
 def test_wrong_input_is_named() -> None:

@@ -12,14 +12,15 @@ import pytest
 
 from solver.contacts.schedule import stance
 from solver.coordinates import joint_coordinates, static_motion, to_flat, to_manifold
+from solver.dynamics import difference, integrate
 from solver.dynamics.legs import build_legs
-from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.rigs.overrides import with_soles
 from solver.so3 import log
 from solver.trajectory.legged_rig import LeggedRig
+from tests.pinocchio import data_of, pin
 from tests.random_motion import mixed_rig
 
 RIGS = [hoap3(torque="peak"), hrp2(), human(1.75, 65.0, "female"), human(1.75, 65.0, "female", variant="23dof")]
@@ -29,11 +30,11 @@ RIGS = [hoap3(torque="peak"), hrp2(), human(1.75, 65.0, "female"), human(1.75, 6
 def test_flat_coordinates_are_those_of_the_limits(rig: Rig) -> None:
     """A configuration's flat coordinates lead back to it, and its joints' part is `Rig.coordinates`."""
     generator = np.random.default_rng(0)
-    q = pin.integrate(rig.model, rig.neutral, 0.5 * generator.standard_normal(rig.model.nv))
+    q = integrate(rig, rig.neutral, 0.5 * generator.standard_normal(rig.nv))
     y = to_flat(rig, q)
     none = np.zeros((1, len(y)))
     back = to_manifold(rig, y[None], none, none).q[0]
-    assert np.abs(pin.difference(rig.model, q, back)).max() < 1e-9
+    assert np.abs(difference(rig, q, back)).max() < 1e-9
     np.testing.assert_allclose(y[6:], joint_coordinates(rig, q), atol=1e-12)
 
 
@@ -78,7 +79,7 @@ def test_planted_feet_do_not_move(rig: Rig) -> None:
     ddy[:, :6] = -swing * pace**2 * np.sin(np.outer(times, pace))
     _, curves, good = legged.solve_motion(y, dy, ddy, footing.solved)
     assert good.all()
-    data = rig.model.createData()
+    data = data_of(rig)
     for q, v, a in zip(curves.q, curves.v, curves.a):
         pin.forwardKinematics(rig.model, data, q, v, a)
         for anchor, leg in zip(footing.anchors, legged.legs):
@@ -217,7 +218,7 @@ def test_legs_of_any_joints_plant_their_feet(tmp_path: Path, leg: str, face: str
         rates[k][:, :6] += size * wave
     _, curves, good = legged.solve_motion(rates[0], rates[1], rates[2], footing.solved)
     assert good.all()
-    data = rig.model.createData()
+    data = data_of(rig)
     for q, v, a in zip(curves.q, curves.v, curves.a):
         pin.forwardKinematics(rig.model, data, q, v, a)
         for patch in rig.contacts:

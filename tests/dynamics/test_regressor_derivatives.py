@@ -10,12 +10,12 @@ import pytest
 from solver.dynamics import base_regressor, integrate
 from solver.dynamics.mechanics import Mechanics, carried_axes, inverse_dynamics_derivatives
 from solver.dynamics.regressor_derivatives import regressor_derivatives
-from solver.engine.pinocchio_loader import pin
-from solver.inertials import PER_LINK
+from solver.inertials import PER_LINK, InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3
-from tests.random_motion import humanoid_rig, mixed_rig, random_motion, rig_of
+from solver.so3 import exp as exp_so3
+from tests.random_motion import UNIT, humanoid_rig, joint, mixed_rig, random_motion, rig_of
 
 STEP = 1e-5
 
@@ -23,15 +23,18 @@ STEP = 1e-5
 def cardan_rig() -> Rig:
     """A universal joint between hinges."""
     generator = np.random.default_rng(3)
-    model = pin.Model()
-    across = np.array([0.0, 0.6, 0.8])
-    joints = (pin.JointModelFreeFlyer(), pin.JointModelRX(), pin.JointModelUniversal(np.eye(3)[0], across))
-    for number, joint in enumerate((*joints, pin.JointModelRZ())):
-        place = pin.SE3(pin.exp3(generator.standard_normal(3)), 0.3 * generator.standard_normal(3))
-        index = model.addJoint(number, joint, pin.SE3.Identity() if not number else place, f"joint {number}")
-        body = pin.Inertia(1.0, 0.1 * generator.standard_normal(3), 0.02 * np.eye(3))
-        model.appendBodyToJoint(index, body, pin.SE3.Identity())
-    return rig_of(model, "cardan")
+    kinds: tuple[tuple[str, object], ...] = (
+        ("free", []), ("revolute", UNIT[:1]), ("universal", [[1.0, 0.0, 0.0], [0.0, 0.6, 0.8]]), ("revolute", UNIT[2:]),
+    )  # fmt: skip
+    chain, coms = [], []
+    for number, (kind, axes) in enumerate(kinds):
+        turn, place = exp_so3(generator.standard_normal(3)), 0.3 * generator.standard_normal(3)
+        at = {"position": place, "rotation": turn} if number else {}
+        chain.append(joint(kind, number - 1, f"joint {number}", axes=axes, **at))
+        coms.append(0.1 * generator.standard_normal(3))
+    links, count = [own.name for own in chain], len(chain)
+    prior = InertialParameters.from_com(links, np.ones(count), np.array(coms), np.array([0.02 * np.eye(3)] * count))
+    return rig_of(chain, prior, "cardan")
 
 
 def differences(rig: Rig, motion: Motion, values: Callable[[Motion], np.ndarray]) -> np.ndarray:

@@ -188,7 +188,7 @@ def _bodies(folder: Path) -> Iterator[Sample]:
 
     def rig(path: Path) -> object:
         found = read_rig(path)
-        return found.model.nq, found.volumes, found.standing_height
+        return found.nq, found.volumes, found.standing_height
 
     def text(path: Path) -> object:
         return rig_from_text(path.read_text(encoding="utf-8", errors="replace"))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.errors import InvalidValue, UnknownName, UnknownPreset
 from solver.feasibility import CheckOptions, FrameChecker, check_motion
 from solver.feasibility.cache import CheckCache
@@ -106,7 +106,7 @@ def test_a_joint_beyond_its_limit_is_named() -> None:
     """A knee 0.1 rad beyond its limit fails the angle check there, by 0.1 rad, and colours its link."""
     rig = RIGS[0]
     q = rig.neutral
-    column = rig.model.joints[rig.joint("left_shank")].idx_q
+    column = rig.q_slices[rig.index("left_shank")].start
     q[column] = rig.limits.upper[column - 7] + 0.1
     checks = check_motion(rig, static_motion(rig, q, 3), one_foot_schedule(rig, q, "right_sole"))
     failure = next(f for f in checks.first_failures if f.check.name == "joint angle")
@@ -147,7 +147,7 @@ def test_slip_is_the_distance_moved(rig: Rig) -> None:
 def test_a_foot_out_of_place_breaks_the_placement() -> None:
     """A leg swung sideways moves its foot away from the other by as much as it slips, horizontally."""
     rig = RIGS[0]
-    q = pin.integrate(rig.model, rig.neutral, np.eye(rig.model.nv)[6 + rig.links.index("left_hip_roll") - 1] * 0.05)
+    q = integrate(rig, rig.neutral, np.eye(rig.nv)[6 + rig.links.index("left_hip_roll") - 1] * 0.05)
     checks = check_motion(rig, static_motion(rig, q), standing_schedule(rig))
     slip = dict(zip(checks.patches, -checks.get_margin("slip").values[0]))
     assert slip["right_sole"] == pytest.approx(0.0, abs=1e-12)
@@ -174,7 +174,7 @@ def test_an_unloaded_foot_may_not_go_underground() -> None:
     left = rig.index("left_foot")
     column = 6 + rig.links.index("left_hip_roll") - 1
     for turn in (0.1, -0.1):
-        q = pin.integrate(rig.model, rig.neutral, turn * np.eye(rig.model.nv)[column])
+        q = integrate(rig, rig.neutral, turn * np.eye(rig.nv)[column])
         one = (
             check_motion(rig, static_motion(rig, q), one_foot_schedule(rig, q, "right_sole"))
             .get_margin("floor")

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue, UnknownLink
 from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Mechanics, check_motion, collision_pairs
 from solver.feasibility.allowed_collisions import SOCKET_DISTANCE, find_allowed_collisions
@@ -17,7 +16,9 @@ from solver.feasibility.collision_shapes import bounding_capsules, fit_shape
 from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.shape import Shape
+from solver.so3 import exp as exp_so3
 from tests.dance.static_motions import random_posture, sinusoidal_motion, standing_schedule, static_motion
+from tests.pinocchio import data_of, pin
 
 RIGS = [hoap3(), hrp2(), human(1.75, 70.0, "male")]
 EVERY_RIG = pytest.mark.parametrize("rig", RIGS, ids=lambda rig: rig.name)
@@ -26,7 +27,7 @@ HANDS = (("right_hand", "left_hand"),)
 
 
 def _poses(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    still = np.zeros((len(q), rig.model.nv))
+    still = np.zeros((len(q), rig.nv))
     state = Mechanics(rig).compute_state(q, still, still)
     return state.rotation, state.position
 
@@ -185,7 +186,7 @@ def test_bounding_capsules_contain_their_shape(kind: str) -> None:
     generator = np.random.default_rng(1)
     direction = generator.standard_normal((400, 3))
     direction /= np.linalg.norm(direction, axis=1)[:, None]
-    turn = pin.exp3(generator.standard_normal(3))
+    turn = exp_so3(generator.standard_normal(3))
     centre = generator.standard_normal(3)
     for _ in range(10):
         size = generator.uniform(0.1, 1.0, 3)
@@ -219,7 +220,7 @@ def test_height_above_the_floor_is_coals(rig: Rig) -> None:
     floor = pin.coal.Halfspace(np.array([0.0, 0.0, 1.0]), -2.0)
     heights = detector.floor_distances(rotation, position, -2.0)[0]
     shapes, placed = detector._distances._shapes, detector._distances._placed
-    pin.updateGeometryPlacements(rig.model, rig.model.createData(), shapes, placed, q[0])
+    pin.updateGeometryPlacements(rig.model, data_of(rig), shapes, placed, q[0])
     lowest = np.full(len(rig.links), np.inf)
     for item, pose in zip(shapes.geometryObjects, placed.oMg):
         place = pin.coal.Transform3s(pose.rotation, pose.translation)

@@ -17,6 +17,7 @@ from solver.feasibility.messages import (
     find_overlapping,
     suggest_allowed_pairs,
 )
+from solver.inertials import GRAVITY_VECTOR
 from solver.motion import Motion
 from solver.rigs import hoap3
 from solver.scene.labels import format_angle, format_length, join_names
@@ -73,12 +74,12 @@ def test_hanging_differs_from_jumping() -> None:
     times = np.arange(31) / 10.0
     phases = [Phase(0.0, 1.0, anchors), Phase(1.0, 1.5), Phase(1.5, 2.0), Phase(2.0, 3.0, anchors)]
     schedule = Schedule(tuple(phases))
-    still = np.zeros((31, rig.model.nv))
+    still = np.zeros((31, rig.nv))
     hanging = Motion(times, np.tile(q, (31, 1)), still, still)
     (said,) = describe_unsupported(schedule, check_motion(rig, hanging, schedule))
     assert said.startswith("nothing carries the body from 1.00 to 2.00 s")
     falling = still.copy()
-    falling[:, :3] = rig.model.gravity.linear  # the root stands upright: its axes are the world's
+    falling[:, :3] = GRAVITY_VECTOR  # the root stands upright: its axes are the world's
     free = Motion(times, hanging.q, still, falling)
     assert describe_unsupported(schedule, check_motion(rig, free, schedule)) == ()
 

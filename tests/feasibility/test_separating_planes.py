@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from solver.check_options import CheckOptions
-from solver.engine.pinocchio_loader import pin
 from solver.feasibility import CollisionDetector, Mechanics
 from solver.feasibility.capsules import WorldCapsules
 from solver.feasibility.separating_planes import SupportFunctions, find_separated, support_points
@@ -16,6 +15,7 @@ from solver.rig import Rig
 from solver.rigs import human
 from solver.shape import Shape
 from tests.dance.static_motions import sinusoidal_motion
+from tests.pinocchio import pin
 
 KINDS: dict[str, tuple[float, ...]] = {
     "capsule": (0.05, 0.2), "box": (0.02, 0.05, 0.3), "sphere": (0.05,), "ellipsoid": (0.02, 0.06, 0.2),
@@ -66,7 +66,7 @@ def test_nothing_near_is_left_out(within: float) -> None:
     rig = _bony()
     detector = CollisionDetector(rig, CheckOptions(reach=max(within, 0.03)))
     q = sinusoidal_motion(rig, np.linspace(0.0, 4.0, 40), size=1.5).q
-    still = np.zeros((len(q), rig.model.nv))
+    still = np.zeros((len(q), rig.nv))
     state = Mechanics(rig).compute_state(q, still, still)
     size = len(q), len(detector._shape_pairs)
     every = detector._distances.distances(q, *(index.ravel() for index in np.indices(size))).reshape(size)
@@ -97,7 +97,7 @@ def test_planes_leave_little_to_measure() -> None:
     rig = _bony()
     detector = CollisionDetector(rig, CheckOptions())
     q = sinusoidal_motion(rig, np.linspace(0.0, 4.0, 40), size=1.5).q
-    still = np.zeros((len(q), rig.model.nv))
+    still = np.zeros((len(q), rig.nv))
     state = Mechanics(rig).compute_state(q, still, still)
     placed = WorldCapsules(detector._capsules, state.rotation, state.position)
     frames, columns = placed.find_near(detector._shape_pairs, 0.0)

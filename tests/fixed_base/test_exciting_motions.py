@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
 from solver.errors import InvalidValue, UnknownPreset
@@ -15,6 +14,7 @@ from solver.fixed_base.criterion import CONDITION, DEVIATIONS, compute_criterion
 from solver.fixed_base.exciting_motions import ExcitingOptions, build_margins, exciting_motion
 from solver.fixed_base.robot import FixedBaseRobot
 from solver.rigs import hoap3
+from tests.pinocchio import pin
 
 from .arm import arm, arm_text
 

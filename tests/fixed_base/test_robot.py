@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
 from solver.errors import InvalidValue, UnknownName
 from solver.fixed_base.robot import BASE, DRIVES, FixedBaseRobot
 from solver.rigs import hoap3, human
 from solver.so3 import from_rpy, to_quaternion
+from tests.pinocchio import pin
 
 from .arm import arm, arm_text, swings
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.coordinates import to_flat
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import difference, integrate
 from solver.errors import InputError, InvalidValue
 from solver.formats.csv_tables import read_table
 from solver.formats.humanoid_writer import table_name, write_body_states, write_humanoid_table
@@ -16,7 +16,9 @@ from solver.formats.joint_coordinates import ROOT_NAMES, coordinate_names, write
 from solver.formats.opensim_storage import read_storage
 from solver.formats.recording import find_recordings, read_recording
 from solver.motion import Motion
+from solver.so3 import exp as exp_so3
 from solver.study.joint_motion import poses_of
+from tests.pinocchio import pin
 from tests.random_motion import mixed_rig
 
 RIG = mixed_rig()
@@ -25,8 +27,8 @@ RIG = mixed_rig()
 def random_motion() -> Motion:
     """Any configurations."""
     generator = np.random.default_rng(3)
-    q = np.array([pin.integrate(RIG.model, RIG.neutral, generator.standard_normal(RIG.model.nv)) for _ in range(7)])
-    v, a = generator.standard_normal((2, 7, RIG.model.nv))
+    q = np.array([integrate(RIG, RIG.neutral, generator.standard_normal(RIG.nv)) for _ in range(7)])
+    v, a = generator.standard_normal((2, 7, RIG.nv))
     return Motion(np.arange(7) / 10.0, q, v, a)
 
 
@@ -36,9 +38,9 @@ MOTION = random_motion()
 def test_values_are_differences_from_neutral() -> None:
     """Joint coordinates are Pinocchio's difference from neutral, the root's rotation its logarithm."""
     for q, row in zip(MOTION.q, to_flat(RIG, MOTION.q), strict=True):
-        np.testing.assert_allclose(row[6:], pin.difference(RIG.model, RIG.neutral, q)[6:], atol=1e-12)
+        np.testing.assert_allclose(row[6:], difference(RIG, RIG.neutral, q)[6:], atol=1e-12)
         np.testing.assert_allclose(row[:3], q[:3])
-        np.testing.assert_allclose(pin.exp3(row[3:6]), pin.Quaternion(q[3:7]).matrix(), atol=1e-12)
+        np.testing.assert_allclose(exp_so3(row[3:6]), pin.Quaternion(q[3:7]).matrix(), atol=1e-12)
 
 
 @pytest.mark.parametrize("degrees", [False, True])
@@ -86,7 +88,7 @@ def test_what_humanoid_laboratories_exchange_is_read_as_it_was_written(tmp_path:
         np.testing.assert_allclose(joints.times, MOTION.times, atol=1e-12)
         poses = poses_of(RIG, joints)
         for q, other in zip(poses.q, MOTION.q, strict=True):
-            np.testing.assert_allclose(pin.difference(RIG.model, q, other), 0.0, atol=digits)
+            np.testing.assert_allclose(difference(RIG, q, other), 0.0, atol=digits)
     assert len(find_recordings(tmp_path)) == 2
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from solver.dynamics import link_poses
-from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.formats.urdf_writer import write_urdf
 from solver.inertials import InertialParameters
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, human
+from tests.pinocchio import data_of, pin
 
 RIGS = (human(1.7, 63.5, "female"), hoap3())
 
@@ -26,7 +26,7 @@ def axis_rotation(axis: int, angle: float) -> np.ndarray:
 def same_state(rig: Rig, model: pin.Model, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """q, v of the rig and of the model read back, of one random pose and velocity with spherical joints as x, y, z."""
     rng = np.random.default_rng(seed)
-    q, v = np.array(rig.neutral), np.zeros(rig.model.nv)
+    q, v = np.array(rig.neutral), np.zeros(rig.nv)
     q_read, v_read = pin.neutral(model), np.zeros(model.nv)
     root = pin.SE3(pin.Quaternion(*rng.normal(size=4)).normalized(), rng.normal(size=3))
     q[:7] = q_read[:7] = pin.SE3ToXYZQUAT(root)
@@ -57,8 +57,8 @@ def test_the_body_read_back_has_the_same_dynamics(tmp_path: Path, rig: Rig) -> N
     """Mass, centre of mass, momentum and inertia about the base agree in random poses at random speeds."""
     write_urdf(rig, tmp_path / "rig.urdf")
     model = pin.buildModelFromUrdf(str(tmp_path / "rig.urdf"), pin.JointModelFreeFlyer())
-    assert model.nv == rig.model.nv
-    ours, theirs = rig.model.createData(), model.createData()
+    assert model.nv == rig.nv
+    ours, theirs = data_of(rig), model.createData()
     assert pin.computeTotalMass(model) == pytest.approx(rig.prior.total_mass, rel=1e-12)
     for seed in range(3):
         q, v, q_read, v_read = same_state(rig, model, seed)
@@ -116,10 +116,10 @@ def test_a_universal_joint_is_written_as_its_two_turns(tmp_path: Path) -> None:
     write_urdf(rig, path)
     robot = from_urdf(path)
     bent, q = rig.neutral, robot.neutral
-    at = rig.model.joints[rig.joint("abdomen")].idx_q
+    at = rig.q_slices[rig.index("abdomen")].start
     bent[at : at + 2] = 0.3, 0.2
     moving = [link for link in robot.links if link.startswith("abdomen")]
     for link, angle in zip(moving, (0.3, 0.2), strict=True):
-        q[robot.model.joints[robot.joint(link)].idx_q] = angle
+        q[robot.q_slices[robot.index(link)].start] = angle
     places = [link_poses(body, pose)[1][body.index("head")] for body, pose in ((rig, bent), (robot, q))]
     np.testing.assert_allclose(places[1], places[0], atol=1e-9)

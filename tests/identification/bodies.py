@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from solver.engine.pinocchio_loader import pin
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.blocks import BlockOptions
 from solver.identification.body_coordinates import BodyCoordinates
@@ -18,8 +17,7 @@ from solver.joints import Limits
 from solver.qp import triangle_of
 from solver.rig import Rig
 from solver.trial import Trial
-from tests.pinocchio_models import joints_of
-from tests.random_motion import measured, random_motion
+from tests.random_motion import UNIT, joint, measured, random_motion
 
 WEIGHTS = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
 
@@ -27,18 +25,15 @@ WEIGHTS = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
 @lru_cache(maxsize=1)
 def small_rig() -> Rig:
     """Trunk, head and two mirrored arms of two links: spherical and revolute joints, boxes of uniform mass."""
-    model = pin.Model()
     joints = (
-        ("trunk", pin.JointModelFreeFlyer(), 0, (0.0, 0.0, 0.0)),
-        ("head", pin.JointModelRZ(), 1, (0.0, 0.0, 0.5)),
-        ("left_arm", pin.JointModelSpherical(), 1, (0.0, 0.2, 0.4)),
-        ("left_hand", pin.JointModelRY(), 3, (0.0, 0.0, -0.3)),
-        ("right_arm", pin.JointModelSpherical(), 1, (0.0, -0.2, 0.4)),
-        ("right_hand", pin.JointModelRY(), 5, (0.0, 0.0, -0.3)),
+        joint("free", -1, "trunk"),
+        joint("revolute", 0, "head", axes=UNIT[2:], position=np.array([0.0, 0.0, 0.5])),
+        joint("spherical", 0, "left_arm", position=np.array([0.0, 0.2, 0.4])),
+        joint("revolute", 2, "left_hand", axes=UNIT[1:2], position=np.array([0.0, 0.0, -0.3])),
+        joint("spherical", 0, "right_arm", position=np.array([0.0, -0.2, 0.4])),
+        joint("revolute", 4, "right_hand", axes=UNIT[1:2], position=np.array([0.0, 0.0, -0.3])),
     )
-    for name, joint, parent, place in joints:
-        model.addJoint(parent, joint, pin.SE3(np.eye(3), np.array(place)), name)
-    links = tuple(name for name, *_ in joints)
+    links = tuple(own.name for own in joints)
     masses = np.array([20.0, 4.0, 3.0, 1.0, 3.0, 1.0])
     halves = np.array([[0.1, 0.15, 0.25], [0.08, 0.08, 0.12]] + [[0.05, 0.05, 0.15], [0.03, 0.04, 0.08]] * 2)
     centres = np.array([[0, 0, 0.25], [0, 0, 0.12]] + [[0, 0, -0.15], [0, 0, -0.08]] * 2)
@@ -47,9 +42,9 @@ def small_rig() -> Rig:
     prior = InertialParameters.from_com(links, masses, centres, np.array([np.diag(d) for d in diagonals]))
     boxes = np.stack([centres - halves, centres + halves], axis=1)
     pairs = (("left_arm", "right_arm"), ("left_hand", "right_hand"))
-    count = model.nv - 6
+    count = sum(own.nv for own in joints) - 6
     tips = np.zeros((len(links), 3))
-    return Rig("small", links, joints_of(model), prior, Limits.none(count), boxes, tips, pairs=pairs)
+    return Rig("small", links, joints, prior, Limits.none(count), boxes, tips, pairs=pairs)
 
 
 def other_body(rig: Rig, seed: int = 0, spread: float = 0.06) -> InertialParameters:

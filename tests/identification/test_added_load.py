@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.dynamics import predicted_wrench
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate, predicted_wrench
 from solver.errors import InvalidValue, UnknownLink
 from solver.identification.added_load import AddedLoad, LoadOptions, find_added_load
 from solver.inertials import InertialParameters
@@ -31,9 +30,9 @@ def swinging(rig: Rig, seed: int) -> Motion:
     """Independent sinusoids of every joint."""
     generator = np.random.default_rng(seed)
     times = np.arange(0.0, 6.0, 0.02)
-    pitch, phase = generator.uniform(0.3, 1.5, (2, rig.model.nv))
+    pitch, phase = generator.uniform(0.3, 1.5, (2, rig.nv))
     tangents = 0.4 * np.sin(2.0 * np.pi * (pitch * times[:, None] + phase))
-    q = np.array([pin.integrate(rig.model, rig.neutral, tangent) for tangent in tangents])
+    q = np.array([integrate(rig, rig.neutral, tangent) for tangent in tangents])
     return smooth_motion(rig, times, q, None)
 
 

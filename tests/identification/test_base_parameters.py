@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.dynamics import base_regressor, predicted_wrench
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import base_regressor, integrate, predicted_wrench
 from solver.errors import InvalidValue
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import estimate_base, excited_base_parameters
@@ -206,10 +205,10 @@ def test_a_zero_column_is_never_independent() -> None:
 def _slow_motion(rig: Rig, frames: int, seed: int) -> Motion:
     """Smooth joint motion of about 1 Hz with its exact derivatives in the tangent space left random but smooth."""
     generator = np.random.default_rng(seed)
-    states = _smooth(generator.standard_normal((frames, 3 * rig.model.nv)), 20)
-    neutral = pin.neutral(rig.model)
+    states = _smooth(generator.standard_normal((frames, 3 * rig.nv)), 20)
+    neutral = rig.neutral
     q, v, a = np.split(states, 3, axis=1)
-    return Motion(0.01 * np.arange(frames), np.array([pin.integrate(rig.model, neutral, x) for x in q]), 2 * v, 2 * a)
+    return Motion(0.01 * np.arange(frames), np.array([integrate(rig, neutral, x) for x in q]), 2 * v, 2 * a)
 
 
 def _smooth(values: np.ndarray, width: int) -> np.ndarray:

@@ -27,7 +27,7 @@ def test_inconsistent_results_are_reported() -> None:
     """Without a prior, noisy data of a humanoid give some negative masses; the result is marked as inconsistent and
     lists them."""
     rig = humanoid_rig()
-    regression = accumulate_regression(rig, [random_trial(rig, 60, noise=30.0)])
+    regression = accumulate_regression(rig, [random_trial(rig, 60, noise=300.0)])
     found = minimum_norm(regression, rig)
     assert found.satisfies == "none"
     negative = [link for link, mass in zip(rig.links, found.parameters.masses) if mass < 0.0]

@@ -64,7 +64,7 @@ def test_postures_that_keep_their_soles_are_not_changed() -> None:
     rig = hrp2()
     q = np.array(rig.provenance["half_sitting"])
     y = np.tile(to_flat(rig, q), (COUNT, 1))
-    elbow = rig.model.joints[rig.joint("left_elbow")].idx_v if "left_elbow" in rig.links else rig.nv - 1
+    elbow = rig.v_slices[rig.index("left_elbow")].start if "left_elbow" in rig.links else rig.nv - 1
     y[:, elbow] = np.linspace(rig.limits.lower[elbow - 6], rig.limits.upper[elbow - 6], COUNT)
     ways = static_motion(rig, y).q
     found = inbetween_postures(rig, ways, [sole.name for sole in rig.soles], shrink=0.0)

@@ -41,14 +41,8 @@ def test_a_kneeling_shank_leaves_knee_and_pointed_foot_on_one_floor(size: tuple[
     anchor = flat_on_ground(rig, Anchor("right_shin", np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]]), np.zeros(3)), 0.0)
     low: dict[str, float] = {}
     q = rig.neutral
-    model = rig.model
-    q[model.joints[foot + 1].idx_q : model.joints[foot + 1].idx_q + 4] = [
-        0.0,
-        np.sin(np.radians(27)),
-        0.0,
-        np.cos(np.radians(27)),
-    ]
-    q[model.joints[shank + 1].idx_q] = np.radians(105.0)
+    q[rig.q_slices[foot]] = [0.0, np.sin(np.radians(27)), 0.0, np.cos(np.radians(27))]
+    q[rig.q_slices[shank]] = np.radians(105.0)
     workspace = Workspace(rig)
     workspace.update_positions(q)
     into = anchor.rotation @ workspace.rotations[shank].T

@@ -70,7 +70,7 @@ def test_a_finger_in_its_bracket_differs_from_one_in_its_wall(tmp_path: Path) ->
     inside = np.array(rig.neutral)
     assert distances.minimum_distances(inside[None])[0, 0] == CheckOptions().reach  # far
     slid = inside.copy()
-    slid[rig.model.joints[rig.model.getJointId("slide")].idx_q] = 0.2
+    slid[rig.q_slices[[joint.name for joint in rig.joints].index("slide")].start] = 0.2
     assert distances.minimum_distances(slid[None])[0, 0] < -0.01
 
 
@@ -91,7 +91,7 @@ def test_pieces_of_an_mjcf_are_those_of_its_urdf(tmp_path: Path) -> None:
     mjcf = from_mjcf(path)
     assert len([shape for shape in mjcf.shapes if shape.link == "bracket"]) > 1
     reach, slid = 1.0, np.array(urdf.neutral)
-    slid[urdf.model.joints[urdf.model.getJointId("slide")].idx_q] = 0.04
+    slid[urdf.q_slices[[joint.name for joint in urdf.joints].index("slide")].start] = 0.04
     for q in (np.array(urdf.neutral), slid):
         far = [
             PairDistances(rig, (("bracket", "finger"),), reach).minimum_distances(q[None])[0, 0] for rig in (urdf, mjcf)

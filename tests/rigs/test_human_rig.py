@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from solver.coordinates import joint_coordinates
-from solver.dynamics import link_poses
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate, link_poses
 from solver.errors import InvalidValue, UnknownLink, UnknownName
 from solver.inertials import steiner
 from solver.person import LINKS
 from solver.rigs.anthropometry import Segment, nearest_consistent, segment_inertia
 from solver.rigs.human import human
 from solver.rigs.human_skeleton import build_skeleton, default_lengths
+from tests.joint_entries import entry
+from tests.pinocchio import data_of, pin
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 BODIES = [(1.77, 75.0, "male"), (1.61, 58.0, "female"), (1.95, 120.0, "male"), (1.10, 18.0, "female")]
@@ -27,9 +28,9 @@ JOINTS = {"left_thigh": [0.03, 0.11, -0.12], "left_shank": [0.02, 0.01, -0.41], 
 def test_counts_are_the_papers(variant: str, links: int, dofs: int) -> None:
     """jovic2016: 15 segments and 34 joint DoF; bonnet2016: 12 and 23; base link first."""
     rig = human(1.75, 65.0, "female", variant=variant)
-    assert (len(rig.links), rig.model.nv - 6) == (links, dofs)
+    assert (len(rig.links), rig.nv - 6) == (links, dofs)
     assert rig.links[0] == "pelvis"
-    spherical = [j for j in rig.model.joints if j.shortname() == "JointModelSpherical"]
+    spherical = [joint for joint in rig.joints if joint.kind == "spherical"]
     assert len(spherical) == (10 if variant == "34dof" else 5)
 
 
@@ -55,10 +56,10 @@ def test_links_weigh_the_body_and_every_link_is_a_body(
 def test_pinocchio_feels_the_weight(variant: str) -> None:
     """At rest in any posture the root must carry m g upwards, and the mass matrix starts with m times the identity."""
     rig = human(1.8, 82.0, "male", variant=variant)
-    data = rig.model.createData()
+    data = data_of(rig)
     generator = np.random.default_rng(1)
-    q = pin.integrate(rig.model, rig.neutral, 0.5 * generator.normal(size=rig.model.nv))
-    force = pin.rnea(rig.model, data, q, np.zeros(rig.model.nv), np.zeros(rig.model.nv))[:3]
+    q = integrate(rig, rig.neutral, 0.5 * generator.normal(size=rig.nv))
+    force = pin.rnea(rig.model, data, q, np.zeros(rig.nv), np.zeros(rig.nv))[:3]
     rotation = pin.Quaternion(q[3:7]).matrix()
     np.testing.assert_allclose(rotation @ force, [0.0, 0.0, 82.0 * 9.81], atol=1e-9)
     np.testing.assert_allclose(pin.crba(rig.model, data, q)[:3, :3], 82.0 * np.eye(3), atol=1e-9)
@@ -77,7 +78,7 @@ def test_left_mirrors_right(table: str) -> None:
         np.testing.assert_allclose(rig.tips[i], MIRROR @ rig.tips[j], atol=1e-12)
         flipped = np.sort(rig.boxes[j] @ MIRROR, axis=0)
         np.testing.assert_allclose(rig.boxes[i], flipped, atol=1e-12)
-        first, second = (rig.model.joints[rig.joint(n)] for n in (left, right))
+        first, second = (entry(rig, n) for n in (left, right))
         a, b = (slice(x.idx_v - 6, x.idx_v - 6 + x.nv) for x in (first, second))
         sign = np.array([-1.0, 1.0, -1.0]) if first.nv == 3 else np.ones(1)
         low, high = sign * rig.limits.lower[b], sign * rig.limits.upper[b]
@@ -92,10 +93,10 @@ def test_left_mirrors_right(table: str) -> None:
 def test_flexion_is_positive_at_knee_and_elbow() -> None:
     """Positive knee angles take the heel backwards, positive elbow angles the hand forwards."""
     rig = human(1.75, 70.0, "male")
-    data = rig.model.createData()
+    data = data_of(rig)
     for link, end, sign in (("right_shank", "right_foot", -1.0), ("left_forearm", "left_hand", 1.0)):
         q = rig.neutral.copy()
-        q[rig.model.joints[rig.joint(link)].idx_q] = 1.0
+        q[rig.q_slices[rig.index(link)].start] = 1.0
         pin.forwardKinematics(rig.model, data, q)
         moved = data.oMi[rig.joint(end)].translation - data.oMi[rig.joint(link)].translation
         assert sign * moved[0] > 0.1
@@ -104,7 +105,7 @@ def test_flexion_is_positive_at_knee_and_elbow() -> None:
 def test_neutral_stands_facing_x() -> None:
     """At neutral all link frames are parallel to the world, head up, right side at negative y, toes ahead."""
     rig = human(1.75, 70.0, "male")
-    data = rig.model.createData()
+    data = data_of(rig)
     pin.forwardKinematics(rig.model, data, rig.neutral)
     for joint in range(1, rig.model.njoints):
         np.testing.assert_allclose(data.oMi[joint].rotation, np.eye(3), atol=1e-12)
@@ -122,7 +123,7 @@ def test_standing_posture_stands() -> None:
     for variant in VARIANTS:
         rig = human(1.75, 70.0, "male", variant=variant)
         q = np.array(rig.provenance["standing"])
-        data = rig.model.createData()
+        data = data_of(rig)
         pin.forwardKinematics(rig.model, data, q)
         for polygon in rig.contacts:
             placement = data.oMi[rig.joint(polygon.link)]
@@ -144,20 +145,20 @@ def test_soles_face_down() -> None:
 def test_joint_override_moves_the_joint_exactly(link: str) -> None:
     """An overridden joint centre is where it was put, and no other joint placement changes."""
     plain = human(1.75, 70.0, "male")
-    place = plain.model.jointPlacements[plain.joint(link)].translation + np.array([0.01, -0.02, -0.03])
+    place = plain.joints[plain.index(link)].position + np.array([0.01, -0.02, -0.03])
     rig = human(1.75, 70.0, "male", joints={link: place.tolist()})
     for other in LINKS[1:]:
-        expected = place if other == link else plain.model.jointPlacements[plain.joint(other)].translation
-        np.testing.assert_array_equal(rig.model.jointPlacements[rig.joint(other)].translation, expected)
+        expected = place if other == link else plain.joints[plain.index(other)].position
+        np.testing.assert_array_equal(rig.joints[rig.index(other)].position, expected)
 
 
 def test_length_override_moves_one_side() -> None:
     """A one-sided length moves that side's next joint by exactly that length, and the inertials follow its square."""
     plain = human(1.75, 70.0, "male")
     rig = human(1.75, 70.0, "male", lengths={"right_thigh": 0.5})
-    np.testing.assert_allclose(rig.model.jointPlacements[rig.joint("right_shank")].translation, [0, 0, -0.5])
-    left = plain.model.jointPlacements[plain.joint("left_shank")].translation
-    np.testing.assert_array_equal(rig.model.jointPlacements[rig.joint("left_shank")].translation, left)
+    np.testing.assert_allclose(rig.joints[rig.index("right_shank")].position, [0, 0, -0.5])
+    left = plain.joints[plain.index("left_shank")].position
+    np.testing.assert_array_equal(rig.joints[rig.index("left_shank")].position, left)
     ratio = 0.5 / default_lengths(1.75, "male")["thigh"]
     k = rig.index("right_thigh")
     np.testing.assert_allclose(rig.prior.coms[k], ratio * plain.prior.coms[k])
@@ -233,7 +234,7 @@ def test_tables_agree_on_the_whole_body() -> None:
         for table in TABLES:
             rig = human(height, mass, sex, table=table)
             sole = rig.contacts[0]
-            data = rig.model.createData()
+            data = data_of(rig)
             pin.forwardKinematics(rig.model, data, rig.neutral)
             ground = data.oMi[rig.joint(sole.link)].translation[2] + sole.vertices[0, 2]
             levels.append((pin.centerOfMass(rig.model, data, rig.neutral)[2] - ground) / height)
@@ -259,8 +260,8 @@ def test_small_variant_is_the_large_one_frozen() -> None:
     bodies = []
     for variant in VARIANTS:
         rig = human(1.75, 65.0, "female", variant=variant)
-        data = rig.model.createData()
-        pin.ccrba(rig.model, data, rig.neutral, np.zeros(rig.model.nv))
+        data = data_of(rig)
+        pin.ccrba(rig.model, data, rig.neutral, np.zeros(rig.nv))
         com = pin.centerOfMass(rig.model, data, rig.neutral)
         bodies.append((com, data.Ig.inertia + 65.0 * steiner(com)))
     np.testing.assert_allclose(bodies[0][0], bodies[1][0], atol=1e-12)
@@ -270,10 +271,9 @@ def test_small_variant_is_the_large_one_frozen() -> None:
 def test_skeleton_parents_come_first() -> None:
     """Every link follows its parent, and each branch is contiguous (depth first), as Pinocchio's subtrees need."""
     rig = human(1.75, 65.0, "female")
-    for joint in range(2, rig.model.njoints):
-        assert rig.model.parents[joint] < joint
-        subtree = np.sort(np.array(list(rig.model.subtrees[joint])))
-        np.testing.assert_array_equal(subtree, np.arange(joint, joint + len(subtree)))
+    for link, below in enumerate(rig.descendants):
+        assert rig.parents[link] < link
+        np.testing.assert_array_equal(np.flatnonzero(below), np.arange(link, link + below.sum()))
     assert build_skeleton(1.75, "female", {}, {}).parent("left_hand") == "left_forearm"
 
 

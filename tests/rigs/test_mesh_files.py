@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.engine.pinocchio_loader import pin
 from solver.errors import InputError
 from solver.rigs.mesh_files import read_mesh
 from solver.rigs.triangles import triangulate_fans
+from tests.pinocchio import pin
 from tests.rigs.mesh_bytes import collada_text, obj_text, off_text, ply_bytes, stl_bytes, stl_text
 
 CORNERS = np.array([(x, y, z) for x in (-0.25, 0.5) for y in (0.0, 1.0) for z in (0.125, 2.0)])

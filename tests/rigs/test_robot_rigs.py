@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import argparse
 
-import coal
 import numpy as np
 import pytest
 
 from solver.cli.bodies import add_body, body_of
 from solver.coordinates import joint_coordinates
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.errors import InvalidValue, UnknownPreset
 from solver.rig import Rig
 from solver.rigs import build_rig, hoap3, hrp2
 from solver.rigs.human import human
 from solver.shape import Shape
+from tests.joint_entries import entries
+from tests.pinocchio import data_of, pin
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 RIGS = {
@@ -53,9 +54,9 @@ def test_model_carries_the_prior(rig: Rig) -> None:
     """The model's inertias are the prior, all of them physical, and the regressor times the prior is the torque."""
     assert rig.prior.consistency_margin.min() > 0.0
     generator = np.random.default_rng(2)
-    q = pin.integrate(rig.model, rig.neutral, generator.normal(size=rig.model.nv))
-    v, a = generator.normal(size=(2, rig.model.nv))
-    data = rig.model.createData()
+    q = integrate(rig, rig.neutral, generator.normal(size=rig.nv))
+    v, a = generator.normal(size=(2, rig.nv))
+    data = data_of(rig)
     torque = pin.rnea(rig.model, data, q, v, a)
     regressor = pin.computeJointTorqueRegressor(rig.model, data, q, v, a)
     np.testing.assert_allclose(regressor @ rig.prior.vector, torque, atol=1e-9 * np.abs(torque).max())
@@ -70,8 +71,9 @@ def test_model_and_limits_agree(rig: Rig) -> None:
     assert np.isfinite([limits.lower, limits.upper, limits.speed, limits.torque]).all()
     assert (limits.speed > 0).all()
     assert (limits.torque > 0).all()
-    for joint in list(rig.model.joints)[2:]:
+    for joint in entries(rig)[1:]:
         if joint.nq == 1:
+            assert pin.JointModel  # only Pinocchio's model has limits
             assert rig.model.lowerPositionLimit[joint.idx_q] == limits.lower[joint.idx_v - 6]
             assert rig.model.upperPositionLimit[joint.idx_q] == limits.upper[joint.idx_v - 6]
 
@@ -86,7 +88,7 @@ def test_bones_have_length_and_boxes_hold_the_mass(rig: Rig) -> None:
 
 def test_two_soles_face_down(rig: Rig) -> None:
     """Both soles lie at the lowest height of the body at zero and their vertices run counter-clockwise from below."""
-    data = rig.model.createData()
+    data = data_of(rig)
     pin.forwardKinematics(rig.model, data, rig.neutral)
     heights = []
     for polygon in rig.contacts:
@@ -101,7 +103,7 @@ def test_two_soles_face_down(rig: Rig) -> None:
 
 def test_distant_links_do_not_touch(rig: Rig) -> None:
     """In the rig's standing posture only neighbours overlap: links with fewer than two joint centres between them."""
-    data = rig.model.createData()
+    data = data_of(rig)
     standing = rig.provenance.get("standing", rig.provenance.get("half_sitting", rig.neutral))
     pin.forwardKinematics(rig.model, data, np.array(standing))
     centres = np.array([data.oMi[k + 1].translation for k in range(len(rig.links))])
@@ -111,9 +113,9 @@ def test_distant_links_do_not_touch(rig: Rig) -> None:
             a, b = rig.index(first.link), rig.index(second.link)
             if a == b or _separate_joints(rig, centres, a, b) < 2:
                 continue
-            result = coal.DistanceResult()
-            coal.distance(
-                *_placed(first, data.oMi[a + 1]), *_placed(second, data.oMi[b + 1]), coal.DistanceRequest(), result
+            result = pin.coal.DistanceResult()
+            pin.coal.distance(
+                *_placed(first, data.oMi[a + 1]), *_placed(second, data.oMi[b + 1]), pin.coal.DistanceRequest(), result
             )
             if result.min_distance < -1e-9:
                 touching.append(f"{first.link} and {second.link}: {result.min_distance:.4f} m")
@@ -135,13 +137,13 @@ def _separate_joints(rig: Rig, centres: np.ndarray, a: int, b: int) -> int:
 def _placed(shape: Shape, link: pin.SE3) -> tuple[object, object]:
     size = shape.size
     solid = {
-        "capsule": lambda: coal.Capsule(size[0], 2 * size[1]),
-        "box": lambda: coal.Box(*(2 * s for s in size)),
-        "sphere": lambda: coal.Sphere(size[0]),
-        "ellipsoid": lambda: coal.Ellipsoid(*size),
+        "capsule": lambda: pin.coal.Capsule(size[0], 2 * size[1]),
+        "box": lambda: pin.coal.Box(*(2 * s for s in size)),
+        "sphere": lambda: pin.coal.Sphere(size[0]),
+        "ellipsoid": lambda: pin.coal.Ellipsoid(*size),
     }[shape.kind]()
     placement = link * pin.SE3(np.array(shape.rotation), np.array(shape.centre))
-    return solid, coal.Transform3s(placement.rotation, placement.translation)
+    return solid, pin.coal.Transform3s(placement.rotation, placement.translation)
 
 
 @pytest.mark.parametrize(("payload", "mass"), [("battery_radio", 8.8024), ("middle", 7.9424), ("light", 7.3424)])
@@ -149,7 +151,7 @@ def test_hoap3_weighs_what_its_table_sums_to(payload: str, mass: float) -> None:
     """The manufacturer's table sums to 8.80 kg with battery and radio; 22 moving bodies, 21 joints."""
     rig = hoap3(payload)
     assert rig.prior.total_mass == pytest.approx(mass, abs=1e-9)
-    assert (len(rig.links), rig.model.nv - 6) == (22, 21)
+    assert (len(rig.links), rig.nv - 6) == (22, 21)
     assert (rig.limits.speed == 1.0).all()
 
 
@@ -162,7 +164,7 @@ def test_hoap3_left_mirrors_right() -> None:
         np.testing.assert_allclose(rig.prior.coms[i], MIRROR @ rig.prior.coms[j], atol=2e-4)
         here, there = rig.prior.inertias_at_com[i], MIRROR @ rig.prior.inertias_at_com[j] @ MIRROR
         assert np.abs(here - there).max() < 0.01 * np.abs(here).max()
-    assert abs(pin.centerOfMass(rig.model, rig.model.createData(), rig.neutral)[1]) < 1e-3
+    assert abs(pin.centerOfMass(rig.model, data_of(rig), rig.neutral)[1]) < 1e-3
 
 
 HOAP3_CENTRES = {
@@ -181,9 +183,9 @@ HOAP3_ANGLES = ("waist_pitch", *(f"{side}_{joint}" for side in ("right", "left")
 def test_hoap3_bends_as_the_public_kinematics_bend() -> None:
     """Joint centres of a bent HOAP-3 are those that the public URDF has, to a tenth of a millimetre."""
     rig = hoap3()
-    q, data = rig.neutral.copy(), rig.model.createData()
+    q, data = rig.neutral.copy(), data_of(rig)
     for number, name in enumerate(HOAP3_ANGLES):
-        q[rig.model.joints[rig.model.getJointId(name)].idx_q] = 0.3 * (-1.0) ** number
+        q[rig.q_slices[[joint.name for joint in rig.joints].index(name)].start] = 0.3 * (-1.0) ** number
     pin.forwardKinematics(rig.model, data, q)
     for name, centre in HOAP3_CENTRES.items():
         np.testing.assert_allclose(data.oMi[rig.model.getJointId(name)].translation, centre, atol=6e-5, err_msg=name)
@@ -195,7 +197,7 @@ def test_hoap3_stands_where_the_public_kinematics_stand(shared_data: object) -> 
     if not path.is_file():
         pytest.skip(f"the public kinematics are not at {path}")
     other, rig = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()), hoap3()
-    theirs, ours = other.createData(), rig.model.createData()
+    theirs, ours = other.createData(), data_of(rig)
     names = {"waist_pitch": "WAIST_CHEST_joint"}
     leg = ("hip_yaw WAIST_{}_LR", "hip_roll {0}_LR_{0}_LAA", "hip_pitch {0}_LAA_{0}_LFE", "knee {0}_LFE_{0}_KN")
     rest = ("ankle_pitch {0}_KN_{0}_AFE", "ankle_roll {0}_AFE_{0}_AAA", "shoulder CHEST_{}_SFE")
@@ -209,7 +211,7 @@ def test_hoap3_stands_where_the_public_kinematics_stand(shared_data: object) -> 
     q, theirs_q = rig.neutral.copy(), pin.neutral(other)
     for mine, its in names.items():
         angle = generator.uniform(-0.5, 0.5)
-        q[rig.model.joints[rig.model.getJointId(mine)].idx_q] = angle
+        q[rig.q_slices[[joint.name for joint in rig.joints].index(mine)].start] = angle
         theirs_q[other.joints[other.getJointId(its)].idx_q] = angle
     pin.forwardKinematics(rig.model, ours, q)
     pin.forwardKinematics(other, theirs, theirs_q)
@@ -227,11 +229,11 @@ def test_unknown_payload_lists_the_choices() -> None:
 def test_hrp2_is_the_published_robot_as_far_as_published() -> None:
     """31 links, 30 joints, 58 kg, 1.54 m, the base link is the trunk, and its name admits the approximation."""
     rig = hrp2()
-    assert (len(rig.links), rig.model.nv - 6) == (31, 30)
+    assert (len(rig.links), rig.nv - 6) == (31, 30)
     assert rig.prior.total_mass == pytest.approx(58.0)
     assert "approximate" in rig.name
     assert rig.provenance["base_link"] in rig.links
-    data = rig.model.createData()
+    data = data_of(rig)
     pin.forwardKinematics(rig.model, data, rig.neutral)
     head = data.oMi[rig.joint("head")].translation[2] + rig.boxes[rig.index("head"), 1, 2]
     sole = data.oMi[rig.joint("right_foot")].translation[2] + rig.contacts[0].vertices[0, 2]
@@ -250,7 +252,7 @@ def test_hrp2_half_sitting_is_balanced() -> None:
     joints = joint_coordinates(rig, q)
     assert (rig.limits.lower <= joints).all()
     assert (joints <= rig.limits.upper).all()
-    data = rig.model.createData()
+    data = data_of(rig)
     com = pin.centerOfMass(rig.model, data, q)
     corners = []
     for polygon in rig.contacts:

@@ -9,9 +9,9 @@ import pytest
 
 from solver.coordinates import joint_slices
 from solver.dynamics.mechanics import Mechanics
-from solver.engine.pinocchio_loader import pin
 from solver.rig import Rig
 from solver.rigs import from_mjcf, from_urdf
+from tests.pinocchio import pin
 
 LIMIT = '<limit lower="-0.7" upper="0.9" velocity="8" effort="100"/>'
 INERTIA = '<inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0.001" ixz="0.002" iyz="-0.003"/>'

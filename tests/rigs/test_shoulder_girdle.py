@@ -30,7 +30,7 @@ def turned(rig: Rig, degrees: dict[str, tuple[float, ...]]) -> np.ndarray:
     """Neutral with joints turned [degrees], by link."""
     q = rig.neutral
     for link, angles in degrees.items():
-        first = rig.model.joints[rig.joint(link)].idx_q
+        first = rig.q_slices[rig.index(link)].start
         q[first : first + len(angles)] = np.radians(angles)
     return q
 
@@ -139,7 +139,7 @@ def test_a_girdle_stands_without_touching_itself() -> None:
     """What lies on the thorax by construction is no collision, standing nor with the girdle moved."""
     rig = girdled()
     stands = np.array(rig.provenance["standing"])
-    first, last = (rig.model.joints[rig.joint(f"{side}_clavicle")].idx_q for side in SIDES)
+    first, last = (rig.q_slices[rig.index(f"{side}_clavicle")].start for side in SIDES)
     poses = np.repeat(stands[None], 3, axis=0)
     for side in (first, last):
         poses[1:, side] = np.radians(15.0)

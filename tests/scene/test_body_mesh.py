@@ -24,6 +24,7 @@ from solver.scene.body_mesh import (
     fit_body_mesh,
     read_body_shapes,
 )
+from tests.joint_entries import entry
 from tests.scene.body_shapes import add_probes, arrays_of, tiny_shapes
 
 PEOPLE: tuple[tuple[str, float, float, dict[str, Any]], ...] = (
@@ -122,7 +123,7 @@ def pose(mesh: BodyMesh, rig: Rig, q: np.ndarray) -> np.ndarray:
 
 def bend(rig: Rig, link: str, axis: tuple[float, float, float]) -> np.ndarray:
     """The standing posture (nq,) with one joint bent by 90 degrees."""
-    q, joint = np.array(rig.provenance["standing"]), rig.model.joints[rig.joint(link)]
+    q, joint = np.array(rig.provenance["standing"]), entry(rig, link)
     angle = 0.5 * np.pi
     q[joint.idx_q : joint.idx_q + joint.nq] = (
         so3.to_quaternion(so3.exp(angle * np.array(axis))) if joint.nq == 4 else angle

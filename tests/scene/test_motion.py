@@ -25,12 +25,12 @@ def test_joint_displacements_give_link_poses() -> None:
     drawn, links = scene_motion(rig, motion), link_motions(rig, motion)
     turns: list[np.ndarray] = []
     origins: list[np.ndarray] = []
-    for link, (parent, placement) in enumerate(zip(rig.parents, rig.model.jointPlacements[1:], strict=True)):
-        turn = placement.rotation @ to_matrix(drawn.rotations[:, link])
-        origin = placement.translation + drawn.translations[:, link] @ placement.rotation.T
-        if parent >= 0:
-            origin = origins[parent] + np.einsum("nij,nj->ni", turns[parent], origin)  # n frame
-            turn = turns[parent] @ turn
+    for link, joint in enumerate(rig.joints):
+        turn = joint.rotation @ to_matrix(drawn.rotations[:, link])
+        origin = joint.position + drawn.translations[:, link] @ joint.rotation.T
+        if joint.parent >= 0:
+            origin = origins[joint.parent] + np.einsum("nij,nj->ni", turns[joint.parent], origin)  # n frame
+            turn = turns[joint.parent] @ turn
         else:
             origin = origin + drawn.root
         turns.append(turn)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.signals import PRESETS, NoiseReplicas, lower_cutoff, noise_floor, noise_frequency, smooth_motion
 from solver.signals.noise_replicas import REPLICA_SAMPLES, REPLICAS
 from tests.identification.bodies import small_rig
@@ -18,12 +18,12 @@ def swinging(
     noise: float, seconds: float = 12.0, hertz: float = 1.0, size: float = 0.3, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Times and configurations of oscillating joints, with white noise in every coordinate."""
-    model = small_rig().model
+    rig = small_rig()
     times = np.arange(0.0, seconds, 1.0 / RATE)
-    phases = np.linspace(0.0, 3.0, model.nv)
+    phases = np.linspace(0.0, 3.0, rig.nv)
     steps = size * np.sin(2.0 * np.pi * hertz * times[:, None] + phases)
     steps = steps + noise * np.random.default_rng(seed).standard_normal(steps.shape)
-    return times, np.array([pin.integrate(model, pin.neutral(model), step) for step in steps])
+    return times, integrate(rig, rig.neutral, steps)
 
 
 def test_white_noise_is_found() -> None:

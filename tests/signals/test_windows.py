@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.motion import Motion
 from solver.rigs import human
 from solver.signals import GRAVITY, ContactEvidence, Reason, Windows, find_windows, settling_time
 from solver.wrenches import Wrenches
 from tests.marker_com import RUNNER, SUBJECT_A, Body, Places, body
+from tests.pinocchio import pin
 from tests.simulated_trials import HUMAN, SimulatedTrial, simulate, steps
 
 MASS = 65.0
@@ -150,7 +150,7 @@ def test_a_rig_standing_on_unmeasured_ground_does_not_count() -> None:
 
     times = np.arange(200) / 100.0
     q = np.tile(rig.neutral, (200, 1))
-    zero = np.zeros((200, rig.model.nv))
+    zero = np.zeros((200, rig.nv))
     weight = np.zeros((200, 1, 6))
     weight[:100, 0, 2] = rig.prior.total_mass * GRAVITY
     found = of_rig(Motion(times, q, zero, zero), weight)

@@ -10,7 +10,6 @@ import pytest
 
 from solver.demo.examples import simulated_robot
 from solver.dynamics import centroidal_momentum, predicted_wrench
-from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
 from solver.motion import Markers, Motion
 from solver.plate_options import LAG, PlateOptions
@@ -26,6 +25,7 @@ from solver.study.tracking import track_all
 from solver.study.values import Poses, Settings, TrialRecord
 from solver.trial import Recording
 from solver.wrenches import Wrenches
+from tests.pinocchio import pin
 from tests.simulated_walk import simulated_walker
 
 PRESET = PRESETS["human_8hz"]
@@ -37,7 +37,7 @@ def swinging(rig: Rig, seconds: float, seed: int) -> Motion:
     """Root fixed in the air, every joint swinging slowly: the only support is fully measured."""
     generator = np.random.default_rng(seed)
     times = np.arange(round(seconds * RATE)) / RATE
-    count = rig.model.nv - 6
+    count = rig.nv - 6
     amplitude, frequency, phase = (
         0.3 * generator.random(count),
         0.3 + generator.random(count),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import difference, integrate
 from solver.motion import Markers
 from solver.rig import Rig
 from solver.tracking import (
@@ -16,6 +16,7 @@ from solver.tracking import (
     Targets,
 )
 from solver.tracking.kinematics import Kinematics
+from tests.joint_entries import entry
 
 STEP = 0.01
 """[s] Of `turning`."""
@@ -30,14 +31,14 @@ def cloud(rig: Rig, per_link: int = 3, seed: int = 0) -> list[Attachment]:
 def swinging(rig: Rig, frames: int, seed: int = 0, amplitude: float = 0.25, rate: float = 100.0) -> np.ndarray:
     """A smooth motion about neutral (frames, nq), mid-range elbows and knees so that no limit binds."""
     rng = np.random.default_rng(seed)
-    size, phase = amplitude * rng.normal(size=rig.model.nv).clip(-1, 1), rng.uniform(0.0, 6.0, rig.model.nv)
-    middle = np.zeros(rig.model.nv)
+    size, phase = amplitude * rng.normal(size=rig.nv).clip(-1, 1), rng.uniform(0.0, 6.0, rig.nv)
+    middle = np.zeros(rig.nv)
     for link in rig.links:
-        joint = rig.model.joints[rig.joint(link)]
+        joint = entry(rig, link)
         if joint.nv == 1:
             middle[joint.idx_v] = 0.8
     times = np.arange(frames) / rate
-    return np.array([pin.integrate(rig.model, rig.neutral, middle + size * np.sin(4.0 * t + phase)) for t in times])
+    return np.array([integrate(rig, rig.neutral, middle + size * np.sin(4.0 * t + phase)) for t in times])
 
 
 def seen_from(rig: Rig, attachments: list[Attachment], q: np.ndarray, rate: float = 100.0) -> Markers:
@@ -54,7 +55,7 @@ def seen_from(rig: Rig, attachments: list[Attachment], q: np.ndarray, rate: floa
 
 def farthest(rig: Rig, first: np.ndarray, second: np.ndarray) -> float:
     """Largest coordinate difference of two motions [rad, m]."""
-    return max(float(np.abs(pin.difference(rig.model, a, b)).max()) for a, b in zip(first, second))
+    return max(float(np.abs(difference(rig, a, b)).max()) for a, b in zip(first, second))
 
 
 def turning(rig: Rig, links: list[int], frames: int = 40) -> tuple[np.ndarray, Targets]:

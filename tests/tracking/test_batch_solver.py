@@ -43,11 +43,11 @@ def targets_of(rig: Rig, markers: Markers) -> Targets:
 def test_a_batch_converges_to_the_poses_of_sequential_tracking(rig: Rig) -> None:
     """Frames solved between tracked ones have the poses of sequential tracking, at joint limits too."""
     q = swinging(rig, 160, rate=RATE)
-    knee = rig.model.joints[rig.joint("left_shank")].idx_q
+    knee = rig.q_slices[rig.index("left_shank")].start
     q[:, knee] = np.linspace(0.4, -0.5, 160)
     targets = targets_of(rig, noisy(rig, q))
     together, each = track_targets(rig, targets, TrackingOptions()), track_targets(rig, targets, EACH)
-    low = rig.limits.lower[rig.model.joints[rig.joint("left_shank")].idx_v - 6]
+    low = rig.limits.lower[rig.v_slices[rig.index("left_shank")].start - 6]
     assert (each.q[:, knee] < low + 1e-6).sum() > 40
     assert together.converged.all()
     assert farthest(rig, together.q, each.q) < 1e-5
@@ -108,7 +108,7 @@ def test_the_equations_are_the_derivatives_of_the_cost(rig: Rig) -> None:
     measured, weights = targets.positions.positions[:1], np.ones((1, len(targets.positions.task.names)))
     q, tiny = swinging(rig, 1, seed=3), 1e-3
     (matrix,), (slope,), _ = many._equations(q, measured, weights)
-    for step in np.random.default_rng(1).normal(size=(5, rig.model.nv)):
+    for step in np.random.default_rng(1).normal(size=(5, rig.nv)):
         at = [integrate(rig, q, sign * tiny * step[None]) for sign in (-1.0, 0.0, 1.0)]
         below, here, above = (0.5 * weights.size * many._equations(x, measured, weights)[2][0] ** 2 for x in at)
         assert (above - below) / (2.0 * tiny) == pytest.approx(-slope @ step, rel=1e-4)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.errors import InvalidValue
 from solver.motion import Markers
 from solver.rig import Rig
@@ -25,13 +25,13 @@ def rig() -> Rig:
 
 def posed(rig: Rig, turned: float, raised: float, bent: float) -> np.ndarray:
     """Facing elsewhere, far from the origin, arms raised sideways, elbows and knees bent."""
-    step = np.zeros(rig.model.nv)
+    step = np.zeros(rig.nv)
     step[5] = turned
     for side, sign in (("left", 1.0), ("right", -1.0)):
-        step[rig.model.joints[rig.joint(f"{side}_upper_arm")].idx_v] = sign * raised
-        step[rig.model.joints[rig.joint(f"{side}_forearm")].idx_v] = bent
-        step[rig.model.joints[rig.joint(f"{side}_shank")].idx_v] = bent
-    q = pin.integrate(rig.model, rig.neutral, step)
+        step[rig.v_slices[rig.index(f"{side}_upper_arm")].start] = sign * raised
+        step[rig.v_slices[rig.index(f"{side}_forearm")].start] = bent
+        step[rig.v_slices[rig.index(f"{side}_shank")].start] = bent
+    q = integrate(rig, rig.neutral, step)
     q[:3] = [3.0, -2.0, 0.9]
     return q
 
@@ -61,8 +61,8 @@ def test_the_initial_pose_is_robust_to_a_wrong_marker(rig: Rig) -> None:
 def test_any_rig_is_tracked() -> None:
     """Markers on a robot recover its motion: the tracker does not depend on the human rig."""
     robot = hrp2()
-    step = np.ones(robot.model.nv)
-    q = np.array([pin.integrate(robot.model, robot.neutral, 0.1 * np.sin(0.1 * k) * step) for k in range(10)])
+    step = np.ones(robot.nv)
+    q = np.array([integrate(robot, robot.neutral, 0.1 * np.sin(0.1 * k) * step) for k in range(10)])
     options = TrackingOptions(limits=False, posture_weight=1e-10)
     tracked = track_markers(robot, cloud(robot), seen_from(robot, cloud(robot), q), options)
     assert tracked.rmse < 1e-5

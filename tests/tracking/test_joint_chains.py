@@ -47,7 +47,7 @@ def test_locked_joints_are_the_minimum_between_bounds(robot: Rig) -> None:
     """The articulated-body algorithm with very large prices at bounds gives the dense program's solution."""
     q, targets = turning(robot, list(range(len(robot.links))))
     engine = InverseKinematics(robot, targets.tasks, TrackingOptions())
-    freedoms, rng = robot.model.nv, np.random.default_rng(0)
+    freedoms, rng = robot.nv, np.random.default_rng(0)
     for frame in range(0, 40, 5):
         engine.kinematics.update_poses(q[0])
         engine.rows.set_residuals(targets.sample(frame))

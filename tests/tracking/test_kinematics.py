@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.rig import Rig
 from solver.rigs.human import human
 from solver.tracking.joint_limits import JointLimits
 from solver.tracking.kinematics import Kinematics
 from solver.tracking.posture import Posture
+from tests.joint_entries import entry
 from tests.tracking.bodies import cloud, swinging
 
 
@@ -34,8 +35,8 @@ def test_point_jacobians_are_the_points_derivatives(rig: Rig) -> None:
     kinematics.update_kinematics(q)
     before = kinematics.points(links, offsets)
     jacobian = kinematics.point_jacobians(links, before)
-    step = 1e-6 * np.random.default_rng(2).normal(size=rig.model.nv)
-    kinematics.update_kinematics(pin.integrate(rig.model, q, step))
+    step = 1e-6 * np.random.default_rng(2).normal(size=rig.nv)
+    kinematics.update_kinematics(integrate(rig, q, step))
     np.testing.assert_allclose(kinematics.points(links, offsets) - before, jacobian @ step, atol=1e-10)
 
 
@@ -61,11 +62,11 @@ def test_curvature_completes_the_exact_hessian(rig: Rig) -> None:
     outer = points[:, :, None] * pulls[:, None, :]
     curvature = kinematics.curvature((selector @ outer.reshape(-1, 9)).reshape(-1, 3, 3), selector @ pulls)
     size = 1e-5
-    for column in range(rig.model.nv):
-        step = np.zeros(rig.model.nv)
+    for column in range(rig.nv):
+        step = np.zeros(rig.nv)
         step[column] = size
-        forward = equations(pin.integrate(rig.model, q, step))[1]
-        backward = equations(pin.integrate(rig.model, q, -step))[1]
+        forward = equations(integrate(rig, q, step))[1]
+        backward = equations(integrate(rig, q, -step))[1]
         # The gradient turns with the axes it is expressed in; its symmetric part is the Hessian on the manifold.
         hessian[:, column] += 0.5 * (forward - backward) / (2.0 * size)
         hessian[column, :] += 0.5 * (forward - backward) / (2.0 * size)
@@ -75,13 +76,13 @@ def test_curvature_completes_the_exact_hessian(rig: Rig) -> None:
 def test_posture_gradient_is_that_of_its_cost(rig: Rig) -> None:
     """The restoring torque is minus half the derivative of its cost, also if hands may rotate freely."""
     posture, q = Posture(rig, ("left_hand",)), swinging(rig, 25, amplitude=0.6)[-1]
-    gradient = np.zeros(rig.model.nv)
-    posture.add(q, 1.0, np.zeros((rig.model.nv, rig.model.nv)), gradient)
+    gradient = np.zeros(rig.nv)
+    posture.add(q, 1.0, np.zeros((rig.nv, rig.nv)), gradient)
     size = 1e-6
-    for column in range(rig.model.nv):
-        step = np.zeros(rig.model.nv)
+    for column in range(rig.nv):
+        step = np.zeros(rig.nv)
         step[column] = size
-        up, down = (posture.cost(pin.integrate(rig.model, q, s * step)) for s in (1.0, -1.0))
+        up, down = (posture.cost(integrate(rig, q, s * step)) for s in (1.0, -1.0))
         assert gradient[column] == pytest.approx(-0.5 * (up - down) / (2.0 * size), abs=1e-7)
 
 
@@ -98,15 +99,15 @@ def test_every_joint_of_a_girdle_has_a_restoring_torque() -> None:
 
 
 def starts_of(rig: Rig) -> list[int]:
-    return [rig.model.joints[k + 1].idx_v for k in range(len(rig.links))]
+    return [rig.v_slices[k].start for k in range(len(rig.links))]
 
 
 def test_free_twist_has_no_cost(rig: Rig) -> None:
     """Free twist leaves pronation to the markers."""
-    joint = rig.model.joints[rig.joint("left_hand")]
-    turn = np.zeros(rig.model.nv)
+    joint = entry(rig, "left_hand")
+    turn = np.zeros(rig.nv)
     turn[joint.idx_v + 2] = 2.5
-    q = pin.integrate(rig.model, rig.neutral, turn)
+    q = integrate(rig, rig.neutral, turn)
     assert Posture(rig, ("left_hand",)).cost(q) == pytest.approx(0.0, abs=1e-12)
     assert Posture(rig).cost(q) > 1.0
 
@@ -114,12 +115,12 @@ def test_free_twist_has_no_cost(rig: Rig) -> None:
 def test_limits_do_not_jump_beyond_half_a_turn(rig: Rig) -> None:
     """A hand allowed to pronate by 170 degrees is 10 degrees, not 350, beyond its limit at 180."""
     limits = JointLimits(rig, 40.0)
-    joint = rig.model.joints[rig.joint("right_hand")]
+    joint = entry(rig, "right_hand")
     low, high = rig.limits.lower[joint.idx_v - 4], rig.limits.upper[joint.idx_v - 4]
     farther = high if high > -low else low
-    turn = np.zeros(rig.model.nv)
+    turn = np.zeros(rig.nv)
     turn[joint.idx_v + 2] = np.sign(farther) * (np.pi + 0.05)
-    q = pin.integrate(rig.model, rig.neutral, turn)
+    q = integrate(rig, rig.neutral, turn)
     box, _ = limits.step_bounds(q, 0.01, q)
     back = -box.low[joint.idx_v + 2] if farther < 0.0 else box.high[joint.idx_v + 2]
     beyond = np.pi + 0.05 - abs(farther)

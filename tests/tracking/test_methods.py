@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from benchmarks.tracking_figures.baselines import make_tracker
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import difference, integrate
 from solver.errors import InvalidValue, UnknownName
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.rigs.human import human
 from solver.so3 import exp, log
+from solver.so3 import exp as exp_so3
 from solver.tracking import (
     CoupledLimits,
     OrientationTask,
@@ -52,7 +53,7 @@ def test_pairs_do_not_help_each_other(robot: Rig) -> None:
     sample = targets.sample(3)
     assert sample.rotations is not None
     bent = sample.rotations.copy()
-    bent[-1] = bent[-1] @ pin.exp3(np.array([0.9, 0.7, 0.8]))
+    bent[-1] = bent[-1] @ exp_so3(np.array([0.9, 0.7, 0.8]))
     wanted = replace(sample, rotations=bent, velocities=None, angular_velocities=None)
     found = {}
     for method in ("whole_body", "pairwise"):
@@ -168,10 +169,10 @@ def test_a_target_with_less_gain_is_followed_more_slowly(robot: Rig) -> None:
     tracker = Tracker(robot, Tasks(targets.tasks.positions, slow), options)
     start = TrackingOptions(iterations=40, posture_weight=1e-9)
     q = np.array(Tracker(robot, targets.tasks, start).start(still, STEP).q)
-    turned = pin.integrate(robot.model, q, np.concatenate([np.zeros(3), [1e-3, 0.0, 0.0], np.zeros(robot.nv - 6)]))
+    turned = integrate(robot, q, np.concatenate([np.zeros(3), [1e-3, 0.0, 0.0], np.zeros(robot.nv - 6)]))
     tracker.start(still, STEP, turned)
     after = tracker.step(still, STEP).q
-    assert pin.difference(robot.model, q, after)[3] == pytest.approx(0.5e-3, abs=2e-5)
+    assert difference(robot, q, after)[3] == pytest.approx(0.5e-3, abs=2e-5)
     with pytest.raises(InvalidValue, match="gains"):
         OrientationTask(task.names, task.links, task.weights, np.array([2.0, 1.0]))
 
@@ -215,9 +216,9 @@ def test_the_exact_hessian_of_orientations_is_the_derivative_of_their_gradient(
     )
     engine = InverseKinematics(rig, tasks, options)
     rng = np.random.default_rng(1)
-    here = pin.integrate(rig.model, rig.neutral, 0.3 * rng.normal(size=rig.nv))
+    here = integrate(rig, rig.neutral, 0.3 * rng.normal(size=rig.nv))
     kinematics = Kinematics(rig)
-    kinematics.update_kinematics(pin.integrate(rig.model, here, 0.4 * rng.normal(size=rig.nv)))
+    kinematics.update_kinematics(integrate(rig, here, 0.4 * rng.normal(size=rig.nv)))
     sample = TargetSample(None if point is None else kinematics.positions[:1].copy(), kinematics.rotations.copy())
 
     def gradient(at: np.ndarray) -> np.ndarray:
@@ -230,7 +231,7 @@ def test_the_exact_hessian_of_orientations_is_the_derivative_of_their_gradient(
     for column in range(rig.nv):
         step = np.zeros(rig.nv)
         step[column] = 1e-5
-        forward, backward = (gradient(pin.integrate(rig.model, here, sign * step)) for sign in (1.0, -1.0))
+        forward, backward = (gradient(integrate(rig, here, sign * step)) for sign in (1.0, -1.0))
         slope[:, column] = -(forward - backward) / 2e-5
     expected = gradient(here)
     engine.kinematics.update_jacobian(here)

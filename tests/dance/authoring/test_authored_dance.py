@@ -13,7 +13,7 @@ from solver.coordinates import flat_rates, to_manifold
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe, Samples
 from solver.dance.authoring.contact_strips import ContactStrip, schedule_from_strips
 from solver.differences import differences
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import difference
 from solver.errors import InputError, InvalidValue, UnknownPreset
 from solver.rig import Rig
 from solver.rigs import human
@@ -39,7 +39,7 @@ def test_curve_meets_every_key(person: Rig, dance: AuthoredDance) -> None:
     times = np.array([key.time for key in dance.keys])
     motion = dance.curve().motion(person, times)
     for key, q in zip(dance.keys, motion.q):
-        assert np.abs(pin.difference(person.model, key.q, q)).max() < 1e-12
+        assert np.abs(difference(person, key.q, q)).max() < 1e-12
     for part in (motion.v, motion.a):
         assert np.abs(part[[0, -1]]).max() < 1e-9
 
@@ -50,7 +50,7 @@ def test_curve_never_leaves_the_range_of_its_keys(person: Rig) -> None:
     angles, times = [0.0, 0.9, 0.9, 1.0, 0.1], [0.0, 0.3, 1.0, 1.1, 2.0]
     keys = tuple(Keyframe(t, rotate_joints(person, q, {"right_forearm": (0, a)})) for t, a in zip(times, angles))
     keyed = AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, 2.0))
-    at = person.model.joints[person.joint("right_forearm")].idx_q
+    at = person.q_slices[person.index("right_forearm")].start
     shown = keyed.motion(200.0).q[:, at] - q[at]
     assert shown.max() < 1.0 + 1e-9
     assert shown.min() > -1e-9
@@ -61,14 +61,14 @@ def test_velocity_is_the_derivative_of_the_curve(person: Rig, dance: AuthoredDan
     curve, at, h = dance.curve(), np.array([0.37, 0.71, 1.21]), 1e-5
     here, after, before = (curve.motion(person, at + step) for step in (0.0, h, -h))
     for k in range(len(at)):
-        v = pin.difference(person.model, before.q[k], after.q[k]) / (2 * h)
+        v = difference(person, before.q[k], after.q[k]) / (2 * h)
         assert np.allclose(v, here.v[k], atol=1e-6)
         assert np.allclose((after.v[k] - before.v[k]) / (2 * h), here.a[k], atol=1e-4)
 
 
 def test_flat_rates_invert_manifold_rates(person: Rig) -> None:
     """Rates of flat coordinates are recovered from velocity and acceleration, beyond half a turn too."""
-    y, dy, ddy = np.random.default_rng(0).normal(0.0, 1.2, (3, 20, person.model.nv))
+    y, dy, ddy = np.random.default_rng(0).normal(0.0, 1.2, (3, 20, person.nv))
     curves = to_manifold(person, y, dy, ddy)
     found = flat_rates(person, y, curves.v, curves.a)
     np.testing.assert_allclose(found[0], dy, atol=1e-9)
@@ -80,7 +80,7 @@ def test_samples_are_what_the_timeline_shows(person: Rig, dance: AuthoredDance) 
     shown = dance.motion(120.0)
     other = replace(dance, samples=Samples(shown.times, shown.q), keys=dance.keys[:1])
     again = other.curve().motion(person, shown.times)
-    assert max(np.abs(pin.difference(person.model, a, b)).max() for a, b in zip(shown.q, again.q)) < 1e-9
+    assert max(np.abs(difference(person, a, b)).max() for a, b in zip(shown.q, again.q)) < 1e-9
 
 
 def test_opposite_quaternions_are_one_posture(person: Rig, dance: AuthoredDance) -> None:

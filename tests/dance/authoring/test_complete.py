@@ -11,7 +11,7 @@ from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.complete import CompleteOptions, complete
 from solver.dance.authoring.repair import RepairOptions
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import difference
 from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import excitation_of
@@ -46,7 +46,7 @@ def test_free_keys_are_filled_with_postures_that_excite(robot: Rig, gaps: Author
     assert result.feasible
     motion, structure = result.motion, base_parameters(robot)
     for frame, key in ((0, gaps.keys[0]), (-1, gaps.keys[-1])):
-        assert np.abs(pin.difference(robot.model, motion.q[frame], key.q)).max() < 1e-9
+        assert np.abs(difference(robot, motion.q[frame], key.q)).max() < 1e-9
     filled = np.isfinite(excitation_of(robot, [motion], structure).deviations()).sum()
     unfilled = np.isfinite(excitation_of(robot, [gaps.motion(10.0)], structure).deviations()).sum()
     assert filled > unfilled + 10
@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same_postures(gaps: AuthoredDance) -> None:
 def test_interpolated_keys_lie_between_their_neighbours(robot: Rig, gaps: AuthoredDance) -> None:
     """Without excitation free keys between equal postures become that posture."""
     result = complete(gaps, options=CompleteOptions(exciting=False), repair_options=QUICK)
-    ways = [np.abs(pin.difference(robot.model, gaps.keys[0].q, q)).max() for q in result.motion.q]
+    ways = [np.abs(difference(robot, gaps.keys[0].q, q)).max() for q in result.motion.q]
     assert max(ways) < 1e-9
 
 

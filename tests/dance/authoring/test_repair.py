@@ -11,7 +11,7 @@ from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.displaced_trajectory import select_frames
 from solver.dance.authoring.limbs_at_rest import rest_overlapping_limbs
 from solver.dance.authoring.repair import FAILED, REPAIRED, UNCHANGED, RepairedDance, RepairOptions, repair
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import difference
 from solver.feasibility import CheckOptions, Checks, check_motion, coordinate_names
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
@@ -20,6 +20,7 @@ from solver.trajectory.curve import sample_times
 from solver.trajectory.displacement import DisplacementProblem, Window
 from solver.trajectory.planted_feet import PlantedTrajectory
 from solver.trajectory.trajectory_limits import TrajectoryLimits
+from tests.pinocchio import pin
 
 from ..example_dances import arm_swing, home, rotate_joints, shift_root
 
@@ -40,7 +41,7 @@ def swing(person: Rig) -> tuple[AuthoredDance, RepairedDance]:
 
 
 def _furthest(rig: Rig, a: np.ndarray, b: np.ndarray) -> float:
-    return max(float(np.abs(pin.difference(rig.model, x, y)).max()) for x, y in zip(a, b))
+    return max(float(np.abs(difference(rig, x, y)).max()) for x, y in zip(a, b))
 
 
 def extremes(rig: Rig, beat: float) -> AuthoredDance:

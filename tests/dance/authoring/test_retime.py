@@ -8,7 +8,7 @@ import pytest
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.retime import retime, retime_dance, scale_time, speed_factor
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import difference
 from solver.errors import InvalidValue
 from solver.feasibility import check_motion
 from solver.rig import Rig
@@ -46,7 +46,7 @@ def test_scaled_speeds_are_derivatives(robot: Rig, dance: AuthoredDance) -> None
     """After scaling v is still the derivative of q, by central differences."""
     slow = scale_time(dance.motion(1000.0), 1.7)
     for k in (500, 2000, 5200):
-        v = pin.difference(robot.model, slow.q[k - 1], slow.q[k + 1]) / (slow.times[k + 1] - slow.times[k - 1])
+        v = difference(robot, slow.q[k - 1], slow.q[k + 1]) / (slow.times[k + 1] - slow.times[k - 1])
         assert np.allclose(v, slow.v[k], atol=1e-4)
 
 

@@ -20,6 +20,7 @@ from solver.rigs import hoap3, hrp2, human
 from solver.scene.motion import scene_motion
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
 from tests.dance.example_dances import arm_swing
+from tests.joint_entries import entries
 from tests.random_motion import mixed_rig, random_motion
 
 RIGS = [hoap3(), hrp2(), human(1.75, 70.0, "male")]
@@ -32,13 +33,13 @@ def within_limits(rig: Rig, seed: int = 0) -> Motion:
     times = np.arange(60) / RATE
     generator = np.random.default_rng(seed)
     q = np.array(random_motion(rig, len(times), seed).q)
-    for joint in list(rig.model.joints)[2:]:
+    for joint in entries(rig)[1:]:
         if joint.nq == 1:
             place = joint.idx_v - 6
             middle = 0.5 * (rig.limits.lower[place] + rig.limits.upper[place])
             half = 0.5 * (rig.limits.upper[place] - rig.limits.lower[place])
             q[:, joint.idx_q] = middle + half * np.sin(generator.uniform(1.0, 4.0) * times)
-    return Motion(times, q, np.zeros((len(times), rig.model.nv)), np.zeros((len(times), rig.model.nv)))
+    return Motion(times, q, np.zeros((len(times), rig.nv)), np.zeros((len(times), rig.nv)))
 
 
 def timeline_of(rig: Rig, motion: Motion, single: bool = False) -> SceneTimeline:
@@ -52,7 +53,7 @@ def timeline_of(rig: Rig, motion: Motion, single: bool = False) -> SceneTimeline
 def same_up_to_sign(rig: Rig, q: np.ndarray, other: np.ndarray) -> float:
     """Largest difference of configurations, with quaternions of either sign equal."""
     q, other = np.array(q), np.array(other)
-    places = [slice(3, 7), *(slice(j.idx_q, j.idx_q + 4) for j in list(rig.model.joints)[2:] if j.nq == 4)]
+    places = [slice(3, 7), *(slice(j.idx_q, j.idx_q + 4) for j in entries(rig)[1:] if j.nq == 4)]
     for place in places:
         sign = np.sign((q[:, place] * other[:, place]).sum(axis=1, keepdims=True))
         other[:, place] *= sign

@@ -19,7 +19,7 @@ from solver.dance.design.transitions import SearchOptions, TransitionPlanner
 from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.export import write_motion_table
 from solver.differences import differences
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.errors import Cancelled, InputError, InvalidValue
 from solver.formats.npz_archive import read_archive, write_archive
 from solver.formats.opensim_storage import read_storage
@@ -147,8 +147,8 @@ def test_information_agrees_with_the_regressor() -> None:
     """The geometric mean of the deviations equals that of the stacked regressor with the prior's rows below it."""
     structure = base_parameters(RIG)
     generator = np.random.default_rng(0)
-    q = np.array([pin.integrate(RIG.model, RIG.neutral, row) for row in generator.standard_normal((6, RIG.model.nv))])
-    v, a = generator.standard_normal((2, 6, RIG.model.nv))
+    q = np.array([integrate(RIG, RIG.neutral, row) for row in generator.standard_normal((6, RIG.nv))])
+    v, a = generator.standard_normal((2, 6, RIG.nv))
     motion = Motion(np.arange(6.0), q, v, a)
     objective = ExpectedDeviations(structure, RIG.prior, np.ones(len(RIG.links)))
     found = float(np.squeeze(objective.value(objective.prior_matrices + objective.motion_matrices(RIG, motion))))

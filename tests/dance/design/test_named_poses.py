@@ -18,13 +18,14 @@ from solver.dance.design.postures import DrawOptions, PosturePool, choose_postur
 from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.loading import load_named_poses
 from solver.dance.workflows.summaries import posture_keys
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics import integrate
 from solver.errors import InputError, InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import link_weights
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
 from tests.dance.example_dances import home, rotate_joints
+from tests.pinocchio import pin
 
 REACH = {"left_upper_arm": (0, 0.9), "right_upper_arm": (0, -0.3)}
 BOW = {"left_shoulder": (0, -0.6)}
@@ -95,7 +96,7 @@ def test_position_and_heading_of_a_pose_do_not_matter(rig: Rig) -> None:
     q, _ = home(rig)
     step = np.zeros(rig.nv)
     step[4] = 0.2
-    leaning = pin.integrate(rig.model, q, step)
+    leaning = integrate(rig, q, step)
     turn = pin.Quaternion(pin.rpy.rpyToMatrix(0.0, 0.0, 1.0)).coeffs()
     elsewhere = np.array(leaning)
     elsewhere[:3] = pin.Quaternion(turn).toRotationMatrix() @ leaning[:3] + [1.0, 2.0, 0.0]

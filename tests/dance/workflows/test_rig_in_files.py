@@ -62,7 +62,7 @@ def write_authored(folder: Path, rig: Rig) -> Path:
 
 def write_designed(folder: Path, rig: Rig) -> Path:
     """As `dance` does."""
-    segment = DanceSegment("home", "hold", 1.0, np.zeros((6, rig.model.nv)), (), ())
+    segment = DanceSegment("home", "hold", 1.0, np.zeros((6, rig.nv)), (), ())
     return DESIGNED_DANCE.write(folder / "dance.npz", Dance(rig, (segment,), CheckOptions(shrink=0.3), None))
 
 

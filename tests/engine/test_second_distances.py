@@ -1,0 +1,105 @@
+"""Distances by FCL: against coal, and against formulas."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+
+from solver import engine
+from solver.engine import fcl_distances
+from solver.feasibility.capsules import segment_distance
+from solver.shape import Shape
+from solver.so3 import exp
+from tests.pinocchio import pin
+
+KINDS = {"capsule": 2, "sphere": 1, "box": 3, "ellipsoid": 3, "mesh": 0}
+DISTANCE_ERROR = 1e-6
+COAL_ON_CURVES = 2e-6
+"""[m] coal stops at a relative change of 1e-6, which on ellipsoids leaves a little more than `DISTANCE_ERROR`."""
+
+
+def random_shape(kind: str, generator: np.random.Generator) -> Shape:
+    """A shape about the size of a limb, at its link's origin."""
+    if kind == "mesh":
+        points = generator.standard_normal((60, 3)) * generator.uniform(0.05, 0.2, 3)
+        return Shape("link", kind, (1.0, 1.0, 1.0), np.eye(3), np.zeros(3), points)
+    return Shape("link", kind, tuple(generator.uniform(0.03, 0.2, KINDS[kind])), np.eye(3), np.zeros(3))
+
+
+def random_pose(generator: np.random.Generator, spread: float = 0.15) -> fcl_distances.Pose:
+    """Axes and origin."""
+    return exp(2.0 * generator.standard_normal(3)), spread * generator.standard_normal(3)
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations_with_replacement(KINDS, 2)))
+def test_distances_are_coals(one: str, other: str) -> None:
+    """Apart and overlapping, for every pair of kinds; the normal's gap is the distance."""
+    generator = np.random.default_rng(3)
+    curved, apart, overlapping = "ellipsoid" in (one, other), 0, 0
+    for _ in range(60):
+        shapes = random_shape(one, generator), random_shape(other, generator)
+        poses = random_pose(generator), random_pose(generator)
+        solids = [fcl_distances.solid_of(shape) for shape in shapes]
+        distance, start, stop, normal = fcl_distances.measure(solids[0], poses[0], solids[1], poses[1])
+        assert (stop - start) @ normal == pytest.approx(distance, abs=1e-9)
+        coal, result = pin.coal, pin.coal.DistanceResult()
+        theirs = [engine.solid_of(shape) for shape in shapes]
+        places = [coal.Transform3s(*pose) for pose in poses]
+        expected = coal.distance(theirs[0], places[0], theirs[1], places[1], coal.DistanceRequest(), result)
+        apart, overlapping = apart + (expected > 0.0), overlapping + (expected < 0.0)
+        if curved and expected < 0.0:
+            continue  # both stop early: see the next test
+        assert distance == pytest.approx(expected, abs=COAL_ON_CURVES if curved else DISTANCE_ERROR)
+    assert min(apart, overlapping) > 1
+
+
+def test_overlapping_ellipsoids_agree_to_coals_tolerance() -> None:
+    """Depths of curved shapes in each other, which both libraries find by growing polytopes."""
+    generator, errors = np.random.default_rng(4), []
+    for kind in KINDS:
+        for _ in range(40):
+            shapes = random_shape("ellipsoid", generator), random_shape(kind, generator)
+            pose = random_pose(generator, 0.02)
+            still = np.eye(3), np.zeros(3)
+            solids = [fcl_distances.solid_of(shape) for shape in shapes]
+            found = fcl_distances.measure(solids[0], still, solids[1], pose)[0]
+            coal = pin.coal
+            theirs = [engine.solid_of(shape) for shape in shapes]
+            places = coal.Transform3s(*still), coal.Transform3s(*pose)
+            request, result = coal.DistanceRequest(), coal.DistanceResult()
+            errors.append(abs(coal.distance(theirs[0], places[0], theirs[1], places[1], request, result) - found))
+    assert np.median(errors) < DISTANCE_ERROR
+
+
+def test_capsules_are_their_axes_less_their_radii() -> None:
+    """By the formula for segments."""
+    generator = np.random.default_rng(5)
+    for _ in range(50):
+        shapes = [random_shape("capsule", generator) for _ in range(2)]
+        poses = [random_pose(generator, 0.4) for _ in range(2)]
+        axes = [2.0 * shape.size[1] * turn[:, 2] for shape, (turn, _) in zip(shapes, poses)]
+        starts = [place - axis / 2.0 for (_, place), axis in zip(poses, axes)]
+        gap = segment_distance(starts[0][None], axes[0][None], starts[1][None], axes[1][None])[0]
+        solids = [fcl_distances.solid_of(shape) for shape in shapes]
+        found = fcl_distances.measure(solids[0], poses[0], solids[1], poses[1])[0]
+        if gap > 1e-6:
+            assert found == pytest.approx(gap - shapes[0].size[0] - shapes[1].size[0], abs=1e-12)
+
+
+def test_a_point_is_as_far_from_an_ellipsoid_as_its_foot() -> None:
+    """The nearest point q of an ellipsoid to a point p outside has p - q along the surface's normal there."""
+    generator = np.random.default_rng(6)
+    still = np.eye(3), np.zeros(3)
+    for _ in range(50):
+        shape = random_shape("ellipsoid", generator)
+        size = np.array(shape.size)
+        direction = generator.standard_normal(3)
+        foot = size**2 * direction / np.sqrt(size**2 @ direction**2)
+        normal = foot / size**2 / np.linalg.norm(foot / size**2)
+        away = generator.uniform(0.01, 0.3)
+        ball = Shape("link", "sphere", (0.005,), np.eye(3), np.zeros(3))
+        place = np.eye(3), foot + away * normal
+        found = fcl_distances.measure(fcl_distances.solid_of(shape), still, fcl_distances.solid_of(ball), place)[0]
+        assert found == pytest.approx(away - 0.005, abs=2e-8)
