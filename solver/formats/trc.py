@@ -40,7 +40,8 @@ def read_trc(
     """Read the markers of a TRC file in metres, z up.
 
     A sample is missing (NaN) if a coordinate's cell is empty or ``nan``, or if all three are exactly zero. Rounded time
-    stamps are replaced by uniform ones if these agree with the header's DataRate.
+    stamps are replaced by uniform ones if these agree with the header's DataRate. Trajectories without a
+    name are called ``unnamed_K``, where K is their place in the file.
 
     Args:
         path: the file.
@@ -65,7 +66,7 @@ def read_trc_with_up(
         problem = "is not a TRC file: the first line must start with PathFileType"
         raise InputError(path, problem, place="line 1", remedy="Export the markers as TRC again")
     header = dict(zip((k.lower() for k in lines[KEYS_LINE - 1].split()), lines[VALUES_LINE - 1].split()))
-    names = _parse_names(path, lines[NAMES_LINE - 1], header, warn)
+    names = _parse_names(path, lines, header, warn)
     unit = units or header.get("units")
     if unit is None:
         raise InputError(path, "no Units in the header", place=f"line {KEYS_LINE}", remedy="State units = m, cm or mm")
@@ -95,10 +96,10 @@ def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None,
     return Recording(printable_name(path.stem), markers), up
 
 
-def _parse_names(path: str | Path, line: str, header: dict[str, str], warn: Warn) -> tuple[str, ...]:
-    """Marker names of the fourth line, checked against the header's count."""
-    cells = split_cells(line)
-    names = tuple(name for name in cells[LEADING_COLUMNS:] if name)
+def _parse_names(path: str | Path, lines: list[str], header: dict[str, str], warn: Warn) -> tuple[str, ...]:
+    """Names of all trajectories, checked against the header's count, or numbered by their place."""
+    cells = split_cells(lines[NAMES_LINE - 1])[LEADING_COLUMNS:]
+    names = tuple(name for name in cells if name)
     if not names:
         problem = "the line of marker names is empty"
         raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Export the markers as TRC again")
@@ -106,10 +107,27 @@ def _parse_names(path: str | Path, line: str, header: dict[str, str], warn: Warn
     if twice:
         problem = f"marker names occur twice: {', '.join(twice)}"
         raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Give every marker its own name")
+    count = _count_trajectories(lines[HEADER_LINES:], len(names))
+    places = [k for k, name in enumerate(cells) if name]
+    if any(place % 3 for place in places):  # not above their columns, so that no name can lack between two others
+        places = [3 * k for k in range(len(names))] if places == list(range(len(names))) else []
+    if count > len(names) and places and places[-1] < 3 * count:
+        named = dict(zip(places, names))
+        names = tuple(named.get(3 * k, f"unnamed_{k + 1}") for k in range(count))
+        added = [name for name in names if name not in named.values()]
+        warn(f"{Path(path).name}: trajectories without a name are called {', '.join(added)}")
     declared = header.get("nummarkers", "")
     if declared.isdigit() and int(declared) != len(names):
-        warn(f"{Path(path).name}: the header states {declared} markers, but {len(names)} are named; the names are used")
+        warn(f"{Path(path).name}: the header states {declared} markers, but there are {len(names)}; all are used")
     return names
+
+
+def _count_trajectories(rows: list[str], named: int) -> int:
+    """Number of trajectories that every row has; the number of names unless the rows agree on a larger one."""
+    cells = [split_cells(row) for row in rows if row.strip()]
+    filled = max((k + 1 for row in cells for k, cell in enumerate(row) if cell.lower() not in MISSING_CELLS), default=0)
+    count, rest = divmod(filled - LEADING_COLUMNS, 3)
+    return count if count > named and not rest and min(map(len, cells)) >= filled else named
 
 
 def _check_axes(path: str | Path, line: str) -> None:
@@ -150,7 +168,8 @@ def _parse_rows(
             cells += [""] * (len(columns) - len(cells))
         if any(cell.lower() not in MISSING_CELLS for cell in cells[len(columns) :]):
             problem = f"the row has more cells than the {len(columns)} that the marker names need"
-            raise InputError(path, problem, place=f"line {number}", remedy="Name every marker once in line 4")
+            remedy = "Name every marker once in line 4, and give each X, Y and Z in every row"
+            raise InputError(path, problem, place=f"line {number}", remedy=remedy)
         rows.append(parse_numbers(cells[1 : len(columns)], path, number, columns[1:]))
         numbers_of_lines.append(number)
         stamps.append(cells[1])

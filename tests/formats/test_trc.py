@@ -203,3 +203,27 @@ def test_a_number_beyond_any_double_is_no_number(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("1.450000", "1e999", 1))
     with pytest.raises(InputError, match="line 7, column 'C7 Y': '1e999' is not a number"):
         read_trc(path)
+
+
+@pytest.mark.parametrize("places", [(10, 11), (4,), (0, 3)])
+def test_trajectories_without_a_name_are_numbered(tmp_path: Path, places: tuple[int, ...]) -> None:
+    """Behind the named ones or between them: names stay above their own columns, and others are named by place."""
+    messages: list[str] = []
+    names, columns = list(MARKERS), list(np.moveaxis(STILL, 1, 0))
+    for place in places:
+        names.insert(place, "")
+        columns.insert(place, np.tile([0.3, 1.0, 0.1 * place], (FRAMES, 1)))
+    rows = trc_rows(np.stack(columns, axis=1))
+    found = read_trc(write_trc(tmp_path / "unnamed.trc", rows, names=names), warn=messages.append)
+    added = [f"unnamed_{place + 1}" for place in places]
+    assert [name for name in found.names if name not in MARKERS] == added
+    np.testing.assert_allclose(found.select(MARKERS).positions[0], STANDING, atol=1e-6)
+    assert any(", ".join(added) in message for message in messages)
+
+
+def test_a_single_row_with_more_cells_is_refused(tmp_path: Path) -> None:
+    """Three more numbers in one row are no trajectory."""
+    rows = trc_rows(STILL)
+    rows[4] += ["1.0", "2.0", "3.0"]
+    with pytest.raises(InputError, match=r"line 11.*more cells than the 32"):
+        read_trc(write_trc(tmp_path / "long.trc", rows))
