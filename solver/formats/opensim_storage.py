@@ -21,6 +21,8 @@ from .wrench_checks import ForceConvention, check_centres_of_pressure, resolve_f
 LOADED_FORCE = 30.0
 """[N] Highest force below which programs leave out the centre of pressure."""
 END_OF_HEADER = "endheader"
+TIME = "time"
+"""Name of the first column."""
 SIMM_ROWS = "datarows"
 """Key in the header of SIMM's motion files, whose angles are always in degrees."""
 
@@ -33,7 +35,7 @@ class Storage:
         names: C column names, time left out.
         times: (N,) [s].
         values: (N, C), NaN where missing.
-        header: the ``key=value`` lines before ``endheader``, keys in lower case.
+        header: the ``key=value`` lines before the table, keys in lower case.
         in_degrees: rotations are in degrees.
         lines: (N,) line number of each row in the file, for messages.
     """
@@ -64,18 +66,15 @@ def read_storage(path: str | Path, *, leave_out_repeated: bool = False, warn: Wa
         warn: receives messages about irregularities.
 
     Raises:
-        InputError: no ``endheader``, no time column, a row of another length than the header, a cell that is no
+        InputError: no table, no time column, a row of another length than the header, a cell that is no
             number, times out of order, no rows, or a repeated name.
     """
     lines = read_lines(path)
-    header, end = parse_header(path, lines)
-    labels_at = next((i for i in range(end + 1, len(lines)) if lines[i].strip()), None)
-    if labels_at is None:
-        raise InputError(path, "ends after its header", place=f"line {end + 1}", remedy="Export it again")
+    header, labels_at = parse_header(path, lines)
     names = split_cells(lines[labels_at])
     while names and not names[-1]:
         names.pop()
-    if not names or names[0].lower() != "time":
+    if not names or names[0].lower() != TIME:
         problem = f"the first column must be 'time', not {names[0]!r}" if names else "no column names"
         raise InputError(path, problem, place=f"line {labels_at + 1}", remedy="Export it again with a time column")
     twice = find_repeated(names)
@@ -100,16 +99,40 @@ def read_storage(path: str | Path, *, leave_out_repeated: bool = False, warn: Wa
 
 
 def parse_header(path: str | Path, lines: Sequence[str]) -> tuple[dict[str, str], int]:
-    """Entries before ``endheader``, keys in lower case, and the number of lines before it.
+    """Entries before the table, keys in lower case, and the index of the line of column names.
 
     Raises:
         InputError: no such line.
     """
-    end = next((i for i, line in enumerate(lines) if line.strip().lower() == END_OF_HEADER), None)
-    if end is None:
-        problem = f"is not an OpenSim storage file: it has no line {END_OF_HEADER!r}"
-        raise InputError(path, problem, remedy="Export it again as .mot or .sto")
-    return _parse_header_lines(lines[:end]), end
+    header, labels_at = _find_table(lines)
+    if labels_at is not None:
+        return header, labels_at
+    end = _end_of_header(lines)
+    if end is not None:
+        raise InputError(path, "ends after its header", place=f"line {end + 1}", remedy="Export it again")
+    problem = f"is not an OpenSim storage file: it has no line {END_OF_HEADER!r}, and no line of column names that "
+    raise InputError(path, f"{problem}starts with {TIME!r}", remedy="Export it again as .mot or .sto")
+
+
+def _find_table(lines: Sequence[str]) -> tuple[dict[str, str], int | None]:
+    """Entries of the header, and the index of the line of column names.
+
+    That is the first line after ``endheader`` that is not empty or, without ``endheader``, the first that starts with
+    ``time``.
+    """
+    end = _end_of_header(lines)
+    rest = range(0 if end is None else end + 1, len(lines))
+    labels_at = next((k for k in rest if lines[k].strip() and (end is not None or _starts_with_time(lines[k]))), None)
+    return _parse_header_lines(lines[: end if end is not None else labels_at]), labels_at
+
+
+def _end_of_header(lines: Sequence[str]) -> int | None:
+    return next((k for k, line in enumerate(lines) if line.strip().lower() == END_OF_HEADER), None)
+
+
+def _starts_with_time(line: str) -> bool:
+    cells = split_cells(line)
+    return len(cells) > 1 and cells[0].lower() == TIME
 
 
 def has_orientations(path: str | Path) -> bool:
@@ -216,8 +239,8 @@ def has_trial(path: str | Path) -> bool:
 def _read_head(path: str | Path) -> tuple[dict[str, str], list[str]]:
     """Header and column names, without checking the rest of the file."""
     lines = read_lines(path)
-    end = next((i for i, line in enumerate(lines) if line.strip().lower() == END_OF_HEADER), len(lines))
-    return _parse_header_lines(lines[:end]), next((split_cells(line) for line in lines[end + 1 :] if line.strip()), [])
+    header, labels_at = _find_table(lines)
+    return header, [] if labels_at is None else split_cells(lines[labels_at])
 
 
 def write_storage(

@@ -22,7 +22,7 @@ from ..motion import SegmentPoses
 from ..so3 import to_matrix
 from .axes_and_units import resolve_up, to_z_up
 from .csv_tables import Table, read_table
-from .opensim_storage import parse_header
+from .opensim_storage import TIME, parse_header
 from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines, split_cells
 
 ORDERED_TITLES = ("qx", "qy", "qz", "qw")
@@ -87,11 +87,10 @@ def read_orientations_storage(
         InputError: no header, a cell that is not a quaternion, one that is not normalised, or times out of order.
     """
     lines = read_lines(path)
-    _, end = parse_header(path, lines)
-    at = next((k for k in range(end + 1, len(lines)) if lines[k].strip()), None)
-    names = split_cells(lines[at]) if at is not None else []
-    if at is None or len(names) < 2 or names[0].lower() != "time":
-        raise InputError(path, "names no time and no units", place=f"line {end + 2}", remedy="Export it again")
+    _, at = parse_header(path, lines)
+    names = split_cells(lines[at])
+    if len(names) < 2 or names[0].lower() != TIME:
+        raise InputError(path, "names no time and no units", place=f"line {at + 1}", remedy="Export it again")
     rows, places = [], []
     for k in range(at + 1, len(lines)):
         if not lines[k].strip():

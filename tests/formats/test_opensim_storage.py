@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError
+from solver.formats.file_formats import FORCES
 from solver.formats.opensim_storage import has_forces, read_forces, read_storage, write_storage
-from solver.formats.recording import read_recording
+from solver.formats.recording import content_kind, content_kind_in_folder, read_recording
 from solver.formats.wrench_checks import centres_of_pressure
 from tests.formats.recording_files import force_names, standing_mot, times, to_y_up, write_mot
 
@@ -130,8 +131,8 @@ def test_a_wrong_axis_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda t: t.replace("endheader", "end"), "endheader"),
-        (lambda t: t.replace("\ttime", "\tzeit").replace("time\t", "zeit\t"), "'time'"),
+        (lambda t: t.replace("endheader", "end").replace("time", "zeit"), "endheader"),
+        (lambda t: t.replace("time\t", "zeit\t"), "'time'"),
         (lambda t: t.replace("ground_force_1_vz", "ground_force_1_wz"), "lacks the columns vz"),
         (lambda t: t.replace("ground_force_1_v", "speed_"), "lacks the columns vx"),
         (lambda t: t.replace("700", "seven", 1), "'seven' is not a number"),
@@ -148,6 +149,17 @@ def test_broken_files_are_refused_in_one_sentence(tmp_path: Path, change: object
         read_forces(path)
     assert caught.value.path == path
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize("kept", [0, 2, 4])
+def test_a_table_starts_with_the_time_whatever_is_above_it(tmp_path: Path, kept: int) -> None:
+    """Without its line endheader, and without any number of lines of its header, a file holds the same forces."""
+    whole, bare = standing_mot(tmp_path / "whole.mot"), tmp_path / "bare.mot"
+    header, _, table = whole.read_text().partition("endheader\n")
+    bare.write_text("".join(line + "\n" for line in header.split("\n")[:kept]) + table)
+    np.testing.assert_array_equal(read_forces(bare).values, read_forces(whole).values)
+    assert content_kind(bare) == FORCES
+    assert content_kind_in_folder(bare) == FORCES
 
 
 def test_a_written_table_reads_back(tmp_path: Path) -> None:
