@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..arrays import find_repeated
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
 from ..trial import Recording
@@ -138,12 +139,11 @@ def _read_points(path: str | Path, content: C3dData, unit_in_metres: float, warn
     if points.shape[1] and not rate > 0.0:
         raise InputError(path, f"the frame rate is {rate:g}", place="POINT:RATE", remedy="Export the trial again")
     start = (content.first_frame - 1) / rate if rate > 0.0 else 0.0
-    labels = _read_labels(parameters)
-    if len(labels) < points.shape[1]:
-        labels += [f"unnamed_{i + 1}" for i in range(len(labels), points.shape[1])]
+    labels = _read_labels(parameters)[: points.shape[1]]
+    labels = [labels[i] if labels[i:] and labels[i] else f"unnamed_{i + 1}" for i in range(points.shape[1])]
     outputs = {label for kind in MODEL_OUTPUTS for label in _read_strings(parameters, "POINT", kind)}
     outputs |= {label for label in labels if _is_segment_axis(label, labels)}
-    kept = [i for i, label in enumerate(labels[: points.shape[1]]) if label not in outputs]
+    kept = [i for i, label in enumerate(labels) if label not in outputs]
     if len(kept) < points.shape[1]:
         warn(f"{Path(path).name}: {points.shape[1] - len(kept)} points are outputs of a model, not markers; left out")
     points = points[:, kept]
@@ -151,7 +151,12 @@ def _read_points(path: str | Path, content: C3dData, unit_in_metres: float, warn
     if kept and not np.isfinite(points).any():
         remedy = "The file is damaged or was never labelled: export it again"
         raise InputError(path, "no marker is visible in any frame", place="data section", remedy=remedy)
-    return _Points(_strip_subject([labels[i] for i in kept]), points, start, rate)
+    names = _strip_subject([labels[i] for i in kept])
+    if twice := find_repeated(names):
+        names = _number_repeated(names)
+        shown = ", ".join(sorted(twice))
+        warn(f"{Path(path).name}: several points are labelled {shown}: the first keeps its name, others are numbered")
+    return _Points(names, points, start, rate)
 
 
 def _read_labels(parameters: Parameters) -> list[str]:
@@ -160,6 +165,18 @@ def _read_labels(parameters: Parameters) -> list[str]:
     while more := _read_strings(parameters, "POINT", f"LABELS{number}"):
         labels, number = labels + more, number + 1
     return [label.strip() for label in labels]
+
+
+def _number_repeated(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of which each occurs once: ``RTOE``, ``RTOE_2``, ``RTOE_3`` for three of the same label."""
+    result: list[str] = []
+    for name in names:
+        numbered, number = name, 1
+        while numbered in result or (number > 1 and numbered in names):
+            number += 1
+            numbered = f"{name}_{number}"
+        result.append(numbered)
+    return tuple(result)
 
 
 def _is_segment_axis(label: str, labels: Sequence[str]) -> bool:

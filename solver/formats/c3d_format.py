@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..files import read_bytes
-from .c3d_frame_count import BLOCK_BYTES, COUNTER_MAX, REMEDY, FrameRange, count_frames
+from .c3d_frame_count import BLOCK_BYTES, COUNTER_MAX, REMEDY, FrameRange, count_frames, is_exact_size
 
 C3D_KEY = 0x50
 DEC = 85
@@ -169,25 +169,37 @@ def _read_data(
     width = 4 * points + per_frame
     if not width:
         return np.zeros((0, 0, 3)), np.zeros((0, 0)), FrameRange(first, 0)
-    scale = np.ravel(_require_numbers(path, point, "POINT:SCALE", 1))[0] if points else np.ravel(_require_numbers(
-        path, analog, "ANALOG:GEN_SCALE", 1))[0] * _header_sign(content, processor)  # fmt: skip
-    size = 4 if scale < 0.0 else 2
-    space = (len(content) - start, width * size)
-    counted = count_frames(path, (first, last), parameters.get("TRIAL", {}), point, space)
+    scale = _point_scale(content, processor, point) if points else _analog_scale(path, content, processor, analog)
+    room, trial = len(content) - start, parameters.get("TRIAL", {})
+    warnings: tuple[str, ...] = ()
+    size = REAL if scale < 0.0 else INTEGER
+    other = INTEGER + REAL - size
+    if not is_exact_size((first, last), trial, point, (room, width * size)) and is_exact_size(
+        (first, last), trial, point, (room, width * other)
+    ):
+        size, kind = other, "real numbers" if other == REAL else "integers"
+        warnings = (f"by the size of the file its data are {kind}, although the scale {scale:g} says otherwise",)
+    if size == INTEGER and points and not scale:
+        problem = "the scale of the points is missing or zero, and the data are integers"
+        raise InputError(
+            path, problem, place="POINT:SCALE", remedy="Export the trial again, as real numbers if possible"
+        )
+    counted = count_frames(path, (first, last), trial, point, (room, width * size))
     frames = counted.count
     raw = content[start : start + frames * width * size]
     formats = analog.get("FORMAT", ())
     unsigned = bool(len(formats)) and isinstance(formats[0], str) and formats[0].upper().startswith("U")
-    if size == 4:
+    if size == REAL:
         table = decode_floats(raw, processor).reshape(frames, width)
         samples = table[:, 4 * points :]
     else:
         table = np.frombuffer(raw, f"{order}i2").reshape(frames, width)
         samples = table[:, 4 * points :].astype("u2" if unsigned else "i2").astype(float)
     coordinates = table[:, : 4 * points].reshape(frames, points, 4).astype(float)
-    positions = coordinates[:, :, :3] * (1.0 if size == 4 else scale)
+    positions = coordinates[:, :, :3] * (1.0 if size == REAL else abs(scale))
     positions[~(coordinates[:, :, 3] >= 0.0)] = np.nan
     samples = samples.reshape(frames * (per_frame // channels), channels) if channels else np.zeros((0, 0))
+    counted = replace(counted, warnings=warnings + counted.warnings)
     return positions, _scale_samples(path, samples, analog, unsigned), counted
 
 
@@ -224,9 +236,22 @@ def _require_numbers(
     return value
 
 
-def _header_sign(content: bytes, processor: int) -> float:
-    """-1 if the header's point scale marks the data as real numbers, else 1."""
-    return -1.0 if decode_floats(content[12:16], processor)[0] < 0.0 else 1.0
+def _point_scale(content: bytes, processor: int, point: Mapping[str, np.ndarray | tuple[str, ...]]) -> float:
+    """POINT:SCALE or, if that is missing or zero, the header's scale; negative for real numbers, 0 where neither is."""
+    stated = point.get("SCALE")
+    found = float(np.ravel(stated)[0]) if isinstance(stated, np.ndarray) and stated.size else 0.0
+    for scale in (found, float(decode_floats(content[12:16], processor)[0])):
+        if np.isfinite(scale) and scale:
+            return scale
+    return 0.0
+
+
+def _analog_scale(
+    path: str | Path, content: bytes, processor: int, analog: Mapping[str, np.ndarray | tuple[str, ...]]
+) -> float:
+    """ANALOG:GEN_SCALE, negative if the header's point scale marks the data as real numbers."""
+    sign = -1.0 if decode_floats(content[12:16], processor)[0] < 0.0 else 1.0
+    return sign * float(np.ravel(_require_numbers(path, analog, "ANALOG:GEN_SCALE", 1))[0])
 
 
 def _decode_text(raw: bytes) -> str:

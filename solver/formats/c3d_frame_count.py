@@ -52,20 +52,9 @@ def count_frames(
         InputError: the counters contradict each other and the file's size, or the data are cut short.
     """
     room, size = byte_counts
-    first, last = header
-    stated = {"the header": last - first + 1} if last != COUNTER_MAX else {}
-    start, end = (_read_long_count(trial.get(f"ACTUAL_{which}_FIELD")) for which in ("START", "END"))
-    if end is not None:
-        begin = first if start is None else start
-        stated["TRIAL"] = end - begin + 1
-        first = begin
-    for name in ("LONG_FRAMES", "FRAMES"):
-        number = _read_count(point.get(name))
-        if number is not None and number != COUNTER_MAX:
-            stated[f"POINT:{name}"] = number
+    stated, first = _stated_counts(header, trial, point)
     held = room // size
-    exact = [count for count in stated.values() if 0 <= count <= held and room - count * size < BLOCK_BYTES]
-    first = max(first, 1)  # some software counts from 0
+    exact = _exact_counts(stated, room, size)
     if exact:
         return FrameRange(first, exact[0])
     if not stated and held:
@@ -80,6 +69,32 @@ def count_frames(
         problem = f"its counters and its size disagree on the number of frames ({said}; by size {held})"
         raise InputError(path, problem, place="header", remedy=LONG_REMEDY)
     return FrameRange(first, most)
+
+
+def is_exact_size(header: tuple[int, int], trial: Group, point: Group, byte_counts: tuple[int, int]) -> bool:
+    """Whether a counter agrees with the size of the data to the last block, for frames of this size; see above."""
+    return bool(_exact_counts(_stated_counts(header, trial, point)[0], *byte_counts))
+
+
+def _stated_counts(header: tuple[int, int], trial: Group, point: Group) -> tuple[dict[str, int], int]:
+    """Numbers of frames by the counter that states them, and the number of the first frame."""
+    first, last = header
+    stated = {"the header": last - first + 1} if last != COUNTER_MAX else {}
+    start, end = (_read_long_count(trial.get(f"ACTUAL_{which}_FIELD")) for which in ("START", "END"))
+    if end is not None:
+        begin = first if start is None else start
+        stated["TRIAL"] = end - begin + 1
+        first = begin
+    for name in ("LONG_FRAMES", "FRAMES"):
+        number = _read_count(point.get(name))
+        if number is not None and number != COUNTER_MAX:
+            stated[f"POINT:{name}"] = number
+    return stated, max(first, 1)  # some software counts from 0
+
+
+def _exact_counts(stated: Mapping[str, int], room: int, size: int) -> list[int]:
+    """Counts that fill the data to the last block."""
+    return [count for count in stated.values() if 0 <= count <= room // size and room - count * size < BLOCK_BYTES]
 
 
 def _read_long_count(value: np.ndarray | tuple[str, ...] | None) -> int | None:

@@ -205,12 +205,12 @@ def test_a_zero_taken_under_load_is_not_taken_off(tmp_path: Path) -> None:
         (b"\x02\x50", b"\x02\x51", "not a C3D file"),
         (b"\x01\x50", b"\x01\x50", None),
         (b"OFFSET", b"OFFSEX", "ANALOG:OFFSET"),
-        (b"SCALE", b"SCALX", "SCALE"),
+        (b"GEN_SCALE", b"GEN_SCALX", "GEN_SCALE"),
         (b"Nmm", b"Nqq", None),
     ],
 )
 def test_damaged_records_are_refused(tmp_path: Path, old: bytes, new: bytes, words: str | None) -> None:
-    """A lost header or scale is one error; harmless changes are read."""
+    """A lost header or scale of the samples is one error; harmless changes are read."""
     path = plate_file(tmp_path / "damaged.c3d", 2)
     path.write_bytes(path.read_bytes().replace(old, new, 1))
     if words is None:
@@ -642,3 +642,64 @@ def test_samples_are_as_fast_as_their_frames(tmp_path: Path) -> None:
 def test_a_channel_that_never_changes_has_one_level(level: float) -> None:
     """However large it is: a number that one does not change is no reason to find no level at all."""
     assert not find_plateau(np.full(100, level)).any()
+
+
+def scaled_file(path: Path, integers: bool, stated: float | None, header: float) -> Path:
+    """A standing person in tenths of millimetres as integers, or in millimetres as reals; with these two scales."""
+    positions = np.tile(1e3 * STANDING, (FRAMES, 1, 1)) / (0.1 if integers else 1.0)
+    points = np.concatenate([positions, np.zeros((FRAMES, len(MARKERS), 1))], axis=2)
+    scale = np.array([0.1 if integers else -0.1])
+    group = {"USED": np.array([len(MARKERS)]), "SCALE": scale, "RATE": np.array([RATE]), "LABELS": list(MARKERS),
+             "UNITS": "mm", "FRAMES": np.array([FRAMES])}  # fmt: skip
+    content = bytearray(
+        c3d_bytes({"POINT": group, "ANALOG": {"USED": np.array([0])}}, points, np.zeros((FRAMES, 0, 0)))
+    )
+    content[12:16] = struct.pack("<f", header)
+    place = content.index(b"SCALE")
+    if stated is None:
+        content[place : place + 5] = b"SCALX"
+    else:
+        value = place + content[place:].index(struct.pack("<f", float(scale[0])))
+        content[value : value + 4] = struct.pack("<f", stated)
+    path.write_bytes(bytes(content))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("integers", "stated", "header"),
+    [
+        (integers, stated, header)
+        for integers in (False, True)
+        for stated in (None, 0.0, float("nan"), 0.1, -0.1)
+        for header in (0.1, -0.1)
+    ]
+    + [(False, None, 0.0), (False, 0.0, 0.0), (False, -1e-30, -1.0), (False, 7.0, 7.0)],
+)
+def test_the_size_of_the_file_shows_how_its_points_are_stored(
+    tmp_path: Path, integers: bool, stated: float | None, header: float
+) -> None:
+    """Integers and reals are read whatever one of the two scales says; reals need no scale at all."""
+    found = read_c3d(scaled_file(tmp_path / "scale.c3d", integers, stated, header)).markers
+    assert found is not None
+    np.testing.assert_allclose(found.positions[0], STANDING, atol=1e-4)
+
+
+def test_integers_without_a_scale_are_refused(tmp_path: Path) -> None:
+    """Nothing else in the file says how long its unit is."""
+    with pytest.raises(InputError, match="POINT:SCALE: the scale of the points is missing or zero"):
+        read_c3d(scaled_file(tmp_path / "unknown.c3d", True, 0.0, 0.0))
+
+
+def test_labels_of_several_points_are_numbered(tmp_path: Path) -> None:
+    """Each point keeps its place; the first one of a label keeps it, and no number is given twice."""
+    path = scaled_file(tmp_path / "labels.c3d", False, -0.1, -0.1)
+    messages: list[str] = []
+    content = path.read_bytes()
+    for old, new in (("R_toe", "L_toe"), ("L_knee", "L_toe_2"), ("R_calc", "")):
+        content = content.replace(old.ljust(10).encode(), new.ljust(10).encode())
+    path.write_bytes(content)
+    found = read_c3d(path, warn=messages.append).markers
+    assert found is not None
+    assert found.names[5:] == ("L_toe_2", "R_knee", "L_toe", "L_toe_3", "unnamed_10")
+    np.testing.assert_allclose(found.of("L_toe_3")[0], STANDING[8], atol=1e-6)
+    assert any("labelled L_toe" in message for message in messages)
