@@ -40,7 +40,7 @@ SKELETON_EXTENTS = {
 """Heights of adults' skeletons at rest in each unit; the unit of smaller skeletons must be stated."""
 MAX_JOINTS, MAX_DEPTH = 2000, 200
 MAX_FRAME_TIME = 1.0
-"""[s] Longest accepted frame."""
+"""[s] Longest accepted frame; that of a single one has no meaning."""
 MIN_BONE_LENGTH = 1e-9
 BRACES = re.compile(r"([{}])")
 """Lines are split at braces: some programs open a block on the line that names it."""
@@ -253,20 +253,21 @@ def _parse_motion(path: str | Path, lines: Sequence[str], start: int, channels: 
     if len(stated) < 2:
         raise _line_error(path, start, "'Frames: N' and 'Frame Time: seconds' must follow MOTION")
     step = stated["frame time"]
-    if not 0.0 < step < MAX_FRAME_TIME:
-        raise _line_error(path, row, f"a frame of {step:g} s")
     kept = [(k + 1, line.split()) for k, line in enumerate(lines[row:], row) if line.strip()]
     if not kept:
         raise _line_error(path, len(lines), "holds no frames")
     if stated["frames"] != len(kept):
         raise _line_error(path, row, f"{stated['frames']:g} frames are stated, but there are {len(kept)} rows")
+    if len(kept) > 1 and not 0.0 < step < MAX_FRAME_TIME:
+        raise _line_error(path, row, f"a frame of {step:g} s")
     titles = [f"channel {k + 1}" for k in range(channels)]
     values = np.empty((len(kept), channels))
     for k, (number, cells) in enumerate(kept):
         if len(cells) != channels:
             raise _line_error(path, number, f"the row has {len(cells)} values, the joints {channels} channels")
         values[k] = parse_numbers(cells, path, number, titles)
-    return np.arange(len(kept)) * step, np.where(np.abs(values) < 1e9, values, np.nan)
+    times = np.arange(len(kept)) * (step if len(kept) > 1 else 1.0)
+    return times, np.where(np.abs(values) < 1e9, values, np.nan)
 
 
 def _forward_kinematics(

@@ -351,9 +351,9 @@ def _check_length(
     found: Mapping[str, Markers | JointCoordinates | SegmentPoses | Wrenches | None],
     sources: dict[str, tuple[Path, str]],
 ) -> None:
-    """Check that a trial has more than one frame, except markers of a standing person."""
+    """Check that a trial has more than one frame, except markers of a standing person and a posture of a skeleton."""
     for kind, value in found.items():
-        least = 1 if kind == MARKERS or (kind == FORCES and found[MARKERS] is not None) else MIN_FRAMES
+        least = 1 if kind in (MARKERS, SEGMENTS) or (kind == FORCES and found[MARKERS] is not None) else MIN_FRAMES
         if value is not None and len(value) < least:
             raise InputError(sources[kind][0], f"holds {len(value)} frame of {kind}", remedy="Export the whole trial")
 

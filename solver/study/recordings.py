@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from ..calibration.calibration import Calibration
 from ..calibration.calibration_file import CALIBRATION
@@ -19,6 +22,9 @@ from ..scene.rig import RIG, load_rig
 from ..signals import preset_of, require_rate
 from ..trial import Recording
 from .values import Settings
+
+HELD, HELD_RATE = 1.0, 60.0
+"""[s], [1/s] A skeleton's only posture becomes a motion of this duration and rate."""
 
 
 def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, ...]:
@@ -46,7 +52,20 @@ def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, .
     options = ReadOptions() if options is None else options
     if not isinstance(options, ReadOptions):
         raise InvalidValue(f"options takes solver.ReadOptions, not {options!r}")
-    return find_recordings(paths, options)
+    return tuple(map(_hold_posture, find_recordings(paths, options)))
+
+
+def _hold_posture(recording: Recording) -> Recording:
+    """A recording whose skeleton, if it has one frame, stays in this posture for a while."""
+    segments = recording.segments
+    if segments is None or len(segments) > 1:
+        return recording
+    times = segments.times[0] + np.arange(round(HELD * HELD_RATE) + 1) / HELD_RATE
+    positions = None if segments.positions is None else np.repeat(segments.positions, len(times), axis=0)
+    rotations = np.repeat(segments.rotations, len(times), axis=0)
+    note = f"{recording.name}: its only frame is a posture, which is held for {HELD:g} s"
+    held = replace(segments, times=times, rotations=rotations, positions=positions)
+    return replace(recording, segments=held, warnings=(*recording.warnings, note))
 
 
 def load_recordings(recordings: Recording | Sequence[Recording] | Paths) -> tuple[Recording, ...]:

@@ -140,7 +140,8 @@ def collect_warnings(records: Sequence[TrialRecord], calibration: Calibration | 
     """Warnings of reading, calibrating and tracking; each once, with the names of all trials that it concerns."""
     warnings = [warning for record in records for warning in record.recording.warnings]
     if calibration is None:
-        warnings += [f"{r.name}: no joint coordinates, left out" for r in records if r.recording.joints is None]
+        lacking = [r for r in records if r.recording.joints is None and r.recording.segments is None]
+        warnings += [f"{r.name}: no joint coordinates, left out" for r in lacking]
     else:
         warnings += [f"{r.name}: no markers, left out" for r in records if r.recording.markers is None]
         warnings += calibration.warnings

@@ -18,6 +18,7 @@ from solver.formats.recording import content_kind, find_recordings, read_recordi
 from solver.formats.smpl import JOINT_NAMES, MODEL_TO_WORLD
 from solver.motion import SegmentPoses
 from solver.so3 import exp
+from solver.study.recordings import load
 from solver.trial import Recording
 from tests.formats.skeletons import LAFAN1, SPARSE, XSENS, YAW, Skeleton, bvh_text, quaternion_rows, storage_text
 
@@ -459,3 +460,19 @@ def test_a_body_model_that_lacks_something_is_refused(changes: dict[str, object]
     np.savez(path, **body(**changes))  # type: ignore[arg-type]
     with pytest.raises(InputError, match=words):
         read_recording(path)
+
+
+def test_a_skeleton_of_one_frame_is_a_posture(tmp_path: Path) -> None:
+    """One frame is read as one, whatever its frame time; a study holds it still."""
+    text = bvh_text(LAFAN1, {}, np.array([[0.0, 0.0, 0.95]]))
+    path = tmp_path / "pose.bvh"
+    for time in ("0", "0.02", "5"):
+        path.write_text(re.sub("Frame Time: .*", f"Frame Time: {time}", text))
+        found = read_recording(path).segments
+        assert found is not None
+        assert len(found) == 1
+    (held,) = load(path)
+    assert held.segments is not None
+    assert held.segments.times[-1] == 1.0
+    assert np.ptp(held.segments.rotations, axis=0).max() == 0.0
+    assert any("posture" in warning for warning in held.warnings)
