@@ -156,6 +156,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--ragged", action="store_true", help="accept incomplete rows of markers")
     group.add_argument("--angles", choices=ANGLE_UNITS, help="unit of joint coordinates (default: from the file)")
+    words = "of joint tables without header (default: from the file's name, as in walk_30hz.csv)"
+    group.add_argument("--frame-rate", type=positive, metavar="HZ", help=words)
 
 
 def read_options(options: argparse.Namespace) -> ReadOptions:
@@ -171,6 +173,7 @@ def read_options(options: argparse.Namespace) -> ReadOptions:
         missing="keep" if options.keep_missing else "error",
         ragged=options.ragged,
         angles=options.angles,
+        frame_rate=options.frame_rate,
     )
 
 

@@ -31,8 +31,8 @@ def find_kind(path: Path, searching: bool) -> str | None:
     if kind is None and not searching:
         problem = "no column is titled NAME.x [m] (markers), NAME [rad] (joints), NAME.qw [1] (orientations) or "
         problem += "NAME.fx [N] (forces)"
-        remedy = "Use the documented header, or, for a humanoid's table without header, state the rate in the name: "
-        raise InputError(path, problem, place="line 1", remedy=f"{remedy}NAME_100hz.csv")
+        remedy = "Use the documented header; a humanoid's table without header has the root's position, its quaternion "
+        raise InputError(path, problem, place="line 1", remedy=f"{remedy}x y z w and the joints in each row")
     return kind
 
 
@@ -43,7 +43,10 @@ def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None,
         markers, up = read_markers_csv_with_up(path, options.up, warn=warn)
         return Recording(name, markers), up
     if kind == JOINTS:
-        joints = read_humanoid_table(path) if is_humanoid_table(path) else read_joints_csv(path, warn=warn)
+        if is_humanoid_table(path):
+            joints = read_humanoid_table(path, options.frame_rate)
+        else:
+            joints = read_joints_csv(path, warn=warn)
         return Recording(name, joints=joints), "z"
     if kind == SEGMENTS:
         segments, up = read_orientations_csv(path, options.up, warn=warn)

@@ -24,30 +24,42 @@ BODY_STATE_KEYS = frozenset({"joint_pos", "body_pos_w", "body_quat_w"})
 
 
 def is_humanoid_table(path: Path) -> bool:
-    """Whether a .csv is a humanoid's table: its name states a rate, and its first row holds only numbers.
+    """Whether a .csv is a humanoid's table: its first row holds only numbers, and a unit quaternion in columns 4 to 7.
+
+    The quaternion is checked by the reader if the name states a rate.
 
     Raises:
         InputError: it cannot be read.
     """
-    if _RATE_IN_NAME.search(path.stem) is None:
-        return False
     _, first = next(read_csv_rows(path), (0, []))
     try:
-        return bool(np.isfinite([float(cell) for cell in first]).all()) and len(first) > POSE
+        values = np.array([float(cell) for cell in first])
     except ValueError:
         return False
+    if len(values) <= POSE or not np.isfinite(values).all():
+        return False
+    off = abs(float(np.linalg.norm(values[3:POSE])) - 1.0)
+    return _RATE_IN_NAME.search(path.stem) is not None or off <= MAX_LENGTH_ERROR
 
 
-def read_humanoid_table(path: str | Path) -> JointCoordinates:
+def read_humanoid_table(path: str | Path, rate: float | None = None) -> JointCoordinates:
     """Read joint coordinates and root poses of a table without header; joints are numbered in the order of their rig.
 
+    Args:
+        path: the file.
+        rate: [1/s] frames a second; None: from the file's name.
+
     Raises:
-        InputError: no rate in the file's name, a row of another length or with a cell that is not a number, fewer than
-            eight columns, or root quaternions whose length is not 1.
+        InputError: no rate is given or in the file's name, a row of another length or with a cell that is not a number,
+            fewer than eight columns, or root quaternions whose length is not 1.
     """
-    stated = _RATE_IN_NAME.search(Path(path).stem)
-    if stated is None or not float(stated[1]) > 0.0:
-        raise InputError(path, "its name does not state the rate", remedy="Name it NAME_100hz.csv")
+    if rate is None:
+        stated = _RATE_IN_NAME.search(Path(path).stem)
+        rate = 0.0 if stated is None else float(stated[1])
+    if not rate > 0.0:
+        problem = "neither the table nor its name states how many frames a second it has"
+        remedy = "State it (--frame-rate 30, or frame_rate in a script), or name the file NAME_100hz.csv"
+        raise InputError(path, problem, remedy=remedy)
     rows = list(read_csv_rows(path))
     width = len(rows[0][1]) if rows else 0
     if width <= POSE:
@@ -69,7 +81,7 @@ def read_humanoid_table(path: str | Path) -> JointCoordinates:
         remedy = "Give each row root position [m], root quaternion x y z w, then the joints"
         raise InputError(path, problem, place=f"line {rows[row][0]}", remedy=remedy)
     root[:, 3:] /= lengths[:, None]
-    times = np.arange(len(rows)) / float(stated[1])
+    times = np.arange(len(rows)) / rate
     names = coordinate_numbers(width - POSE)
     return joints_from_arrays(path, JointArrays(times, names, values[:, POSE:], root), None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Protocol
 
@@ -36,6 +37,7 @@ class ReadOptions:
         missing: ``"error"`` refuses missing force samples, ``"keep"`` leaves them out.
         ragged: accept rows of markers that end early.
         angles: ``"deg"`` or ``"rad"``, of joint coordinates in .mot, .sto and .npz files, to override the files.
+        frame_rate: [1/s] of tables of a humanoid whose name does not state it, or states a wrong one.
     """
 
     up: str = "auto"
@@ -46,12 +48,15 @@ class ReadOptions:
     missing: str = "error"
     ragged: bool = False
     angles: str | None = None
+    frame_rate: float | None = None
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
             value = getattr(self, name)
             if value is not None and value not in choices:
                 raise InvalidValue(f"{name} is one of {', '.join(map(repr, choices))}, not {value!r}")
+        if self.frame_rate is not None and not 0.0 < self.frame_rate < inf:
+            raise InvalidValue(f"frame_rate is a number of frames a second above 0, not {self.frame_rate!r}")
 
     @property
     def force_sign(self) -> int:

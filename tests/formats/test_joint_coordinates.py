@@ -14,6 +14,7 @@ from solver.formats.csv_tables import read_table
 from solver.formats.humanoid_writer import table_name, write_body_states, write_humanoid_table
 from solver.formats.joint_coordinates import ROOT_NAMES, coordinate_names, write_coordinates
 from solver.formats.opensim_storage import read_storage
+from solver.formats.read_options import ReadOptions
 from solver.formats.recording import find_recordings, read_recording
 from solver.motion import Motion
 from solver.so3 import exp as exp_so3
@@ -104,9 +105,27 @@ def test_numbered_joints_follow_the_order_of_their_rig_only_if_they_are_as_many(
         poses_of(RIG, joints)
 
 
+def test_a_bare_table_takes_the_rate_that_is_stated(tmp_path: Path) -> None:
+    """A public table names neither joints nor rate: with a rate it gives the same poses as a name with that rate."""
+    named, bare = tmp_path / "a" / "walk_30hz.csv", tmp_path / "b" / "dance1_subject1.csv"
+    for path in (named, bare):
+        path.parent.mkdir()
+        write_humanoid_table(path, RIG, MOTION)
+    stated = read_recording(bare, ReadOptions(frame_rate=30.0)).joints
+    joints = read_recording(named).joints
+    assert stated is not None
+    assert joints is not None
+    np.testing.assert_array_equal(stated.times, joints.times)
+    np.testing.assert_array_equal(stated.values, joints.values)
+    assert len(find_recordings(bare.parent, ReadOptions(frame_rate=30.0))) == 1
+    with pytest.raises(InvalidValue, match="frame_rate"):
+        ReadOptions(frame_rate=0.0)
+
+
 @pytest.mark.parametrize(
     ("name", "rows", "words"),
     [
+        ("numbers.csv", ["0,0,1,3,4,5,6,0.5"] * 2, "no column is titled"),
         ("walk.csv", ["0,0,1,0,0,0,1,0.5"] * 2, "NAME_100hz.csv"),
         ("walk_50hz.csv", ["0,0,1,0,0,0,2,0.5"] * 2, "line 1.*quaternion of length 2"),
         ("walk_50hz.csv", ["0,0,1,0,0,0,1,0.5", "0,0,1,0,0,0,1"], "line 2.*7 cells, the first one 8"),
