@@ -19,10 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = __package__.rpartition(".")[0] or "exciting_dance"
 """Package name of the extension, which identifies its preferences and its folder."""
 INSTALL_INSTRUCTIONS = (
-    "Linux, macOS: install the extension from its zip file, which contains Pinocchio.",
-    "Windows: create a conda environment with",
-    "    conda create -n dance -c conda-forge python=3.13 pinocchio scipy clarabel piqp osqp joblib defusedxml",
-    "then choose that environment's python.exe as Solver Python above.",
+    "Install the extension from the zip file of this platform, which contains all that the solver needs,",
+    "or choose as Solver Python above a Python with the package exciting-dance.",
 )
 
 
@@ -75,6 +73,6 @@ def build_environment(paths: list[str]) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONHOME"} | own
 
 
-def has_pinocchio() -> bool:
-    """Whether Blender's own Python has Pinocchio; does not import it."""
-    return any(importlib.util.find_spec(name) is not None for name in ("pinocchio", "cmeel_pth"))
+def has_engine() -> bool:
+    """Whether Blender's own Python has what computes dynamics and distances; does not import it."""
+    return any(importlib.util.find_spec(name) is not None for name in ("pinocchio", "cmeel_pth", "fcl"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from .interpreter import INSTALL_INSTRUCTIONS, PACKAGE, has_pinocchio
+from .interpreter import INSTALL_INSTRUCTIONS, PACKAGE, has_engine
 
 
 class Preferences(bpy.types.AddonPreferences):
@@ -24,9 +24,9 @@ class Preferences(bpy.types.AddonPreferences):
         layout.prop(self, "solver_python")
         if self.solver_python:
             layout.label(text="The solver runs in the Python above", icon="INFO")
-        elif has_pinocchio():
-            layout.label(text="Pinocchio found: ready", icon="CHECKMARK")
+        elif has_engine():
+            layout.label(text="The solver is ready", icon="CHECKMARK")
         else:
-            layout.label(text="Pinocchio is missing in Blender's Python", icon="ERROR")
+            layout.label(text="The solver's packages are missing in Blender's Python", icon="ERROR")
             for line in INSTALL_INSTRUCTIONS:
                 layout.label(text=line)

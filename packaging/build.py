@@ -18,25 +18,32 @@ import sys
 import tempfile
 from pathlib import Path
 
+from audit import find_problems  # type: ignore[import-not-found]
 from slim import slim  # type: ignore[import-not-found]
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("__init__.py", "blender_manifest.toml", "addon", "solver", "assets", "LICENSE", "README.md")
 BODY_MESH = ROOT / "assets" / "body_mesh.npz"
 SKIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
-WHEELS = (
+PINOCCHIO = (
     "pin", "libpinocchio", "coal", "libcoal", "eigenpy", "cmeel", "cmeel-assimp", "cmeel-boost",
     "cmeel-console-bridge", "cmeel-octomap", "cmeel-qhull", "cmeel-tinyxml2", "cmeel-urdfdom", "cmeel-zlib",
+)  # fmt: skip
+"""The engine's packages where they have wheels, pinned together: their wheels share a folder."""
+FCL = ("python-fcl",)
+"""The engine's package where Pinocchio has no wheel."""
+SHARED = (
     "scipy", "osqp", "jinja2", "markupsafe", "joblib", "cloudpickle", "clarabel", "daqp", "piqp", "highspy", "cffi",
     "pycparser", "defusedxml", "threadpoolctl",
 )  # fmt: skip
-"""Packages of the extension, with dependencies. Pinocchio's set is pinned together: its wheels share a folder."""
+"""Packages of the extension on every platform, with dependencies."""
 PLATFORMS = {
     "linux-x64": (*(f"manylinux_2_{n}_x86_64" for n in (17, 24, 27, 28, 31, 34, 35)), "manylinux2014_x86_64"),
     "macos-arm64": tuple(f"macosx_{n}_0_arm64" for n in range(11, 16)),
     "macos-x64": (*(f"macosx_{n}_0_x86_64" for n in range(11, 16)), "macosx_10_13_x86_64"),
+    "windows-x64": ("win_amd64",),
 }
-"""pip's tags by Blender's platform. Windows has no wheels of Pinocchio: use the preference Solver Python there."""
+"""pip's tags by Blender's platform."""
 BLENDERS = {"3.11": ("4.5.0", "5.1.0"), "3.13": ("5.1.0", None)}
 """First Blender with a Python version, and the first without it."""
 
@@ -44,7 +51,9 @@ BLENDERS = {"3.11": ("4.5.0", "5.1.0"), "3.13": ("5.1.0", None)}
 def here() -> str:
     """Blender's name of this machine's platform; Linux's where it has no wheels."""
     arm = machine.machine() in ("arm64", "aarch64")
-    found = {"Linux": "linux", "Darwin": "macos"}.get(machine.system(), "") + ("-arm64" if arm else "-x64")
+    found = {"Linux": "linux", "Darwin": "macos", "Windows": "windows"}.get(machine.system(), "") + (
+        "-arm64" if arm else "-x64"
+    )
     return found if found in PLATFORMS else "linux-x64"
 
 
@@ -90,7 +99,13 @@ def build(python: str | None, options: argparse.Namespace) -> int:
         zips = [
             Path(shutil.move(path, options.output / f"{path.stem}{tag}.zip")) for path in sorted(made.glob("*.zip"))
         ]
-    return max(blender_ext("validate", str(path)) for path in zips)
+    status = max(blender_ext("validate", str(path)) for path in zips)
+    for path in zips if python else []:
+        platform = next(name for name in PLATFORMS if name.replace("-", "_") in path.name)
+        for problem in find_problems(path, platform, python):
+            print(f"{path.name}: {problem}", file=sys.stderr)
+            status = 1
+    return status
 
 
 def collect(stage: Path) -> None:
@@ -117,12 +132,17 @@ def pins(python: str) -> dict[str, str]:
     return found
 
 
+def packages(platform: str) -> tuple[str, ...]:
+    """Packages in the zip of a platform."""
+    return (*(FCL if platform.startswith("windows") else PINOCCHIO), *SHARED)
+
+
 def fetch(folder: Path, python: str, platforms: list[str]) -> list[Path]:
     """Download the wheels of all platforms; those that serve several are listed once."""
     versions = pins(python)
-    wanted = [f"{name}=={versions[name]}" for name in WHEELS if name in versions]
     found: dict[str, Path] = {}
     for platform in platforms:
+        wanted = [f"{name}=={versions[name]}" for name in packages(platform) if name in versions]
         place = folder / f"{platform}-{python}"
         place.mkdir(parents=True, exist_ok=True)
         tags = [word for tag in PLATFORMS[platform] for word in ("--platform", tag)]
