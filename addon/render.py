@@ -84,8 +84,9 @@ def _paint_panel(context: bpy.types.Context, armature: bpy.types.Object, legend:
     """Paint the body as it is coloured, what was recorded with it, and the legend: (H, W, 3) sRGB, 8 bits."""
     graph = context.evaluated_depsgraph_get()
     view = read_view(bpy_access.scene(context), graph)
-    floor = paint_floor(view, convert.to_array(bpy.data.objects["Floor"].matrix_world), FLOOR_RADIUS)
-    lamp = convert.to_array(bpy.data.objects["Key"].matrix_world)[:3, 2]
+    ground, key = (bpy.data.objects[name].evaluated_get(graph) for name in ("Floor", "Key"))
+    floor = paint_floor(view, convert.to_array(ground.matrix_world), FLOOR_RADIUS)
+    lamp = convert.to_array(key.matrix_world)[:3, 2]
     picture = to_srgb(floor.picture)
     painter = BodyPainter(view, floor, lamp, exact_colours=True, sampling=SAMPLING)
     shown = _pictured_objects(context, armature)

@@ -34,8 +34,9 @@ class FramePainter:
         for item in self.scene.objects:
             self._items.setdefault(role_of(item), []).append(item)
         self.view = read_view(self.scene, self._graph)
-        lamp = next(item for item in self.scene.objects if item.type == "LIGHT")
-        floor = self._items[FLOOR][0]
+        # in a scene from a file only evaluated objects have their places
+        lamp = next(item for item in self.scene.objects if item.type == "LIGHT").evaluated_get(self._graph)
+        floor = self._items[FLOOR][0].evaluated_get(self._graph)
         self._floor = paint_floor(self.view, convert.to_array(floor.matrix_world), 0.5 * float(floor.dimensions.x))
         self._bodies = BodyPainter(self.view, self._floor, convert.to_array(lamp.matrix_world)[:3, 2])
 

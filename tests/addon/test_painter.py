@@ -125,6 +125,20 @@ def test_the_picture_changes_only_where_something_moves(empty_scene: None) -> No
     assert 20 < changed.sum() < 0.3 * changed.size
 
 
+def test_a_scene_from_a_file_is_painted_alike(empty_scene: None, tmp_path: Path) -> None:
+    """The child process, which reads the scene from a file, paints what this process would, with the same light."""
+    rig = hoap3()
+    body, dance = build(rig), on_the_floor(rig)
+    with remove_added_data():
+        scene = build_scene(body, dance, plan_rehearsal(dance, BRIEF), WIDE)
+        bpy.data.libraries.write(str(tmp_path / "scene.blend"), {scene})
+        here = FramePainter(scene).paint(6)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "scene.blend")) as (there, into):  # type: ignore[func-returns-value]
+        into.scenes = there.scenes[:1]
+    np.testing.assert_array_equal(FramePainter(into.scenes[0]).paint(6), here)
+
+
 def test_the_painter_refuses_a_film(empty_scene: None, tmp_path: Path) -> None:
     """A film needs Cycles, which is chosen by itself; the painter, chosen on purpose, is an error."""
     rig = hoap3()
