@@ -19,13 +19,9 @@ from ..arrays import find_repeated
 from ..errors import InputError, InvalidValue
 from ..files import read_bytes
 from ..motion import Markers
-from ..trial import Recording
 from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up, up_from_markers
-from .file_formats import MARKERS
 from .json_tree import parse_json_object
-from .read_options import ReadOptions
 from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines
-from .trial_names import printable_name
 from .uniform_sampling import resample_rows
 
 MOTION_SUFFIX, CHANNELS_SUFFIX, MOTION_JSON_SUFFIX, CHANNELS_JSON_SUFFIX = (
@@ -70,26 +66,6 @@ def has_positions(path: Path) -> bool:
         InputError: its channels file is missing or malformed.
     """
     return any(channel.kind == POSITION for channel in _read_channels(path))
-
-
-def find_kind(path: Path, searching: bool) -> str | None:
-    """Markers; None in a folder that is searched for a file without positions.
-
-    Raises:
-        InputError: a named file is not BIDS motion data.
-    """
-    if searching:
-        return MARKERS if is_bids_motion(path) and has_positions(path) else None
-    if not is_bids_motion(path):
-        remedy = f"Name the file of the recording, which ends on {MOTION_SUFFIX}"
-        raise InputError(path, "holds no motion", remedy=remedy)
-    return MARKERS
-
-
-def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read BIDS motion data; see `read_options.Reader`."""
-    markers, up = read_bids_motion(path, options.up, options.units, warn=warn)
-    return Recording(printable_name(path.stem), markers), up
 
 
 def metadata_files(path: Path) -> tuple[Path, ...]:

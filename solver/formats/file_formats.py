@@ -69,13 +69,19 @@ FILE_FORMATS: list[FileFormat] = [
         description="the header names each column with its unit, see below",
     ),
     FileFormat(
-        "BIDS motion", (".tsv",), (MARKERS,), ".bids:read_recording_file", kind=".bids:find_kind",
-        description="`*_motion.tsv`: the channels of type POS in `*_channels.tsv` beside it; the rate from "
-        "`*_motion.json`, beside it or above; the handedness from `SpatialAxes`",
+        "BIDS motion, QTM", (".tsv",), (MARKERS,), ".tsv_recordings:read_recording_file",
+        kind=".tsv_recordings:find_kind",
+        description="BIDS `*_motion.tsv`: the channels of type POS in `*_channels.tsv` beside it; the rate from "
+        "`*_motion.json`, beside it or above; the handedness from `SpatialAxes`. Qualisys Track Manager: 3D data, "
+        "exported with the header; its forces are read from C3D",
     ),
     FileFormat(
         "BVH", (".bvh",), (SEGMENTS,), ".bvh:read_recording_file",
         description="a skeleton; the unit of length is found from its height, or stated with `--units`",
+    ),
+    FileFormat(
+        "Xsens MVN", (".mvnx",), (SEGMENTS,), ".mvnx:read_recording_file",
+        description="orientations and positions of the segments; the T-pose or N-pose is the rest pose",
     ),
     FileFormat(
         "C3D", (".c3d",), (MARKERS, FORCES), ".c3d:read_recording_file",

@@ -17,13 +17,13 @@ MAX_DEPTH = 100
 """Largest nesting of elements; a URDF has five levels."""
 
 
-def read_xml(path: str | Path) -> Element:
-    """Read the root element of an XML file.
+def read_xml(path: str | Path, max_bytes: int = MAX_BYTES) -> Element:
+    """Read the root element of an XML file of at most so many bytes.
 
     Raises:
         InputError: no file, too large, not well-formed, hostile (entities, external references), nested too deeply.
     """
-    check_file(path, MAX_BYTES)
+    check_file(path, max_bytes)
     try:
         root: Element = defusedxml.ElementTree.fromstring(read_bytes(path), forbid_dtd=False)
     except DefusedXmlException as error:

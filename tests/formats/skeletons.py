@@ -181,3 +181,69 @@ def storage_text(times: np.ndarray, names: Sequence[str], quaternions: np.ndarra
     rows = ["\t".join([f"{t:.6f}", *(",".join(f"{x:.9f}" for x in q[[3, 0, 1, 2]]) for q in row)])
             for t, row in zip(times, quaternions)]  # fmt: skip
     return "\n".join([*head, *rows]) + "\n"
+
+
+def _mvn() -> Skeleton:
+    """The 23 segments that MVN exports, in its order."""
+    parents: dict[str, str | None] = {"Pelvis": None}
+    offsets: dict[str, Sequence[float]] = {"Pelvis": (0.0, 0.0, 0.95)}
+    above = "Pelvis"
+    for name, rise in (("L5", 0.1), ("L3", 0.1), ("T12", 0.1), ("T8", 0.1), ("Neck", 0.13), ("Head", 0.09)):
+        parents[name], offsets[name], above = above, (0.0, 0.0, rise), name
+    ends: dict[str, Sequence[float]] = {"Head": (0.0, 0.0, 0.17)}
+    limbs = (("Shoulder", (0.0, 0.03, 0.08)), ("UpperArm", (0.0, 0.14, 0.0)), ("Forearm", (0.0, 0.29, 0.0)),
+             ("Hand", (0.0, 0.25, 0.0)))  # fmt: skip
+    legs = (("UpperLeg", (0.0, 0.08, 0.0)), ("LowerLeg", (0.0, 0.0, -0.42)), ("Foot", (0.0, 0.0, -0.42)),
+            ("Toe", (0.13, 0.0, -0.08)))  # fmt: skip
+    for chain, first in ((limbs, "T8"), (legs, "Pelvis")):
+        for side, sign in (("Right", -1.0), ("Left", 1.0)):
+            above = first
+            for name, (x, y, z) in chain:
+                parents[side + name], offsets[side + name] = above, (x, sign * y, z)
+                above = side + name
+            ends[above] = (0.06, 0.0, 0.0) if chain is legs else (0.0, sign * 0.18, 0.0)
+    links = {"Pelvis": "pelvis", "T8": "torso", "Head": "head", "LeftUpperArm": "left_upper_arm",
+             "RightForearm": "right_forearm", "LeftUpperLeg": "left_thigh", "RightLowerLeg": "right_shank"}  # fmt: skip
+    return Skeleton(parents, offsets, ends, links)
+
+
+MVN = _mvn()
+
+
+def mvnx_text(skeleton: Skeleton, rotations: Mapping[str, np.ndarray], root: np.ndarray, rate: float = 60.0) -> str:
+    """An MVNX file whose segments have turned from the T-pose by rotations (N, 3, 3); the others turn as their parents.
+
+    The root goes along (N, 3) [m].
+    """
+    names, frames = list(skeleton.parents), len(root)
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<mvnx xmlns="http://www.xsens.com/mvn/mvnx" version="4">']
+    lines += [f'<subject label="S" frameRate="{rate:g}" segmentCount="{len(names)}">', "<segments>"]
+    for number, name in enumerate(names, 1):
+        points = [("jStart", (0.0, 0.0, 0.0)), *([("pEnd", skeleton.ends[name])] if name in skeleton.ends else [])]
+        inner = "".join(f'<point label="{p}"><pos_b>{x} {y} {z}</pos_b></point>' for p, (x, y, z) in points)
+        lines.append(f'<segment label="{name}" id="{number}"><points>{inner}</points></segment>')
+    lines += ["</segments>", "<joints>"]
+    for name, parent in skeleton.parents.items():
+        if parent is not None:
+            ends = f"<connector1>{parent}/j{name}</connector1><connector2>{name}/j{name}</connector2>"
+            lines.append(f'<joint label="j{name}">{ends}</joint>')
+    lines += ["</joints>", "<frames>"]
+
+    def frame(kind: str, index: object, turns: Mapping[str, np.ndarray], place: np.ndarray) -> None:
+        axes: dict[str, np.ndarray] = {}
+        heads: dict[str, np.ndarray] = {}
+        for name, parent in skeleton.parents.items():
+            above = np.eye(3) if parent is None else axes[parent]
+            axes[name] = turns.get(name, above)
+            heads[name] = place if parent is None else heads[parent] + above @ np.asarray(skeleton.offsets[name])
+        quaternions = Rotation.from_matrix(np.array([axes[name] for name in names])).as_quat()[:, [3, 0, 1, 2]]
+        texts = (" ".join(f"{x:.9f}" for x in np.ravel(v)) for v in (quaternions, [heads[name] for name in names]))
+        inner = "".join(f"<{t}>{v}</{t}>" for t, v in zip(("orientation", "position"), texts))
+        lines.append(f'<frame time="0" index="{index}" type="{kind}">{inner}</frame>')
+
+    start = np.asarray(skeleton.offsets[names[0]])
+    for kind in ("identity", "tpose", "tpose-isb"):
+        frame(kind, "", {}, start)
+    for k in range(frames):
+        frame("normal", k, {name: values[k] for name, values in rotations.items()}, root[k])
+    return "\n".join([*lines, "</frames>", "</subject>", "</mvnx>"]) + "\n"

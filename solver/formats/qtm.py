@@ -1,0 +1,165 @@
+"""Marker trajectories in the .tsv files of Qualisys Track Manager.
+
+Lines ``KEY<tab>VALUE`` state the rate (FREQUENCY) and the marker names (MARKER_NAMES). Each following row holds X, Y
+and Z [mm] of every marker, after frame number and time if these were exported; column titles may come before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..arrays import find_repeated
+from ..errors import InputError, InvalidValue
+from ..motion import Markers
+from ..numerals import numeral
+from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up, up_from_markers
+from .text_files import (
+    MISSING_CELLS,
+    Warn,
+    check_rate,
+    check_times,
+    check_uniform,
+    ignore_warning,
+    parse_numbers,
+    read_lines,
+    undo_rounding,
+)
+
+FIRST_KEYS = ("FILE_VERSION", "NO_OF_FRAMES", "NO_OF_SAMPLES")
+"""Keys of which one begins a file."""
+NAMES, RATE, CONTENT = "MARKER_NAMES", "FREQUENCY", "DATA_INCLUDED"
+POSITIONS = "3D"
+"""Value of DATA_INCLUDED in a file of markers."""
+UNIT = "mm"
+"""Of all lengths that the program exports."""
+LEADING_TITLES = ("Frame", "Time")
+"""Columns before the first marker, if they were exported."""
+
+
+def is_qtm(path: Path) -> bool:
+    """Whether a .tsv is an export of Qualisys Track Manager.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    return next((line for line in read_lines(path) if line.strip()), "").split("\t")[0].strip() in FIRST_KEYS
+
+
+def has_markers(path: Path) -> bool:
+    """Whether an export holds trajectories of markers, not 2D data, forces or bodies."""
+    header, _ = _parse_header(read_lines(path))
+    return NAMES in header and header.get(CONTENT, (POSITIONS,))[0] == POSITIONS
+
+
+def read_qtm(
+    path: str | Path, up: str = "auto", units: str | None = None, *, warn: Warn = ignore_warning
+) -> tuple[Markers, str]:
+    """Markers in metres, z up, and the file's vertical axis.
+
+    A sample is missing (NaN) if a coordinate's cell is empty or ``NULL``, or if all three are exactly zero.
+
+    Args:
+        path: the file.
+        up: the file's vertical axis, or ``"auto"`` to detect it.
+        units: ``"mm"``, ``"cm"`` or ``"m"``, if the file was changed after its export.
+        warn: receives messages about irregularities.
+
+    Raises:
+        InputError: another content than markers, no names, no rate and no times, a row of another length, a cell that
+            is not a number, times out of order, an axis or unit that contradicts the data, no frames.
+    """
+    lines = read_lines(path)
+    header, start = _parse_header(lines)
+    content = header.get(CONTENT, (POSITIONS,))[0]
+    if content != POSITIONS or NAMES not in header:
+        problem = f"holds {content} data, not 3D trajectories of markers" if content != POSITIONS else f"has no {NAMES}"
+        remedy = "Export the 3D data as TSV with its header, or markers and forces together as C3D"
+        raise InputError(path, problem, place=None if CONTENT not in header else CONTENT, remedy=remedy)
+    names = tuple(name for name in header[NAMES] if name)
+    if not names or find_repeated(names):
+        problem = f"marker names occur twice: {', '.join(find_repeated(names))}" if names else "no marker is named"
+        raise InputError(path, problem, place=NAMES, remedy="Give every marker its own name")
+    times, values = _parse_rows(path, lines, start, names, _read_rate(path, header))
+    positions = values.reshape(len(times), len(names), 3) * length_in_metres(units or UNIT, path)
+    lost = (positions == 0.0).all(axis=2)
+    if lost.any():
+        warn(f"{Path(path).name}: {int(lost.sum())} marker samples at exactly (0, 0, 0) are treated as missing")
+        positions[lost] = np.nan
+    if not np.isfinite(positions).any():
+        remedy = "Check the export: all positions are empty or zero"
+        raise InputError(path, "no marker is visible in any frame", remedy=remedy)
+    declared = header.get("NO_OF_FRAMES", ("",))[0]
+    if declared.isdigit() and int(declared) != len(times):
+        warn(f"{Path(path).name}: the header states {declared} frames, but there are {len(times)}; all are used")
+    check_extent(positions, path, units or UNIT)
+    axis = resolve_up(up, up_from_markers(names, positions), path)
+    try:
+        return Markers(times, names, positions @ to_z_up(axis).T), axis
+    except InvalidValue as error:
+        raise InputError(path, str(error), remedy="Correct the marker names or the rows") from error
+
+
+def _parse_header(lines: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], int]:
+    """Values by key, and the index of the first row of data: the first line that begins with no key."""
+    header: dict[str, tuple[str, ...]] = {}
+    for number, line in enumerate(lines):
+        key, *values = [cell.strip() for cell in line.split("\t")]
+        if key in LEADING_TITLES or "X" in key.split():  # titles of columns
+            return header, number + 1
+        if key and not (key[0].isalpha() and key.isupper()):
+            return header, number
+        if key:
+            header.setdefault(key, tuple(values) or ("",))
+        elif any(values):
+            return header, number
+    return header, len(lines)
+
+
+def _read_rate(path: str | Path, header: Mapping[str, tuple[str, ...]]) -> float | None:
+    """[1/s] FREQUENCY; None if it is missing, or ``EXT`` for an external clock."""
+    text = header.get(RATE, ("",))[0]
+    try:
+        rate = numeral(text) if text not in ("", "EXT") else 0.0
+    except ValueError:
+        raise InputError(path, f"{text!r} is not a number", place=RATE, remedy="State the frame rate in Hz") from None
+    return rate if rate > 0.0 else None
+
+
+def _parse_rows(
+    path: str | Path, lines: Sequence[str], start: int, names: Sequence[str], rate: float | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Times (N,) [s] and coordinates (N, 3 M) as written."""
+    titles = [f"{name} {axis}" for name in names for axis in "XYZ"]
+    rows: list[list[float]] = []
+    places, stamps = [], []
+    leading = 0
+    for number, line in enumerate(lines[start:], start + 1):
+        if not line.strip():
+            continue
+        cells = [cell.strip() for cell in line.split("\t")]
+        if not rows:
+            leading = len(LEADING_TITLES) if len(cells) >= len(titles) + len(LEADING_TITLES) else 0
+        columns = [*LEADING_TITLES[:leading], *titles]
+        if len(cells) < len(columns) or any(cell.lower() not in MISSING_CELLS for cell in cells[len(columns) :]):
+            problem = f"the row has {len(cells)} cells, {len(names)} markers need {len(columns)}"
+            remedy = "Export it again, each marker with X, Y and Z"
+            raise InputError(path, problem, place=f"line {number}", remedy=remedy)
+        rows.append(parse_numbers(cells[: len(columns)], path, number, columns))
+        stamps.append(cells[1])
+        places.append(number)
+    if not rows:
+        raise InputError(path, "holds no frames", remedy="Export the trial again")
+    table = np.array(rows)
+    if not leading:
+        if rate is None:
+            remedy = "State it in Hz, or export frame number and time"
+            raise InputError(path, "has neither a frame rate nor times", place=RATE, remedy=remedy)
+        return np.arange(len(table)) / rate, table
+    check_times(table[:, 1], places, path)
+    times = undo_rounding(table[:, 1], stamps, rate)
+    check_rate(times, places, path, rate)
+    check_uniform(times, places, path)
+    return times, table[:, leading:]

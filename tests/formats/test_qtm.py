@@ -1,0 +1,93 @@
+"""Exports of Qualisys Track Manager."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solver.errors import InputError
+from solver.formats.recording import find_recordings, read_recording
+from tests.formats.recording_files import FRAMES, MARKERS, RATE, STANDING, times
+
+
+def write(path: Path, *, leading: bool = True, titles: bool = True, changes: Mapping[str, str] | None = None) -> Path:
+    """Someone standing still, in millimetres, with frame number and time and with column titles; or without."""
+    header = {
+        "NO_OF_FRAMES": str(FRAMES), "NO_OF_CAMERAS": "8", "NO_OF_MARKERS": str(len(MARKERS)), "FREQUENCY": f"{RATE:g}",
+        "DESCRIPTION": "--", "TIME_STAMP": "2022-06-03, 10:47:36.627\t94247.45402301", "DATA_INCLUDED": "3D",
+        "EVENT": "start\t1\t0.00000", "MARKER_NAMES": "\t".join(MARKERS) + "\t",
+        "TRAJECTORY_TYPES": "\t".join(["Measured"] * len(MARKERS)), **(changes or {}),
+    }  # fmt: skip
+    lines = [f"{key}\t{value}" for key, value in header.items()]
+    if titles:
+        lines.append("\t".join([*["Frame", "Time"][: 2 * leading], *(f"{n} {a}" for n in MARKERS for a in "XYZ")]))
+    for number, time in enumerate(times()):
+        cells = [f"{1e3 * value:.3f}" for value in STANDING.reshape(-1)]
+        lines.append("\t".join([*[str(number + 1), f"{time:.5f}"][: 2 * leading], *cells]) + "\t")
+    path.write_text("\r\n".join(lines) + "\r\n")
+    return path
+
+
+@pytest.mark.parametrize("leading", [False, True])
+@pytest.mark.parametrize("titles", [False, True])
+def test_markers_are_metres_z_up(leading: bool, titles: bool, tmp_path: Path) -> None:
+    """Frame number, time and titles of columns may be exported or not."""
+    (recording,) = find_recordings(write(tmp_path / "stand.tsv", leading=leading, titles=titles).parent)
+    assert recording.markers is not None
+    assert recording.markers.names == MARKERS
+    assert recording.warnings == ()
+    np.testing.assert_allclose(recording.markers.positions[0], STANDING, atol=1e-6)
+    np.testing.assert_allclose(recording.markers.times, times(), atol=1e-9)
+
+
+def test_an_external_clock_needs_times(tmp_path: Path) -> None:
+    """With the times in the file its rate is known; without them it is not."""
+    found = read_recording(write(tmp_path / "clock.tsv", changes={"FREQUENCY": "EXT"})).markers
+    assert found is not None
+    np.testing.assert_allclose(found.times, times(), atol=1e-9)
+    with pytest.raises(InputError, match="FREQUENCY: has neither a frame rate nor times"):
+        read_recording(write(tmp_path / "clock.tsv", changes={"FREQUENCY": "EXT"}, leading=False))
+
+
+@pytest.mark.parametrize("cells", [("", "", ""), ("NULL", "NULL", "NULL"), ("0.000", "0.000", "0.000")])
+def test_a_marker_that_was_not_seen_is_missing(cells: tuple[str, ...], tmp_path: Path) -> None:
+    """As empty cells, as NULL and as zeros."""
+    path = write(tmp_path / "gap.tsv", titles=False)
+    lines = path.read_text().splitlines()
+    row = lines[-3].split("\t")
+    row[2:5] = cells
+    lines[-3] = "\t".join(row)
+    path.write_text("\n".join(lines))
+    found = read_recording(path).markers
+    assert found is not None
+    assert np.argwhere(~found.seen).tolist() == [[FRAMES - 3, 0]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"DATA_INCLUDED": "Force"}, "DATA_INCLUDED: holds Force data.*C3D"),
+        ({"FREQUENCY": "fast"}, "FREQUENCY: 'fast' is not a number"),
+        ({"MARKER_NAMES": "\t".join(MARKERS[:-1] + MARKERS[:1])}, "MARKER_NAMES: marker names occur twice: C7"),
+        ({"MARKER_NAMES": "\t".join((*MARKERS, "a", "b"))}, r"line 12: the row has 33 cells, 12 markers need 36"),
+        ({"FREQUENCY": "50"}, "the header states 50 Hz, but the times in the file advance at 100 Hz"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(changes: dict[str, str], words: str, tmp_path: Path) -> None:
+    """Another content, no rate, names twice or too many: each names the entry or the line."""
+    with pytest.raises(InputError, match=words) as caught:
+        read_recording(write(tmp_path / "broken.tsv", changes=changes))
+    assert caught.value.remedy
+
+
+def test_tables_that_hold_no_markers_are_skipped_in_folders(tmp_path: Path) -> None:
+    """Forces of a plate, and tables of other programs."""
+    write(tmp_path / "walk.tsv")
+    write(tmp_path / "walk_f_1.tsv", changes={"DATA_INCLUDED": "Force"})
+    (tmp_path / "notes.tsv").write_text("a\tb\n1\t2\n")
+    assert [recording.name for recording in find_recordings(tmp_path)] == ["walk"]
+    with pytest.raises(InputError, match="NO_OF_FRAMES"):
+        read_recording(tmp_path / "notes.tsv")
