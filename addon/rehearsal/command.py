@@ -31,6 +31,8 @@ DESCRIPTION += "and a countdown announces its start."
 AUTOMATIC_VIEWS = "front", "behind"
 SECONDS_PER_LINE = 5.0
 """[s] Between lines of progress."""
+LEAST_FRACTION = 0.005
+"""Fraction of the work after which the time left is estimated."""
 
 
 def run(arguments: Sequence[str], program: str) -> int:
@@ -55,16 +57,19 @@ class ProgressLines:
     """Prints progress with the time left, every few seconds and at the end."""
 
     def __init__(self) -> None:
-        self._start = self._last = time.monotonic()
+        self._first: tuple[float, float] | None = None  # time [s] and fraction of the first report
+        self._last = time.monotonic()
 
     def __call__(self, fraction: float, message: str) -> None:
         """Report that a fraction of the work is done."""
         now = time.monotonic()
+        self._first = self._first or (now, fraction)
         if now - self._last < SECONDS_PER_LINE and fraction < ENCODING_FROM:
             return
         self._last = now
-        spent = now - self._start
-        left = f", {describe_duration(spent * (1.0 - fraction) / fraction)} left" if spent > SECONDS_PER_LINE else ""
+        spent, done = now - self._first[0], fraction - self._first[1]
+        known = done > LEAST_FRACTION
+        left = f", {describe_duration(spent * (1.0 - fraction) / done)} left" if known else ""
         print(f"{message}{left}", flush=True)
 
 

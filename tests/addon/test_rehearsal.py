@@ -13,6 +13,7 @@ import pytest
 from addon import convert
 from addon.action import add_motion_action, set_frame_rate
 from addon.jobs import Job
+from addon.rehearsal import command
 from addon.rehearsal.camera import mirror_matrix
 from addon.rehearsal.captions import describe_stance
 from addon.rehearsal.command import run
@@ -389,3 +390,18 @@ def test_beats_are_counted_to_eight() -> None:
     assert not plan_video(STOPS, SPAN, RehearsalOptions()).beats.any()
     with pytest.raises(InvalidValue, match="beats per minute"):
         RehearsalOptions(bpm=5.0)
+
+
+def test_time_left_is_that_of_the_speed_so_far(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Steady work has the time left that it takes; the start before the first report does not count."""
+    clock = [0.0]
+    monkeypatch.setattr(command.time, "monotonic", lambda: clock[0])
+    report = command.ProgressLines()
+    for frame in range(1, 101):
+        clock[0] = 60.0 + frame
+        report(0.9 * frame / 100.0, f"frame {frame}")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "frame 1"
+    assert "frame 56, 55 s left" in lines  # at 111 frames for all, encoding included
