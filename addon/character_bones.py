@@ -71,7 +71,7 @@ def _posing_problem(armature: bpy.types.Object, rig: Rig, curves: Iterable[bpy.t
         if driven:
             return (
                 f"{armature.name}: bone {link} follows the constraint {driven[0]!r}, so it cannot be posed directly: "
-                "pose a copy of the character whose constraints are applied (Pose > Apply, Bake Action)"
+                "use a copy of the character with only its deforming bones, without constraints"
             )
     root = bones[rig.links[0]]
     if root.use_connect and root.parent is not None:

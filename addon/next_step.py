@@ -96,7 +96,7 @@ def _next_authoring_step(context: bpy.types.Context, body: bpy.types.Object) -> 
 def _describe_design(context: bpy.types.Context, rig: Rig) -> str:
     """Size of the dance to design, and the time it takes."""
     count = dance_settings(context).postures
-    kind = "human" if rig.provenance.get("kind") == "human" else "robot"
+    kind = "human" if rig.is_person else "robot"
     seconds = DESIGN_SECONDS[kind] + SECONDS_PER_POSTURE * count
     return f"{count} posture{'s' * (count > 1)}, about {describe_duration(seconds)}"
 

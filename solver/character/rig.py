@@ -16,10 +16,10 @@ from ..rigs.assembly import Body, assemble
 from ..rigs.assets import read_asset
 from ..rigs.solids import box
 from ..shape import Shape
-from .bone_match import HEAD, TORSO, Skeleton, facing, match_bones, require_parts
+from .bone_match import ARM, HEAD, PELVIS, TORSO, Skeleton, facing, match_bones, require_parts
 from .character import Character
 from .joint_ranges import joint_ranges, link_axes
-from .links import LinkTree, choose_links
+from .links import CLAVICLE, NECK, SPINE, LinkTree, choose_links
 from .segments import MIN_SHARE, Segments, cell_weights, measure_segments, touching_pairs, vertex_weights
 from .soles import find_character_sole
 from .volume import Solid, fill_surface
@@ -29,6 +29,7 @@ ARM_ABDUCTION = np.radians(15.0)
 """[rad] Abduction of the shoulders in the standing posture, as of a person's rig."""
 PLAUSIBLE_FACTORS = (0.7, 1.4)
 """Range of stated mass over mass by volume and densities that needs no warning."""
+TRUNK_KINDS = (PELVIS, SPINE, TORSO, NECK)
 MAX_UNWEIGHTED = 0.5
 """Largest fraction of vertices without weights."""
 MAX_STEP = 0.02
@@ -113,7 +114,7 @@ def build_character_rig(
         shapes=shapes,
         contacts=soles,
         pairs=_mirrored_pairs(tree, links),
-        excluded=touching_pairs(shapes, (axes, heads)),
+        excluded=_allowed_pairs(tree, links, touching_pairs(shapes, (axes, heads))),
         notes=tuple(notes),
         provenance={
             "kind": CHARACTER_KIND,
@@ -250,6 +251,19 @@ def _with_foot_boxes(segments: Segments, soles: tuple[ContactPolygon, ...]) -> t
         thickness = shapes[sole.link].volume / np.prod((high - low)[:2])
         shapes[sole.link] = box(sole.link, low, [*high[:2], low[2] + thickness])
     return tuple(shapes.values())
+
+
+def _allowed_pairs(
+    tree: LinkTree, links: tuple[str, ...], touching: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, str], ...]:
+    """Pairs that may touch: those that do in rest pose, any two links of the trunk, and the trunk with upper arms."""
+    trunk = [k for k, kind in enumerate(tree.kinds) if kind in TRUNK_KINDS or kind.endswith(CLAVICLE)]
+    arms = [k for k, kind in enumerate(tree.kinds) if kind.endswith(f"_{ARM[0]}")]
+    chest = tree.of_kind(TORSO)
+    pairs = {(min(a, b), max(a, b)) for a in trunk for b in trunk if a != b}
+    pairs |= {(min(chest, arm), max(chest, arm)) for arm in arms if chest is not None}
+    pairs |= {(links.index(one), links.index(other)) for one, other in touching}
+    return tuple((links[one], links[other]) for one, other in sorted(pairs))
 
 
 def _mirrored_pairs(tree: LinkTree, links: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

@@ -193,7 +193,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     )
     if options.paper:
         return paper_options("human" if kind == "human" else "hoap3", **changes)
-    return (human_options if kind == "human" else DanceOptions)(**changes)  # type: ignore[arg-type]
+    return (human_options if rig.is_person else DanceOptions)(**changes)  # type: ignore[arg-type]
 
 
 def _style(options: argparse.Namespace) -> Style | None:

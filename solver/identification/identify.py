@@ -233,7 +233,7 @@ def _estimates_prior_std(chosen: ConsistentOptions, options: IdentifyOptions) ->
 
 def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions:
     constraints = replace(options.complete_constraints(), beta=None)
-    is_person = rig.provenance.get("kind") == "human"
+    is_person = rig.is_person
     symmetric = is_person if options.symmetric is None else options.symmetric
     chosen = ConsistentOptions(constraints=constraints, plausible=symmetric, mass_prior=is_person)
     if options.relative_std is not None:

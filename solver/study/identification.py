@@ -50,7 +50,7 @@ def warn_of_result(prepared: PreparedTrials, identified: Identification, flights
 
 def list_assumptions(prepared: PreparedTrials, settings: Settings) -> tuple[str, ...]:
     """What an identification assumed where the settings specify nothing."""
-    person = prepared.rig.provenance.get("kind") == "human"
+    person = prepared.rig.is_person
     assumptions = []
     if settings.base is None:
         base = choose_base_link(prepared.rig, settings)

@@ -50,6 +50,27 @@ def test_every_convention_gives_the_same_body(convention: str, built: CharacterR
     assert dict(find_anatomy(other.rig).parts) == dict(other.parts)
 
 
+def test_limbs_of_a_control_rig_need_no_common_parent(character: Character, built: CharacterRig) -> None:
+    """Limbs whose bones hang on a bone that deforms nothing, as in a generated Rigify rig, give the same rig."""
+    root = len(character.bones)
+    torn = tuple(
+        root if bone.partition(".")[0] in ("thigh", "shoulder", "upper_arm") else parent
+        for bone, parent in zip(character.bones, character.parents, strict=True)
+    )
+    other = replace(
+        character,
+        bones=(*character.bones, "root"),
+        parents=(*torn, -1),
+        heads=np.concatenate([character.heads, np.zeros((1, 3))]),
+        tails=np.concatenate([character.tails, [[0.0, 0.5, 0.0]]]),
+    )
+    found = build_character_rig(other, MASS)
+    assert found.parts == built.parts
+    assert found.rig.links == built.rig.links
+    assert found.rig.parents == built.rig.parents
+    assert np.allclose(found.rig.prior.values, built.rig.prior.values)
+
+
 def test_total_mass_is_the_stated_one(character: Character, built: CharacterRig) -> None:
     """The masses add up to the stated mass, and without one to volume times density."""
     assert built.rig.prior.total_mass == pytest.approx(MASS, rel=1e-9)

@@ -199,4 +199,4 @@ def sigma_objective(rig: Rig, options: DanceOptions) -> ExpectedDeviations | Non
 
 def noise_model(rig: Rig) -> WrenchNoise:
     """The expected noise of recordings of a rig: a person's or a robot's."""
-    return PERSON_NOISE if rig.provenance.get("kind") == "human" else ROBOT_NOISE
+    return PERSON_NOISE if rig.is_person else ROBOT_NOISE

@@ -115,7 +115,7 @@ def design(
         >>> designed.write("designed")
     """
     if options is None:
-        options = human_options() if rig.provenance.get("kind") == "human" else DanceOptions()
+        options = human_options() if rig.is_person else DanceOptions()
     dance = design_dance(rig, options, PartialProgress(progress, 0.0, DESIGN_SHARE), recorded)
     progress(DESIGN_SHARE, "verifying at 500 Hz")
     evaluation = check_dance(dance, recorded)
