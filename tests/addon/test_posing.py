@@ -308,3 +308,67 @@ def test_a_dead_process_leaves_the_keys_as_they_were(session: CheckSession) -> N
     assert "ended" in key_inbetweens(session, 21.0)
     assert not keying.has_keys_between(body, 1, 21)
     assert session.receiver is None
+
+
+MIRROR = np.diag([1.0, -1.0, 1.0])
+
+
+@pytest.fixture
+def lifted(session: CheckSession) -> bpy.types.Object:
+    """The robot with its left wrist dragged up and outwards, all bones selected in Pose Mode."""
+    _, body = session.find_scene_and_rig()
+    drag = PoseDrag(session, "left_hand" if "left_hand" in RIG.links else RIG.links[-1], np.zeros(3))
+    drag.move(drag.start + np.array([0.1, 0.05, 0.2]))
+    drag.settle(PATIENCE)
+    drag.end()
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    return body
+
+
+def test_paste_flipped_mirrors_the_body(session: CheckSession, lifted: bpy.types.Object) -> None:
+    """Copied and pasted flipped, every link is where its counterpart was, mirrored at the plane of symmetry."""
+    before = origins(session)
+    assert bpy.ops.pose.copy() == {"FINISHED"}
+    assert bpy.ops.pose.paste(flipped=True) == {"FINISHED"}
+    after = origins(session)
+    assert max(np.abs(after[link] - before[link]).max() for link in RIG.links) > 0.05
+    for link, place in before.items():
+        other = link.replace("left_", "right_") if "left_" in link else link.replace("right_", "left_")
+        np.testing.assert_allclose(after[other], MIRROR @ place, atol=1e-4)
+
+
+def test_a_pose_asset_brings_the_posture_back(session: CheckSession, lifted: bpy.types.Object) -> None:
+    """A pose from an action, as the pose library applies it, restores the links; a drag goes on from there."""
+    scene, _ = session.find_scene_and_rig()
+    keying.key_posture(scene, lifted, "preferred")
+    saved = lifted.animation_data.action
+    expected = origins(session)
+    lifted.animation_data.action = None
+    bpy.ops.pose.transforms_clear()
+    assert np.abs(origins(session)[RIG.links[0]] - expected[RIG.links[0]]).max() > 1e-3
+    lifted.pose.apply_pose_from_action(saved, evaluation_time=scene.frame_current)
+    for link, place in origins(session).items():
+        np.testing.assert_allclose(place, expected[link], atol=1e-5)
+    drag = PoseDrag(session, RIG.links[0], np.zeros(3))
+    np.testing.assert_allclose(drag.start, expected[RIG.links[0]], atol=1e-5)
+    drag.cancel()
+
+
+def test_a_pose_of_another_rig_moves_only_bones_of_the_same_name(
+    session: CheckSession, lifted: bpy.types.Object
+) -> None:
+    """Blender applies what fits by name; a drag from the posture works or gives its reason, and the rig stays valid."""
+    person = build_armature(bpy.context, human(1.75, 70.0, "male"))
+    keying.key_posture(bpy_access.scene(bpy.context), person, "preferred")
+    shared = {bone.name for bone in person.pose.bones} & set(RIG.links)
+    before = {bone.name: np.array(bone.matrix_basis) for bone in lifted.pose.bones}
+    lifted.pose.apply_pose_from_action(person.animation_data.action, evaluation_time=1)
+    moved = {bone.name for bone in lifted.pose.bones if not np.allclose(bone.matrix_basis, before[bone.name])}
+    assert moved <= shared
+    drag = PoseDrag(session, RIG.links[0], np.zeros(3))
+    drag.move(drag.start)
+    drag.settle(PATIENCE)
+    assert drag.posture is not None or drag.problem
+    drag.cancel()
+    assert rig_of(lifted) == RIG
