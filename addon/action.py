@@ -218,9 +218,9 @@ def key_motion(curves: Curves, armature: bpy.types.Object, motion: SceneMotion, 
             curves.add(f"{bone}.location", frames, location, group=link)
         mode = bpy_access.pose_bones(armature)[link].rotation_mode
         if joint.hinge and mode not in CHANNELS:
-            frame = convert.bone_frame(rig, index)
-            angles = frame.sign * convert.hinge_angles(motion.rotations[:, index], joint.axes[0])
-            curves.add(f"{bone}.rotation_euler", frames, angles, group=link, index=frame.axis)
+            axis, sign = convert.hinge_axis(axes[index], joint.axes[0])
+            angles = sign * convert.hinge_angles(motion.rotations[:, index], joint.axes[0])
+            curves.add(f"{bone}.rotation_euler", frames, angles, group=link, index=axis)
         elif joint.kind != "prismatic":
             channel, _ = CHANNELS.get(mode, EULER)
             curves.add(f"{bone}.{channel}", frames, convert.channel_values(mode, rotation), group=link)

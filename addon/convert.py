@@ -18,11 +18,15 @@ SHORTEST_BONE = 0.02
 LARGEST_TWIST_COSINE = np.cos(np.radians(45.0))
 """A revolute axis at a larger angle to the bone than this becomes the bone's x axis, otherwise its y axis."""
 NEARLY_PARALLEL = 0.95
+SHORTEST_PART = 0.3
+"""Part of a direction that is long enough to be a direction itself."""
+MAIN_DIRECTION = 0.9
+"""Of two components, the first is the main one from this fraction of the second on: no side is decided by rounding."""
 TINY = 1e-12
 DEGENERATE_COSINES = -np.cos(np.radians(2.0)), -np.cos(np.radians(7.5))
 """Range of the cosine between bone and parent in which Blender's rest matrices lose digits and err by 1e-5."""
 TILT_ANGLE = 0.2
-"""[rad] Angle about its x axis by which such a bone is tilted."""
+"""[rad] Angle about its hinge, or its x axis, by which such a bone is tilted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +47,10 @@ class BoneFrame:
 
 
 def bone_frame(rig: Rig, link: int) -> BoneFrame:
-    """Bone axes of a link: y toward the tip, a hinge's axis exactly along x (or y), otherwise z forward.
+    """Bone axes of a link: y toward the tip, a hinge's axis exactly along one of them.
 
+    The axes of a left and a right link mirror each other, and x of a link in the middle is lateral, where the robot is
+    symmetric: Blender mirrors a pose by keeping rotations about x and reversing those about y and z.
     No bone points almost opposite to its parent, because Blender's rest matrices lose orthogonality there.
     """
     frame, parent = _unadjusted_frame(rig, link), rig.parents[link]
@@ -55,30 +61,70 @@ def bone_frame(rig: Rig, link: int) -> BoneFrame:
     if not DEGENERATE_COSINES[0] < toward_parent @ frame.axes[:, 1] < DEGENERATE_COSINES[1]:
         return frame
     if frame.axis == 1:
-        return BoneFrame(_complete_axes(-frame.axes[:, 1]), frame.length, 1, -frame.sign)
-    tilted = [frame.axes @ _rotation_about_x(angle) for angle in (-TILT_ANGLE, TILT_ANGLE)]
+        return BoneFrame(_complete_axes(-frame.axes[:, 1], rotations[link]), frame.length, 1, -frame.sign)
+    about = np.eye(3)[2 if frame.axis == 2 else 0]
+    tilted = [frame.axes @ so3.exp(angle * about) for angle in (-TILT_ANGLE, TILT_ANGLE)]
     axes = max(tilted, key=lambda candidate: float(toward_parent @ candidate[:, 1]))
     return BoneFrame(axes, frame.length, frame.axis, frame.sign)
 
 
-def _rotation_about_x(angle: float) -> np.ndarray:
-    return so3.exp(np.array([angle, 0.0, 0.0]))
+def hinge_axis(axes: np.ndarray, axis: np.ndarray) -> tuple[int, float]:
+    """Index of the bone axis along a hinge, and the sign of the hinge's axis along it.
+
+    Args:
+        axes: (3, 3) O_k of the bone.
+        axis: (3,) of the hinge, link axes.
+    """
+    along = axes.T @ axis
+    index = int(np.argmax(np.abs(along)))
+    return index, float(np.sign(along[index]))
 
 
 def _unadjusted_frame(rig: Rig, link: int) -> BoneFrame:
-    toward, joint = _direction(rig, link), rig.joints[link]
-    length = max(float(np.linalg.norm(toward)), SHORTEST_BONE)
+    toward, joint, rotation = _direction(rig, link), rig.joints[link], rig.rest[0][link]
+    length, side = max(float(np.linalg.norm(toward)), SHORTEST_BONE), _side(rig, link)
     y = toward / np.linalg.norm(toward)
+    if side == 0.0 and rig.pairs:
+        y = _within_symmetry_plane(y, rotation)
     if len(joint.axes) == 1:
         axis = joint.axes[0]
         along = float(axis @ y)
         if abs(along) > LARGEST_TWIST_COSINE:
             sign = float(np.sign(along))
-            return BoneFrame(_complete_axes(sign * axis), length, 1, sign)
+            return BoneFrame(_complete_axes(sign * axis, rotation), length, 1, sign)
         y = y - along * axis
         y /= np.linalg.norm(y)
-        return BoneFrame(np.column_stack([axis, y, np.cross(axis, y)]), length, 0)
-    return BoneFrame(_complete_axes(y), length)
+        sign = _mirrored_sign(rotation @ axis, side)
+        if sign == 0.0:
+            return BoneFrame(np.column_stack([np.cross(y, axis), y, axis]), length, 2)
+        return BoneFrame(np.column_stack([sign * axis, y, np.cross(sign * axis, y)]), length, 0, sign)
+    return BoneFrame(_complete_axes(y, rotation), length)
+
+
+def _within_symmetry_plane(y: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Direction (3,), link axes, of a bone in the middle without its lateral part; up if nothing else is left."""
+    _, lateral, up = rotation
+    level = y - (y @ lateral) * lateral
+    length = float(np.linalg.norm(level))
+    return level / length if length > SHORTEST_PART else up
+
+
+def _side(rig: Rig, link: int) -> float:
+    """1 for a link on the left, -1 on the right, 0 in the middle."""
+    name = rig.links[link]
+    return float(any(name == left for left, _ in rig.pairs)) - float(any(name == right for _, right in rig.pairs))
+
+
+def _mirrored_sign(axis: np.ndarray, side: float) -> float:
+    """Sign of a hinge's axis (3,), world, along the bone's x axis; 0 if x cannot lie along it.
+
+    x is along world y where that is the axis's main direction. Otherwise x is opposite on the two sides, and the bone
+    of a link in the middle has the hinge along z.
+    """
+    x, y, z = axis
+    if abs(y) > MAIN_DIRECTION * max(abs(x), abs(z)):
+        return float(np.sign(y))
+    return side * float(np.sign(x if abs(x) > MAIN_DIRECTION * abs(z) else z))
 
 
 def rest_matrices(rig: Rig) -> np.ndarray:
@@ -280,10 +326,15 @@ def _direction(rig: Rig, link: int) -> np.ndarray:
     return np.array([0.0, 0.0, SHORTEST_BONE])
 
 
-def _complete_axes(y: np.ndarray) -> np.ndarray:
-    """Right-handed axes (3, 3) with unit y: z as close as possible to link x (forward), or link z if y is forward."""
-    forward = np.array([1.0, 0.0, 0.0])
-    z = forward if abs(y @ forward) < NEARLY_PARALLEL else np.array([0.0, 0.0, 1.0])
+def _complete_axes(y: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+    """Right-handed axes (3, 3) with unit y: z as close as possible to forward, or to up if y is forward.
+
+    Args:
+        y: (3,) link axes.
+        rotation: (3, 3) of the link at rest, world.
+    """
+    forward, _, up = rotation
+    z = forward if abs(y @ forward) < NEARLY_PARALLEL else up
     z = z - (z @ y) * y
     z /= np.linalg.norm(z)
     return np.column_stack([np.cross(y, z), y, z])

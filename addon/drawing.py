@@ -57,7 +57,7 @@ def arrow_lines(start: np.ndarray, along: np.ndarray) -> list[np.ndarray]:
     length = float(np.linalg.norm(along))
     if not math.isfinite(length) or length < SHORTEST_ARROW:
         return []
-    axis = Vector(along) / length
+    axis = Vector(along.tolist()) / length
     side = axis.cross((1.0, 0.0, 0.0) if abs(axis.x) < 0.7 else (0.0, 1.0, 0.0)).normalized()
     across = axis.cross(side)
     tip, size = start + along, min(ARROW_HEAD, ARROW_SLENDERNESS * length)

@@ -26,10 +26,13 @@ class PoseWriter:
         self._rig = rig_of(body)
         require_posable(body, self._rig)
         self._rest, self._axes = convert.rest_matrices(self._rig), bone_axes(body, self._rig)
-        self._frames = [convert.bone_frame(self._rig, index) for index in range(len(self._rig.links))]
+        self._hinges = [
+            convert.hinge_axis(axes, joint.axes[0]) if joint.hinge else (0, 0.0)
+            for joint, axes in zip(self._rig.joints, self._axes, strict=True)
+        ]
         signed = [
-            frame.sign * np.asarray(joint.axes[0]) if joint.hinge else np.zeros(3)
-            for joint, frame in zip(self._rig.joints, self._frames, strict=True)
+            sign * np.asarray(joint.axes[0]) if joint.hinge else np.zeros(3)
+            for joint, (_, sign) in zip(self._rig.joints, self._hinges, strict=True)
         ]
         self._hinge_axes, self._offsets = np.array(signed), so3.to_quaternion(self._axes)
 
@@ -75,7 +78,7 @@ class PoseWriter:
             if joint.slides:
                 channels["location"][place] = locations[index]
             if joint.hinge and channel == "rotation_euler":
-                channels[channel][place, self._frames[index].axis] = angles[index]
+                channels[channel][place, self._hinges[index][0]] = angles[index]
             elif joint.kind != "prismatic":
                 channels[channel][place] = convert.channel_values(mode, bases[index][None])[0]
         for name, values in channels.items():

@@ -145,9 +145,9 @@ def _write_keys(
         channel, size = CHANNELS.get(mode, EULER)
         near = _evaluate(curves, bones[link], channel, size, frames)
         if joint.hinge and channel == EULER[0]:
-            frame = convert.bone_frame(rig, index)
+            axis, sign = convert.hinge_axis(axes[index], joint.axes[0])
             values = near.copy()
-            values[:, frame.axis] = frame.sign * convert.hinge_angles(turns, joint.axes[0])
+            values[:, axis] = sign * convert.hinge_angles(turns, joint.axes[0])
             values += 2.0 * np.pi * np.round((near - values) / (2.0 * np.pi))
         else:
             values = convert.channel_values_near(mode, bases, near)

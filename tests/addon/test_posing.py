@@ -27,7 +27,7 @@ from solver.coordinates import static_motion  # noqa: E402
 from solver.dynamics import link_poses  # noqa: E402
 from solver.motion import Motion  # noqa: E402
 from solver.rig import Rig  # noqa: E402
-from solver.rigs import hrp2, human  # noqa: E402
+from solver.rigs import hoap3, hrp2, human  # noqa: E402
 from solver.scene.motion import joint_movements, scene_motion  # noqa: E402
 
 PATIENCE = 60.0
@@ -326,16 +326,52 @@ def lifted(session: CheckSession) -> bpy.types.Object:
     return body
 
 
-def test_paste_flipped_mirrors_the_body(session: CheckSession, lifted: bpy.types.Object) -> None:
+@pytest.mark.parametrize("rig", [RIG, hoap3(), human(1.75, 70.0, "male")], ids=["hrp2", "hoap3", "person"])
+def test_paste_flipped_mirrors_the_body(empty_scene: None, rig: Rig) -> None:
     """Copied and pasted flipped, every link is where its counterpart was, mirrored at the plane of symmetry."""
-    before = origins(session)
+    body = build_armature(bpy.context, rig)
+    bpy_access.view_layer(bpy.context).objects.active = body
+    show_random_posture(body, rig)
+    before = link_places(body, rig)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
     assert bpy.ops.pose.copy() == {"FINISHED"}
     assert bpy.ops.pose.paste(flipped=True) == {"FINISHED"}
-    after = origins(session)
-    assert max(np.abs(after[link] - before[link]).max() for link in RIG.links) > 0.05
+    after = link_places(body, rig)
+    assert max(np.abs(after[link] - before[link]).max() for link in rig.links) > 0.05
     for link, place in before.items():
         other = link.replace("left_", "right_") if "left_" in link else link.replace("right_", "left_")
         np.testing.assert_allclose(after[other], MIRROR @ place, atol=1e-4)
+
+
+def test_bones_that_were_built_with_other_axes_are_posed_alike(empty_scene: None) -> None:
+    """Rigs in older files have bones with opposite x axes: hinges turn as their bones are, not as new ones would be."""
+    body = build_armature(bpy.context, RIG)
+    bpy_access.view_layer(bpy.context).objects.active = body
+    show_random_posture(body, RIG)
+    expected = link_places(body, RIG)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in body.data.edit_bones:
+        if RIG.joints[RIG.index(bone.name)].hinge:
+            bone.roll += np.pi
+    bpy.ops.object.mode_set(mode="OBJECT")
+    show_random_posture(body, RIG)
+    for link, place in link_places(body, RIG).items():
+        np.testing.assert_allclose(place, expected[link], atol=1e-4)
+
+
+def show_random_posture(body: bpy.types.Object, rig: Rig) -> None:
+    """Show a posture with every joint turned."""
+    q = static_motion(rig, np.random.default_rng(5).uniform(-0.3, 0.3, (1, rig.nv))).q[0]
+    movements = joint_movements(rig, *(part[None] for part in link_poses(rig, q)))
+    PoseWriter(body).show_posture(body, movements[0][0], movements[1][0])
+
+
+def link_places(body: bpy.types.Object, rig: Rig) -> dict[str, np.ndarray]:
+    """World positions (3,) [m] of all links, from the bones."""
+    bpy_access.view_layer(bpy.context).update()
+    places = timeline.evaluated_links(bpy.context.evaluated_depsgraph_get(), body, rig)[1]
+    return dict(zip(rig.links, places, strict=True))
 
 
 def test_a_pose_asset_brings_the_posture_back(session: CheckSession, lifted: bpy.types.Object) -> None:
