@@ -17,6 +17,7 @@ VERBS = {
     "faults": "benchmarks.faults",
     "mutation": "benchmarks.mutation",
     "opensim": "benchmarks.opensim_models",
+    "release": "benchmarks.release",
 }
 """Verb and the module whose ``main(arguments) -> exit code`` does it."""
 

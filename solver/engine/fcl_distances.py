@@ -29,8 +29,8 @@ except ImportError as error:
 
 TOUCHING = 1e-9
 """[m] Cores nearer than this are measured as whole solids."""
-DISTANCE_ERROR = 1e-8
-"""[m] Largest error of the distance of ellipsoids."""
+DISTANCE_ERROR = 1e-7
+"""[m] Largest error of a distance between solids that are apart."""
 MAX_STEPS = 200
 """Steps of Wolfe's algorithm: more than twenty have not been seen."""
 Support = Callable[[np.ndarray], np.ndarray]
@@ -183,6 +183,9 @@ def _affine_shares(points: np.ndarray) -> np.ndarray:
     edges = points[1:] - points[0]
     if not len(edges):
         return np.ones(1)
+    if len(edges) == 1:
+        share = float(-(points[0] @ edges[0]) / (edges[0] @ edges[0]))
+        return np.array([1.0 - share, share])
     shares = np.linalg.lstsq(edges.T, -points[0], rcond=None)[0]
     return np.concatenate([[1.0 - shares.sum()], shares])
 

@@ -102,4 +102,4 @@ def test_a_point_is_as_far_from_an_ellipsoid_as_its_foot() -> None:
         ball = Shape("link", "sphere", (0.005,), np.eye(3), np.zeros(3))
         place = np.eye(3), foot + away * normal
         found = fcl_distances.measure(fcl_distances.solid_of(shape), still, fcl_distances.solid_of(ball), place)[0]
-        assert found == pytest.approx(away - 0.005, abs=2e-8)
+        assert found == pytest.approx(away - 0.005, abs=fcl_distances.DISTANCE_ERROR)
