@@ -22,6 +22,7 @@ from .exit_codes import OK, WRONG_INPUT
 from .extensions import find_extensions
 from .former_names import replace_former_verb
 from .options import AS_WRITTEN, PROGRESS, Paragraphs, Parser, outputs
+from .printed import JSON, captured, print_failure, print_result
 from .settings_file import apply_settings_file, find_settings_file
 
 CLOSED_PIPE = (errno.EPIPE, errno.EINVAL)
@@ -51,6 +52,7 @@ VERB_MODULES: list[str] = [
     "live",
     "capture",
     "replay",
+    "completion",
 ]
 """One row per verb: the module of this package whose function ``add`` puts it on the command line."""
 
@@ -117,24 +119,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    words = replace_former_verb(sys.argv[1:] if arguments is None else arguments)
     try:
-        words = replace_former_verb(sys.argv[1:] if arguments is None else arguments)
         options = parser(find_settings_file(words), next(iter(words), None)).parse_args(words)
-        with outputs(options), PROGRESS[options.progress]() as progress:
+        shown = "none" if options.quiet else options.progress
+        with outputs(options), PROGRESS[shown]() as progress, captured(options) as report:
             code = options.run(options, progress)
     except Cancelled as error:
-        return _stopped(str(error))
+        return _failed(words, STOPPED, f"\n{error}")
     except KeyboardInterrupt:
-        return _stopped(NOTHING)
+        return _failed(words, STOPPED, f"\n{NOTHING}")
     except SolverError as error:
-        print(f"error: {_one_line(error)}", file=sys.stderr)
-        return WRONG_INPUT
-    return OK if code is None else int(code)
+        return _failed(words, WRONG_INPUT, f"error: {_one_line(error)}")
+    code = OK if code is None else int(code)
+    if options.json:
+        print_result(options, code, report.getvalue())
+    return code
 
 
-def _stopped(message: str) -> int:
-    print(f"\n{message}", file=sys.stderr)
-    return STOPPED
+def _failed(words: Sequence[str], code: int, message: str) -> int:
+    print(message, file=sys.stderr)
+    if JSON in words:
+        print_failure(next(iter(words), None), code, message.removeprefix("error: ").strip())
+    return code
 
 
 def _one_line(error: Exception) -> str:

@@ -41,6 +41,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
     from ..dance.workflows.check import check
+    from ..formats.json_values import to_json_values
     from .words import warn
 
     dance = dance_of(options)
@@ -51,4 +52,5 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     progress(1.0, "checked")
     warn(verdict.checks.notes)
     print(verdict.report)
+    options.found = {"summary": to_json_values(verdict.summary())}
     return OK if verdict.feasible else INCOMPLETE

@@ -69,6 +69,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from dataclasses import replace
 
     from ..calibration.calibration_file import CALIBRATION
+    from ..formats.json_values import to_json_values
     from ..formats.output_folder import read_consistent
     from ..scene.result import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
@@ -107,6 +108,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         write_comparisons(options.output, found)
     warn(warnings)
     print(compared(found))
+    options.found = {"comparisons": to_json_values(found)}
 
 
 @dataclass(frozen=True, slots=True)

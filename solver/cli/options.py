@@ -21,6 +21,7 @@ from ..progress_bar import progress_bar
 from ..standard_streams import cancel_when_unread
 from .argument_types import finding, jobs, marker_set, natural, path, path_ending, positive, seed, stature
 from .former_names import add_former_name
+from .printed import JSON, QUIET
 from .settings_file import OPTION, SETTINGS, settings_text
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ def add_verb(
         "(text), one JSON object per line on stdout "
         "(json), or none",
     )
+    parser.add_argument(QUIET, action="store_true", help="print warnings and errors only, no progress and no report")
+    parser.add_argument(JSON, action="store_true", help="print the result as one JSON object instead of the report")
     words = f"values for options of this verb, such as the {SETTINGS} of an earlier run"
     parser.add_argument(OPTION, type=path, metavar="FILE", help=words)
     parser.add_argument("--help-all", action=HelpAll, help="show the rare options, too, and exit")

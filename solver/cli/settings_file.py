@@ -20,7 +20,7 @@ SETTINGS = "settings.toml"
 """File in a folder of results that repeats the run: ``--settings settings.toml``."""
 OPTION = "--settings"
 REMEDY = "Each key is an option of the verb; --help-all lists them"
-NOT_STORED = {"help", "help_all", "settings", "progress", "output", "version", "verb"}
+NOT_STORED = {"help", "help_all", "settings", "progress", "quiet", "json", "output", "version", "verb"}
 """What belongs to one run, not to its settings."""
 
 
