@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, armature, character, inertials
+from addon import action, armature, character, inertials, meshes
 from addon.authoring.pose_sampling import evaluated_links, needs_frame_stepping
 from addon.authoring.timeline import sample_timeline
 from addon.colours import clear_colours, colour_body, shown_quantity
@@ -234,3 +234,29 @@ def test_what_moves_bones_otherwise_is_sampled_and_never_overwritten(
     assert abs(timeline.rotations[0, rig.index("mixamorig:LeftForeArm"), 3]) < 0.95
     with pytest.raises(errors.InvalidValue, match="LeftForeArm follows the constraint"):
         PoseWriter(body)
+
+
+def test_all_meshes_of_a_character_show_its_links(dancer: tuple[bpy.types.Object, bpy.types.Object]) -> None:
+    """Eyes that are fixed to a bone and clothes without a parent follow the rig, take colours and give them back."""
+    body, mesh = dancer
+    eye = bpy.data.objects.new("Eye", meshes.sphere_mesh("Eye", 0.02))
+    bpy.context.scene.collection.objects.link(eye)
+    eye.parent, eye.parent_type, eye.parent_bone = body, "BONE", "mixamorig:Head"
+    skirt = mesh.copy()
+    skirt.name, skirt.data, skirt.parent = "Skirt", mesh.data.copy(), None
+    bpy.context.scene.collection.objects.link(skirt)
+    bpy.context.view_layer.update()
+    places = [np.array(item.matrix_world) for item in (eye, skirt)]
+    own_meshes = [item.data.name for item in (mesh, eye, skirt)]
+    attach(body)
+    bpy.context.view_layer.update()
+    assert set(armature.shape_objects(body)) == {mesh, eye, skirt}
+    assert np.allclose([np.array(item.matrix_world) for item in (eye, skirt)], places, atol=1e-6)
+    colour_body(bpy.context.scene, body, "mass")
+    head = material_of(eye, "mixamorig:Head")
+    assert head is not None
+    assert np.allclose(head.diffuse_color, material_of(mesh, "mixamorig:Head").diffuse_color)
+    links = armature.rig_of(body).links
+    assert {links[polygon.material_index] for polygon in eye.data.polygons} == {"mixamorig:Head"}
+    clear_colours(body)
+    assert [item.data.name for item in (mesh, eye, skirt)] == own_meshes
