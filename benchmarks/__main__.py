@@ -18,6 +18,7 @@ VERBS = {
     "mutation": "benchmarks.mutation",
     "opensim": "benchmarks.opensim_models",
     "release": "benchmarks.release",
+    "moments": "benchmarks.opensim_moments",
 }
 """Verb and the module whose ``main(arguments) -> exit code`` does it."""
 

@@ -1,9 +1,9 @@
-"""Residuals of OpenSim's own inverse dynamics: run by an interpreter that has the package ``opensim``, and by it alone.
+"""OpenSim's own inverse dynamics: run by an interpreter that has the package ``opensim``, and by it alone.
 
 ``python benchmarks/opensim_judge.py TASK.json`` reads a list of tasks (``model``, ``coordinates``, ``wrench``,
-``cutoff``, ``output``), runs InverseDynamicsTool for each and prints the total mass of each model as JSON. The wrench
-is a storage file with the force (vx, vy, vz), its point (px, py, pz) and the moment (mx, my, mz), ground axes, of all
-contacts together; it acts on the root body, since the residuals do not depend on the body that it acts on.
+``cutoff``, ``output``, ``bodies``), runs InverseDynamicsTool for each and prints the total mass of each model as JSON.
+The wrench is a storage file with a force (BODY_force_vx, vy, vz), its point (BODY_force_px, py, pz) and a moment
+(BODY_moment_mx, my, mz), ground axes, for each body on which it acts.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ def run_task(opensim, task: dict) -> float:  # type: ignore[no-untyped-def,type-
     state = model.initSystem()
     output = Path(task["output"])
     loads = opensim.ExternalLoads()
-    force = opensim.ExternalForce()
-    force.setName("all_contacts")
-    force.set_applied_to_body(task["body"])
-    force.set_force_expressed_in_body("ground")
-    force.set_point_expressed_in_body("ground")
-    force.set_force_identifier("ground_force_v")
-    force.set_point_identifier("ground_force_p")
-    force.set_torque_identifier("ground_moment_m")
-    loads.cloneAndAppend(force)
+    for body in task["bodies"]:
+        force = opensim.ExternalForce()
+        force.setName(f"contact_of_{body}")
+        force.set_applied_to_body(body)
+        force.set_force_expressed_in_body("ground")
+        force.set_point_expressed_in_body("ground")
+        force.set_force_identifier(f"{body}_force_v")
+        force.set_point_identifier(f"{body}_force_p")
+        force.set_torque_identifier(f"{body}_moment_m")
+        loads.cloneAndAppend(force)
     loads.setDataFileName(task["wrench"])
     setup = output.with_suffix(".xml")
     loads.printToXML(str(setup))

@@ -137,25 +137,15 @@ def compare(python: Path, trial: Trial, storage: Path, models: Mapping[str, Path
     coordinates, wrench = folder / f"{trial.name}_ik.mot", folder / f"{trial.name}_wrench.mot"
     angles = read_storage(storage)
     write_storage(coordinates, angles.times, angles.names, continuous(angles.names, angles.values))
-    write_wrench(wrench, trial)
+    write_wrenches(wrench, trial.wrenches.times, {"pelvis": trial.wrenches.total})
     times = trial.motion.times[trial.counted]
     tasks = [
-        {"model": str(path), "coordinates": str(coordinates), "wrench": str(wrench), "body": "pelvis", "cutoff": 8.0,
-         "start": float(times[0]), "stop": float(times[-1]), "output": str(folder / f"{trial.name}_{k}.sto")}
+        {"model": str(path), "coordinates": str(coordinates), "wrench": str(wrench), "bodies": ["pelvis"],
+         "cutoff": 8.0, "start": float(times[0]), "stop": float(times[-1]),
+         "output": str(folder / f"{trial.name}_{k}.sto")}
         for k, path in enumerate(models.values())
     ]  # fmt: skip
-    (folder / "tasks.json").write_text(json.dumps(tasks))
-    judge = Path(__file__).with_name("opensim_judge.py")
-    done = subprocess.run(
-        [str(python.absolute()), "-I", str(judge), str(folder / "tasks.json")],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-    )
-    if done.returncode:
-        raise SystemExit(f"OpenSim failed: {done.stderr[-800:]}")
-    masses = json.loads(done.stdout.splitlines()[-1])
+    masses = run_judge(python, tasks, folder)
     found: dict[str, np.ndarray] = {}
     for label, mass, task in zip(models, masses, tasks):
         result = read_storage(str(task["output"]))
@@ -171,22 +161,39 @@ def compare(python: Path, trial: Trial, storage: Path, models: Mapping[str, Path
     )
 
 
-def write_wrench(path: Path, trial: Trial) -> None:
-    """Corrected force and moment of all contacts together about the world's origin, in the model's axes, y up."""
-    total = trial.wrenches.values.sum(axis=1)
+def run_judge(python: Path, tasks: Sequence[Mapping[str, object]], folder: Path) -> list[float]:
+    """Run OpenSim's inverse dynamics; the masses of the models [kg]."""
+    (folder / "tasks.json").write_text(json.dumps(tasks))
+    judge = Path(__file__).with_name("opensim_judge.py")
+    done = subprocess.run(
+        [str(python.absolute()), "-I", str(judge), str(folder / "tasks.json")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+    )
+    if done.returncode:
+        raise SystemExit(f"OpenSim failed: {done.stderr[-800:]}")
+    masses: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return masses
+
+
+def write_wrenches(path: Path, times: np.ndarray, wrenches: Mapping[str, np.ndarray]) -> None:
+    """Force and moment (N, 6) about the world's origin on each body, in the model's axes, y up."""
     turn = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
-    force, moment = total[:, :3] @ turn.T, total[:, 3:] @ turn.T
-    names = [
-        f"{quantity}{axis}" for quantity in ("ground_force_v", "ground_force_p", "ground_moment_m") for axis in "xyz"
-    ]
-    values = np.nan_to_num(np.concatenate([force, np.zeros((len(force), 3)), moment], axis=1))
-    write_storage(path, trial.wrenches.times, names, values)
+    names, columns = [], []
+    for body, wrench in wrenches.items():
+        names += [f"{body}_{quantity}{axis}" for quantity in ("force_v", "force_p", "moment_m") for axis in "xyz"]
+        columns += [wrench[:, :3] @ turn.T, np.zeros((len(times), 3)), wrench[:, 3:] @ turn.T]
+    write_storage(path, times, names, np.nan_to_num(np.concatenate(columns, axis=1)))
 
 
 def continuous(names: Sequence[str], values: np.ndarray) -> np.ndarray:
     """Coordinates whose triples of angles are, of the equivalent ones, nearest to those of the frame before."""
     result = np.array(values)
     for triple in EULER:
+        if not set(triple) <= set(names):
+            continue
         columns = [names.index(name) for name in triple]
         for frame in range(1, len(result)):
             before, own = result[frame - 1, columns], result[frame, columns]

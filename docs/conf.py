@@ -50,7 +50,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "Bodies": ("rigs", "rig", "inertials", "scene"),
     "Motion and forces": ("motion", "wrenches", "dynamics"),
     "Calibration and tracking": ("calibration", "tracking"),
-    "Identification": ("study", "identification", "fixed_base", "centroidal", "cohorts", "report"),
+    "Identification": ("study", "identification", "fixed_base", "centroidal", "moments", "cohorts", "report"),
     "Dances": ("dance", "feasibility", "trajectory", "contacts"),
     "Errors and the rest": (),
 }

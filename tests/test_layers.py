@@ -71,7 +71,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"trajectory"}),
     frozenset({"dance", "study"}),
     frozenset({"live", "report"}),
-    frozenset({"capture", "cohorts", "demo"}),
+    frozenset({"capture", "cohorts", "demo", "moments"}),
     frozenset({"cli"}),
     frozenset({"fixed_base"}),  # an extension: the command line finds it by its folder
     frozenset({"__main__"}),

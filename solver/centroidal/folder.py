@@ -80,12 +80,7 @@ def estimate_study(
         >>> found.com.shape == found.momentum_rate.shape == (len(found), 3)
         True
     """
-    folder = Path(folder)
-    if not os.path.isdir(folder):
-        raise InputError(
-            folder, "is not the folder of a study", remedy="Give the folder that `identify --output` wrote"
-        )
-    records, body = read_consistent(folder, lambda: _read(folder, trials, prior))
+    records, body = read_study_trials(folder, trials, prior=prior)
     found = {}
     for number, (name, record) in enumerate(records.items()):
         progress(number / len(records), f"estimating {name}")
@@ -161,8 +156,29 @@ def _columns(found: SceneEstimate) -> tuple[tuple[str, ...], np.ndarray]:
     return titles, np.concatenate(list(named.values()), axis=1)
 
 
+def read_study_trials(
+    folder: str | Path, trials: Sequence[str] = (), *, prior: bool = False
+) -> tuple[dict[str, MotionRecord], Body | None]:
+    """The trials with forces of a study's folder, and the identified body; None for the prior.
+
+    Args:
+        folder: that `identify` wrote.
+        trials: names; all with forces by default.
+        prior: leave the identified body out.
+
+    Raises:
+        InputError: no such folder, or no trial with forces in it.
+        UnknownName: no such trial.
+    """
+    folder = Path(folder)
+    if not os.path.isdir(folder):
+        raise InputError(
+            folder, "is not the folder of a study", remedy="Give the folder that `identify --output` wrote"
+        )
+    return read_consistent(folder, lambda: _read(folder, trials, prior))
+
+
 def _read(folder: Path, requested: Sequence[str], prior: bool) -> tuple[dict[str, MotionRecord], Body | None]:
-    """The trials with forces, and the identified body; None for the prior."""
     files = trial_files(folder)
     for name in requested:
         if name not in files:

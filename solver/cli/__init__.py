@@ -39,6 +39,7 @@ VERB_MODULES: list[str] = [
     "cohort",
     "compare",
     "centroidal",
+    "moments",
     "find_load",
     "report",
     "retarget",

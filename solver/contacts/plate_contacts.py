@@ -73,7 +73,7 @@ def _loaded_sides(
     if not len(frames) or not known.any():
         return ()
     centre = np.column_stack([np.interp(times[frames], pressed[0][known], pressed[1][known, k]) for k in range(2)])
-    distances = {side: float(np.median(_distances(sole[frames, :, :2], centre))) for side, sole in soles.items()}
+    distances = {side: float(np.median(sole_distances(sole[frames, :, :2], centre))) for side, sole in soles.items()}
     nearest = min(distances.values())
     if nearest <= UNDER:
         return tuple(side for side, distance in distances.items() if distance <= UNDER)
@@ -83,7 +83,7 @@ def _loaded_sides(
     return in_stance or (min(distances, key=distances.__getitem__),)
 
 
-def _distances(sole: np.ndarray, points: np.ndarray) -> np.ndarray:
+def sole_distances(sole: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Distance (n,) [m] of points (n, 2) from soles with corners (n, P, 2), sampled between all pairs of corners."""
     pairs = np.array(list(combinations(range(sole.shape[1]), 2)))
     ends = sole[:, pairs]

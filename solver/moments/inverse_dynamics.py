@@ -1,0 +1,148 @@
+"""Joint moments by inverse dynamics: each link's Newton-Euler equations, summed over the links that a joint carries.
+
+A joint's wrench is what all links beyond it require, minus the external wrenches on them; its moment is the power of
+that wrench per unit rate of the coordinate. It is linear in the inertial parameters, which gives its uncertainty.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..dynamics.kinematics import motion_pieces
+from ..dynamics.regressor import newton_euler_columns
+from ..errors import InvalidValue
+from ..inertials import GRAVITY_VECTOR, PER_LINK, InertialParameters
+from ..rig import Rig
+from ..trial import Trial
+from .contact_links import SHARED, UNKNOWN, ContactLinks, assign_wrenches
+from .coordinates import CoordinateAxes, coordinate_axes
+from .meanings import describe_coordinates
+from .values import JointMoments
+
+CHUNK_FRAMES = 64
+"""Frames whose regressors are computed at once: 34 coordinates of 15 links take 20 MB."""
+PARTLY = 0.01
+"""Share of the frames from which a note says why moments are missing."""
+
+
+def compute_moments(
+    rig: Rig,
+    trial: Trial,
+    parameters: InertialParameters | None = None,
+    *,
+    covariance_root: np.ndarray | None = None,
+    contacts: ContactLinks | None = None,
+    axes: CoordinateAxes | None = None,
+) -> JointMoments:
+    """Joint moments of one trial.
+
+    Args:
+        rig: that moves.
+        trial: filtered motion and wrenches; frames that do not count have no moments.
+        parameters: of every link; the rig's prior by default.
+        covariance_root: (M, L, 10) square root of the covariance of the parameters, for the standard deviations.
+        contacts: links on which the wrenches act; found by `assign_wrenches` by default.
+        axes: of the coordinates; found by `coordinate_axes` by default.
+
+    Raises:
+        InvalidValue: parameters of another rig, wrenches without moments, no frame that counts, or no feet.
+
+    Example:
+        >>> import solver
+        >>> from solver.moments import compute_moments
+        >>> robot = solver.demo.simulated_robot()
+        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
+        >>> found = compute_moments(robot.rig, study.trials[0], study.identification.parameters)
+        >>> found.values.shape == (len(found.times), robot.rig.nv - 6)
+        True
+    """
+    parameters = rig.prior if parameters is None else parameters
+    if parameters.links != rig.links:
+        raise InvalidValue(f"the inertial parameters name other links than rig {rig.name!r}")
+    wrenches = trial.wrenches
+    assert wrenches.measured is not None
+    if not wrenches.measured.all():
+        raise InvalidValue(
+            f"trial {trial.name!r} has forces without moments or centres of pressure: joint moments need both"
+        )
+    if not trial.counted.any():
+        raise InvalidValue(f"trial {trial.name!r} has no frame in which every contact is measured")
+    motion = trial.motion
+    contacts = assign_wrenches(rig, motion, wrenches) if contacts is None else contacts
+    axes = coordinate_axes(rig, motion) if axes is None else axes
+    known = _determined(rig, axes, contacts) & trial.counted[:, None]
+    values = -_external_powers(rig, axes, contacts, wrenches.values)
+    residual = -wrenches.about(motion.q[:, :3])
+    std = None if covariance_root is None else np.empty(values.shape)
+    for start, motions in motion_pieces(rig, motion, CHUNK_FRAMES):
+        columns = newton_euler_columns(motions, GRAVITY_VECTOR, 0, "world")
+        own = slice(start, start + motions.position.shape[2])
+        forces = np.zeros((own.stop - start, len(rig.links), PER_LINK, 6))  # per unit of each parameter
+        forces[:, :, : columns.force.shape[1], :3] = columns.force.transpose(3, 2, 1, 0)
+        forces[..., 3:] = columns.moment.transpose(3, 2, 1, 0)
+        residual[own] += np.einsum("nlpi,lp->ni", forces, parameters.values)
+        regressor = _joint_regressor(rig, axes, own, forces, motion.q[own, :3])
+        values[own] += regressor @ parameters.vector
+        if std is not None and covariance_root is not None:
+            std[own] = np.linalg.norm(regressor @ covariance_root.reshape(len(covariance_root), -1).T, axis=2)
+    return JointMoments(
+        trial.name,
+        motion.times,
+        axes.names,
+        axes.lengths,
+        np.where(known, values, np.nan),
+        np.where(trial.counted[:, None], residual, np.nan),
+        parameters.total_mass,
+        None if std is None else np.where(known, std, np.nan),
+        (*axes.notes, *_note_missing(trial, contacts)),
+        describe_coordinates(rig, axes.names),
+    )
+
+
+def _joint_regressor(rig: Rig, axes: CoordinateAxes, frames: slice, forces: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Regressor (n, C, 10 L) of the moments: powers of the links' wrenches about the root (n, L, 10, 6)."""
+    twists = np.array(axes.twists[frames])
+    twists[..., :3] += np.cross(twists[..., 3:], root[:, None])  # velocity of the root's origin as a point of the link
+    count, links = len(twists), len(rig.links)
+    powers = (twists @ forces.reshape(count, -1, 6).swapaxes(1, 2)).reshape(count, -1, links, PER_LINK)
+    powers *= rig.descendants[axes.links][:, :, None]
+    return powers.reshape(count, -1, links * PER_LINK)
+
+
+def _external_powers(rig: Rig, axes: CoordinateAxes, contacts: ContactLinks, wrenches: np.ndarray) -> np.ndarray:
+    """(N, C) powers per unit rate of the coordinates of wrenches (N, K, 6) on the links that they carry."""
+    carries = rig.descendants[axes.links]
+    result = np.zeros(axes.twists.shape[:2])
+    for k in range(wrenches.shape[1]):
+        links = contacts.links[:, k]
+        acts = np.where(links >= 0, carries[:, np.maximum(links, 0)], _carries_all(carries, contacts)[:, None]).T
+        # frames n, coordinates c, axes i
+        result += np.where(acts, np.einsum("nci,ni->nc", axes.twists, wrenches[:, k]), 0.0)
+    return result
+
+
+def _carries_all(carries: np.ndarray, contacts: ContactLinks) -> np.ndarray:
+    """(C,) True for coordinates that carry every foot, so that it does not matter which one a plate loads."""
+    return np.asarray(carries[:, list(contacts.feet)].all(axis=1) if contacts.feet else np.zeros(len(carries), bool))
+
+
+def _determined(rig: Rig, axes: CoordinateAxes, contacts: ContactLinks) -> np.ndarray:
+    """(N, C) True where the links on which the wrenches act are known as far as the coordinate depends on them."""
+    carried = rig.descendants[axes.links][:, list(contacts.feet)]
+    depends = carried.any(axis=1) & ~carried.all(axis=1)
+    shared, unknown = ((contacts.links == kind).any(axis=1) for kind in (SHARED, UNKNOWN))
+    return ~(unknown[:, None] | (shared[:, None] & depends))
+
+
+def _note_missing(trial: Trial, contacts: ContactLinks) -> tuple[str, ...]:
+    reasons = (
+        (SHARED, "a plate carries both feet: the moments between them are not determined"),
+        (UNKNOWN, "a plate carries something that is no foot: no moment is determined"),
+    )
+    notes = []
+    for kind, text in reasons:
+        share = float((contacts.links[trial.counted] == kind).any(axis=1).mean())
+        if share > PARTLY:
+            notes.append(f"in {100.0 * share:.0f} % of the frames {text}")
+    return tuple(notes)

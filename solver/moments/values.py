@@ -1,0 +1,95 @@
+"""Joint moments of one trial."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import frozen, frozen_times
+from ..errors import InvalidValue
+
+TWO_SIDED = 1.96
+"""Standard deviations to either side that contain 95 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointMoments:
+    """Moments of the joints' coordinates: what drives the joint, positive if it increases the coordinate.
+
+    Attributes:
+        trial: name.
+        times: (N,) [s].
+        names: C coordinates.
+        lengths: C; True for a coordinate that is a length, whose value is a force [N].
+        values: (N, C) [N m] or [N]; NaN where the measured wrenches do not determine it.
+        residual: (N, 6) force [N] and moment [N m] that the root lacks, world axes, about the root link's origin: what
+            the motion requires minus what was measured. Zero if motion, inertials and wrenches were exact.
+        mass: [kg] of the whole body.
+        std: (N, C) standard deviations due to the uncertainty of the inertial parameters; None if that is unknown.
+        notes: what limits the result, in plain sentences.
+        meanings: C; anatomical name of the direction in which a coordinate increases, empty if it has none.
+    """
+
+    trial: str
+    times: np.ndarray
+    names: tuple[str, ...]
+    lengths: tuple[bool, ...]
+    values: np.ndarray
+    residual: np.ndarray
+    mass: float
+    std: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
+    meanings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "lengths", tuple(map(bool, self.lengths)))
+        frames, count = len(self.times), len(self.names)
+        object.__setattr__(self, "meanings", tuple(self.meanings) or ("",) * count)
+        if not len(self.lengths) == len(self.meanings) == count:
+            raise InvalidValue(f"{len(self.lengths)} kinds and {len(self.meanings)} meanings for {count} coordinates")
+        if not self.mass > 0.0:
+            raise InvalidValue(f"moments per kilogram need a positive mass, not {self.mass:g} kg")
+        object.__setattr__(self, "values", frozen("moments", self.values, (frames, count), finite=False))
+        object.__setattr__(self, "residual", frozen("residual", self.residual, (frames, 6), finite=False))
+        if self.std is not None:
+            object.__setattr__(self, "std", frozen("std of moments", self.std, (frames, count), finite=False))
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def with_notes(self, notes: Sequence[str]) -> JointMoments:
+        """The same with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of each coordinate's value."""
+        return tuple("N" if length else "N m" for length in self.lengths)
+
+    @property
+    def per_kg(self) -> np.ndarray:
+        """(N, C) [N m/kg] or [N/kg]."""
+        return np.asarray(self.values / self.mass)
+
+    @property
+    def half_width(self) -> np.ndarray:
+        """(N, C) half the width of the 95 % intervals; NaN if unknown."""
+        return np.full(self.values.shape, np.nan) if self.std is None else TWO_SIDED * self.std
+
+    @property
+    def residual_rms(self) -> np.ndarray:
+        """(2,) RMS length of the residual force [N] and moment [N m]; NaN without a frame."""
+        squares = (self.residual.reshape(-1, 2, 3) ** 2).sum(axis=2)
+        known = np.isfinite(squares).all(axis=1)
+        return np.sqrt(squares[known].mean(axis=0)) if known.any() else np.full(2, np.nan)
+
+    @property
+    def residual_peak(self) -> np.ndarray:
+        """(2,) largest length of the residual force [N] and moment [N m]; NaN without a frame."""
+        lengths = np.linalg.norm(self.residual.reshape(-1, 2, 3), axis=2)
+        known = np.isfinite(lengths).all(axis=1)
+        return np.asarray(lengths[known].max(axis=0)) if known.any() else np.full(2, np.nan)

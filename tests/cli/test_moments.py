@@ -1,0 +1,93 @@
+"""``moments`` from a study's folder to files."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import solver
+from solver.cli import main
+from solver.moments import moments_of_study
+
+
+@pytest.fixture(scope="module")
+def robot() -> solver.demo.Simulation:
+    """A simulated robot."""
+    return solver.demo.simulated_robot()
+
+
+@pytest.fixture(scope="module")
+def study(robot: solver.demo.Simulation, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of its study."""
+    quick = solver.Settings(bootstrap=0, cross_validate=False)
+    found = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
+    folder = tmp_path_factory.mktemp("study")
+    solver.write_study(folder, found, simulated=True)
+    return folder
+
+
+def run(*words: object) -> int:
+    """The command line."""
+    return main(["moments", *map(str, words), "--progress", "none"])
+
+
+def test_the_table_holds_moments_and_intervals(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each coordinate has its moment, the same per kilogram, and the ends of its interval; the page has its figure."""
+    output = tmp_path / "out"
+    assert run(study, "--output", output) == 0
+    assert "residual at the root" in capsys.readouterr().out
+    found = moments_of_study(study)["dance"]
+    with (output / "dance.moments.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == len(found)
+    frame = int(np.flatnonzero(np.isfinite(found.values).all(axis=1))[0])
+    for k, name in enumerate(found.names):
+        value = float(rows[frame][f"{name} [N m]"])
+        assert value == pytest.approx(found.values[frame, k], rel=1e-9)
+        assert float(rows[frame][f"{name}_per_kg [N m/kg]"]) == pytest.approx(value / found.mass, rel=1e-9)
+        low, high = (float(rows[frame][f"{name}_{end} [N m]"]) for end in ("lower", "upper"))
+        assert low <= value <= high
+        assert 0.5 * (high - low) == pytest.approx(found.half_width[frame, k], rel=1e-6, abs=1e-9)
+    page = (output / "moments.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 1
+    assert found.names[-1] in page
+
+
+def test_the_prior_has_no_intervals(study: Path) -> None:
+    """Without the identified parameters a note says so, and the moments are others."""
+    found, other = moments_of_study(study)["dance"], moments_of_study(study, prior=True)["dance"]
+    assert other.std is None
+    assert any("prior" in note for note in other.notes)
+    assert not np.allclose(found.values, other.values, equal_nan=True)
+
+
+def test_wrong_input_is_one_line(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder that is no study, a trial that is not in it: one line with what there is, and nothing written."""
+    output = tmp_path / "out"
+    for words, said in (
+        ((tmp_path / "none",), "not the folder of a study"),
+        ((tmp_path,), "with forces"),
+        ((study, "--trial", "walk"), "Known: dance"),
+    ):
+        assert run(*words, "--output", output) == 2
+        told = capsys.readouterr().err
+        assert said in told
+        assert "Traceback" not in told
+        assert not output.exists()
+
+
+def test_a_trial_without_forces_is_refused(
+    robot: solver.demo.Simulation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A tracked trial without forces has no joint moments: it is named with the remedy."""
+    bare = [solver.Recording(each.name, joints=each.joints) for each in robot.recordings]
+    folder = tmp_path / "tracked"
+    solver.write_study(folder, solver.track(bare, robot.rig))
+    assert run(folder, "--trial", "dance", "--output", tmp_path / "out") == 2
+    told = capsys.readouterr().err
+    assert "dance: no forces" in told
+    assert "Identify with force files" in told
+    assert not (tmp_path / "out").exists()
