@@ -143,5 +143,5 @@ def _next_research_step(context: bpy.types.Context, body: bpy.types.Object | Non
             return NextStep("identify", "Identify", "PHYSICS", f"{what}: find mass and inertia of every link")
         if trials:
             return NextStep("report", "Open Report", "URL", "How well the data determine the masses, trial by trial")
-    hint = "Drop recordings of markers and forces onto the 3D view, or import them"
+    hint = "Drop recordings of markers and forces onto the 3D view, or import them; the button beside writes samples"
     return NextStep("import_recording", "Import Recordings", "IMPORT", hint)

@@ -11,6 +11,7 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 from ..bpy_access import Status, require, scene
 from ..custom_properties import read_label
 from ..job_messages import JobMessage, dismiss_message, store_message
+from ..jobs import JobOperator
 from ..properties import RESEARCH, study_settings
 from ..scene_rigs import active_rig
 from ..solver_api import errors, recording_suffixes
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from ..solver_api import SceneRecording
 
 PANEL = "recording"
+SAMPLE_FOLDER, SAMPLE_PERSON = "simulated_person", (1.76, 71.0, "male")
+"""Folder of the samples with a person's recordings, and height [m], mass [kg] and sex of the person."""
 FILE_PATTERN = ";".join(f"*{suffix}" for suffix in recording_suffixes())
 
 
@@ -84,6 +87,20 @@ def marker_rate(recording: SceneRecording) -> float:
     return (len(times) - 1) / float(times[-1] - times[0]) if len(times) > 1 else 0.0
 
 
+def show_imported(context: bpy.types.Context, paths: list[Path]) -> list[str]:
+    """Import recordings as `import_recordings` does, frame the view and the timelines, and switch to Research."""
+    from ..recording import RECORDING_KEY, find_recordings
+    from ..viewport import fit_timelines, frame_objects
+
+    names = import_recordings(context, paths)
+    fresh = (child for child in find_recordings(scene(context)) if read_label(child, RECORDING_KEY) in names)
+    items = [item for child in fresh for item in child.objects]
+    frame_objects(context, [item for item in items if item.visible_get()] or items)
+    fit_timelines(context)
+    study_settings(context).mode = RESEARCH
+    return names
+
+
 class FileBrowser:
     """Mix-in of an operator with a file browser that selects several files."""
 
@@ -106,22 +123,16 @@ class EXCITING_DANCE_OT_import_recording(FileBrowser, bpy.types.Operator, Import
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def execute(self, context: bpy.types.Context) -> Status:
-        from ..recording import RECORDING_KEY, find_recordings
-        from ..viewport import fit_timelines, frame_objects, hide_startup_cube
+        from ..viewport import hide_startup_cube
 
         try:
-            names = import_recordings(context, self.chosen_paths())
+            names = show_imported(context, self.chosen_paths())
         except errors.SolverError as error:
             store_message(scene(context), active_rig(context), PANEL, JobMessage(str(error), "failed"))
             return report_error(self, error)
         dismiss_message(scene(context), active_rig(context), PANEL)
-        fresh = (child for child in find_recordings(scene(context)) if read_label(child, RECORDING_KEY) in names)
         if hide_startup_cube(context):
             self.report({"INFO"}, "The startup cube is hidden; Alt H shows it")
-        items = [item for child in fresh for item in child.objects]
-        frame_objects(context, [item for item in items if item.visible_get()] or items)
-        fit_timelines(context)
-        study_settings(context).mode = RESEARCH
         self.report({"INFO"}, f"Ready to track: {', '.join(names)}")
         return {"FINISHED"}
 
@@ -129,6 +140,26 @@ class EXCITING_DANCE_OT_import_recording(FileBrowser, bpy.types.Operator, Import
         if self.directory and any(file.name for file in self.files):  # files were dropped onto the window
             return self.execute(context)
         return super().invoke(context, event)
+
+
+class EXCITING_DANCE_OT_sample_study(JobOperator, bpy.types.Operator):
+    """Write and import simulated recordings of a person, to try the program on"""
+
+    bl_idname = "exciting_dance.sample_study"
+    bl_label = "Sample Study"
+    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, panel, keeps_folder = "Writing samples", PANEL, True
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        return ["samples", str(folder)]
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        from ..viewport import hide_startup_cube
+
+        names, settings = show_imported(context, [folder / SAMPLE_FOLDER]), study_settings(context)
+        settings.height, settings.mass, settings.sex, settings.weigh = *SAMPLE_PERSON, False
+        hide_startup_cube(context)
+        return JobMessage(f"Simulated recordings: {', '.join(names)}", notes=(f"They are in {folder}",))
 
 
 class EXCITING_DANCE_OT_remove_file(AtomicOperator, bpy.types.Operator):
@@ -209,6 +240,7 @@ class EXCITING_DANCE_FH_recording(bpy.types.FileHandler):
 
 CLASSES = (
     EXCITING_DANCE_OT_import_recording,
+    EXCITING_DANCE_OT_sample_study,
     EXCITING_DANCE_OT_remove_file,
     EXCITING_DANCE_OT_take_armature,
     EXCITING_DANCE_FH_recording,

@@ -78,6 +78,8 @@ def _draw_step(context: bpy.types.Context, layout: bpy.types.UILayout, step: Nex
     button: Any = row.operator(f"exciting_dance.{step.operator}", text=step.label, icon=icon)
     if step.operator == "key_posture":
         button.role, button.between = dance_settings(context).role, dance_settings(context).between
+    if step.operator == "import_recording":
+        row.operator("exciting_dance.sample_study", text="", icon="FILE_NEW")
     if step.operator == "apply_ghost":
         from ..authoring.taken_back import read_taken_back
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import bpy
@@ -9,8 +10,10 @@ import pytest
 
 from addon import action, study
 from addon.job_messages import find_message
+from addon.next_step import find_next_step
 from addon.recording import FILES_KEY, find_recordings
 from addon.study import show_study
+from solver.demo import person
 from solver.formats.file_formats import recording_suffixes
 from solver.formats.recording import read_recording
 from solver.rig import Rig
@@ -171,3 +174,21 @@ def test_all_readable_suffixes_are_offered(registered: None) -> None:
     assert picker.split(";") == [f"*{suffix}" for suffix in recording_suffixes()]
     assert handler.bl_file_extensions.split(";") == list(recording_suffixes())
     assert ".tsv" in recording_suffixes()
+
+
+def test_sample_study_lists_simulated_recordings(registered: None, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """One click writes simulated recordings, shows them, and enters the person that they are of."""
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(own))
+    assert bpy.ops.exciting_dance.sample_study() == {"FINISHED"}
+    assert sorted(listed()) == sorted(
+        f"{name}.{end}" for name in ("dance", "left_leg", "static") for end in ("mot", "trc")
+    )
+    assert len(clouds()) == 3
+    settings = bpy.context.scene.exciting_dance
+    entered = (round(settings.height, 6), settings.mass, settings.sex, settings.weigh)
+    assert entered == (person.HEIGHT, person.MASS, person.SEX, False)
+    message = find_message(bpy.context.scene, None, "recording")
+    assert message.message.startswith("Simulated recordings")
+    assert find_next_step(bpy.context).operator == "identify"
