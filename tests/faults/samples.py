@@ -51,8 +51,18 @@ from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
 from solver.tracking.targets import Attachment
 from solver.trajectory.segment import DanceSegment
 from solver.wrenches import Wrenches
-from tests.formats.recording_files import FRAMES, MARKERS, RATE, STANDING, c3d_bytes, standing_mot, standing_trc, times
-from tests.formats.skeletons import LAFAN1, XSENS, bvh_text, quaternion_rows, storage_text
+from tests.formats.recording_files import (
+    FRAMES,
+    MARKERS,
+    RATE,
+    STANDING,
+    c3d_bytes,
+    qtm_text,
+    standing_mot,
+    standing_trc,
+    times,
+)
+from tests.formats.skeletons import LAFAN1, MVN, XSENS, bvh_text, mvnx_text, quaternion_rows, storage_text
 from tests.rigs.mesh_bytes import collada_text, obj_text, off_text, ply_bytes, stl_bytes, stl_text
 
 URDF = """<?xml version="1.0"?>
@@ -144,6 +154,9 @@ def _recordings(folder: Path) -> Iterator[Sample]:
         path = folder / f"joints.{suffix}"
         write_coordinates(path, rig, motion, degrees=suffix == "mot", speeds=suffix == "csv")
         yield Sample(f"{suffix} joints", path.name, "table", path.read_bytes(), _recording)
+    yield Sample("tsv qtm", "walk.tsv", "table", qtm_text().encode(), _recording)
+    bare = "".join(f"0,0,0.8,0,0,0,1,{0.01 * k:.3f},0.2\n" for k in range(FRAMES))
+    yield Sample("csv humanoid", "walk_50hz.csv", "table", bare.encode(), _recording)
     yield Sample("c3d", "walk.c3d", "bytes", _c3d(), _recording)
     joints = {"joints": np.array(["hip", "knee"]), "angles": np.full((FRAMES, 2), 0.1), "joint_rate": np.array(100.0),
               "root": np.tile([0.0, 0.0, 0.9, 0.0, 0.0, 0.0, 1.0], (FRAMES, 1))}  # fmt: skip
@@ -164,6 +177,8 @@ def _segments() -> Iterator[Sample]:
     for name, skeleton in (("lafan1", LAFAN1), ("xsens", XSENS)):
         text = bvh_text(skeleton, dict.fromkeys(skeleton.links, still), root)
         yield Sample(f"bvh {name}", "walk.bvh", "table", text.encode(), _recording)
+    text = mvnx_text(MVN, {}, root)
+    yield Sample("mvnx", "walk.mvnx", "xml", text.encode(), _recording)
     names, upright = ("pelvis", "torso", "thigh_l"), np.tile([0.0, 0.0, 0.0, 1.0], (FRAMES, 3, 1))
     for order, titles in (("stated", ("qx", "qy", "qz", "qw")), ("unstated", ("q0", "q1", "q2", "q3"))):
         text = quaternion_rows(times(), names, upright, titles)

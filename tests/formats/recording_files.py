@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -57,6 +58,29 @@ def standing_trc(path: Path, *, y_up: bool = True, scale: float = 1.0, units: st
     """Someone standing still."""
     still = np.tile(STANDING, (FRAMES, 1, 1))
     return write_trc(path, trc_rows((to_y_up(still) if y_up else still) * scale, start), units)
+
+
+def qtm_text(leading: bool = True, titles: bool = True, changes: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Someone standing still, in a .tsv of Qualisys Track Manager.
+
+    Args:
+        leading: with frame number and time.
+        titles: with column titles.
+        changes: of the header's entries.
+    """
+    header = {
+        "NO_OF_FRAMES": str(FRAMES), "NO_OF_CAMERAS": "8", "NO_OF_MARKERS": str(len(MARKERS)), "FREQUENCY": f"{RATE:g}",
+        "DESCRIPTION": "--", "TIME_STAMP": "2022-06-03, 10:47:36.627\t94247.45402301", "DATA_INCLUDED": "3D",
+        "EVENT": "start\t1\t0.00000", "MARKER_NAMES": "\t".join(MARKERS) + "\t",
+        "TRAJECTORY_TYPES": "\t".join(["Measured"] * len(MARKERS)), **changes,
+    }  # fmt: skip
+    lines = [f"{key}\t{value}" for key, value in header.items()]
+    if titles:
+        lines.append("\t".join([*["Frame", "Time"][: 2 * leading], *(f"{n} {a}" for n in MARKERS for a in "XYZ")]))
+    for number, time in enumerate(times()):
+        cells = [f"{1e3 * value:.3f}" for value in STANDING.reshape(-1)]
+        lines.append("\t".join([*[str(number + 1), f"{time:.5f}"][: 2 * leading], *cells]) + "\t")
+    return "\r\n".join(lines) + "\r\n"
 
 
 def write_mot(path: Path, names: Sequence[str], stamps: np.ndarray, values: np.ndarray, header: str = "") -> Path:

@@ -10,24 +10,12 @@ import pytest
 
 from solver.errors import InputError
 from solver.formats.recording import find_recordings, read_recording
-from tests.formats.recording_files import FRAMES, MARKERS, RATE, STANDING, times
+from tests.formats.recording_files import FRAMES, MARKERS, STANDING, qtm_text, times
 
 
 def write(path: Path, *, leading: bool = True, titles: bool = True, changes: Mapping[str, str] | None = None) -> Path:
-    """Someone standing still, in millimetres, with frame number and time and with column titles; or without."""
-    header = {
-        "NO_OF_FRAMES": str(FRAMES), "NO_OF_CAMERAS": "8", "NO_OF_MARKERS": str(len(MARKERS)), "FREQUENCY": f"{RATE:g}",
-        "DESCRIPTION": "--", "TIME_STAMP": "2022-06-03, 10:47:36.627\t94247.45402301", "DATA_INCLUDED": "3D",
-        "EVENT": "start\t1\t0.00000", "MARKER_NAMES": "\t".join(MARKERS) + "\t",
-        "TRAJECTORY_TYPES": "\t".join(["Measured"] * len(MARKERS)), **(changes or {}),
-    }  # fmt: skip
-    lines = [f"{key}\t{value}" for key, value in header.items()]
-    if titles:
-        lines.append("\t".join([*["Frame", "Time"][: 2 * leading], *(f"{n} {a}" for n in MARKERS for a in "XYZ")]))
-    for number, time in enumerate(times()):
-        cells = [f"{1e3 * value:.3f}" for value in STANDING.reshape(-1)]
-        lines.append("\t".join([*[str(number + 1), f"{time:.5f}"][: 2 * leading], *cells]) + "\t")
-    path.write_text("\r\n".join(lines) + "\r\n")
+    """Someone standing still."""
+    path.write_text(qtm_text(leading, titles, changes or {}), newline="")
     return path
 
 
