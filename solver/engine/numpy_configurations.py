@@ -32,7 +32,9 @@ def integrate(model: Model, q: np.ndarray, step: np.ndarray) -> np.ndarray:
             turned = np.stack([c * cosine - s * sine, s * cosine + c * sine], axis=-1)
             result[:, places] = _unit(turned).reshape(start.shape)
         elif kind == "spherical":
-            turns = so3.product(start.reshape(len(q), -1, 4), so3.quaternion_exp(by.reshape(len(q), -1, 3)))
+            turns = so3.product(
+                start.reshape(len(q), places.size // 4, 4), so3.quaternion_exp(by.reshape(len(q), moves.size // 3, 3))
+            )
             result[:, places] = _unit(turns).reshape(start.shape)
         elif kind == "free":
             omega = by[:, 3:]
@@ -59,8 +61,10 @@ def difference(model: Model, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
             (c, s), (d, t) = (a[..., ::2], a[..., 1::2]), (b[..., ::2], b[..., 1::2])
             result[:, moves] = np.arctan2(c * t - s * d, c * d + s * t)
         elif kind == "spherical":
-            turns = so3.product(so3.conjugate(a.reshape(len(a), -1, 4)), b.reshape(len(b), -1, 4))
-            result[:, moves] = so3.quaternion_log(turns).reshape(len(a), -1)
+            turns = so3.product(
+                so3.conjugate(a.reshape(len(a), places.size // 4, 4)), b.reshape(len(b), places.size // 4, 4)
+            )
+            result[:, moves] = so3.quaternion_log(turns).reshape(len(a), moves.size)
         elif kind == "free":
             omega = so3.quaternion_log(so3.product(so3.conjugate(a[:, 3:]), b[:, 3:]))
             apart = so3.rotate(so3.conjugate(a[:, 3:]), b[:, :3] - a[:, :3])

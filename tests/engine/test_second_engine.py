@@ -217,3 +217,12 @@ def test_an_unknown_engine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         choice.choose_engine()
     monkeypatch.setenv("ENGINE", "numpy")
     assert choice.choose_engine() == "numpy"
+
+
+def test_no_frames_give_no_rows(rig: Rig) -> None:
+    """Steps and dynamics of an empty motion are empty arrays of the right widths."""
+    model, none = model_of(rig), np.zeros((0, rig.nv))
+    q = numpy_configurations.integrate(model, rig.neutral, none)
+    assert q.shape == (0, rig.nq)
+    assert numpy_configurations.difference(model, rig.neutral, q).shape == (0, rig.nv)
+    assert numpy_frames.FrameDynamics(model).inverse_dynamics(q, none, none)[1].shape == (0, rig.nv)
