@@ -27,7 +27,7 @@ def render_moments(found: Sequence[JointMoments]) -> str:
     sections = [(moments.trial, _render_trial(moments, numbering)) for moments in found]
     trials = f"{len(found)} trial{'s' * (len(found) != 1)}"
     head = f"<header><h1>Joint moments</h1><p>{trials}, {found[0].mass:.2f} kg</p></header>"
-    return build_document("Joint moments", head, sections)
+    return build_document("Joint moments", head, sections, "residual moment about the root link's origin")
 
 
 def peaks(found: JointMoments) -> np.ndarray:

@@ -32,7 +32,11 @@ class Numbering:
         return f'<figure class="{kind.lower()}">{order[0]}{order[1]}</figure>'
 
 
-def build_document(title: str, head: str, sections: Sequence[tuple[str, str]]) -> str:
+BASE_LINK = "moments about the base link's origin"
+"""Convention of the wrenches on a page."""
+
+
+def build_document(title: str, head: str, sections: Sequence[tuple[str, str]], convention: str = BASE_LINK) -> str:
     """A self-contained page from its header and its sections (title, markup), with the style sheet."""
     links = "".join(f'<a href="#s{index}">{escape(name)}</a>' for index, (name, _) in enumerate(sections))
     body = "".join(
@@ -44,7 +48,7 @@ def build_document(title: str, head: str, sections: Sequence[tuple[str, str]]) -
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{style}</style></head><body><main>"
         f"{head}<nav>{links}</nav>{body}"
-        f"<footer>exciting_dance {VERSION}. SI units; z up; moments about the base link's origin.</footer>"
+        f"<footer>exciting_dance {VERSION}. SI units; z up; {convention}.</footer>"
         "</main></body></html>\n"
     )
 

@@ -131,6 +131,34 @@ def test_the_ankle_of_a_standing_person_balances_the_ground_force() -> None:
     np.testing.assert_allclose(found.residual[:, :3], 0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("name", "meaning", "link", "way"),
+    [
+        ("left_thigh_y", "left hip extension", "left_foot", (-1, 0, 0)),
+        ("right_shank", "right knee flexion", "right_foot", (-1, 0, 0)),
+        ("right_thigh_x", "right hip adduction", "right_foot", (0, 1, 0)),
+        ("left_thigh_x", "left hip abduction", "left_foot", (0, 1, 0)),
+        ("torso_y", "trunk flexion", "head", (1, 0, 0)),
+        ("torso_x", "trunk bending to the right", "head", (0, -1, 0)),
+        ("right_forearm", "right elbow flexion", "right_hand", (1, 0, 0)),
+    ],
+)
+def test_coordinates_have_the_names_of_the_movements_that_increase_them(
+    name: str, meaning: str, link: str, way: tuple[int, int, int]
+) -> None:
+    """From the neutral pose the end of the limb moves in the direction that anatomy names."""
+    rig = solver.human(1.75, 70.0, "male")
+    found = compute_moments(rig, free(rig, still(rig)))
+    column = found.names.index(name)
+    assert found.meanings[column] == meaning
+    motion = still(rig)
+    speeds = np.zeros(motion.v.shape)
+    speeds[:, 6 + column] = 1.0
+    links = link_motions(rig, replace(motion, v=speeds))
+    speed = links.to_world(links.velocity)[:, rig.index(link), 0]
+    assert speed @ np.array(way) > 0.8 * np.linalg.norm(speed) > 0.0
+
+
 def test_a_falling_person_needs_no_moment() -> None:
     """In free fall without rotation every joint is without load, and nothing is left over at the root."""
     rig = solver.human(1.75, 70.0, "male")
