@@ -124,7 +124,10 @@ def _parse_names(path: str | Path, lines: list[str], header: dict[str, str], war
 
 def _count_trajectories(rows: list[str], named: int) -> int:
     """Number of trajectories that every row has; the number of names unless the rows agree on a larger one."""
-    cells = [split_cells(row) for row in rows if row.strip()]
+    rows = [row for row in rows if row.strip()]
+    if any(0 < row.count("\t") < LEADING_COLUMNS + 3 * named + 2 for row in rows):  # quick for all usual files
+        return named
+    cells = [split_cells(row) for row in rows]
     filled = max((k + 1 for row in cells for k, cell in enumerate(row) if cell.lower() not in MISSING_CELLS), default=0)
     count, rest = divmod(filled - LEADING_COLUMNS, 3)
     return count if count > named and not rest and min(map(len, cells)) >= filled else named
