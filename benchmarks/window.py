@@ -106,6 +106,9 @@ def measure() -> Iterator[float]:
     while (session.results is None or not session.results.done) and waited < JOB_TIMEOUT:
         waited += 1.0
         yield 1.0
+    tall = next((area for area in window.screen.areas if area.type == "PROPERTIES"), None)
+    if tall is not None:
+        tall.type = "DOPESHEET_EDITOR"  # the timeline is too low for its overlays
     for name in ("live.overlays", "live.timeline_overlays"):
         clock.wrap_handlers(name, find_module(name).HANDLERS)
     scene = CONTEXT.scene
