@@ -14,6 +14,7 @@ from solver.dynamics import link_motions
 from solver.dynamics.mechanics import Mechanics, contact_joint_forces
 from solver.inertials import FIRST_MOMENT, GRAVITY, InertialParameters
 from solver.moments import JointMoments, compute_moments
+from solver.moments.coordinates import coordinate_axes
 from solver.motion import JointCoordinates, Motion
 from solver.rig import Rig
 from solver.rigs.opensim.kinematics import body_poses
@@ -23,7 +24,7 @@ from solver.study.opensim_motion import opensim_configurations
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 from tests.random_motion import mixed_rig, random_motion
-from tests.rigs.opensim_files import EVERY_JOINT
+from tests.rigs.opensim_files import EVERY_JOINT, ZERO, Link, Model, transform
 
 ARM = """<robot name="arm"><link name="base"><inertial><mass value="3"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0"
 ixz="0" iyz="0"/></inertial></link><link name="arm"><inertial><origin xyz=".5 0 0"/><mass value="2"/><inertia ixx=".1"
@@ -249,6 +250,32 @@ def test_power_of_moments_about_moving_axes_changes_the_energy(tmp_path: Path) -
     inside = slice(20, -20)
     rate = np.gradient(energy(rig, motion), times, edge_order=2)[inside]
     np.testing.assert_allclose(power[inside], rate, atol=1e-3 * np.abs(rate).max())
+
+
+def test_a_coordinate_is_found_where_the_angle_falls_and_rises_with_it(tmp_path: Path) -> None:
+    """Like a patella's: from the default the nearest way leads to the wrong side, where no pose fits."""
+    angle = "<SimmSpline><x>-2 -.3 0 .3 .6 1 2</x><y>-.5 -.09 0 -.07 -.32 -.7 -1.7</y></SimmSpline>"
+    place = "<SimmSpline><x>-2 -1 0 1 2</x><y>.05 .05 .05 .02 -.03</y></SimmSpline>"
+    axes = [("glide", "0 0 1", angle), ("", "0 1 0", ZERO), ("", "1 0 0", ZERO),
+            ("glide", "1 0 0", place), ("", "0 1 0", ZERO), ("", "0 0 1", ZERO)]  # fmt: skip
+    links = (*EVERY_JOINT.links, Link("patella", "pelvis", "CustomJoint", ("glide",), inside=transform(axes)))
+    path = tmp_path / "patella.osim"
+    path.write_text(Model(links).text(4))
+    rig, times = from_opensim(path), np.arange(21) / 100.0
+    values = {name: np.zeros(21) for name in model_of(rig).coordinates} | {"glide": np.linspace(0.2, 1.2, 21)}
+    q, _ = opensim_configurations(rig, joints_of(values, times))
+    motion = Motion(times, q, np.zeros((21, rig.nv)), np.zeros((21, rig.nv)))
+    found = coordinate_axes(rig, motion)
+    assert found.notes == ()
+    slopes = np.gradient(body_angle(rig, values), values["glide"])
+    turning = np.linalg.norm(found.twists[:, found.names.index("glide"), 3:], axis=1)
+    np.testing.assert_allclose(turning[1:-1], np.abs(slopes)[1:-1], atol=0.02)
+
+
+def body_angle(rig: Rig, values: dict[str, np.ndarray]) -> np.ndarray:
+    """Angle (N,) [rad] of the patella from its first pose in the world."""
+    turns = body_poses(model_of(rig), values).rotations["patella"]
+    return np.asarray(np.arccos(np.clip(0.5 * (np.trace(turns @ turns[0].T, axis1=1, axis2=2) - 1.0), -1.0, 1.0)))
 
 
 def test_forces_without_moments_are_refused() -> None:
