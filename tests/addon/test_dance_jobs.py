@@ -324,7 +324,9 @@ def test_what_balance_takes_back_can_be_kept(standing: tuple[bpy.types.Object, P
     assert bpy.ops.exciting_dance.balance_dance() == {"FINISHED"}
     said = find_message(scene, body, "dance").message
     assert "took back" in said, said
-    frame, link, place = read_taken_back(scene, body)
+    taken_back = read_taken_back(scene, body)
+    assert taken_back is not None
+    frame, link, place = taken_back
     assert frame == 6.0
     assert not bpy.ops.exciting_dance.keep_posture.poll(), "the live check does not run"
     LiveCheck.start(bpy.context, body)

@@ -40,9 +40,10 @@ class WindowContext:
 class Operator:
     """A running drag of the root."""
 
-    def __init__(self, body: bpy.types.Object, *, is_handle: bool = False) -> None:
+    def __init__(self, body: Any, *, is_handle: bool = False) -> None:
         link = rig_of(body).links[0]
-        self.plain, self.context, self.reports = Plain(), WindowContext(), []
+        self.plain, self.context = Plain(), WindowContext()
+        self.reports: list[tuple[str, str]] = []
         drag = PoseDrag(LiveCheck.session, link, handle_point(body, link))
         vars(self.plain).update(
             _drag=drag, _target=MouseTarget(), _first=(0, 0), _balanced=True, _toggles_pin=False, _confirmed=None,
@@ -74,7 +75,7 @@ DOWN_8_CM = ("Z", "MINUS", "ZERO", "PERIOD", "ZERO", "EIGHT")
 
 
 @pytest.fixture
-def body(empty_scene: None) -> Iterator[bpy.types.Object]:
+def body(empty_scene: None) -> Iterator[Any]:
     """HRP-2 in its standing posture, in Pose Mode, and its live check."""
     registration.register()
     assert bpy.ops.exciting_dance.import_rig(kind="hrp2") == {"FINISHED"}
@@ -87,14 +88,14 @@ def body(empty_scene: None) -> Iterator[bpy.types.Object]:
     registration.unregister()
 
 
-def height(body: bpy.types.Object) -> float:
+def height(body: Any) -> float:
     """[m] of the root."""
     bpy_access.view_layer(bpy.context).update()
     graph = bpy.context.evaluated_depsgraph_get()
     return float(timeline.evaluated_links(graph, body, rig_of(body))[1][0, 2])
 
 
-def test_typed_numbers_move_the_body_and_enter_keeps_it(body: bpy.types.Object) -> None:
+def test_typed_numbers_move_the_body_and_enter_keeps_it(body: Any) -> None:
     """Z -0.08 Enter: the root is 8 cm lower within 1 mm, and the drag no longer takes responses."""
     before = height(body)
     assert can_drag(bpy.context)
@@ -107,7 +108,7 @@ def test_typed_numbers_move_the_body_and_enter_keeps_it(body: bpy.types.Object) 
 
 
 @pytest.mark.parametrize("keys", [[("ESC", {})], [("RIGHTMOUSE", {})], [("Z", {"ctrl": True})]])
-def test_cancelling_restores_the_posture(body: bpy.types.Object, keys: list[tuple[str, dict[str, bool]]]) -> None:
+def test_cancelling_restores_the_posture(body: Any, keys: list[tuple[str, dict[str, bool]]]) -> None:
     """Esc, the right button and Ctrl Z bring back every bone, after the body has moved."""
     before = read_pose(body)
     operator = Operator(body)
@@ -123,7 +124,7 @@ def test_cancelling_restores_the_posture(body: bpy.types.Object, keys: list[tupl
     assert LiveCheck.session.receiver is None
 
 
-def test_r_pins_the_point_and_removes_the_pin(body: bpy.types.Object) -> None:
+def test_r_pins_the_point_and_removes_the_pin(body: Any) -> None:
     """R ends the drag with the point pinned; R in a second drag removes the pin."""
     for expected in ([rig_of(body).links[0]], []):
         operator = Operator(body)
@@ -132,7 +133,7 @@ def test_r_pins_the_point_and_removes_the_pin(body: bpy.types.Object) -> None:
         assert list(pinned_points(body)) == expected
 
 
-def test_a_handle_is_released_with_the_mouse(body: bpy.types.Object) -> None:
+def test_a_handle_is_released_with_the_mouse(body: Any) -> None:
     """A drag that began by pressing the mouse on a handle ends when the button is released."""
     operator = Operator(body, is_handle=True)
     operator.type_keys("Z", "MINUS", "PERIOD", "ZERO", "FIVE")
@@ -140,7 +141,7 @@ def test_a_handle_is_released_with_the_mouse(body: bpy.types.Object) -> None:
     assert operator.finish() == "FINISHED"
 
 
-def test_a_process_that_ends_keeps_the_posture(body: bpy.types.Object) -> None:
+def test_a_process_that_ends_keeps_the_posture(body: Any) -> None:
     """The drag ends with a warning that says why, and the bones stay where they are."""
     operator = Operator(body)
     LiveCheck.session.process.end(wait=True)
@@ -152,7 +153,7 @@ def test_a_process_that_ends_keeps_the_posture(body: bpy.types.Object) -> None:
     np.testing.assert_array_equal(read_pose(body), shown)
 
 
-def test_a_restarted_check_ends_the_drag(body: bpy.types.Object) -> None:
+def test_a_restarted_check_ends_the_drag(body: Any) -> None:
     """The drag belongs to the check that it began with."""
     operator = Operator(body)
     LiveCheck.start(bpy.context, body)
@@ -160,7 +161,7 @@ def test_a_restarted_check_ends_the_drag(body: bpy.types.Object) -> None:
     assert operator.reports
 
 
-def test_auto_key_keys_the_posture(body: bpy.types.Object) -> None:
+def test_auto_key_keys_the_posture(body: Any) -> None:
     """With Blender's auto-key, the end of a drag keys a posture at the current frame; without it, none."""
     scene = bpy_access.scene(bpy.context)
     keyed = []
@@ -175,7 +176,7 @@ def test_auto_key_keys_the_posture(body: bpy.types.Object) -> None:
     assert keyed == [False, True]
 
 
-def test_a_deleted_body_ends_the_drag(body: bpy.types.Object) -> None:
+def test_a_deleted_body_ends_the_drag(body: Any) -> None:
     """The error says what is missing, and the operator ends."""
     operator = Operator(body)
     operator.type_keys(*DOWN_8_CM)

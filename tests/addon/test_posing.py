@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -251,7 +252,7 @@ def test_a_posture_is_shown_in_every_rotation_mode(empty_scene: None, rig: Rig, 
     np.testing.assert_allclose(shown[1], places, atol=2e-5)
 
 
-def sole_slip(body: bpy.types.Object, rig: Rig, first: int, last: int) -> float:
+def sole_slip(body: Any, rig: Rig, first: int, last: int) -> float:
     """[m] Largest displacement of a sole's corner from the first of some frames, also between frames."""
     scene, places = bpy_access.scene(bpy.context), []
     for half in range(2 * first, 2 * last + 1):
@@ -314,7 +315,7 @@ MIRROR = np.diag([1.0, -1.0, 1.0])
 
 
 @pytest.fixture
-def lifted(session: CheckSession) -> bpy.types.Object:
+def lifted(session: CheckSession) -> Any:
     """The robot with its left wrist dragged up and outwards, all bones selected in Pose Mode."""
     _, body = session.find_scene_and_rig()
     drag = PoseDrag(session, "left_hand" if "left_hand" in RIG.links else RIG.links[-1], np.zeros(3))
@@ -360,21 +361,21 @@ def test_bones_that_were_built_with_other_axes_are_posed_alike(empty_scene: None
         np.testing.assert_allclose(place, expected[link], atol=1e-4)
 
 
-def show_random_posture(body: bpy.types.Object, rig: Rig) -> None:
+def show_random_posture(body: Any, rig: Rig) -> None:
     """Show a posture with every joint turned."""
     q = static_motion(rig, np.random.default_rng(5).uniform(-0.3, 0.3, (1, rig.nv))).q[0]
     movements = joint_movements(rig, *(part[None] for part in link_poses(rig, q)))
     PoseWriter(body).show_posture(body, movements[0][0], movements[1][0])
 
 
-def link_places(body: bpy.types.Object, rig: Rig) -> dict[str, np.ndarray]:
+def link_places(body: Any, rig: Rig) -> dict[str, np.ndarray]:
     """World positions (3,) [m] of all links, from the bones."""
     bpy_access.view_layer(bpy.context).update()
     places = timeline.evaluated_links(bpy.context.evaluated_depsgraph_get(), body, rig)[1]
     return dict(zip(rig.links, places, strict=True))
 
 
-def test_a_pose_asset_brings_the_posture_back(session: CheckSession, lifted: bpy.types.Object) -> None:
+def test_a_pose_asset_brings_the_posture_back(session: CheckSession, lifted: Any) -> None:
     """A pose from an action, as the pose library applies it, restores the links; a drag goes on from there."""
     scene, _ = session.find_scene_and_rig()
     keying.key_posture(scene, lifted, "preferred")
@@ -391,9 +392,7 @@ def test_a_pose_asset_brings_the_posture_back(session: CheckSession, lifted: bpy
     drag.cancel()
 
 
-def test_a_pose_of_another_rig_moves_only_bones_of_the_same_name(
-    session: CheckSession, lifted: bpy.types.Object
-) -> None:
+def test_a_pose_of_another_rig_moves_only_bones_of_the_same_name(session: CheckSession, lifted: Any) -> None:
     """Blender applies what fits by name; a drag from the posture works or gives its reason, and the rig stays valid."""
     person = build_armature(bpy.context, human(1.75, 70.0, "male"))
     keying.key_posture(bpy_access.scene(bpy.context), person, "preferred")
