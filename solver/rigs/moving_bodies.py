@@ -109,9 +109,9 @@ def find_moving_bodies(
 def file_root(document: UrdfDocument) -> str:
     """The link that a free flyer moves according to the file."""
     top = [joint for joint in document.joints.values() if joint.parent == document.root]
-    held = (
-        len(top) == 1 and top[0].kind == "floating" and document.links[document.root].element.find("inertial") is None
-    )
+    root = document.links[document.root]
+    is_massless = root.mass == 0.0 and root.element.find("inertial") is None
+    held = len(top) == 1 and top[0].kind == "floating" and is_massless
     return top[0].child if held else document.root
 
 

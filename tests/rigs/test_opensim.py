@@ -21,7 +21,7 @@ from solver.rigs.opensim.kinematics import BodyPoses, body_poses, joint_transfor
 from solver.rigs.opensim.rig import APPROXIMATED, body_placements
 from solver.so3 import exp
 from solver.study.joint_motion import poses_of
-from tests.rigs.opensim_files import AT, EVERY_JOINT, FREE, WIDE, Link, Model
+from tests.rigs.opensim_files import AT, EVERY_JOINT, FREE, KNEE, TILT, WIDE, Link, Model
 
 FRAMES = 7
 
@@ -82,6 +82,19 @@ def max_distance(rig, q: np.ndarray, truth: BodyPoses) -> float:  # type: ignore
             error = max(error, np.abs(axes - truth.rotations[body][frame]).max())
             error = max(error, np.abs(origin - truth.positions[body][frame]).max())
     return error
+
+
+def test_the_first_body_is_the_root_however_few_there_are(tmp_path: Path) -> None:
+    """Two bodies joined by a moving axis, which has six free coordinates: the first has a mass and is not the world."""
+    links = (
+        Link("pelvis", "ground", "FreeJoint", FREE, AT, TILT, mass=9.0, states=WIDE),
+        Link("knee", "pelvis", "CustomJoint", ("bend",), AT, TILT, inside=KNEE),
+    )
+    path = tmp_path / "two.osim"
+    path.write_text(Model(links).text(4), encoding="utf-8")
+    rig = from_opensim(path)
+    assert rig.links == ("pelvis", "knee")
+    assert [joint.kind for joint in rig.joints] == ["free", "free"]
 
 
 def test_inertials_are_about_the_link_origin(tmp_path: Path) -> None:
