@@ -1,0 +1,212 @@
+"""The animator's and the researcher's tour in a real window, with the pictures of the documentation.
+
+Run it inside Blender with the extension enabled and a window of 1,600x900 pixels or more:
+
+    blender --factory-startup --python packaging/tour.py -- --output docs/tour
+
+Each step does what the tutorials say, checks its result, and takes a picture of the window. The first step that fails
+ends the tour with exit code 1 and says what was wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import bpy
+
+CONTEXT: Any = bpy.context
+OPERATORS: Any = bpy.ops
+"""Blender's context and operators; the stubs lack the add-on's."""
+SETTLING_TIME = 1.5
+"""[s] in which Blender draws a change."""
+JOB_TIMEOUT = 900.0
+"""[s] Longest job: an identification on a slow machine."""
+DRAG, SLIP = 0.15, 3e-4
+"""[m] by which the pelvis is lowered, and largest displacement of a sole between the postures."""
+
+
+class TourError(Exception):
+    """A step did not do what it should."""
+
+
+def require(condition: object, message: str) -> None:
+    """End the tour unless a condition holds."""
+    if not condition:
+        raise TourError(message)
+
+
+def find_module(name: str) -> ModuleType:
+    """A module of the add-on, as an extension or from a clone; imported if it is not yet."""
+    root = next(path for path in sys.modules if path.endswith("addon.registration")).removesuffix(".registration")
+    return __import__(f"{root}.{name}", fromlist=["_"])
+
+
+def view_override() -> Any:
+    """Context of the first 3D view."""
+    window = CONTEXT.window_manager.windows[0]
+    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+    return CONTEXT.temp_override(
+        window=window, area=area, region=next(region for region in area.regions if region.type == "WINDOW")
+    )
+
+
+class Tour:
+    """Steps and pictures.
+
+    Args:
+        output: folder of the pictures.
+    """
+
+    def __init__(self, output: Path) -> None:
+        self.output, self.count = output, 0
+        output.mkdir(parents=True, exist_ok=True)
+
+    def take_picture(self, name: str) -> Iterator[float]:
+        """Take a picture of the window, after it was drawn."""
+        yield SETTLING_TIME
+        self.count += 1
+        with view_override():
+            bpy.ops.screen.screenshot(filepath=str(self.output / f"{self.count}_{name}.png"))
+        print(f"{self.count}. {name.replace('_', ' ')}", flush=True)
+
+    def run_job(self, name: str, **options: object) -> Iterator[float]:
+        """Press a button that starts a job, and wait for its end."""
+        jobs = find_module("jobs")
+        with view_override():
+            require(getattr(OPERATORS.exciting_dance, name).poll(), f"the button {name} cannot be pressed")
+            getattr(OPERATORS.exciting_dance, name)("INVOKE_DEFAULT", **options)
+        yield 0.5
+        stop = time.monotonic() + JOB_TIMEOUT
+        while jobs.CurrentJob.job is not None:
+            require(time.monotonic() < stop, f"{name} did not end in {JOB_TIMEOUT:g} s")
+            yield 0.5
+        messages = find_module("job_messages")
+        for item in messages._stored_messages(CONTEXT.scene):
+            require(item.verdict != "failed", f"{name}: {item.message}")
+
+    def animate(self) -> Iterator[float]:
+        """The animator's tour."""
+        region = self.open_tab()
+        yield SETTLING_TIME
+        region.active_panel_category = "Dance"
+        yield from self.take_picture("first_screen")
+        yield from self.run_job("import_rig")
+        body = CONTEXT.view_layer.objects.active
+        require(body is not None and body.type == "ARMATURE", "no rig is active after Add Rig")
+        require(CONTEXT.mode == "POSE", f"the rig is in the mode {CONTEXT.mode}, not in Pose Mode")
+        live = find_module("live.control").LiveCheck
+        require(live.session is not None, "the live check does not run")
+        yield from self.take_picture("rig")
+        yield from self.pose(body, live)
+        for bone in body.pose.bones:
+            bone.matrix_basis.identity()
+        CONTEXT.scene.exciting_dance_dance.postures = 4
+        yield from self.run_job("design_dance")
+        yield SETTLING_TIME
+        while not (live.session.results is not None and live.session.results.done):
+            yield 1.0
+        require(not live.session.results.failing_intervals(), "the designed dance does not pass the live check")
+        CONTEXT.scene.frame_set((CONTEXT.scene.frame_start + CONTEXT.scene.frame_end) // 2)
+        yield from self.take_picture("dance")
+
+    def pose(self, body: Any, live: Any) -> Iterator[float]:
+        """Lower the pelvis between two keyed postures: the soles stay in place."""
+        drag_module, timeline = find_module("posing.drag"), find_module("authoring.timeline")
+        rig = find_module("armature").rig_of(body)
+        scene = CONTEXT.scene
+        scene.frame_set(1)
+        with view_override():
+            OPERATORS.exciting_dance.key_posture()
+        drag = drag_module.PoseDrag(live.session, rig.links[0], [0.0, 0.0, 0.0])
+        drag.move(drag.start - [0.0, 0.0, DRAG])
+        stop = time.monotonic() + JOB_TIMEOUT
+        while not drag.is_settled:
+            require(time.monotonic() < stop, "the body did not follow the drag")
+            drag.apply()
+            yield 0.02
+        drag.apply()
+        drag.end()
+        require(not drag.describe(), f"the pelvis was held: {drag.describe()}")
+        lowered = find_module("pose_writer").read_pose(body)
+        scene.frame_set(1 + round(scene.render.fps))
+        find_module("pose_writer").restore_pose(body, lowered)
+        with view_override():
+            OPERATORS.exciting_dance.key_posture()
+        places = []
+        for frame in range(1, 2 + round(scene.render.fps)):
+            scene.frame_set(frame)
+            turns, origins = timeline.evaluated_links(CONTEXT.evaluated_depsgraph_get(), body, rig)
+            for sole in rig.soles:
+                index = rig.index(sole.link)
+                places.append(sole.vertices @ turns[index].T + origins[index])
+        count = len(rig.soles)
+        slip = max(abs(place - places[number % count]).max() for number, place in enumerate(places))
+        require(slip <= SLIP, f"a sole moves by {1e3 * slip:.2f} mm between the postures")
+        yield from self.take_picture("lowered")
+
+    def open_tab(self) -> Any:
+        """The sidebar of the 3D view."""
+        window = CONTEXT.window_manager.windows[0]
+        area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+        area.spaces.active.show_region_ui = True
+        return next(region for region in area.regions if region.type == "UI")
+
+    def research(self) -> Iterator[float]:
+        """The researcher's tour, on simulated recordings."""
+        live = find_module("live.control").LiveCheck
+        live.stop(wait=True)
+        with view_override():
+            if CONTEXT.mode != "OBJECT":
+                bpy.ops.object.mode_set(mode="OBJECT")
+            for item in list(bpy.data.objects):
+                bpy.data.objects.remove(item)
+        CONTEXT.scene.exciting_dance.mode = "research"
+        yield from self.run_job("sample_study")
+        require(len(CONTEXT.scene.exciting_dance.files) == 6, "the sample study is not listed")
+        yield from self.take_picture("recordings")
+        yield from self.run_job("identify")
+        body = CONTEXT.view_layer.objects.active
+        require(body is not None and "mass" in body.pose.bones[0], "no masses on the bones")
+        CONTEXT.scene.frame_set((CONTEXT.scene.frame_start + CONTEXT.scene.frame_end) // 2)
+        yield from self.take_picture("masses")
+
+
+def run(output: Path) -> None:
+    """Make the tour between redraws of the window, and quit."""
+    tour = Tour(output)
+
+    def steps() -> Iterator[float]:
+        yield 2.0
+        yield from tour.animate()
+        yield from tour.research()
+
+    remaining = steps()
+
+    def step() -> float | None:
+        try:
+            delay = next(remaining, None)
+        except Exception as error:
+            if not isinstance(error, TourError):
+                traceback.print_exc()
+            print(f"The tour failed after picture {tour.count}: {error}", flush=True)
+            os._exit(1)
+        if delay is None:
+            print(f"The tour is complete: {tour.count} pictures in {tour.output}", flush=True)
+            bpy.ops.wm.quit_blender()
+        return delay
+
+    bpy.app.timers.register(step)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="tour.py", description=__doc__)
+    parser.add_argument("--output", type=Path, default=Path("tour"))
+    run(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []).output)
