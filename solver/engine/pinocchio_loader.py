@@ -19,7 +19,7 @@ except ImportError:
             import pinocchio as pin
     except ImportError as error:
         raise MissingDependency(
-            "Pinocchio cannot be loaded in this Python: `pip install --force-reinstall pin`, or set the environment "
+            "Pinocchio cannot be loaded in this Python: reinstall the package `pin`, or set the environment "
             "variable ENGINE=numpy to compute without it"
         ) from error
 

@@ -57,7 +57,7 @@ def render_cards(cards: list[str]) -> str:
     """Cards in rows of nearly equal length, so that none stands alone."""
     rows = -(-len(cards) // LARGEST_ROW)
     columns = -(-len(cards) // max(rows, 1))
-    return f'<div class="cards" style="--columns: {columns}">{"".join(cards)}</div>'
+    return f'<div class="cards in-{columns}">{"".join(cards)}</div>'
 
 
 def render_card(title: str, value: str, note: str) -> str:

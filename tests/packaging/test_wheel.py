@@ -81,7 +81,9 @@ def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Pa
     subprocess.run([*backend, "-t", "sdist"], cwd=ROOT, check=True, capture_output=True)
     (source,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(source) as archive:
-        archive.extractall(tmp_path, filter="data")
+        if hasattr(tarfile, "data_filter"):  # Python 3.11.4 and later
+            archive.extraction_filter = tarfile.data_filter
+        archive.extractall(tmp_path)
     (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
     subprocess.run([*backend, "-t", "wheel"], cwd=folder, check=True, capture_output=True)
     contents = [
