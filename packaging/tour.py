@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import subprocess
 import sys
 import time
 import traceback
@@ -21,6 +23,7 @@ from types import ModuleType
 from typing import Any
 
 import bpy
+import numpy as np
 
 CONTEXT: Any = bpy.context
 OPERATORS: Any = bpy.ops
@@ -58,6 +61,16 @@ def view_override() -> Any:
     )
 
 
+def is_plain(path: Path) -> bool:
+    """Whether all pixels of a picture have one colour."""
+    image = bpy.data.images.load(str(path))
+    values: Any = image.pixels  # an array, although its type stub has no length
+    pixels = np.empty(len(values), np.float32)
+    values.foreach_get(pixels)
+    bpy.data.images.remove(image)
+    return bool(np.ptp(pixels.reshape(-1, 4)[:, :3], axis=0).max() == 0.0)
+
+
 class Tour:
     """Steps and pictures.
 
@@ -73,8 +86,13 @@ class Tour:
         """Take a picture of the window, after it was drawn."""
         yield SETTLING_TIME
         self.count += 1
-        with view_override():
-            bpy.ops.screen.screenshot(filepath=str(self.output / f"{self.count}_{name}.png"))
+        path = self.output / f"{self.count}_{name}.png"
+        if shutil.which("import"):  # of ImageMagick; Blender's own is black with a software renderer
+            subprocess.run(["import", "-window", "root", str(path)], check=True)
+        else:
+            with view_override():
+                bpy.ops.screen.screenshot(filepath=str(path))
+        require(not is_plain(path), f"the picture {path} has one colour only")
         print(f"{self.count}. {name.replace('_', ' ')}", flush=True)
 
     def run_job(self, name: str, **options: object) -> Iterator[float]:
@@ -174,7 +192,7 @@ class Tour:
         yield from self.take_picture("recordings")
         yield from self.run_job("identify")
         body = CONTEXT.view_layer.objects.active
-        require(body is not None and "mass" in body.pose.bones[0], "no masses on the bones")
+        require(body is not None and "mass" in body.data.bones[0], "no masses on the bones")
         CONTEXT.scene.frame_set((CONTEXT.scene.frame_start + CONTEXT.scene.frame_end) // 2)
         yield from self.take_picture("masses")
 
