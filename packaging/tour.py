@@ -32,8 +32,8 @@ SETTLING_TIME = 1.5
 """[s] in which Blender draws a change."""
 JOB_TIMEOUT = 900.0
 """[s] Longest job: an identification on a slow machine."""
-DRAG, SLIP = 0.15, 3e-4
-"""[m] by which the pelvis is lowered, and largest displacement of a sole between the postures."""
+DRAG, SLIP, SECONDS = 0.15, 3e-4, 3
+"""[m] by which the pelvis is lowered, largest displacement of a sole between the postures, and [s] between them."""
 
 
 class TourError(Exception):
@@ -128,9 +128,7 @@ class Tour:
             bone.matrix_basis.identity()
         CONTEXT.scene.exciting_dance_dance.postures = 4
         yield from self.run_job("design_dance")
-        yield SETTLING_TIME
-        while not (live.session.results is not None and live.session.results.done):
-            yield 1.0
+        yield from self.wait_for_check(live)
         require(not live.session.results.failing_intervals(), "the designed dance does not pass the live check")
         CONTEXT.scene.frame_set((CONTEXT.scene.frame_start + CONTEXT.scene.frame_end) // 2)
         yield from self.take_picture("dance")
@@ -154,12 +152,13 @@ class Tour:
         drag.end()
         require(not drag.describe(), f"the pelvis was held: {drag.describe()}")
         lowered = find_module("pose_writer").read_pose(body)
-        scene.frame_set(1 + round(scene.render.fps))
+        last = 1 + SECONDS * round(scene.render.fps)
+        scene.frame_set(last)
         find_module("pose_writer").restore_pose(body, lowered)
         with view_override():
             OPERATORS.exciting_dance.key_posture()
         places = []
-        for frame in range(1, 2 + round(scene.render.fps)):
+        for frame in range(1, last + 1):
             scene.frame_set(frame)
             turns, origins = timeline.evaluated_links(CONTEXT.evaluated_depsgraph_get(), body, rig)
             for sole in rig.soles:
@@ -168,7 +167,16 @@ class Tour:
         count = len(rig.soles)
         slip = max(abs(place - places[number % count]).max() for number, place in enumerate(places))
         require(slip <= SLIP, f"a sole moves by {1e3 * slip:.2f} mm between the postures")
+        yield from self.wait_for_check(live)
         yield from self.take_picture("lowered")
+
+    def wait_for_check(self, live: Any) -> Iterator[float]:
+        """Wait until the live check has checked all frames."""
+        yield SETTLING_TIME
+        stop = time.monotonic() + JOB_TIMEOUT
+        while not (live.session.results is not None and live.session.results.done):
+            require(time.monotonic() < stop, "the live check did not end")
+            yield 1.0
 
     def open_tab(self) -> Any:
         """The sidebar of the 3D view."""
