@@ -55,7 +55,7 @@ def key_inbetweens(session: CheckSession, frame: float) -> str:
         frame: of a posture.
 
     Returns:
-        why keys are missing; empty if none are.
+        why keys are missing or let soles slide; empty otherwise.
 
     Raises:
         InvalidValue: the rig is damaged or scaled.
@@ -84,7 +84,8 @@ def _key_span(session: CheckSession, scene: bpy.types.Scene, body: bpy.types.Obj
     translations = np.stack([posture.translations for posture in receiver.postures])
     frames = frames_at(scene, sampled.times[1:-1])
     _write_keys(body, sampled.rig, frames, rotations, translations)
-    return ""
+    missed = sum(not posture.converged for posture in receiver.postures)
+    return f"in {missed} of {len(frames)} frames they cannot stay in place" if missed else ""
 
 
 def sliding_soles(sampled: SceneTimeline) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ Report = Callable[[float, str], None]
 
 
 class Stop:
-    """Whether a signal asked this process to stop rendering; what is rendered by then is kept.
+    """Whether a signal requested that this process stop rendering; what is rendered by then is kept.
 
     Attributes:
         requested: whether one did.

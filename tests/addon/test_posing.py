@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from addon.live.responses import Response, parse_response  # noqa: E402
 from addon.live.session import CheckSession  # noqa: E402
 from addon.pose_writer import PoseWriter, read_pose, restore_pose, show_frame  # noqa: E402
 from addon.posing.drag import PoseDrag  # noqa: E402
-from addon.posing.inbetweens import key_inbetweens  # noqa: E402
+from addon.posing.inbetweens import PostureReceiver, key_inbetweens  # noqa: E402
 from addon.posing.mouse_target import MouseTarget  # noqa: E402
 from addon.posing.pins import handle_point, handle_points, pinned_points, toggle_pin  # noqa: E402
 from addon.solver_api import errors, find_handles  # noqa: E402
@@ -407,3 +408,18 @@ def test_a_pose_of_another_rig_moves_only_bones_of_the_same_name(session: CheckS
     assert drag.posture is not None or drag.problem
     drag.cancel()
     assert rig_of(lifted) == RIG
+
+
+def test_soles_that_cannot_stay_are_reported(session: CheckSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Postures that could not be fitted are keyed as near as they came, and the message counts them."""
+    key_two_postures(session, between=False)
+    take = PostureReceiver.add_response
+
+    def miss(self: PostureReceiver, response: Response) -> bool:
+        posture = response.posture
+        if posture is not None and len(self.postures) < 2:
+            response = replace(response, posture=replace(posture, converged=False))
+        return take(self, response)
+
+    monkeypatch.setattr(PostureReceiver, "add_response", miss)
+    assert key_inbetweens(session, 21.0) == "in 2 of 19 frames they cannot stay in place"

@@ -12,7 +12,7 @@ import pytest
 from solver.cli import OK, find_verbs, main
 from solver.cli.completion import SCRIPTS
 
-ASKED = {
+COMPLETIONS = {
     "exciting-dance ident": {"identify", "identify-fixed-base"},
     "exciting-dance identify --meth": {"--method"},
     "exciting-dance identify --method c": {"consistent", "constrained"},
@@ -42,7 +42,7 @@ def test_every_verb_and_its_options_are_in_the_script(shell: str, capsys: pytest
     assert len(text) < 100_000
 
 
-@pytest.mark.parametrize(("line", "wanted"), ASKED.items())
+@pytest.mark.parametrize(("line", "wanted"), COMPLETIONS.items())
 @pytest.mark.parametrize("shell", ["bash", "fish"])
 def test_shells_complete(
     shell: str, line: str, wanted: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]

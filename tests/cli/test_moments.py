@@ -73,9 +73,9 @@ def test_wrong_input_is_one_line(study: Path, tmp_path: Path, capsys: pytest.Cap
         ((study, "--trial", "walk"), "Known: dance"),
     ):
         assert run(*words, "--output", output) == 2
-        told = capsys.readouterr().err
-        assert said in told
-        assert "Traceback" not in told
+        printed = capsys.readouterr().err
+        assert said in printed
+        assert "Traceback" not in printed
         assert not output.exists()
 
 
@@ -87,7 +87,7 @@ def test_a_trial_without_forces_is_refused(
     folder = tmp_path / "tracked"
     solver.write_study(folder, solver.track(bare, robot.rig))
     assert run(folder, "--trial", "dance", "--output", tmp_path / "out") == 2
-    told = capsys.readouterr().err
-    assert "dance: no forces" in told
-    assert "Identify with force files" in told
+    printed = capsys.readouterr().err
+    assert "dance: no forces" in printed
+    assert "Identify with force files" in printed
     assert not (tmp_path / "out").exists()
