@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -62,12 +63,19 @@ def mixed_rig(seed: int = 0) -> Rig:
     return _random_bodies("mixed joints", kinds, generator)
 
 
-def every_joint_rig(seed: int = 0) -> Rig:
-    """A random tree, listed depth first, with two joints of every kind at random places, with random bodies."""
+def every_joint_rig(seed: int = 0, *, without: Sequence[str] = ()) -> Rig:
+    """A random tree, listed depth first, with two joints of every kind at random places, with random bodies.
+
+    Args:
+        seed: of the random numbers.
+        without: kinds of joints that it does not have.
+    """
     generator = np.random.default_rng(seed)
     kinds: list[tuple[str, str, int, np.ndarray]] = [("root", "free", -1, np.zeros((0, 3)))]
     path = [0]
-    for number, kind in enumerate(generator.permutation([*list(KINDS)[1:]] * 2), start=1):
+    for number, kind in enumerate(
+        generator.permutation([kind for kind in list(KINDS)[1:] if kind not in without] * 2), start=1
+    ):
         axes = np.linalg.qr(generator.standard_normal((3, 3)))[0][: KINDS[kind][2]]
         if len(axes) == 1 and generator.random() < 0.4:
             axes = UNIT[[generator.integers(3)]]
@@ -75,6 +83,20 @@ def every_joint_rig(seed: int = 0) -> Rig:
         kinds.append((f"{kind} {number}", str(kind), path[-1], axes))
         path.append(number)
     return _random_bodies("every joint", kinds, generator)
+
+
+def breadth_first_order(rig: Rig) -> np.ndarray:
+    """Numbers (L,) of a rig's links, those nearer to the root first."""
+    return np.argsort([len(rig.path(k)) for k in range(len(rig.links))], kind="stable")
+
+
+def list_breadth_first(rig: Rig) -> Rig:
+    """The same tree with its links in the order of `breadth_first_order`; without limits."""
+    order = breadth_first_order(rig)
+    number = {-1: -1, **{int(old): new for new, old in enumerate(order)}}
+    joints = tuple(replace(rig.joints[k], parent=number[rig.joints[k].parent]) for k in order)
+    links = tuple(rig.links[k] for k in order)
+    return rig_of(joints, InertialParameters(links, rig.prior.values[order]), rig.name)
 
 
 def _random_bodies(

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..inertials import PER_LINK
 from ..joints import ROOT_NV
+from . import numpy_frames
 from .pinocchio_loader import pin
 from .pinocchio_memory import POSE_SIZE, TWIST_SIZE, link_views
 from .pinocchio_model import Model, data_of
@@ -46,6 +47,7 @@ class FrameDynamics:
     def __init__(self, model: Model) -> None:
         self._model, self._data = model, data_of(model)
         self._views = link_views(self._data, model.njoints)
+        self._substitute = None if model.substitute is None else numpy_frames.FrameDynamics(model.substitute)
 
     def poses(self, q: np.ndarray) -> np.ndarray:
         """Poses at configurations (N, nq)."""
@@ -108,6 +110,8 @@ class FrameDynamics:
 
     def centre_of_mass_jacobians(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Centre of mass (N, 3) [m], world, and its Jacobian (N, 3, nv)."""
+        if self._substitute is not None:
+            return self._substitute.centre_of_mass_jacobians(q)
         model, data = self._model, self._data
         coms, jacobians = np.empty((len(q), 3)), np.empty((len(q), 3, model.nv))
         for frame in range(len(q)):
@@ -134,6 +138,8 @@ class FrameDynamics:
 
         Columns of the derivatives are tangent coordinates. Axes are in world axes, about the world origin.
         """
+        if self._substitute is not None:
+            return self._substitute.inverse_dynamics_derivatives(q, v, a)
         model, data = self._model, self._data
         forces, axes = np.empty((len(q), model.nv)), np.empty((len(q), TWIST_SIZE, model.nv))
         derivatives = np.empty((3, len(q), model.nv, model.nv))
@@ -146,6 +152,8 @@ class FrameDynamics:
 
     def root_force_derivatives(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The root's generalised force (N, 6) and its derivatives (N, 6, 3, nv) by q, v and a."""
+        if self._substitute is not None:
+            return self._substitute.root_force_derivatives(q, v, a)
         model, data = self._model, self._data
         derivatives, forces = np.empty((len(q), ROOT_NV, 3, model.nv)), np.empty((len(q), ROOT_NV))
         for frame in range(len(q)):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
 
 from ..errors import InvalidValue
 from ..inertials import INERTIA, MASS, InertialParameters, symmetric_matrix
 from ..joints import Joint, Limits
+from . import numpy_model
 from .pinocchio_loader import pin
 
-Model: TypeAlias = pin.Model
 ALIGNED = {
     "revolute": (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ),
     "continuous": (pin.JointModelRUBX, pin.JointModelRUBY, pin.JointModelRUBZ),
@@ -34,10 +33,27 @@ LARGEST = 256
 """Largest number of degrees of freedom: Pinocchio's data grow with its cube, to 0.8 GB, and exist several times."""
 
 
+class Model(pin.Model):
+    """Pinocchio's model of a rig: joint k + 1 moves link k.
+
+    Attributes:
+        is_depth_first: whether each link is listed with its descendants right behind it. Pinocchio's mass matrix,
+            Jacobian of the centre of mass and derivatives of the inverse dynamics are wrong where it is not.
+        substitute: the NumPy engine's model where Pinocchio's derivatives are wrong, which they also are for universal
+            joints, whose axes turn with their own coordinates; else None.
+    """
+
+    is_depth_first: bool
+    substitute: numpy_model.Model | None
+
+
 def build_model(name: str, joints: Sequence[Joint], prior: InertialParameters, limits: Limits) -> Model:
-    """Pinocchio's model of a rig: joint k + 1 moves link k; inertia and body frame are in the link's frame."""
-    model = pin.Model()
+    """The model of a rig; inertia and body frame are in the link's frame."""
+    model = Model()
     model.name = name
+    model.is_depth_first = _is_depth_first([joint.parent for joint in joints])
+    exact = model.is_depth_first and all(joint.kind != "universal" for joint in joints)
+    model.substitute = None if exact else numpy_model.build_model(name, joints, prior, limits)
     for link, joint in zip(prior.links, joints, strict=True):
         placement = pin.SE3(np.array(joint.rotation), np.array(joint.position))
         index = model.addJoint(joint.parent + 1, _joint_model(joint), placement, joint.name)
@@ -61,6 +77,18 @@ def data_of(model: Model) -> pin.Data:
         problem = f"{model.name!r} has {model.nv} degrees of freedom: its dynamics would need gigabytes of memory"
         raise InvalidValue(f"{problem}; fix joints that hardly move until at most {LARGEST} degrees of freedom remain")
     return model.createData()
+
+
+def _is_depth_first(parents: Sequence[int]) -> bool:
+    """Whether the parent of each joint is the joint before it or one that carries that."""
+    path: list[int] = []
+    for number, parent in enumerate(parents):
+        while path and path[-1] != parent:
+            path.pop()
+        if parent >= 0 and not path:
+            return False
+        path.append(number)
+    return True
 
 
 def _joint_model(joint: Joint) -> pin.JointModel:

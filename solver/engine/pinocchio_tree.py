@@ -92,6 +92,7 @@ class LoadedTree(PosedTree):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model, movable=True)
+        self._is_depth_first = model.is_depth_first
         model = self._model
         model.gravity = pin.Motion.Zero()
         for joint in range(model.njoints):
@@ -128,6 +129,9 @@ class LoadedTree(PosedTree):
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         """(nv, nv) mass matrix with rotor inertias."""
+        if not self._is_depth_first:
+            columns = [pin.rnea(self._model, self._data, q, self._still, each) for each in np.eye(len(self._still))]
+            return 0.5 * (np.array(columns) + np.transpose(columns))
         half = pin.crba(self._model, self._data, q) * self._half  # only what lies above the diagonal is written
         return half + half.T
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,15 +15,31 @@ from solver.errors import InvalidValue
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.so3 import exp
-from tests.random_motion import every_joint_rig, humanoid_rig, mixed_rig, random_motion
+from tests.random_motion import (
+    breadth_first_order,
+    every_joint_rig,
+    humanoid_rig,
+    list_breadth_first,
+    mixed_rig,
+    random_motion,
+)
 
 FRAMES = 300
 """More than one piece of the NumPy engine."""
 VALUE_ERROR = 1e-9
 STEP = 1e-6
 
+
+def breadth_first_tree(seed: int, *, without: Sequence[str] = ()) -> Rig:
+    """A random tree whose links are not listed depth first."""
+    return list_breadth_first(every_joint_rig(seed, without=without))
+
+
 RIGS: dict[str, Callable[[], Rig]] = {
     **{f"tree {seed}": partial(every_joint_rig, seed) for seed in range(6)},
+    **{f"tree {seed}, breadth first": partial(breadth_first_tree, seed) for seed in range(3)},
+    "tree without universal joints": partial(every_joint_rig, 7, without=("universal",)),
+    "the same, breadth first": partial(breadth_first_tree, 7, without=("universal",)),
     "mixed": mixed_rig,
     "humanoid": humanoid_rig,
     "person": lambda: human(1.75, 70.0, "female"),
@@ -48,11 +64,6 @@ def rig(request: pytest.FixtureRequest) -> Rig:
 def needs_pinocchio() -> None:
     if engine.NAME != "pinocchio":
         pytest.skip("there is no first engine here")
-
-
-def is_depth_first(rig: Rig) -> bool:
-    """Whether each link is listed with its descendants behind it, as some of Pinocchio's algorithms expect."""
-    return all((np.diff(np.flatnonzero(row)) == 1).all() for row in rig.descendants)
 
 
 def assert_same(found: object, expected: object) -> None:
@@ -104,8 +115,6 @@ def test_frames_are_those_of_the_first_engine(rig: Rig, name: str) -> None:
     needs_pinocchio()
     motion = random_motion(rig, FRAMES)
     states = (motion.q, motion.v, motion.a) if name in TAKES_MOTION else (motion.q,)
-    if name == "centre_of_mass_jacobians" and not is_depth_first(rig):
-        pytest.skip("Pinocchio expects links listed depth first")
     found, expected = (
         getattr(dynamics, name)(*states)
         for dynamics in (numpy_frames.FrameDynamics(model_of(rig)), engine.FrameDynamics(rig.model))
@@ -117,10 +126,8 @@ TAKES_MOTION = {"motions", "inverse_dynamics", "root_wrenches", "joint_force_reg
 
 
 def test_derivatives_are_those_of_the_first_engine(rig: Rig) -> None:
-    """Of the inverse dynamics, where Pinocchio's hold: links listed depth first, no universal joint."""
+    """Of the inverse dynamics."""
     needs_pinocchio()
-    if not is_depth_first(rig) or any(joint.kind == "universal" for joint in rig.joints):
-        pytest.skip("Pinocchio's derivatives do not hold for this rig")
     motion = random_motion(rig, 20)
     states = motion.q, motion.v, motion.a
     ours, theirs = numpy_frames.FrameDynamics(model_of(rig)), engine.FrameDynamics(rig.model)
@@ -128,13 +135,26 @@ def test_derivatives_are_those_of_the_first_engine(rig: Rig) -> None:
     assert_same(ours.root_force_derivatives(*states), theirs.root_force_derivatives(*states))
 
 
-def test_derivatives_are_differences(rig: Rig) -> None:
+@pytest.mark.parametrize("name", engine.ENGINES)
+def test_derivatives_are_differences(rig: Rig, name: str) -> None:
     """Derivatives of the inverse dynamics by tangent coordinates, velocities and accelerations, for any rig."""
-    model, motion = model_of(rig), random_motion(rig, 2)
-    dynamics = numpy_frames.FrameDynamics(model)
+    if name == "pinocchio":
+        needs_pinocchio()
+    steps: Any
+    frames: Any
+    model: Any
+    steps, frames, model = (
+        (numpy_configurations.integrate, numpy_frames.FrameDynamics, model_of(rig))
+        if name == "numpy"
+        else (engine.integrate, engine.FrameDynamics, rig.model)
+    )
+    dynamics, motion = frames(model), random_motion(rig, 2)
     states = motion.q, motion.v, motion.a
     _, found, _ = dynamics.inverse_dynamics_derivatives(*states)
     _, root = dynamics.root_force_derivatives(*states)
+    coms, jacobians = dynamics.centre_of_mass_jacobians(motion.q)
+    np.testing.assert_allclose(coms, dynamics.centres_of_mass(motion.q), atol=1e-12)
+    moved_coms = np.empty(jacobians.shape)
     for order in range(3):
         expected = np.empty(found[order].shape)
         for column in range(rig.nv):
@@ -142,12 +162,15 @@ def test_derivatives_are_differences(rig: Rig) -> None:
             for sign in (1.0, -1.0):
                 way = sign * STEP * np.eye(rig.nv)[column]
                 moved = list(states)
-                moved[order] = numpy_configurations.integrate(model, motion.q, way) if not order else moved[order] + way
-                sides.append(dynamics.inverse_dynamics(*moved)[1])
-            expected[:, :, column] = (sides[0] - sides[1]) / (2.0 * STEP)
+                moved[order] = steps(model, motion.q, way) if not order else moved[order] + way
+                sides.append((dynamics.inverse_dynamics(*moved)[1], dynamics.centres_of_mass(moved[0])))
+            expected[:, :, column] = (sides[0][0] - sides[1][0]) / (2.0 * STEP)
+            if not order:
+                moved_coms[:, :, column] = (sides[0][1] - sides[1][1]) / (2.0 * STEP)
         scale = max(1.0, float(np.abs(expected).max()))
         np.testing.assert_allclose(found[order], expected, atol=1e-7 * scale)
         np.testing.assert_allclose(root[:, :, order], expected[:, :6], atol=1e-7 * scale)
+    np.testing.assert_allclose(jacobians, moved_coms, atol=1e-8)
 
 
 def test_one_configuration_is_that_of_the_first_engine(rig: Rig) -> None:
@@ -174,8 +197,7 @@ def test_one_configuration_is_that_of_the_first_engine(rig: Rig) -> None:
         found = [np.array(tree.rotations), np.array(tree.positions), np.array(tree.jacobian)]
         found += [*tree.pose_error(links - 1, *target), *tree.local_poses(some), *tree.evaluate_batch(q)]
         found += [tree.accelerations(q[1], torques), tree.generalised_forces(q[1])]
-        if is_depth_first(rig):
-            found.append(tree.mass_matrix(q[1]))
+        found.append(tree.mass_matrix(q[1]))
         results.append(tuple(np.array(each) for each in found))
     assert_same(*results)
 
@@ -191,23 +213,22 @@ def test_the_mass_matrix_maps_accelerations_to_torques(rig: Rig) -> None:
     np.testing.assert_array_equal(matrix, matrix.T)
 
 
-def test_bodies_sorted_by_depth_keep_the_rigs_order() -> None:
-    """Links listed in another order give the same poses, link by link."""
+def test_the_order_of_links_changes_nothing_else() -> None:
+    """Links listed in another order give the same poses and derivatives, link by link, on the engine in use."""
     rig = every_joint_rig(1)
-    order = np.argsort([len(rig.path(k)) for k in range(len(rig.links))], kind="stable")
-    number = {-1: -1, **{int(old): new for new, old in enumerate(order)}}
-    joints = tuple(replace(rig.joints[k], parent=number[rig.joints[k].parent]) for k in order)
-    links = tuple(rig.links[k] for k in order)
-    other = replace(rig, joints=joints, links=links, prior=type(rig.prior)(links, rig.prior.values[order]))
-    step = np.random.default_rng(6).standard_normal(rig.nv)
-    moved = np.concatenate([step[rig.v_slices[k]] for k in order])
-    poses = []
-    for one, by in ((rig, step), (other, moved)):
-        model = model_of(one)
-        q = numpy_configurations.integrate(model, one.neutral, by)
-        poses.append(numpy_frames.FrameDynamics(model).poses(q[None])[0])
-    assert links != rig.links
-    np.testing.assert_allclose(poses[1], poses[0][order], atol=1e-14)
+    other, order = list_breadth_first(rig), breadth_first_order(rig)
+    assert other.links != rig.links
+    columns = np.concatenate([np.arange(rig.nv)[rig.v_slices[k]] for k in order])
+    rows = 0.5 * np.random.default_rng(6).standard_normal((3, rig.nv))
+    found = []
+    for one, (by, v, a) in ((rig, rows), (other, rows[:, columns])):
+        q = engine.integrate(one.model, one.neutral, by)[None]
+        dynamics = engine.FrameDynamics(one.model)
+        forces, derivatives, _ = dynamics.inverse_dynamics_derivatives(q, v[None], a[None])
+        found.append((dynamics.poses(q)[0], forces[0], derivatives[:, 0], dynamics.centre_of_mass_jacobians(q)[1][0]))
+    (poses, forces, derivatives, jacobian), moved = found
+    expected = poses[order], forces[columns], derivatives[:, columns][:, :, columns], jacobian[:, columns]
+    assert_same(moved, expected)
 
 
 def test_an_unknown_engine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
