@@ -21,7 +21,6 @@ import scipy.linalg
 from benchmarks.peak import peak_memory
 from benchmarks.reference import reference_line, to_ordinary
 from solver.dynamics import integrate, predicted_wrench, regressor_pieces
-from solver.engine.pinocchio_loader import pin
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_parameters import base_parameters
 from solver.identification.regression import Regression
@@ -98,6 +97,8 @@ def time_accumulation(rig: Rig, trial: Trial, frames: int, base: str) -> tuple[f
 
 def time_peer(rig: Rig, trial: Trial, frames: int) -> tuple[float, np.ndarray]:
     """Seconds of the plain loop that stacks all rows of the root link and factors them once, and its factor."""
+    from solver.engine.pinocchio_loader import pin  # the peer, whichever engine computes
+
     data = rig.model.createData()
     rows, wrenches = [], []
     start = time.perf_counter()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solver.dynamics.mechanics import moving_coordinates
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics.workspace import Workspace
 from solver.rig import ROOT_NV, Rig
 
 from .mjcf import Layout
@@ -41,12 +41,15 @@ def stiffnesses(rig: Rig, intended: Plan, options: PlayOptions) -> np.ndarray:
 
 def _moved_inertia(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(nv - 6,) [kg m^2] beyond each joint coordinate, and of all the rest, at a posture (nq,)."""
-    model, data = rig.model, rig.model.createData()
-    jacobian = pin.computeJointJacobians(model, data, q)
-    bodies = [data.oMi[joint].act(model.inertias[joint]) for joint in range(1, model.njoints)]
+    workspace = Workspace(rig)
+    workspace.update_kinematics(q)
+    turns, prior = workspace.rotations, rig.prior
+    linear, angular = workspace.jacobian.T[:, :3], workspace.jacobian.T[:, 3:]  # (nv, 3) at the world's origin
+    centres = (turns @ prior.coms[:, :, None])[:, :, 0] + workspace.positions
+    inertias = turns @ prior.inertias_at_com @ turns.transpose(0, 2, 1)
+    speeds = linear[:, None] + np.cross(angular[:, None], centres)  # (nv, L, 3) of every link, as if it moved with all
+    energies = prior.masses * (speeds * speeds).sum(axis=2) + np.einsum("ci,lij,cj->cl", angular, inertias, angular)
     chains = np.array([moving_coordinates(rig, link) for link in rig.links])  # (L, nv): coordinates that move each link
-    twists = [pin.Motion(column.copy()) for column in jacobian.T]
-    energies = np.array([[body.vtiv(twist) for body in bodies] for twist in twists])  # (nv, L)
     beyond = np.where(chains.T, energies, 0.0).sum(axis=1)
     return beyond[ROOT_NV:], (energies.sum(axis=1) - beyond)[ROOT_NV:]
 

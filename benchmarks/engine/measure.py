@@ -141,8 +141,7 @@ def _tracking(rig: Rig, intended: Plan, performance: Performance) -> float:
     same = np.abs(times[place] - performance.motion.times) < 1e-6
     wanted, reached = intended.motion.q[place[same]], performance.motion.q[same]
     worst = 0.0
-    for joint in list(rig.model.joints)[2:]:
-        span = slice(joint.idx_q, joint.idx_q + joint.nq)
+    for joint, span in list(zip(rig.joints, rig.q_slices))[1:]:
         if joint.nq == joint.nv:
             errors = np.abs(wanted[:, span] - reached[:, span])
         else:

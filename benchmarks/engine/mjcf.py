@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solver.engine.pinocchio_loader import pin
 from solver.errors import InvalidValue
-from solver.inertials import InertialParameters
+from solver.inertials import GRAVITY, InertialParameters
 from solver.rig import Rig
+from solver.so3 import to_matrix, to_quaternion
 
 CORNER = 0.02
 """Radius of the ball under each sole corner, as a share of the sole's longest side; its lowest point is the corner."""
@@ -68,20 +68,20 @@ class Layout:
     def qvel(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """MuJoCo's velocities (nv,) of one frame: the root's linear one is turned to world axes."""
         world = np.array(v, float)
-        world[:3] = _root_rotation(q) @ world[:3]
+        world[:3] = to_matrix(q[3:7]) @ world[:3]
         return world[self.v]
 
     def velocity(self, q: np.ndarray, qvel: np.ndarray) -> np.ndarray:
         """Velocity (nv,) in Pinocchio's convention of one frame."""
         v = np.empty_like(qvel)
         v[self.v] = qvel
-        v[:3] = _root_rotation(q).T @ v[:3]
+        v[:3] = to_matrix(q[3:7]).T @ v[:3]
         return v
 
     def qacc(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """MuJoCo's accelerations (nv,) of one frame: d/dt (R v) = R (a + omega x v) for the root."""
         world = np.array(a, float)
-        world[:3] = _root_rotation(q) @ (world[:3] + np.cross(v[3:6], v[:3]))
+        world[:3] = to_matrix(q[3:7]) @ (world[:3] + np.cross(v[3:6], v[:3]))
         return world[self.v]
 
     def force(self, q: np.ndarray, qfrc: np.ndarray) -> np.ndarray:
@@ -98,18 +98,17 @@ def layout(rig: Rig) -> Layout:
     q: list[int] = []
     v: list[int] = []
     balls = []
-    for joint in _depth_first(rig):
-        entry = rig.model.joints[joint]
-        kind = _kind(rig, joint)
+    for link in _depth_first(rig):
+        own, moves = rig.q_slices[link], rig.v_slices[link]
+        kind = _kind(rig, link)
         if kind == "free":
             q += [0, 1, 2, 6, 3, 4, 5]
         elif kind == "ball":
-            at = entry.idx_q
-            q += [at + 3, at, at + 1, at + 2]
-            balls.append(int(entry.idx_v))
+            q += [own.start + 3, own.start, own.start + 1, own.start + 2]
+            balls.append(moves.start)
         else:
-            q += range(entry.idx_q, entry.idx_q + entry.nq)
-        v += range(entry.idx_v, entry.idx_v + entry.nv)
+            q += range(own.start, own.stop)
+        v += range(moves.start, moves.stop)
     return Layout(np.array(q), np.array(v), tuple(sorted(balls)), rig.links)
 
 
@@ -142,10 +141,10 @@ def mjcf(
     ground = Ground() if ground is None else ground
     parameters = rig.prior if inertials is None else inertials
     _require_physical(rig, parameters)
-    root = ET.Element("mujoco", model=rig.model.name or "rig")
+    root = ET.Element("mujoco", model=rig.name or "rig")
     # a rig's frames are link frames and its angles radians; inertials are written, never taken from shapes
     ET.SubElement(root, "compiler", angle="radian", autolimits="false", inertiafromgeom="false")
-    option = ET.SubElement(root, "option", timestep=_text([timestep]), gravity=_text(rig.model.gravity.linear),
+    option = ET.SubElement(root, "option", timestep=_text([timestep]), gravity=_text([0.0, 0.0, -GRAVITY]),
                            integrator="implicitfast", cone="elliptic", impratio=_text([ground.grip]))  # fmt: skip
     option.set("iterations", "50")
     option.set("tolerance", "1e-10")
@@ -153,9 +152,9 @@ def mjcf(
     if contacts:
         plane = {"name": FLOOR, "type": "plane", "size": "0 0 1", "pos": _text([0.0, 0.0, height])}
         ET.SubElement(world, "geom", plane | {"contype": "1", "conaffinity": "0"} | _touch(ground))
-    elements: dict[int, ET.Element] = {0: world}
-    for joint in _depth_first(rig):
-        elements[joint] = _body(rig, joint, parameters, elements[int(rig.model.parents[joint])])
+    elements: dict[int, ET.Element] = {-1: world}
+    for link in _depth_first(rig):
+        elements[link] = _body(rig, link, parameters, elements[rig.parents[link]])
     if contacts:
         _soles(rig, elements, ground)
     ET.indent(root)
@@ -169,22 +168,20 @@ def sole_geoms(rig: Rig) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _body(rig: Rig, joint: int, parameters: InertialParameters, parent: ET.Element) -> ET.Element:
-    name = rig.links[joint - 1]
-    placement = rig.model.jointPlacements[joint]
-    body = ET.SubElement(parent, "body", name=name, pos=_text(placement.translation), quat=_quat(placement.rotation))
-    row = joint - 1
-    inertia = parameters.inertias_at_com[row]
+def _body(rig: Rig, link: int, parameters: InertialParameters, parent: ET.Element) -> ET.Element:
+    name, joint = rig.links[link], rig.joints[link]
+    body = ET.SubElement(parent, "body", name=name, pos=_text(joint.position), quat=_quat(joint.rotation))
+    inertia = parameters.inertias_at_com[link]
     six = [inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
-    ET.SubElement(body, "inertial", pos=_text(parameters.coms[row]), mass=_text([parameters.masses[row]]),
+    ET.SubElement(body, "inertial", pos=_text(parameters.coms[link]), mass=_text([parameters.masses[link]]),
                   fullinertia=_text(six))  # fmt: skip
-    kind = _kind(rig, joint)
+    kind = _kind(rig, link)
     if kind == "free":
         ET.SubElement(body, "freejoint", name=ROOT_JOINT)
     elif kind == "ball":
         ET.SubElement(body, "joint", name=name, type="ball")
     else:
-        for number, axis in enumerate(_axes(rig, joint)):
+        for number, axis in enumerate(joint.axes):
             ET.SubElement(body, "joint", name=f"{name} {number}" if number else name, type=kind, axis=_text(axis))
     return body
 
@@ -200,7 +197,7 @@ def _soles(rig: Rig, elements: dict[int, ET.Element], ground: Ground) -> None:
         for name, corner in zip(names, patch.vertices):
             ball = {"name": name, "type": "sphere", "size": _text([radius]), "pos": _text(corner + radius * inwards)}
             silent = {"contype": "0", "conaffinity": "1", "mass": "0"}
-            ET.SubElement(elements[rig.joint(patch.link)], "geom", ball | silent | _touch(ground))
+            ET.SubElement(elements[rig.index(patch.link)], "geom", ball | silent | _touch(ground))
 
 
 def _touch(ground: Ground) -> dict[str, str]:
@@ -223,50 +220,33 @@ def _require_physical(rig: Rig, parameters: InertialParameters) -> None:
             )
 
 
-def _kind(rig: Rig, joint: int) -> str:
-    entry = rig.model.joints[joint]
-    name = entry.shortname()
-    if name == "JointModelFreeFlyer":
-        return "free"
-    if name == "JointModelSpherical":
-        return "ball"
-    if entry.nq == entry.nv == 1:
-        return "slide" if name.startswith("JointModelP") else "hinge"
-    if name == "JointModelUniversal":
-        return "hinge"
-    raise InvalidValue(f"joint {rig.model.names[joint]!r} of rig {rig.name!r} is a {name}: MuJoCo has no equal of it")
+KINDS = {"free": "free", "spherical": "ball", "revolute": "hinge", "universal": "hinge", "prismatic": "slide"}
+"""MuJoCo's names of the kinds of joints."""
 
 
-def _axes(rig: Rig, joint: int) -> np.ndarray:
-    """Axes (k, 3) at zero in the link's frame of a joint of hinges, or of one slide."""
-    data = rig.model.createData()
-    pin.computeJointJacobians(rig.model, data, rig.neutral)
-    entry = rig.model.joints[joint]
-    own = pin.getJointJacobian(rig.model, data, joint, pin.LOCAL)[:, entry.idx_v : entry.idx_v + entry.nv]
-    return own[:3].T if _kind(rig, joint) == "slide" else own[3:].T
+def _kind(rig: Rig, link: int) -> str:
+    joint = rig.joints[link]
+    if joint.kind not in KINDS:
+        raise InvalidValue(f"joint {joint.name!r} of rig {rig.name!r} is {joint.kind}: MuJoCo has no equal of it")
+    return KINDS[joint.kind]
 
 
 def _depth_first(rig: Rig) -> list[int]:
-    """Joints in the order in which MuJoCo numbers nested bodies: each with all its descendants before its sibling."""
-    parents = list(rig.model.parents)
-    children: dict[int, list[int]] = {joint: [] for joint in range(rig.model.njoints)}
-    for joint in range(1, rig.model.njoints):
-        children[int(parents[joint])].append(joint)
+    """Links in the order in which MuJoCo numbers nested bodies: each with all its descendants before its sibling."""
+    children: dict[int, list[int]] = {link: [] for link in range(len(rig.links))}
+    for link, parent in enumerate(rig.parents[1:], start=1):
+        children[parent].append(link)
     order: list[int] = []
-    waiting = [1]
+    waiting = [0]
     while waiting:
-        joint = waiting.pop()
-        order.append(joint)
-        waiting += reversed(children[joint])
+        link = waiting.pop()
+        order.append(link)
+        waiting += reversed(children[link])
     return order
 
 
-def _root_rotation(q: np.ndarray) -> np.ndarray:
-    return pin.Quaternion(np.array(q[3:7], float)).matrix()
-
-
 def _quat(rotation: np.ndarray) -> str:
-    x, y, z, w = pin.Quaternion(np.array(rotation)).coeffs()
+    x, y, z, w = to_quaternion(rotation)
     return _text([w, x, y, z])
 
 

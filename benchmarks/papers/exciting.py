@@ -17,11 +17,14 @@ from scipy.linalg import solve_banded
 
 from solver.demo.motions import MotionAmplitudes
 from solver.dynamics import com_trajectory, predicted_wrench
-from solver.engine.pinocchio_loader import pin
+from solver.dynamics.configurations import difference, integrate
+from solver.dynamics.workspace import Workspace, link_poses
+from solver.engine import FrameDynamics
 from solver.inertials import GRAVITY, InertialParameters
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.signals import smooth_motion
+from solver.so3 import exp, log, to_matrix
 
 STEPS = 3
 """Newton steps a frame; each frame starts from its predecessor."""
@@ -84,26 +87,19 @@ def exciting(rig: Rig, start: np.ndarray, excitation: Excitation, rate: float, s
     """
     generator = np.random.default_rng(seed)
     times = np.arange(0.0, sum(phase.seconds for phase in excitation.phases), 1.0 / rate)
-    model, data = rig.model, rig.model.createData()
     ease = _step(times, 0.0) * (1.0 - _step(times, times[-1] - SHIFT_SECONDS))
     tangent = _tangents(rig, excitation, generator, times, ease)
-    pin.forwardKinematics(model, data, start)
-    stands = [data.oMi[rig.joint(foot)].copy() for foot in excitation.feet]
+    rotations, origins = link_poses(rig, start)
+    feet = [rig.index(foot) for foot in excitation.feet]
     in_air = [_in_air(excitation.phases, foot, times) for foot in excitation.feet]
     kicks = [air[:, None] * _kick(excitation, generator, times) for air in in_air]
-    soles = [_sole(rig, foot, stand) for foot, stand in zip(excitation.feet, stands)]
+    soles = [_sole(rig, foot, rotations[foot], origins[foot]) for foot in feet]
     # a foot in the air carries nothing: the weight goes over to the other one before it is lifted
     carried = [_load_share(excitation.phases, foot, times) for foot in excitation.feet]
     centre = sum(share[:, None] * sole for share, sole in zip(carried, soles))
     centre = centre + excitation.sway * ease[:, None] * _sinusoids(generator, times, 2, excitation.frequencies)
-    wanted = [_posture(model, start, row) for row in tangent]
-    targets = [
-        [
-            pin.SE3(pin.exp3(kick[frame, 3:]) @ stand.rotation, stand.translation + kick[frame, :3])
-            for kick, stand in zip(kicks, stands)
-        ]
-        for frame in range(len(times))
-    ]
+    wanted = [_posture(rig, start, row) for row in tangent]
+    targets = [(exp(kick[:, 3:]) @ rotations[foot], origins[foot] + kick[:, :3]) for kick, foot in zip(kicks, feet)]
     legs = _Legs(rig, excitation)
     motion = legs.follow(times, wanted, start, targets, centre)
     for _ in range(BALANCE_PASSES):
@@ -138,86 +134,92 @@ def _balance(rig: Rig, motion: Motion, centre: np.ndarray) -> np.ndarray:
 def pressure_margin(rig: Rig, motion: Motion, truth: InertialParameters, feet: Sequence[str]) -> float:
     """[m] farthest that the centre of pressure leaves the rectangle around the two feet's joints; negative: inside."""
     pressure = compute_pressure(rig, motion, truth)
-    data = rig.model.createData()
-    pin.forwardKinematics(rig.model, data, motion.q[0])
-    corners = np.vstack(
-        [
-            (contact.vertices @ data.oMi[rig.joint(contact.link)].rotation.T)[:, :2]
-            + data.oMi[rig.joint(contact.link)].translation[:2]
-            for contact in rig.contacts
-            if contact.link in feet
-        ]
-    )
+    rotations, origins = link_poses(rig, motion.q[0])
+    owners = ((patch.vertices, rig.index(patch.link)) for patch in rig.contacts if patch.link in feet)
+    corners = np.vstack([(vertices @ rotations[link].T + origins[link])[:, :2] for vertices, link in owners])
     low, high = corners.min(axis=0), corners.max(axis=0)
     return float(np.maximum(low - pressure, pressure - high).max())
+
+
+Targets = Sequence[tuple[np.ndarray, np.ndarray]]
+"""Axes (N, 3, 3) and origins (N, 3) [m] that each foot should have, world."""
 
 
 class _Legs:
     """Newton's method for legs and the root's horizontal place."""
 
     def __init__(self, rig: Rig, excitation: Excitation) -> None:
-        self.rig, self.model, self.data = rig, rig.model, rig.model.createData()
-        self.feet = [rig.joint(foot) for foot in excitation.feet]
-        spans = [self.model.joints[rig.joint(leg)] for leg in excitation.legs]
-        self.columns = np.concatenate([[0, 1], *(np.arange(j.idx_v, j.idx_v + j.nv) for j in spans)]).astype(int)
-        self.places = np.concatenate([[0, 1], *(np.arange(j.idx_q, j.idx_q + j.nq) for j in spans)]).astype(int)
+        self.rig, self.workspace, self.dynamics = rig, Workspace(rig), FrameDynamics(rig.model)
+        self.feet = [rig.index(foot) for foot in excitation.feet]
+        legs = [rig.index(leg) for leg in excitation.legs]
+        self.columns = np.concatenate([[0, 1], *(np.r_[rig.v_slices[leg]] for leg in legs)]).astype(int)
+        self.places = np.concatenate([[0, 1], *(np.r_[rig.q_slices[leg]] for leg in legs)]).astype(int)
+        moves = np.repeat(rig.descendants, [joint.nv for joint in rig.joints], axis=0).T  # (L, nv)
+        self.moves = moves[self.feet].astype(float)
 
     def follow(
         self,
         times: np.ndarray,
         wanted: Sequence[np.ndarray],
         start: np.ndarray,
-        targets: Sequence[Sequence[pin.SE3]],
+        targets: Targets,
         centre: np.ndarray,
     ) -> Motion:
         """The wanted postures with legs and root moved so that feet and centre of mass are where they should be."""
-        q, result = np.array(start), np.empty((len(times), self.model.nq))
+        q, result = np.array(start), np.empty((len(times), self.rig.nq))
         for frame, posture in enumerate(wanted):
-            q = result[frame] = self.solve(posture, q, start, targets[frame], centre[frame])
+            goals = [(rotations[frame], origins[frame]) for rotations, origins in targets]
+            q = result[frame] = self.solve(posture, q, start, goals, centre[frame])
         return smooth_motion(self.rig, times, result, None)
 
     def solve(
-        self, wanted: np.ndarray, before: np.ndarray, start: np.ndarray, targets: Sequence[pin.SE3], centre: np.ndarray
+        self, wanted: np.ndarray, before: np.ndarray, start: np.ndarray, goals: Targets, centre: np.ndarray
     ) -> np.ndarray:
-        model, data = self.model, self.data
         q = np.array(wanted)
         q[self.places] = before[self.places]
         for _ in range(STEPS):
-            pin.computeJointJacobians(model, data, q)
-            com = pin.jacobianCenterOfMass(model, data, q)[:2]
-            error = [pin.log6(data.oMi[j].actInv(target)).vector for j, target in zip(self.feet, targets)]
-            rows = [pin.getJointJacobian(model, data, j, pin.LOCAL) for j in self.feet]
-            jacobian = np.vstack([*rows, com])
+            jacobian, gap = self.linearise(q, goals, centre)
             # the root's tangent is in its own axes; its place is moved along the world's
-            turn = data.oMi[1].rotation
+            turn = to_matrix(q[3:7])
             jacobian[:, :3] = jacobian[:, :3] @ turn.T
             J = jacobian[:, self.columns]
-            gap = np.concatenate([*error, centre - data.com[0][:2]])
             inverse = J.T @ np.linalg.inv(J @ J.T + DAMPING * np.eye(len(J)))
-            spare = SPARE * pin.difference(model, q, start)[self.columns]
+            spare = SPARE * difference(self.rig, q, start)[self.columns]
             spare[:2] = 0.0
             step = inverse @ gap + spare - inverse @ (J @ spare)
-            full = np.zeros(model.nv)
+            full = np.zeros(self.rig.nv)
             full[self.columns] = step
             full[:3] = turn.T @ full[:3]
-            q = pin.integrate(model, q, full)
+            q = integrate(self.rig, q, full)
         return q
+
+    def linearise(self, q: np.ndarray, goals: Targets, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Jacobian (14, nv) of both feet's poses and of the centre of mass, and what is missing to the goals (14,)."""
+        workspace = self.workspace
+        workspace.update_kinematics(q)
+        com, com_jacobian = self.dynamics.centre_of_mass_jacobians(q[None])
+        rows, gap = [], []
+        for foot, moves, (rotation, origin) in zip(self.feet, self.moves, goals):
+            place, linear, angular = workspace.positions[foot], workspace.jacobian[:3], workspace.jacobian[3:]
+            rows += [(linear + np.cross(angular.T, place).T) * moves, angular * moves]
+            gap += [origin - place, log(rotation @ workspace.rotations[foot].T)]
+        return np.vstack([*rows, com_jacobian[0, :2]]), np.concatenate([*gap, centre - com[0, :2]])
 
 
 def _tangents(
     rig: Rig, excitation: Excitation, generator: np.random.Generator, times: np.ndarray, ease: np.ndarray
 ) -> np.ndarray:
-    model, style = rig.model, excitation.style
-    amplitude, middle = np.zeros(model.nv), np.zeros(model.nv)
+    style = excitation.style
+    amplitude, middle = np.zeros(rig.nv), np.zeros(rig.nv)
     amplitude[:ROOT_NV] = style.root
     for target, entries in ((amplitude, style.joints), (middle, style.centres)):
         for ending, values in entries:
             for link in rig.links:
                 if link.endswith(ending) and link not in excitation.legs:
-                    at = model.joints[rig.joint(link)].idx_v
+                    at = rig.v_slices[rig.index(link)].start
                     target[at : at + len(values)] = values
     middle[2] = -0.5 * style.root[2]
-    waves = _sinusoids(generator, times, model.nv, excitation.frequencies)
+    waves = _sinusoids(generator, times, rig.nv, excitation.frequencies)
     return ease[:, None] * (middle + amplitude * waves)
 
 
@@ -236,8 +238,8 @@ def _kick(excitation: Excitation, generator: np.random.Generator, times: np.ndar
     return excitation.hang + _sinusoids(generator, times, 6, excitation.frequencies) * excitation.kick
 
 
-def _posture(model: pin.Model, start: np.ndarray, tangent: np.ndarray) -> np.ndarray:
-    q = pin.integrate(model, start, np.concatenate([np.zeros(3), tangent[3:]]))
+def _posture(rig: Rig, start: np.ndarray, tangent: np.ndarray) -> np.ndarray:
+    q = integrate(rig, start, np.concatenate([np.zeros(3), tangent[3:]]))
     q[:3] = start[:3] + tangent[:3]
     return q
 
@@ -269,7 +271,7 @@ def _load_share(phases: Sequence[Phase], foot: str, times: np.ndarray) -> np.nda
     return result
 
 
-def _sole(rig: Rig, foot: str, stand: pin.SE3) -> np.ndarray:
+def _sole(rig: Rig, foot: int, rotation: np.ndarray, origin: np.ndarray) -> np.ndarray:
     """Middle of a foot's sole (2,) [m], world."""
-    vertices = np.vstack([contact.vertices for contact in rig.contacts if contact.link == foot])
-    return (stand.rotation @ vertices.mean(axis=0) + stand.translation)[:2]
+    vertices = np.vstack([patch.vertices for patch in rig.contacts if rig.index(patch.link) == foot])
+    return (rotation @ vertices.mean(axis=0) + origin)[:2]

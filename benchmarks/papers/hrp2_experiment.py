@@ -22,7 +22,7 @@ import numpy as np
 from solver.coordinates import joint_coordinates
 from solver.demo.motions import MotionAmplitudes
 from solver.dynamics import predicted_wrench
-from solver.engine.pinocchio_loader import pin
+from solver.engine import FrameDynamics
 from solver.filter_presets import FilterPreset
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.comparison import Comparison, compare
@@ -35,6 +35,7 @@ from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hrp2
 from solver.signals import PRESETS, light_preset, low_pass, resample, settling_time, smooth_motion
+from solver.so3 import exp, to_quaternion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
@@ -206,34 +207,31 @@ def _score(rig: Rig, start: np.ndarray, plan: Excitation, seed: int) -> float:
 
 def _record(robot: Robot, motion: Motion, name: str, seed: int) -> Trial:
     """Sensor data of a motion; both sides of the equations are filtered at 20 Hz, the coordinates less."""
-    rig, model = robot.rig, robot.rig.model
+    rig = robot.rig
     generator = np.random.default_rng((seed, len(name), 22))
     count = len(motion)
     q = np.array(motion.q)
-    q[:, 7:] += ENCODER * generator.standard_normal((count, model.nq - 7))
+    q[:, 7:] += ENCODER * generator.standard_normal((count, rig.nq - 7))
     wander = low_pass(generator.standard_normal((count, 3)), RATE, WANDERING)
     wander *= WANDER / wander.std()
     tilt = wander + ATTITUDE * generator.standard_normal((count, 3))
     wrenches = _foot_wrenches(robot, motion)
     noise = generator.standard_normal(wrenches.shape) * ([FORCE] * 3 + [MOMENT] * 3)
-    data = model.createData()
-    feet = [rig.joint(foot) for foot in FEET]
-    trunk = rig.joint(str(rig.provenance["base_link"]))
-    places, seen = None, np.empty((count, len(FEET), 6))
-    for frame in range(count):
-        pin.forwardKinematics(model, data, motion.q[frame])
-        true_trunk = data.oMi[trunk].rotation.copy()
-        in_feet = [data.oMi[foot].actInv(pin.Force(w)).vector for foot, w in zip(feet, wrenches[frame])]
-        if places is None:
-            places = np.mean([data.oMi[foot].translation for foot in feet], axis=0)
-        pin.forwardKinematics(model, data, q[frame])
-        turn = true_trunk @ pin.exp3(tilt[frame]) @ data.oMi[trunk].rotation.T
-        q[frame, 3:7] = pin.Quaternion(turn @ data.oMi[1].rotation).coeffs()
-        pin.forwardKinematics(model, data, q[frame])
-        q[frame, :3] += places - np.mean([data.oMi[foot].translation for foot in feet], axis=0)
-        pin.forwardKinematics(model, data, q[frame])
-        for k, foot in enumerate(feet):
-            seen[frame, k] = data.oMi[foot].act(pin.Force(in_feet[k] + noise[frame, k])).vector
+    feet, trunk = [rig.index(foot) for foot in FEET], rig.index(str(rig.provenance["base_link"]))
+    true_turns, true_places = _poses(rig, motion.q)
+    turns, _ = _poses(rig, q)
+    turned = true_turns[:, trunk] @ exp(tilt) @ turns[:, trunk].transpose(0, 2, 1)  # of the whole body
+    q[:, 3:7] = to_quaternion(turned @ turns[:, 0])
+    _, places = _poses(rig, q)
+    q[:, :3] += true_places[0, feet].mean(axis=0) - places[:, feet].mean(axis=1)
+    turns, places = _poses(rig, q)
+    seen = np.empty((count, len(FEET), 6))
+    for k, foot in enumerate(feet):  # a sensor measures in its foot's axes, about the foot's origin
+        force, moment = wrenches[:, k, :3], wrenches[:, k, 3:] - np.cross(true_places[:, foot], wrenches[:, k, :3])
+        own = np.concatenate([(true_turns[:, foot].transpose(0, 2, 1) @ part[:, :, None])[:, :, 0]
+                              for part in (force, moment)], axis=1) + noise[:, k]  # fmt: skip
+        force, moment = ((turns[:, foot] @ part[:, :, None])[:, :, 0] for part in (own[:, :3], own[:, 3:]))
+        seen[:, k] = np.concatenate([force, moment + np.cross(places[:, foot], force)], axis=1)
     light = light_preset(PRESET, RATE)
     filtered = smooth_motion(rig, motion.times, q, light)
     measured = resample(_wrenches(motion, seen), filtered.times, light)
@@ -241,6 +239,12 @@ def _record(robot: Robot, motion: Motion, name: str, seed: int) -> Trial:
     counted = np.ones(len(filtered), bool)
     counted[:edge] = counted[-edge:] = False
     return Trial(name, filtered, measured, counted, preset=PRESET)
+
+
+def _poses(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Axes (N, L, 3, 3) and origins (N, L, 3) [m] of the links at configurations (N, nq), world."""
+    poses = FrameDynamics(rig.model).poses(q).reshape(len(q), -1, 4, 3)
+    return poses[:, :, :3].swapaxes(2, 3), poses[:, :, 3]
 
 
 def _foot_wrenches(robot: Robot, motion: Motion) -> np.ndarray:

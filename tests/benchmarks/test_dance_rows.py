@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytest.importorskip("pinocchio", reason="the independent check of dances is by Pinocchio")
 from benchmarks import dance as benchmark
 from benchmarks.figures import jump, named_dances, recorded_dances
 from benchmarks.figures.figure import Figure, FigureStatus

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+pytest.importorskip("pinocchio", reason="the check is by Pinocchio itself")
 from benchmarks.engine.judge import Finding, Judge, Record
 from solver.formats.urdf_writer import write_urdf
 from solver.rigs import hrp2

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from solver import engine
 from solver import termination as stopping
 from solver.errors import BackendError
 from solver.parallel import background_map, parallel_map
@@ -125,6 +126,7 @@ def sharing(tmp_path: Path) -> str:
     return f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import sharing; sharing.main()"
 
 
+@pytest.mark.skipif(engine.NAME != "pinocchio", reason="imports Pinocchio, which is not the engine here")
 def test_ctrl_c_during_a_native_import_does_not_crash() -> None:
     """A stop while Pinocchio registers itself waits for its end, then leaves; no exception passes through it."""
     done = subprocess.run(
