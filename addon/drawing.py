@@ -6,6 +6,7 @@ Colours are sRGB with alpha. Sizes in pixels are for an interface scale of one; 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -32,11 +33,13 @@ ARROW_SLENDERNESS = 0.4
 LINE_WIDTH, BOLD_WIDTH = 1.5, 3.5
 LEGEND_LEFT, LEGEND_BOTTOM, LEGEND_WIDTH, LEGEND_HEIGHT = 24, 40, 16, 200
 """[px] Position and size of a legend."""
+LEGEND_ROOM = 80.0
+"""[px] Width reserved for a legend with its numbers."""
 FONT = 0
 BACKGROUND: Colour = (0.08, 0.08, 0.09, 0.78)
 """Background of text, for legibility over any theme and body."""
-LINE_HEIGHT, LETTER_HEIGHT = 18.0, 12.0
-"""[px] Line spacing and letter height in a text box."""
+LINE_HEIGHT, LETTER_HEIGHT, TEXT_MARGIN = 18.0, 12.0, 38.0
+"""[px] Line spacing, letter height, and width beside the text in a text box."""
 
 
 def interface_scale() -> float:
@@ -163,7 +166,17 @@ def text_box_size(rows: Sequence[tuple[str, Colour, Colour]]) -> tuple[float, fl
     """[px] Width and height that `draw_text_box` needs."""
     size = interface_scale()
     inner = max(text_width(text, LETTER_HEIGHT * size) for text, _, _ in rows)
-    return inner + 38 * size, (LINE_HEIGHT * len(rows) + 12) * size
+    return inner + TEXT_MARGIN * size, (LINE_HEIGHT * len(rows) + 12) * size
+
+
+def wrap_rows(rows: Sequence[tuple[str, Colour, Colour]], width: float) -> list[tuple[str, Colour, Colour]]:
+    """Rows of a text box no wider than a width [px]; only the first line of each has a square."""
+    size, result = interface_scale(), []
+    for text, colour, ink in rows:
+        letters = int(len(text) * (width - TEXT_MARGIN * size) / max(text_width(text, LETTER_HEIGHT * size), 1.0))
+        first, *others = textwrap.wrap(text, max(letters, 1)) or [""]
+        result += [(first, colour, ink), *((line, (0.0, 0.0, 0.0, 0.0), ink) for line in others)]
+    return result
 
 
 def draw_text_box(

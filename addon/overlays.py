@@ -31,6 +31,7 @@ from .colours import Legend, read_legend
 from .drawing import (
     BOLD_WIDTH,
     LEGEND_BOTTOM,
+    LEGEND_ROOM,
     LINE_WIDTH,
     TEXT_COLOUR,
     arrow_lines,
@@ -64,8 +65,6 @@ TICKS = 5
 SUPPORT_COLOUR, LINEAR_MOMENTUM_COLOUR = (0.35, 0.75, 1.00, 0.22), (0.45, 0.90, 0.45, 1.0)
 METRES_PER_MOMENTUM = 0.01
 """Length of an arrow for 1 kg m/s."""
-LEGEND_ROOM = 80.0
-"""[px] Width reserved for the colour legend with its numbers."""
 FileValue = TypeVar("FileValue")
 
 

@@ -204,17 +204,17 @@ def _draw_com_symbol(centre: np.ndarray, radius: float) -> None:
 
 
 def _draw_readout(session: CheckSession, frame: SceneFrame | None, fresh: bool) -> None:
-    """Draw the readout in the lower right corner, left of the sidebar."""
-    size = drawing.interface_scale()
+    """Draw the readout in the lower right corner, left of the sidebar; wrapped where it would cover the legend."""
+    size, right = drawing.interface_scale(), _right_edge() - CORNER_DISTANCE * drawing.interface_scale()
+    room = right - drawing.left_edge() - drawing.LEGEND_ROOM * size
     rows = [
         (text, colour, drawing.TEXT_COLOUR if row == 0 or frame is not None else PALE_COLOUR)
         for row, (text, colour) in enumerate(readout_rows(session, frame, fresh))
     ]
+    rows = drawing.wrap_rows(rows, max(room, SMALLEST_WIDTH * size))
     width, height = drawing.text_box_size(rows)
     width = max(width, SMALLEST_WIDTH * size)
-    drawing.draw_text_box(
-        rows, (_right_edge() - width - CORNER_DISTANCE * size, CORNER_DISTANCE * size), (width, height)
-    )
+    drawing.draw_text_box(rows, (right - width, CORNER_DISTANCE * size), (width, height))
 
 
 def readout_rows(session: CheckSession, frame: SceneFrame | None, fresh: bool) -> list[tuple[str, Colour]]:

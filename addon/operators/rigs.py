@@ -20,6 +20,7 @@ FILE_PATTERN = ";".join(f"*{suffix}" for suffix in robot_suffixes())
 INPUT_FILE = "input.json"
 """The rig to complete."""
 STANDING_FILE = "standing.npz"
+UNIT_SCALE_TOLERANCE = 1e-6  # Blender stores it in single precision
 """Standing pose of a new rig."""
 
 
@@ -104,6 +105,14 @@ def show_added_rig(context: bpy.types.Context, job: JobOperator, body: bpy.types
     if study_settings(context).mode == AUTHOR and not bpy.app.background:
         viewport.start_posing(context, body)
         _start_live_check(context, job, body)
+    scale = bpy_access.scene(context).unit_settings.scale_length
+    if abs(scale - 1.0) > UNIT_SCALE_TOLERANCE:
+        job.shows_success = True
+        return JobMessage(
+            f"Added {body.name}; one Blender unit is one metre, but the scene's Unit Scale is {scale:.3g}, so that "
+            "Blender shows other lengths: set it to 1 in the scene's properties",
+            notes=armature.rig_of(body).notes,
+        )
     return JobMessage(f"Added {body.name}", notes=armature.rig_of(body).notes)
 
 

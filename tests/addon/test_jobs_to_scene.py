@@ -64,6 +64,16 @@ def test_add_rig_builds_the_body_and_leaves_no_files(registered: None, own_folde
     assert list(own_folders.iterdir()) == []
 
 
+@pytest.mark.parametrize(("scale", "stated"), [(1.0, False), (0.01, True)])
+def test_another_unit_scale_is_stated(registered: None, own_folders: Path, scale: float, stated: bool) -> None:
+    """In a scene in centimetres the message says that a Blender unit is a metre; otherwise no message is shown."""
+    scene = bpy.context.scene
+    scene.unit_settings.scale_length = scale
+    assert bpy.ops.exciting_dance.import_rig(kind="human") == {"FINISHED"}
+    found = find_message(scene, bpy.context.view_layer.objects.active, "rig")
+    assert (found is not None and "Unit Scale is 0.01" in found.message) == stated
+
+
 def test_imported_urdf_has_the_masses_of_the_file(
     registered: None, own_folders: Path, tmp_path: Path, person: Rig
 ) -> None:

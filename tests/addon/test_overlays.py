@@ -75,3 +75,20 @@ def test_files_are_cached_until_they_change(tmp_path: Path, person: Rig, monkeyp
     assert overlays.MOTIONS.get(path) is None
     file_cache.clear_caches()
     assert overlays.MOTIONS.get(path) is not None
+
+
+def test_long_rows_of_a_text_box_are_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a narrow view a row continues on the next line, which has no square, and no word is lost."""
+    monkeypatch.setattr(drawing, "interface_scale", lambda: 1.0)
+    monkeypatch.setattr(drawing, "text_width", lambda text, size: 0.5 * size * len(text))  # fonts need a window
+    ink = drawing.TEXT_COLOUR
+    rows = [
+        ("right sole has friction for 13.6 % of the weight to spare", (1.0, 0.0, 0.0, 1.0), ink),
+        ("short", ink, ink),
+    ]
+    assert drawing.wrap_rows(rows, 1000.0) == rows
+    wrapped = drawing.wrap_rows(rows, 200.0)
+    assert " ".join(text for text, _, _ in wrapped) == " ".join(text for text, _, _ in rows)
+    assert len(wrapped) > 2
+    assert [colour[3] for _, colour, _ in wrapped] == [1.0, *[0.0] * (len(wrapped) - 2), ink[3]]
+    assert drawing.text_box_size(wrapped)[0] <= 200.0
