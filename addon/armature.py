@@ -269,12 +269,16 @@ def is_limit_constraint(bone: bpy.types.PoseBone, constraint: bpy.types.Constrai
     )
 
 
-def enforce_limits(armature: bpy.types.Object, on: bool) -> None:
-    """Enable or disable joint limits while posing. They are off by default so that measured motion is not changed."""
-    for bone in armature.pose.bones:
-        for constraint in bone.constraints:
-            if constraint.name == LIMITS_NAME:
-                constraint.mute = not on
+def enforce_limits(armature: bpy.types.Object, on: bool) -> int:
+    """Enable or disable joint limits while posing; returns their number.
+
+    They are off by default so that measured motion is not changed.
+    """
+    bones = bpy_access.pose_bones(armature)
+    limits = [limit for bone in bones for limit in bone.constraints if limit.name == LIMITS_NAME]
+    for limit in limits:
+        limit.mute = not on
+    return len(limits)
 
 
 def _add_bones(

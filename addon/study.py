@@ -196,9 +196,10 @@ def _add_motions(context: bpy.types.Context, body: bpy.types.Object, study: Stud
         made[TRIAL_KEY], made[BODY_KEY] = name, body
         key_marker_errors(scene, body, made, study.folder / f"{name}{files.MARKERS_END}")
         _add_flight_markers(scene, made, name, study.result)
-    first = next(iter(study.motions), next(iter(study.recordings), None))
-    if first is not None:
-        show_trial(context, body, first)
+    if study.motions:
+        show_trial(context, body, next(iter(study.motions)))
+    elif study.recordings:
+        show_recording(context, body, next(iter(study.recordings)))
     return earlier
 
 
@@ -248,11 +249,16 @@ def show_recording(context: bpy.types.Context, body: bpy.types.Object, name: str
 
 
 def show_trial(context: bpy.types.Context, body: bpy.types.Object, name: str) -> None:
-    """Play a trial of a body's study from its start, and show only its recording."""
-    show_recording(context, body, name)
+    """Play a trial of a body's study from its start, and show only its recording.
+
+    Raises:
+        InvalidValue: the file has no such trial of this body.
+    """
     found = [item for item in find_trial_actions(body) if custom_properties.read_label(item, TRIAL_KEY) == name]
-    if found:
-        animation = body.animation_data or body.animation_data_create()
-        animation.action, animation.action_slot = found[-1], found[-1].slots[0]
-        first, last = (found[-1].frame_range[end] for end in (0, 1))
-        action.set_frame_range(bpy_access.scene(context), first, last)
+    if not found:
+        raise errors.InvalidValue(f"{body.name} has no trial {name!r}: track or identify its recordings")
+    show_recording(context, body, name)
+    animation = body.animation_data or body.animation_data_create()
+    animation.action, animation.action_slot = found[-1], found[-1].slots[0]
+    first, last = (found[-1].frame_range[end] for end in (0, 1))
+    action.set_frame_range(bpy_access.scene(context), first, last)

@@ -118,7 +118,8 @@ def show_dance(
                 armature.hide_rig(target)
             else:
                 armature.store_rig(body, dance.rig)
-        body = bpy_access.require(body, "rig")
+        if body is None:
+            raise errors.InvalidValue("the results hold no rig: select the rig of this dance first")
         require_unscaled(body)
         old = body.animation_data.action if body.animation_data else None
         made = bpy.data.actions.new(name)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bpy
 
-from ..bpy_access import Status, require
+from ..bpy_access import Status, require, scene
 from ..option_labels import use_field_labels
-from ..scene_rigs import active_rig
+from ..scene_rigs import active_rig, find_rigs, is_rig
 from ..solver_api import errors
 from ..transaction import all_or_nothing
 
@@ -22,10 +22,25 @@ def find_rig_problem(context: bpy.types.Context, *, data: bool = False) -> str:
     """
     body = active_rig(context)
     if body is None:
-        return NO_RIG
+        return _explain_missing_rig(context)
     from ..armature import rig_problem
 
     return rig_problem(body, data=data)
+
+
+def _explain_missing_rig(context: bpy.types.Context) -> str:
+    """Why no rig is active, and what to do."""
+    active = context.view_layer.objects.active
+    instanced = active.instance_collection if active is not None else None
+    if active is not None and instanced is not None and any(map(is_rig, instanced.all_objects)):
+        if instanced.library is not None:
+            return f"{active.name} only shows a linked rig: make a library override (Object > Library Override > Make)"
+        return f"{active.name} only shows a rig: select the rig itself"
+    rigs = find_rigs(scene(context))
+    visible = [item for item in rigs if item.visible_get()]
+    if visible:
+        return f"The scene has {len(visible)} rigs: select one"
+    return f"{rigs[0].name} is hidden: show it in the Outliner" if rigs else NO_RIG
 
 
 def require_active_rig(context: bpy.types.Context) -> bpy.types.Object:

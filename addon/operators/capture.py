@@ -18,6 +18,7 @@ from .base import AtomicOperator, find_rig_problem, report_error, require_active
 WRITE_TIMEOUT = 60.0
 """[s] Time limit for writing a take; an hour of recording takes less."""
 POLL_INTERVAL = 0.05
+NO_CAPTURE, NO_RECORDING = "Start the capture first", "Nothing is being recorded: use Record first"
 
 
 class EXCITING_DANCE_OT_capture(AtomicOperator, bpy.types.Operator):
@@ -53,7 +54,13 @@ class EXCITING_DANCE_OT_capture_record(AtomicOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         session = Capture.session
-        return session is not None and not session.recording and session.process.running
+        if session is None or not session.process.running:
+            cls.poll_message_set(NO_CAPTURE)
+            return False
+        if session.recording:
+            cls.poll_message_set("A recording is running already")
+            return False
+        return True
 
     def run(self, context: bpy.types.Context) -> Status:
         require(Capture.session, "capture").record()
@@ -68,7 +75,10 @@ class EXCITING_DANCE_OT_capture_discard(AtomicOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return Capture.session is not None and Capture.session.recording
+        if Capture.session is None or not Capture.session.recording:
+            cls.poll_message_set(NO_RECORDING)
+            return False
+        return True
 
     def run(self, context: bpy.types.Context) -> Status:
         require(Capture.session, "capture").discard()
@@ -84,7 +94,10 @@ class EXCITING_DANCE_OT_capture_keep(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return Capture.session is not None and Capture.session.recording
+        if Capture.session is None or not Capture.session.recording:
+            cls.poll_message_set(NO_RECORDING)
+            return False
+        return True
 
     def execute(self, context: bpy.types.Context) -> Status:
         session = require(Capture.session, "capture")
@@ -146,7 +159,10 @@ class EXCITING_DANCE_OT_replay(AtomicOperator, bpy.types.Operator):
         if not len(study_settings(context).files):
             cls.poll_message_set("No recording is listed: drop its files onto the 3D view")
             return False
-        return Capture.session is not None
+        if Capture.session is None:
+            cls.poll_message_set(NO_CAPTURE)
+            return False
+        return True
 
     def run(self, context: bpy.types.Context) -> Status:
         settings = study_settings(context)

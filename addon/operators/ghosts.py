@@ -24,7 +24,12 @@ class GhostOperator(RigOperator):
         """Whether the rig has a ghost."""
         from ..authoring.ghost import find_ghost
 
-        return super().poll(context) and find_ghost(scene(context), require_active_rig(context)) is not None
+        if not super().poll(context):
+            return False
+        if find_ghost(scene(context), require_active_rig(context)) is None:
+            cls.poll_message_set("The rig has no ghost: Complete, Balance or Slow Down proposes one")  # type: ignore[attr-defined]
+            return False
+        return True
 
 
 class EXCITING_DANCE_OT_apply_ghost(GhostOperator, bpy.types.Operator):

@@ -101,7 +101,10 @@ class EXCITING_DANCE_OT_cancel(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return CurrentJob.job is not None
+        if CurrentJob.job is None:
+            cls.poll_message_set("No job is running")
+            return False
+        return True
 
     def execute(self, context: bpy.types.Context) -> Status:
         assert CurrentJob.job is not None

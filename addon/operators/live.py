@@ -54,7 +54,10 @@ class EXCITING_DANCE_OT_live_check_all(AtomicOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return LiveCheck.session is not None
+        if LiveCheck.session is None:
+            cls.poll_message_set("Start the live check first")
+            return False
+        return True
 
     def run(self, context: bpy.types.Context) -> Status:
         require(LiveCheck.session, "live check").check_all()

@@ -50,7 +50,10 @@ class EXCITING_DANCE_OT_drag(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """Otherwise Blender's own tool for the same key starts."""
-        return can_drag(context)
+        if not can_drag(context):
+            cls.poll_message_set("Enter Pose Mode of a rig of this file, and start its live check")
+            return False
+        return True
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         from ..posing.drag import PoseDrag

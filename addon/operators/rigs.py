@@ -216,7 +216,9 @@ class EXCITING_DANCE_OT_limits(RigOperator, bpy.types.Operator):
     def run(self, context: bpy.types.Context) -> Status:
         from .. import armature
 
-        armature.enforce_limits(require_active_rig(context), self.enforce)
+        body = require_active_rig(context)
+        if not armature.enforce_limits(body, self.enforce):
+            raise errors.InvalidValue(f"{body.name} has no constraints for its joint limits: add the rig again")
         return {"FINISHED"}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 from bpy_extras import anim_utils
 
-from addon import armature, recording, scene_rigs, study
+from addon import armature, bpy_access, recording, scene_rigs, study
 from addon.authoring import timeline
 
 Body = Any
@@ -160,6 +160,80 @@ def _override_library(body: Body) -> None:
     item = _link(body.name)
     own = item.override_create(remap_local_usages=True)
     CONTEXT.view_layer.objects.active = own
+
+
+@broken("an override of a linked rig and its armature")
+def _override_hierarchy(body: Body) -> None:
+    _override(body)
+
+
+@broken("an override that is not editable")
+def _override_for_the_system(body: Body) -> None:
+    _override(body).override_library.is_system_override = True
+
+
+@broken("an override with a local action")
+def _override_with_local_action(body: Body) -> None:
+    own = _override(body)
+    slot = own.animation_data.action_slot.identifier
+    own.animation_data.action = bpy_access.local_copy(own.animation_data.action)
+    own.animation_data.action_slot = own.animation_data.action.slots[slot]
+
+
+@broken("the action linked from a file")
+def _link_action(body: Body) -> None:
+    linked = DATA.filepath
+    VERBS.wm.save_as_mainfile(filepath=str(Path(linked).with_name("copy.blend")))
+    with DATA.libraries.load(linked, link=True) as (_, wanted):
+        wanted.actions = [body.animation_data.action.name]
+    slot = body.animation_data.action_slot.identifier
+    body.animation_data.action = wanted.actions[0]
+    body.animation_data.action_slot = wanted.actions[0].slots[slot]
+
+
+@broken("only the armature linked")
+def _link_armature(body: Body) -> None:
+    name, armature_name, path = body.name, body.data.name, DATA.filepath
+    VERBS.wm.read_factory_settings(use_empty=True)
+    with DATA.libraries.load(path, link=True) as (_, wanted):
+        wanted.armatures = [armature_name]
+    own = DATA.objects.new(name, wanted.armatures[0])
+    CONTEXT.scene.collection.objects.link(own)
+    CONTEXT.view_layer.objects.active = own
+
+
+@broken("an instance of a linked collection")
+def _instance_collection(body: Body) -> None:
+    collection = _link_collection(body)
+    empty = DATA.objects.new("Instance", None)
+    empty.instance_type, empty.instance_collection = "COLLECTION", collection
+    CONTEXT.scene.collection.objects.link(empty)
+    CONTEXT.view_layer.objects.active = empty
+
+
+def _override(body: Body) -> Body:
+    """Override a linked collection with the rig, as Object > Library Override > Make does."""
+    name = body.name
+    collection = _link_collection(body)
+    CONTEXT.scene.collection.children.link(collection)
+    own = collection.override_hierarchy_create(CONTEXT.scene, CONTEXT.view_layer, do_fully_editable=True)
+    item = next(item for item in own.all_objects if item.name == name)
+    CONTEXT.view_layer.objects.active = item
+    return item
+
+
+def _link_collection(body: Body) -> Any:
+    """A linked collection that holds the rig and its meshes."""
+    members = [body, *body.children_recursive]
+    collection = DATA.collections.new("Character")
+    for item in members:
+        collection.objects.link(item)
+    path = str(Path(DATA.filepath).with_name("character.blend"))
+    DATA.libraries.write(path, {collection})
+    VERBS.wm.read_factory_settings(use_empty=True)
+    with DATA.libraries.load(path, link=True) as (_, wanted):
+        wanted.collections = ["Character"]
+    return wanted.collections[0]
 
 
 def _link(name: str) -> Body:

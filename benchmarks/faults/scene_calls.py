@@ -27,6 +27,8 @@ VERBS: Any = bpy.ops
 TRACEBACK = "Traceback (most recent call last)"
 BLENDER = ('File "', "Error: Python")
 """How Blender reports an exception in a field's callback, without its traceback."""
+NO_REASON = "failed, context is incorrect"
+"""What Blender says of an operator whose poll gives no reason."""
 NO_SCREEN = ("background mode", "GPU", "gpu")
 """Words of Blender where there is nothing to draw on."""
 Options = dict[str, Any]
@@ -42,6 +44,7 @@ class Outcome:
         words: its message.
         tracebacks: uncaught exceptions, of the call and of the handlers that it set off.
         changed: what of the scene it changed although it was refused.
+        effect: whether it changed the scene.
     """
 
     call: str
@@ -49,6 +52,7 @@ class Outcome:
     words: str = ""
     tracebacks: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
+    effect: bool = False
 
 
 def operators() -> list[str]:
@@ -97,6 +101,7 @@ def call(name: str, options: Options, before: dict[str, str]) -> tuple[Outcome, 
             if TRACEBACK in str(error):
                 outcome.tracebacks.append(str(error))
     after = digest()
+    outcome.effect = after != before
     if outcome.refused:
         outcome.changed = changes(before, after)
     return outcome, after

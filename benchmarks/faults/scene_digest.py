@@ -54,7 +54,7 @@ def _every() -> Iterator[tuple[str, str]]:
         yield f"layer {child.name}", repr((child.exclude, child.hide_viewport))
     for store in STORES:
         for item in getattr(bpy.data, store):
-            yield from _block(f"{store}/{item.name}", item)
+            yield from _block(f"{store}/{item.name_full}", item)  # local and linked data may share a name
     for item in layer.objects:
         yield f"seen {item.name}", repr((item.hide_get(), item.select_get(), item.mode))
 

@@ -19,6 +19,8 @@ from pathlib import Path
 from ..figures.figure import Figure, at_most
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+WHOLE = "whole"
+"""The scene that is not broken: a call that changes it must change a broken one too, or be refused."""
 QUICK = ("a bone renamed", "a bone deleted", "in edit mode", "custom properties: NaN", "custom properties: truncated")
 """Scenes of a quick run, in which only the main buttons are pressed."""
 QUICK_JOBS = ("killed", "half a result", "a bone renamed", "the interpreter is missing")
@@ -56,6 +58,8 @@ def _figures(found: list[dict], missing: str = "") -> list[Figure]:
     return [
         _figure("operators in broken scenes: uncaught exceptions", where, calls, "tracebacks", missing),
         _figure("operators in broken scenes: refused, yet something changed", where, calls, "changed", missing),
+        _figure("operators in broken scenes: finished, yet nothing was done", where, calls, "ineffective", missing),
+        _figure("operators in broken scenes: refused without a reason", where, calls, "unexplained", missing),
         _figure("jobs that go wrong: uncaught exceptions", whose, jobs, "tracebacks", missing),
         _figure("jobs that go wrong: scene changed, or no clear message", whose, jobs, "changed", missing),
     ]
@@ -73,7 +77,7 @@ def outcomes(folder: Path, quick: bool, names: tuple[str, ...] = ()) -> Iterator
     from . import broken_jobs, broken_scenes, dancing_scene, scene_calls
 
     stage = dancing_scene.make_stage(folder)
-    for name in names or (QUICK if quick else broken_scenes.BROKEN):
+    for name in (WHOLE, *(one for one in names or (QUICK if quick else broken_scenes.BROKEN) if one != WHOLE)):
 
         def open_scene(name: str = name) -> None:
             broken_scenes.open_broken(stage.scene, name)
@@ -87,22 +91,30 @@ def outcomes(folder: Path, quick: bool, names: tuple[str, ...] = ()) -> Iterator
 
 def main(arguments: list[str]) -> int:
     """Print what came of every call; 1 when one went wrong."""
-    from .scene_calls import Outcome
+    from .scene_calls import NO_REASON, Outcome
 
     lines = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Blender reports every file there
     names = tuple(word for word in arguments if not word.startswith("--"))
-    count, wrong = 0, 0
+    count, wrong, effective = 0, 0, set()
     with tempfile.TemporaryDirectory() as folder:
         for kind, scene, outcome in outcomes(Path(folder), SHORT in arguments, names):
             assert isinstance(outcome, Outcome)
-            bad = bool(outcome.tracebacks or outcome.changed)
+            if scene == WHOLE and outcome.effect:
+                effective.add(outcome.call)
+            found = {
+                "tracebacks": outcome.tracebacks,
+                "changed": outcome.changed,
+                "ineffective": outcome.call in effective and not outcome.effect and not outcome.refused,
+                "unexplained": NO_REASON in outcome.words,
+            }
+            bad = any(found.values())
             count, wrong = count + 1, wrong + bad
-            line = {"kind": kind, "scene": scene, "call": outcome.call, "tracebacks": outcome.tracebacks}
             if QUIET in arguments:
-                print(json.dumps({**line, "changed": outcome.changed}), file=lines)
+                print(json.dumps({"kind": kind, "scene": scene, "call": outcome.call, **found}), file=lines)
             elif bad:
-                print(f"{scene}: {outcome.call}: {outcome.words[:200]}", file=lines)
+                flaws = ", ".join(name for name, value in found.items() if value)
+                print(f"{scene}: {outcome.call}: {flaws}: {outcome.words[:200]}", file=lines)
                 for words in (*outcome.tracebacks, *outcome.changed[:8]):
                     print(f"    {words[-1000:]}", file=lines)
     print(json.dumps({"ended": count}) if QUIET in arguments else f"{count} calls, {wrong} went wrong", file=lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from addon import (  # noqa: E402
     inertials,
     registration,
 )
+from addon.authoring import timeline  # noqa: E402
 from addon.solver_api import errors  # noqa: E402
 from benchmarks.faults import broken_jobs, broken_scenes, dancing_scene, scene_calls  # noqa: E402
 from benchmarks.faults.dancing_scene import Stage  # noqa: E402
@@ -94,3 +96,65 @@ def test_a_broken_job_is_one_message(stage: Stage, name: str) -> None:
     (outcome,) = broken_jobs.outcomes(stage, (name,))
     assert outcome.tracebacks == []
     assert outcome.changed == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("an override of a linked rig", "an override of a linked rig and its armature"),
+        *("an override that is not editable", "the action linked from a file"),
+    ],
+)
+def test_keys_of_an_override_last(stage: Stage, name: str, tmp_path: Path) -> None:
+    """A posture and contacts are keyed in an action of this file, and are still there when it is opened again."""
+    broken_scenes.open_broken(stage.scene, name)
+    bpy.context.scene.frame_set(15)
+    assert bpy.ops.exciting_dance.key_posture(role="fixed") == {"FINISHED"}
+    assert bpy.ops.exciting_dance.contact(standing="none") == {"FINISHED"}
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    body = bpy.context.view_layer.objects.active
+    assert body.animation_data.action.library is None
+    assert timeline.read_key_roles(body)[15.0] == "fixed"
+    assert all(curve.evaluate(15.0) == 0.0 for curve in timeline.contact_curves(body).values())
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("the rig linked from a file", "make a library override"),
+        ("an instance of a linked collection", "make a library override"),
+        ("the rig's collection excluded", "is hidden: show it"),
+        ("the rig in another scene", "Add a rig first"),
+    ],
+)
+def test_a_rig_that_cannot_be_keyed_is_refused_with_a_remedy(stage: Stage, name: str, remedy: str) -> None:
+    """Every button that needs the rig says why it is grey."""
+    broken_scenes.open_broken(stage.scene, name)
+    for button in ("key_posture", "contact", "check_dance", "balance_dance", "colour", "limits", "trial", "live"):
+        with pytest.raises(RuntimeError, match=remedy):
+            getattr(bpy.ops.exciting_dance, button)()
+
+
+def test_hidden_and_several_rigs_are_named(stage: Stage) -> None:
+    """Without an active rig the reason says whether one is hidden or one must be chosen."""
+    broken_scenes.open_broken(stage.scene, "whole")
+    body = broken_scenes.find_rig()
+    bpy.context.view_layer.objects.active = None
+    body.hide_set(True)
+    with pytest.raises(RuntimeError, match="is hidden: show it"):
+        bpy.ops.exciting_dance.key_posture()
+    body.hide_set(False)
+    bpy.context.scene.collection.objects.link(body.copy())
+    with pytest.raises(RuntimeError, match="has 2 rigs: select one"):
+        bpy.ops.exciting_dance.key_posture()
+
+
+def test_an_unknown_trial_is_refused(stage: Stage) -> None:
+    """A trial that the file does not have is an error, and the rig plays on."""
+    broken_scenes.open_broken(stage.scene, "whole")
+    body = broken_scenes.find_rig()
+    before = body.animation_data.action
+    with pytest.raises(RuntimeError, match="has no trial 'run'"):
+        bpy.ops.exciting_dance.trial(name="run")
+    assert body.animation_data.action == before
