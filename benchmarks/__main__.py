@@ -17,6 +17,7 @@ VERBS = {
     "faults": "benchmarks.faults",
     "mutation": "benchmarks.mutation",
     "opensim": "benchmarks.opensim_models",
+    "opensim-tracking": "benchmarks.opensim_tracking",
     "release": "benchmarks.release",
     "moments": "benchmarks.opensim_moments",
 }

@@ -1,9 +1,10 @@
-"""OpenSim's own inverse dynamics: run by an interpreter that has the package ``opensim``, and by it alone.
+"""OpenSim's own inverse dynamics and kinematics: run by an interpreter that has the package ``opensim``.
 
 ``python benchmarks/opensim_judge.py TASK.json`` reads a list of tasks (``model``, ``coordinates``, ``wrench``,
 ``cutoff``, ``output``, ``bodies``), runs InverseDynamicsTool for each and prints the total mass of each model as JSON.
 The wrench is a storage file with a force (BODY_force_vx, vy, vz), its point (BODY_force_px, py, pz) and a moment
 (BODY_moment_mx, my, mz), ground axes, for each body on which it acts.
+A task with ``markers`` runs InverseKinematicsTool instead, all markers weighing alike.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ def run_task(opensim, task: dict) -> float:  # type: ignore[no-untyped-def,type-
     """Run one task, and return the mass of its model [kg]."""
     model = opensim.Model(task["model"])
     state = model.initSystem()
+    if "markers" in task:
+        run_inverse_kinematics(opensim, model, task)
+        return float(model.getTotalMass(state))
     output = Path(task["output"])
     loads = opensim.ExternalLoads()
     for body in task["bodies"]:
@@ -47,6 +51,27 @@ def run_task(opensim, task: dict) -> float:  # type: ignore[no-untyped-def,type-
     if not tool.run():
         raise SystemExit(f"inverse dynamics of {task['model']} failed")
     return float(model.getTotalMass(state))
+
+
+def run_inverse_kinematics(opensim, model, task: dict) -> None:  # type: ignore[no-untyped-def,type-arg]
+    """Coordinates of a model from a marker file, into the task's output."""
+    tool = opensim.InverseKinematicsTool()
+    tool.setModel(model)
+    tool.setMarkerDataFileName(task["markers"])
+    tool.setOutputMotionFileName(task["output"])
+    tool.setResultsDir(str(Path(task["output"]).parent))
+    tool.set_accuracy(1e-7)
+    tool.set_report_errors(False)
+    tasks, markers = opensim.IKTaskSet(), model.getMarkerSet()
+    for index in range(markers.getSize()):
+        one = opensim.IKMarkerTask()
+        one.setName(markers.get(index).getName())
+        one.setApply(True)
+        one.setWeight(1.0)
+        tasks.cloneAndAppend(one)
+    tool.set_IKTaskSet(tasks)
+    if not tool.run():
+        raise SystemExit(f"inverse kinematics of {task['model']} failed")
 
 
 def main(arguments: list[str]) -> int:

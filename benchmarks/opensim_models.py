@@ -2,8 +2,9 @@
 
 Identifies the masses of a subject's scaled model on some trials, and lets OpenSim's own inverse dynamics measure the
 residual force and moment at the pelvis on the other ones, with the model as it was, scaled to the right mass, and
-identified; motions and corrected plates are the same for all three. ``--python`` names an interpreter that has the
-package ``opensim``, which this program does not need; without it only reading and writing are measured.
+identified; motions and corrected plates are the same for all three, and both pass the filter of the identification.
+``--python`` names an interpreter that has the package ``opensim``, which this program does not need; without it only
+reading and writing are measured.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ import solver
 from solver.formats.opensim_storage import read_storage, write_storage
 from solver.formats.opensim_writer import write_opensim
 from solver.inertials import InertialParameters
+from solver.motion import rate_of
 from solver.plate_options import PlateOptions
 from solver.report.study_folder import write_study
 from solver.rig import Rig
 from solver.rigs.opensim.document import read_opensim
 from solver.rigs.opensim.rig import APPROXIMATED, from_opensim
 from solver.signals import preset_of
+from solver.signals.filters import low_pass
 from solver.study.joint_motion import convert_joint_recordings
 from solver.study.pipeline import prepare
 from solver.trial import Trial
@@ -38,6 +41,8 @@ from .reference import reference_line
 
 MODELS = DATA.parent / "models" / "opensim"
 SUBJECT, SCALED = "subject_a", "subject_a_scaled.osim"
+PRESET = "human_8hz"
+"""Filter of the equations, which OpenSim's both sides pass as well: its own tool would filter the motion alone."""
 FOLDS = (
     (("squats1", "STS1", "DJ1", "walking1"), ("DJ2", "walkingTI1")),
     (("squats1", "STS1", "DJ2", "walkingTI1"), ("DJ1", "walking1")),
@@ -118,7 +123,7 @@ def measure_residuals(options: argparse.Namespace, folder: Path) -> None:
         write_opensim(rig, models["scaled"], rig.prior.scaled(study.mass.mass))
         plates = PlateOptions(known=study.known_plates)
         records = convert_joint_recordings(rig, [recordings[name] for name in tested])
-        prepared = prepare(rig, records, preset_of("human_8hz"), stated_mass=study.mass.mass, plates=plates)
+        prepared = prepare(rig, records, preset_of(PRESET), stated_mass=study.mass.mass, plates=plates)
         print(f"identified on {', '.join(fitted)}: {study.mass.mass:.2f} kg")
         for trial in prepared.trials:
             storage = options.data / SUBJECT / "reference_ik" / f"{trial.name}.mot"
@@ -135,13 +140,15 @@ def read_trial(folder: Path, name: str) -> solver.Recording:
 def compare(python: Path, trial: Trial, storage: Path, models: Mapping[str, Path], folder: Path) -> None:
     """Print RMS residuals [N, N m] of every model on one trial, over its frames that count."""
     coordinates, wrench = folder / f"{trial.name}_ik.mot", folder / f"{trial.name}_wrench.mot"
-    angles = read_storage(storage)
-    write_storage(coordinates, angles.times, angles.names, continuous(angles.names, angles.values))
-    write_wrenches(wrench, trial.wrenches.times, {"pelvis": trial.wrenches.total})
+    angles, preset = read_storage(storage), preset_of(PRESET)
+    values = low_pass(continuous(angles.names, angles.values), rate_of(angles.times), preset)
+    write_storage(coordinates, angles.times, angles.names, values)
+    total = low_pass(trial.wrenches.total, trial.motion.rate, preset)
+    write_wrenches(wrench, trial.wrenches.times, {"pelvis": total})
     times = trial.motion.times[trial.counted]
     tasks = [
         {"model": str(path), "coordinates": str(coordinates), "wrench": str(wrench), "bodies": ["pelvis"],
-         "cutoff": 8.0, "start": float(times[0]), "stop": float(times[-1]),
+         "cutoff": -1.0, "start": float(times[0]), "stop": float(times[-1]),
          "output": str(folder / f"{trial.name}_{k}.sto")}
         for k, path in enumerate(models.values())
     ]  # fmt: skip

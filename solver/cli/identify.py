@@ -37,7 +37,8 @@ Calibrates the subject, estimates the body mass, tracks the markers, checks the 
 which every contact is measured, identifies, and tests the result on trials left out. Writes result.json, result.csv,
 rig.urdf, the motions and report.html. With --rig the recordings hold joint coordinates instead of markers: encoders of
 a robot, or a motion that `track` or `export` wrote. With an OpenSim model they hold the joint angles of OpenSim's
-inverse kinematics (.mot) or the poses of its BodyKinematics (.sto), and MODEL_identified.osim is written, too.
+inverse kinematics (.mot), the poses of its BodyKinematics (.sto), or the model's own markers, and
+MODEL_identified.osim is written, too.
 
 Examples:
   python -m solver identify recordings/ --height 1.75 --mass 70 --sex female --output results
@@ -45,6 +46,7 @@ Examples:
   python -m solver identify walk.c3d --height 1.8 --mass 82 --sex male --bootstrap 0 --output quick
   python -m solver identify robot_angles.csv robot_wrenches.csv --rig hoap3 --output results
   python -m solver identify subject.osim walk_ik.mot walk_grf.mot --output results
+  python -m solver identify subject.osim walk.trc walk_grf.mot --output results
   python -m solver identify recordings/ --mass 70 --sex female --write-into scaled.osim --output results
   python -m solver identify jumps.trc --mass 64 --sex female --flight-only --output from_flight
   python -m solver identify dance.mot dance_wrenches.csv --rig robot.urdf --filter human_8hz --output results

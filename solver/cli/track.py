@@ -32,15 +32,16 @@ if TYPE_CHECKING:
 
 EXPLANATION = """
 Writes the motion of every trial (.mot, .csv, and .motion.npz for Blender and for `check`, `export` and `perform`) with
-the error of every marker. Joint coordinates of a rig that is given with --rig are filtered. Orientations of segments
-(.bvh, OpenSim's orientation .sto, tables of quaternions, AMASS and SMPL-X .npz) are followed by a person of the given
-stature, or by --rig; the mapping of segments to links is proposed from names and rest pose, and can be saved, corrected
-and given back.
+the error of every marker. An OpenSim model follows its own markers. Joint coordinates of a rig that is given with --rig
+are filtered. Orientations of segments (.bvh, OpenSim's orientation .sto, tables of quaternions, AMASS and SMPL-X .npz)
+are followed by a person of the given stature, or by --rig; the mapping of segments to links is proposed from names and
+rest pose, and can be saved, corrected and given back.
 
 Examples:
   python -m solver track walk.trc --calibration subject/calibration.json --output tracked
   python -m solver track static.trc walk.trc --height 1.75 --mass 70 --sex male --output tracked
   python -m solver track jump.trc --calibration subject/calibration.json --smooth --output smoothed
+  python -m solver track subject.osim walk.trc --output tracked
   python -m solver track robot_angles.csv --rig hoap3 --output motions
   python -m solver track dance.bvh --height 1.75 --mass 70 --sex male --output tracked --save-mapping bones.json
 """

@@ -1,21 +1,26 @@
-"""Motions of OpenSim models: joint angles of inverse kinematics, or poses of bodies, as configurations of their rig."""
+"""Motions of OpenSim models as configurations of their rig: from joint angles, poses of bodies, or markers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ..coordinates import joint_slices
 from ..errors import InvalidValue
-from ..motion import POSE, JointCoordinates
+from ..motion import POSE, JointCoordinates, Markers
 from ..rig import Rig
 from ..rigs.opensim.document import Coordinate, OpenSimModel, body_fixed_xyz
 from ..rigs.opensim.kinematics import BodyPoses, body_poses
 from ..rigs.opensim.rig import body_placements, is_opensim, model_of
 from ..rigs.root_and_up_axis import FILE_TO_WORLD
 from ..so3 import log, to_quaternion
+from ..tracking import TrackedMotion
+from ..tracking.opensim_markers import coordinates_from_markers
+from ..tracking.track import manifold_velocities
 from ..trial import Recording
+from .values import TrialRecord
 
 VALUE_ENDING, OTHER_ENDINGS = "/value", ("/speed", "/activation", "/fiber_length")
 """Endings of columns of OpenSim's states: coordinates, and others that are left out."""
@@ -25,6 +30,8 @@ POSITION_ENDINGS, ANGLE_ENDINGS = ("_X", "_Y", "_Z"), ("_Ox", "_Oy", "_Oz")
 """Endings of the columns of OpenSim's BodyKinematics: centre of mass [m], and body-fixed x, y, z angles."""
 MAX_EXCESS = 1.0
 """Largest excess of a clamped coordinate beyond its range, relative to the range, that is no other unit or model."""
+MAX_MARKER_ERROR = 0.04
+"""[m] RMS distance of markers beyond which a model is of another subject; OpenSim's guide asks for less than 0.02 m."""
 MAX_SHOWN = 8
 
 
@@ -33,20 +40,70 @@ def is_opensim_motion(rig: Rig, names: Sequence[str]) -> bool:
     return is_opensim(rig) and not set(names) & set(rig.links[1:])
 
 
-def explain_missing_angles(rig: Rig, recordings: Sequence[Recording]) -> str:
-    """Why recordings without joint angles cannot move a model, in one sentence."""
+def explain_missing_motion(rig: Rig, recordings: Sequence[Recording]) -> str:
+    """Why recordings cannot move a model, in one sentence."""
     model = model_of(rig)
-    marked = [recording for recording in recordings if recording.markers is not None]
-    remedy = "give the joint angles of its inverse kinematics (.mot), or the poses of its BodyKinematics (.sto)"
-    if not marked:
-        return f"no trial has a motion of {model.path.name}; {remedy}"
-    names = {name for recording in marked for name in recording.markers.names}  # type: ignore[union-attr]
-    if not names & set(model.markers):
-        return (
-            f"none of the {len(model.markers)} markers of {model.path.name} is in {marked[0].name}, and no trial has "
-            f"joint angles; {remedy}"
+    reasons = "; ".join(warning for recording in recordings for warning in recording.warnings)
+    return (
+        f"no trial has a motion of {model.path.name}{': ' + reasons if reasons else ''}; give its markers, the joint "
+        "angles of its inverse kinematics (.mot), or the poses of its BodyKinematics (.sto)"
+    )
+
+
+def track_model_markers(rig: Rig, recordings: Sequence[Recording]) -> tuple[TrialRecord, ...]:
+    """Track the recordings that have markers of a model and no joint angles; the others are returned without motion.
+
+    A recording with too few of the model's markers is also returned without motion, with a warning.
+
+    Args:
+        rig: of an OpenSim model.
+        recordings: see `load`.
+
+    Raises:
+        InputError: the model's file is missing or has changed.
+    """
+    records = []
+    for recording in recordings:
+        if recording.markers is None or recording.joints is not None or len(recording.markers) < 2:
+            records.append(TrialRecord(recording))
+            continue
+        try:
+            records.append(TrialRecord(recording, _track_markers(rig, recording.markers)))
+        except InvalidValue as error:
+            reason = f"{recording.name}: left out, it cannot be tracked ({error})"
+            records.append(TrialRecord(replace(recording, warnings=(*recording.warnings, reason))))
+    return tuple(records)
+
+
+def _track_markers(rig: Rig, markers: Markers) -> TrackedMotion:
+    model = model_of(rig)
+    found = coordinates_from_markers(model, markers)
+    q = _to_configurations(rig, body_poses(model, found.values))
+    errors = np.linalg.norm(found.residuals, axis=2)
+    errors[~found.solved] = np.nan
+    warnings = []
+    unused = [name for name in markers.names if name not in found.names]
+    if unused:
+        warnings.append(f"{len(unused)} recorded markers are not in {model.path.name}: {_format_names(unused)}")
+    if found.undetermined:
+        warnings.append(f"no marker shows {_format_names(found.undetermined)}, which keep their defaults")
+    if not found.solved.all():
+        warnings.append(f"{int((~found.solved).sum())} frames show too few markers; the nearest pose is kept there")
+    rmse = float(np.sqrt(np.nanmean(errors**2)))
+    if rmse > MAX_MARKER_ERROR:
+        warnings.append(
+            f"the markers lie {1e3 * rmse:.0f} mm from those of {model.path.name}: scale the model to the subject, and "
+            "place its markers, in OpenSim"
         )
-    return f"{marked[0].name} holds markers, from which OpenSim computes the angles of {model.path.name}; {remedy}"
+    return TrackedMotion(
+        markers.times,
+        q,
+        manifold_velocities(rig, markers.times, q),
+        found.names,
+        errors,
+        found.solved,
+        warnings=tuple(warnings),
+    )
 
 
 def opensim_configurations(rig: Rig, joints: JointCoordinates) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ from ..tracking.smoothing import SmoothingOptions, smooth
 from ..tracking.track import track_targets
 from ..trial import Recording
 from .joint_motion import convert_joint_recordings
-from .opensim_motion import explain_missing_angles
+from .opensim_motion import explain_missing_motion, track_model_markers
 from .values import Poses, Settings, TrialRecord
 
 MIN_FRAMES_FOR_PROCESSES = 3000
@@ -46,9 +46,12 @@ def compute_poses(
     given = convert_joint_recordings(body, recordings, settings.standing)
     following = convert_segment_recordings(body, recordings, mapping, progress)
     records = tuple(moved if moved.poses is not None else own for moved, own in zip(following, given))
+    if is_opensim(body):
+        tracked = track_model_markers(body, recordings)
+        records = tuple(own if own.poses is not None else marked for own, marked in zip(records, tracked))
     if all(record.poses is None for record in records):
         if is_opensim(body):
-            raise InvalidValue(explain_missing_angles(body, recordings))
+            raise InvalidValue(explain_missing_motion(body, [record.recording for record in records]))
         raise InvalidValue(f"no trial has joint coordinates of {body.name}; markers need a person's calibration")
     return body, records
 
@@ -140,7 +143,8 @@ def collect_warnings(records: Sequence[TrialRecord], calibration: Calibration | 
     """Warnings of reading, calibrating and tracking; each once, with the names of all trials that it concerns."""
     warnings = [warning for record in records for warning in record.recording.warnings]
     if calibration is None:
-        lacking = [r for r in records if r.recording.joints is None and r.recording.segments is None]
+        still = [r for r in records if r.poses is None]
+        lacking = [r for r in still if r.recording.joints is None and r.recording.segments is None]
         warnings += [f"{r.name}: no joint coordinates, left out" for r in lacking]
     else:
         warnings += [f"{r.name}: no markers, left out" for r in records if r.recording.markers is None]

@@ -26,11 +26,11 @@ class Link:
 
 @dataclass(frozen=True)
 class Model:
-    """A model of links."""
+    """A model of links; markers are a name, a body, and their location, by default 0 .1 0."""
 
     links: Sequence[Link]
     constraints: str = ""
-    markers: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    markers: Sequence[tuple[str, ...]] = field(default_factory=tuple)
 
     def text(self, version: int) -> str:
         """The file of a version, 3 or 4."""
@@ -46,8 +46,8 @@ class Model:
             sets = f"<BodySet><objects>{bodies}</objects></BodySet>"
             frame = "<body>{}</body>"
         markers = "".join(
-            f'<Marker name="{name}">{frame.format(body)}<location>0 .1 0</location></Marker>'
-            for name, body in self.markers
+            f'<Marker name="{name}">{frame.format(body)}<location>{"".join(place) or "0 .1 0"}</location></Marker>'
+            for name, body, *place in self.markers
         )
         sets += f"{constraints}<MarkerSet><objects>{markers}</objects></MarkerSet>"
         number = {3: 30000, 4: 40000}[version]
