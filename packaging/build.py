@@ -67,11 +67,10 @@ def main() -> int:
     parser.add_argument("--no-wheels", action="store_true", help="for a Blender whose Python has the packages")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
-    if (
-        not BODY_MESH.is_file()
-        and subprocess.run([sys.executable, str(Path(__file__).with_name("body_mesh.py"))]).returncode
-    ):
-        print("the zips contain no body mesh", file=sys.stderr)
+    script = Path(__file__).with_name("body_mesh.py")
+    current = BODY_MESH.is_file() and BODY_MESH.stat().st_mtime >= script.stat().st_mtime
+    if not current and subprocess.run([sys.executable, str(script)]).returncode:
+        print(f"the zips contain {'an older' if BODY_MESH.is_file() else 'no'} body mesh", file=sys.stderr)
     pythons: list[str | None] = [None] if options.no_wheels else options.python
     return max(build(python, options) for python in pythons)
 

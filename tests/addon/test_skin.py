@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -13,6 +14,7 @@ from addon.authoring import ghost
 from addon.colours import colour_body, interpolate_colour, srgb_to_linear
 from addon.live.link_highlights import read_faces, read_part, read_surface
 from addon.skin import SOFT_COLOURS, is_skin, material_of, slot_index, soften_borders
+from benchmarks.figures.body import skin_vertices
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.scene import body_mesh
@@ -23,6 +25,8 @@ from tests.scene.body_shapes import arrays_of, tiny_shapes
 
 SINGLE = 2e-5
 """[m] Blender stores vertices and poses in single precision."""
+WEIGHT_STEP = 3e-3
+"""[m] Blender's weights are rounded to 1 / 255."""
 
 
 @pytest.fixture
@@ -60,6 +64,18 @@ def test_skin_follows_the_bones(person: Rig) -> None:
         frames = link_frames(body, person)[own]
         expected = np.einsum("vij,vj->vi", frames[:, :3, :3], fitted.vertices - rest[own]) + frames[:, :3, 3]
         assert np.abs(vertices_of(skin) - expected)[single].max() < SINGLE
+
+
+def test_benchmarks_skin_as_blender_does(person: Rig) -> None:
+    """The skinning that the benchmarks measure puts every vertex where Blender's modifiers put it."""
+    body = build(person)
+    (skin,) = armature.shape_objects(body)
+    motion = random_motion(person)
+    motion = replace(motion, q=motion.q[::-1])  # the first frame is the most bent one
+    action.add_motion_action(bpy.context.scene, body, scene_motion(person, motion), "random")
+    bpy.context.scene.frame_set(1)
+    expected = skin_vertices(body_mesh.fit_body_mesh(person), person, motion.q[0])
+    assert np.abs(vertices_of(skin) - expected).max() < WEIGHT_STEP
 
 
 def test_faces_have_the_colours_of_their_links(person: Rig) -> None:

@@ -31,7 +31,6 @@ SEGMENTS = {
 """Start, end and radius [m] of a prism by segment; the abdomen has none."""
 CENTRAL = ("pelvis", "abdomen", "torso", "head")
 GIRTHS = {"average": 1.0, "thin": 0.75, "light": 0.9, "heavy": 1.15, "muscular": 1.3, "obese": 1.5}
-STATURES = {"short": 0.8, "tall": 1.3}
 
 
 def tiny_shapes() -> BodyShapes:
@@ -43,11 +42,8 @@ def tiny_shapes() -> BodyShapes:
     links = [*CENTRAL, *(f"{side}_{name}" for side in ("right", "left") for name in SEGMENTS if name not in CENTRAL)]
     shapes, joints = {}, {}
     for sex, size in (("female", 0.95), ("male", 1.0)):
-        for name, girth, stature in (
-            *((name, girth, 1.0) for name, girth in GIRTHS.items()),
-            *((name, 1.0, stature) for name, stature in STATURES.items()),
-        ):
-            scaled = {joint: size * stature * point for joint, point in points.items()}
+        scaled = {joint: size * point for joint, point in points.items()}
+        for name, girth in GIRTHS.items():
             shapes[f"{sex}/{name}"] = np.concatenate(
                 [_prism(*_ends(scaled, link), size * girth * SEGMENTS[_segment(link)][2]) for link in links]
             )

@@ -18,6 +18,8 @@ from solver.rigs import hoap3, human
 from solver.scene.body_mesh import (
     ASSET,
     BODY_DENSITY,
+    SHOULDER_DUAL,
+    SHOULDER_WEIGHT,
     BodyMesh,
     BodyShapes,
     enclosed_volume,
@@ -189,18 +191,22 @@ def test_weights_are_shares_of_the_links(shapes: BodyShapes, rig: Rig) -> None:
     assert all(mesh.weights[:, k].max() > 0.5 for k, link in enumerate(rig.links) if link != "abdomen")
 
 
-def test_shoulders_are_skinned_linearly(shapes: BodyShapes, rig: Rig) -> None:
-    """Dual quaternions move hands and legs, and no vertex that torso and upper arm share; vertices in between change
-    gradually, where both methods agree.
+def test_shoulders_are_skinned_by_both_methods(shapes: BodyShapes, rig: Rig) -> None:
+    """Dual quaternions alone move elbows, hands and legs, and with linear skinning what torso and upper arm share. The
+    fraction changes gradually with the weight of the upper arm, or where the upper arm alone moves the skin.
     """
     mesh = fit_body_mesh(rig, shapes)
-    assert (mesh.dual >= 0.0).all()
-    assert (mesh.dual <= 1.0).all()
     upper = mesh.weights[:, [link.endswith("upper_arm") for link in rig.links]].sum(axis=1)
     fore = mesh.weights[:, [link.endswith("forearm") for link in rig.links]].sum(axis=1)
-    assert (mesh.dual[(upper > 0.0) & (fore == 0.0)] == 0.0).all()
-    assert (mesh.dual[upper == 0.0] == 1.0).all()
-    assert (upper == 1.0).any()
+    assert np.allclose(mesh.dual[(upper >= SHOULDER_WEIGHT) & (fore == 0.0)], SHOULDER_DUAL)
+    assert (mesh.dual[(upper == 0.0) | (fore > 0.0)] == 1.0).all()
+    corners = triangles(mesh.faces)
+    corners = corners[(fore[corners] == 0.0).all(axis=1)]
+    steepest = (1.0 - SHOULDER_DUAL) / SHOULDER_WEIGHT * np.ptp(upper[corners], axis=1)
+    assert (np.ptp(mesh.dual[corners], axis=1) < steepest + 1e-9).all()
+    corners = triangles(mesh.faces)
+    elbow = np.unique(corners[(fore[corners] > 0.0).any(axis=1)])
+    assert (upper[elbow][mesh.dual[elbow] < 1.0] > 0.95).all()
 
 
 def test_symmetric_rig_has_a_symmetric_mesh(shapes: BodyShapes) -> None:
