@@ -89,8 +89,9 @@ def _paint_panel(context: bpy.types.Context, armature: bpy.types.Object, legend:
     lamp = convert.to_array(key.matrix_world)[:3, 2]
     picture = to_srgb(floor.picture)
     painter = BodyPainter(view, floor, lamp, exact_colours=True, sampling=SAMPLING)
-    shown = _pictured_objects(context, armature)
-    painter.paint(picture, floor.picture, GeometryReader().gather(shown, graph))
+    shown, reader = _pictured_objects(context, armature), GeometryReader()
+    casters = reader.gather(shape_objects(armature), graph)  # shadows of markers would look like stains
+    painter.paint(picture, floor.picture, reader.gather(shown, graph), casters=casters)
     for item in (item for item in shown if FORCE_KEY in item):
         sprite = draw_sprite(view, item.evaluated_get(graph))
         sprite.opacity *= FORCE_OPACITY

@@ -70,7 +70,14 @@ class BodyPainter:
         self._basis = lamp_basis(lamp)
         self._cast_places = floor.points @ self._basis[:2].T
 
-    def paint(self, picture: np.ndarray, ground: np.ndarray, body: Geometry, ghost: Geometry = NOTHING) -> None:
+    def paint(
+        self,
+        picture: np.ndarray,
+        ground: np.ndarray,
+        body: Geometry,
+        ghost: Geometry = NOTHING,
+        casters: Geometry | None = None,
+    ) -> None:
         """Paint bodies and their shadow into the part of a picture that they touch.
 
         Args:
@@ -78,12 +85,14 @@ class BodyPainter:
             ground: (H, W, 3) linear colours of what is behind them.
             body: triangles in the world.
             ghost: triangles of a translucent body in the world.
+            casters: triangles that cast the shadow; by default those of the bodies.
         """
         if not len(body.triangles):
             return
         wide, high = self.view.size
         size = self.sampling * wide, self.sampling * high
-        shadow = cast_shadow(body, self._basis, self._floor.radius)
+        casters = body if casters is None else casters
+        shadow = cast_shadow(casters, self._basis, self._floor.radius)
         surface = self._rasterise(body, size)
         layers = [(surface.covered, self._shade(body, surface, shadow), np.ones(len(surface.points), np.float32))]
         if len(ghost.triangles):
@@ -92,7 +101,7 @@ class BodyPainter:
             surface = self._rasterise(ghost, size)
             surface = surface.take(surface.covered.depths < depth[surface.covered.samples])
             layers.append((surface.covered, ghost.colours[surface.covered.triangles], self._outline_opacity(surface)))
-        contact = contact_map(body, self._floor)
+        contact = contact_map(casters, self._floor)
         rows, columns = self._touched_part(layers, shadow, contact)
         part = ground[rows, columns] * floor_light(
             shadow, contact, self._cast_places[rows, columns], self._floor.places[rows, columns]

@@ -13,8 +13,14 @@ from .rasterise import front_faces, rasterise
 TEXEL, BIAS, BLUR = 0.0045, 0.015, 3
 """Size of a shadow map's texel, and distance within which a surface does not shade itself, in radii of the dance; blur
 in texels."""
-SLOPE_BIAS = 2.0
+SLOPE_BIAS = 3.0
 """Addition to that distance for a texel of depth over a texel of width."""
+SOFTENING = (
+    (0, 0), *((r * x, r * y) for r in (1, 2) for x in (-1, 1) for y in (-1, 1)), (3, 0), (-3, 0), (0, 3), (0, -3),
+)  # fmt: skip
+"""[texels] Places around a point whose light is averaged, so that the edge of a shadow is soft."""
+REACH = 3
+"""[texels] The farthest of them along an axis."""
 FLOOR_SHADOW, CONTACT_SHADOW = 0.45, 0.5
 """Strength of the lamp's shadow on the floor, and of the darkening where the body touches it."""
 CONTACT_TEXEL, CONTACT_HEIGHT, CONTACT_BLUR = 0.0075, 0.035, 4
@@ -43,8 +49,8 @@ class ShadowMap:
     def texels(self, places: np.ndarray) -> np.ndarray:
         """Index (N,) in the flat map of places (N, 2) [m], with those outside at the border, where nothing is."""
         rows, columns = self.depth.shape
-        column = np.clip((places[:, 0] - self.low[0]) * (1.0 / self.texel), 1, columns - 2).astype(np.int32)
-        row = np.clip((places[:, 1] - self.low[1]) * (1.0 / self.texel), 1, rows - 2).astype(np.int32)
+        column = np.clip((places[:, 0] - self.low[0]) * (1.0 / self.texel), REACH, columns - 1 - REACH).astype(np.int32)
+        row = np.clip((places[:, 1] - self.low[1]) * (1.0 / self.texel), REACH, rows - 1 - REACH).astype(np.int32)
         return row * columns + column
 
     def corners(self) -> np.ndarray:
@@ -67,9 +73,9 @@ class ShadowMap:
         texel, limit, depth = self.texels(seen), -seen[:, 2] - bias, self.depth.ravel()
         columns = self.depth.shape[1]
         lit = np.zeros(len(points), np.float32)
-        for step in (0, columns + 1, columns - 1, 1 - columns, -1 - columns):
-            lit += depth[texel + step] >= limit
-        return 0.2 * lit
+        for right, down in SOFTENING:
+            lit += depth[texel + down * columns + right] >= limit
+        return lit / np.float32(len(SOFTENING))
 
 
 @dataclass(slots=True)

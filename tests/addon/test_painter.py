@@ -14,12 +14,15 @@ import pytest
 from addon.armature import shapes_of
 from addon.colours import colour_body, linear_to_srgb
 from addon.inertials import write_inertials
+from addon.painting.geometry import Geometry
 from addon.painting.png import write_png
 from addon.painting.rasterise import rasterise
+from addon.painting.shadow import cast_shadow, lamp_basis
 from addon.rehearsal.dance import RehearsedDance
 from addon.rehearsal.options import Film, RehearsalOptions, Rendering, Staging
 from addon.rehearsal.painter import FramePainter
 from addon.rehearsal.rehearse import plan_rehearsal
+from addon.rehearsal.roles import BODY
 from addon.rehearsal.scene import build_scene, remove_added_data
 from addon.rehearsal.video import set_engine
 from addon.render import PANEL_HEIGHT, PANEL_WIDTH, PICTURED_QUANTITIES, render_body
@@ -123,6 +126,55 @@ def test_the_picture_changes_only_where_something_moves(empty_scene: None) -> No
     np.testing.assert_array_equal(still, again)
     changed = (still.astype(int) - moved).any(axis=2)[:94]
     assert 20 < changed.sum() < 0.3 * changed.size
+
+
+def test_only_casters_cast_shadows(empty_scene: None) -> None:
+    """A plate above a body changes the picture where it is seen, and elsewhere only if it casts a shadow."""
+    rig = hoap3()
+    body, dance = build(rig), on_the_floor(rig)
+    with remove_added_data():
+        painter = FramePainter(build_scene(body, dance, plan_rehearsal(dance, BRIEF), WIDE))
+        shapes = painter._reader.gather(painter._shown(BODY), painter._graph)
+        linear, ground = painter._painted_ground()
+        corners = np.array([[-0.1, -0.1, 0.7], [0.1, -0.1, 0.7], [0.1, 0.1, 0.7], [-0.1, 0.1, 0.7]], np.float32)
+        plate = Geometry(
+            np.array([[0, 1, 2], [0, 2, 3]], np.int32),
+            np.ones((2, 3), np.float32),
+            corners,
+            np.tile(np.array([0.0, 0.0, 1.0], np.float32), (4, 1)),
+            np.ones(2, bool),
+        )
+        both = Geometry(
+            np.concatenate([shapes.triangles, plate.triangles + len(shapes.points)]),
+            *(np.concatenate([getattr(each, name) for each in (shapes, plate)]) for name in Geometry.__slots__[1:]),
+        )
+        pictures = []
+        for shown, casters in ((shapes, shapes), (both, shapes), (both, None)):
+            pictures.append(ground.copy())
+            painter._bodies.paint(pictures[-1], linear, shown, casters=casters)
+    without, unshaded, shaded = (each.astype(int) for each in pictures)
+    inside = painter.view.project(corners)[:, :2]
+    low, high = inside.min(axis=0).astype(int) - 1, inside.max(axis=0).astype(int) + 2
+    outside = np.ones(without.shape[:2], bool)
+    outside[low[1] : high[1], low[0] : high[0]] = False
+    assert (without != unshaded).any()
+    assert not (without != unshaded)[outside].any()
+    assert (without != shaded)[outside].any()
+
+
+def test_edges_of_shadows_are_soft() -> None:
+    """Across the edge of a plate's shadow the light rises from none to all over several texels."""
+    corners = np.array([[-1.0, -1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 1.0, 1.0], [-1.0, 1.0, 1.0]], np.float32)
+    up = np.tile(np.array([0.0, 0.0, 1.0], np.float32), (4, 1))
+    triangles = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
+    plate = Geometry(triangles, np.ones((2, 3), np.float32), corners, up, np.ones(2, bool))
+    shadow = cast_shadow(plate, lamp_basis(np.array([0.0, 0.0, 1.0])), 1.0)
+    line = np.linspace(0.9, 1.1, 100, dtype=np.float32)
+    lit = shadow.lit(np.stack([line, 0.0 * line, 0.0 * line], axis=1), np.ones(100, np.float32))
+    assert lit[0] == 0.0
+    assert lit[-1] == pytest.approx(1.0)
+    assert (np.diff(lit) >= -1e-6).all()
+    assert len(np.unique(np.round(lit, 3))) > 4
 
 
 def test_a_scene_from_a_file_is_painted_alike(empty_scene: None, tmp_path: Path) -> None:
