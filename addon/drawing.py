@@ -194,7 +194,8 @@ def draw_text_box(
     fill_box(left, bottom, width, height, BACKGROUND)
     heights = [bottom + height - (LINE_HEIGHT * (row + 1) + 1) * step for row in range(len(rows))]
     for y, (_, colour, _) in zip(heights, rows, strict=True):  # before the text, which ends the blending
-        fill_box(left + 9 * step, y, 9 * step, 9 * step, colour)
+        if colour[3] > 0.0:
+            fill_box(left + 9 * step, y, 9 * step, 9 * step, colour)
     for y, (text, _, ink) in zip(heights, rows, strict=True):
         draw_text(text, left + 26 * step, y, LETTER_HEIGHT * step, ink)
 
