@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from ..errors import InvalidValue
 from ..signals import GRAVITY, true_runs
@@ -92,7 +92,7 @@ def estimate_drift(data: CentroidalData) -> Drift | None:
     residual_std = np.sqrt(np.sum((means - design @ fit) ** 2) / degrees_of_freedom)
     seconds = data.times[-1] - data.times[0]
     error = residual_std / np.linalg.norm(design[:, 1]) * seconds
-    return Drift(float(fit[1] * seconds), float(student.ppf(0.5 + 0.5 * CONFIDENCE, degrees_of_freedom) * error))
+    return Drift(float(fit[1] * seconds), float(stdtrit(degrees_of_freedom, 0.5 + 0.5 * CONFIDENCE) * error))
 
 
 def require_load(data: CentroidalData, name: str) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from ..arrays import frozen
 from ..errors import InvalidValue, UnknownLink
@@ -243,7 +243,7 @@ def _exclusion_threshold(count: int) -> float:
 
     Half of the chi-squared quantile for a load's ten parameters, with Bonferroni's correction for ``count`` sets.
     """
-    return 0.5 * float(chi2.ppf(1.0 - SIGNIFICANCE / count, PER_LINK))
+    return 0.5 * float(chdtri(PER_LINK, SIGNIFICANCE / count))
 
 
 def _other_sets(

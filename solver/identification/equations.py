@@ -195,10 +195,10 @@ def _reconstruct(
     groups = [np.flatnonzero(member.reshape(-1) == row) for row in range(len(weights))]
     shares = group_wrenches(rig, trial, bodies, groups, base)
     whole = np.zeros((len(shares), len(bodies), AXES))
-    for row, axis in np.ndindex(*weights.shape[:2]):
-        for band in np.flatnonzero(weights[row, axis]):
-            part = low_pass_at(trial, shares[:, :, row, axis], float(frequency_weights.bands[band]))
-            whole[:, :, axis] += weights[row, axis, band] * part
+    for band in np.flatnonzero(weights.any(axis=(0, 1))):  # filters are linear: the sum of the links is filtered once
+        whole += low_pass_at(
+            trial, np.einsum("nkra,ra->nka", shares, weights[:, :, band]), float(frequency_weights.bands[band])
+        )
     if frequency_weights.shares is not None and has_marker_displacements(trial):
         added = skin_compliance_wrenches(rig, trial).swapaxes(1, 2) @ frequency_weights.shares.reshape(-1)
         whole += wrenches_about_base(rig, trial, added[:, None], base)

@@ -119,10 +119,10 @@ def _apply_frequency_weights(errors: np.ndarray, trial: Trial, found: Identifica
         return errors
     masses = found.parameters.masses / found.parameters.total_mass
     result = np.zeros_like(errors)
-    for axis, weights in enumerate(np.einsum("l,lac->ac", masses, frequency_weights.low_pass_weights)):
-        for band, weight in zip(frequency_weights.bands, weights):
-            if weight:
-                result[:, :, axis] += weight * low_pass_at(trial, errors[:, :, axis], float(band))
+    weights = np.einsum("l,lac->ca", masses, frequency_weights.low_pass_weights)
+    for band, of_axes in zip(frequency_weights.bands, weights):
+        if of_axes.any():
+            result += low_pass_at(trial, errors * of_axes, float(band))
     return result
 
 

@@ -256,9 +256,10 @@ def _sum_products(
     for axis in range(AXES):
         shares, rows[-1] = np.ascontiguousarray(added[:, :, axis].T), measured[:, axis]
         share_products = shares @ shares.T
+        passed = [low_pass_at(trial, group_values[..., axis], cutoff)[counted] for cutoff in cutoffs]
         for body in range(len(bodies)):
-            for place, cutoff in enumerate(cutoffs):
-                rows[place : -1 : len(cutoffs)] = low_pass_at(trial, group_values[:, body, :, axis], cutoff)[counted].T
+            for place, values in enumerate(passed):
+                rows[place : -1 : len(cutoffs)] = values[:, body].T
             errors[body, axis] = np.sum((rows[-1] - rows[len(cutoffs) - 1 : -1 : len(cutoffs)].sum(axis=0)) ** 2)
             across = shares @ rows.T
             products[body, axis] = np.block([[rows @ rows.T, across.T], [across, share_products]])
