@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from ..signals import GRAVITY, true_runs
 from ..so3 import skew
@@ -56,6 +57,7 @@ class FilterNoise:
         force, moment: [N], [N m] of the measured wrench.
         com: [m] of the kinematic centre of mass.
         linear, angular: [kg m/s], [kg m^2/s] of the kinematic momenta.
+        offset: [m] of a constant error of the kinematic centre of mass; 0: there is none.
     """
 
     force: float = 20.0
@@ -63,13 +65,14 @@ class FilterNoise:
     com: float = 0.01
     linear: float = 1.0
     angular: float = 1.0
+    offset: float = 0.0
 
 
 def extended_kalman(data: CentroidalData, noise: FilterNoise | None = None) -> CentroidalEstimate:
     """The momentum estimator of Rotella et al. 2015: c, l and k driven by the wrench, corrected by the kinematics.
 
-    c' = l / m, l' = f + m g, k' = tau + f x c, with the kinematic values of all three as measurements. It is causal and
-    estimates no bias.
+    c' = l / m, l' = f + m g, k' = tau + f x c, with the kinematic values of all three as measurements. It is causal.
+    With an ``offset`` in the noise, a constant error of the kinematic centre of mass is a state too.
     """
     noise = FilterNoise() if noise is None else noise
     step, mass = 1.0 / data.rate, data.mass
@@ -80,9 +83,12 @@ def extended_kalman(data: CentroidalData, noise: FilterNoise | None = None) -> C
         kinematic_states[0].copy(),
         np.diag([noise.com**2] * 3 + [noise.linear**2] * 3 + [noise.angular**2] * 3),
     )
-    covariance = measurement_noise.copy()
-    known_noise = np.diag([0.0] * 3 + [(noise.force * step) ** 2] * 3 + [(noise.moment * step) ** 2] * 3)
-    unknown_noise = np.diag([0.0] * 3 + [(mass * GRAVITY * step) ** 2] * 3 + [(mass * step) ** 2] * 3)
+    state = np.append(state, np.zeros(3))
+    covariance = block_diag(measurement_noise, noise.offset**2 * np.eye(3))
+    measured = np.eye(STATES, STATES + 3)
+    measured[:3, STATES:] = np.eye(3)  # the kinematic centre of mass contains its offset
+    known_noise = np.diag([0.0] * 3 + [(noise.force * step) ** 2] * 3 + [(noise.moment * step) ** 2] * 3 + [0.0] * 3)
+    unknown_noise = np.diag([0.0] * 3 + [(mass * GRAVITY * step) ** 2] * 3 + [(mass * step) ** 2] * 3 + [0.0] * 3)
     impulses = np.concatenate([force - np.array([0.0, 0.0, mass * GRAVITY]), moment], axis=1) * step
     impulses = np.where(
         known[:, None], impulses, np.append(np.diff(kinematic_states[:, 3:], axis=0), np.zeros((1, 6)), axis=0)
@@ -90,20 +96,21 @@ def extended_kalman(data: CentroidalData, noise: FilterNoise | None = None) -> C
     if not data.has_moment:
         impulses[:, 3:] = step * data.momentum_rate
     lever_matrix = step * skew(force) * (known & data.has_moment)[:, None, None]
-    transition = np.eye(STATES)
+    transition = np.eye(STATES + 3)
     transition[:3, 3:6] = step / mass * np.eye(3)
     com, angular = np.empty((2, len(data), AXES))
     for sample in range(len(data)):
         if sample:
-            transition[6:, :3] = lever_matrix[sample - 1]
+            transition[6:STATES, :3] = lever_matrix[sample - 1]
             state = transition @ state
-            state[3:] += impulses[sample - 1]
+            state[3:STATES] += impulses[sample - 1]
             covariance = transition @ covariance @ transition.T + (known_noise if known[sample - 1] else unknown_noise)
-        gain = np.linalg.solve(covariance + measurement_noise, covariance).T
-        state = state + gain @ (kinematic_states[sample] - state)
-        covariance = covariance - gain @ covariance
+        seen = measured @ covariance
+        gain = np.linalg.solve(seen @ measured.T + measurement_noise, seen).T
+        state = state + gain @ (kinematic_states[sample] - measured @ state)
+        covariance = covariance - gain @ seen
         covariance = 0.5 * (covariance + covariance.T)
-        com[sample], angular[sample] = state[:3], state[6:]
+        com[sample], angular[sample] = state[:3], state[6:STATES]
     rate = np.where((known & data.has_moment)[:, None], moment + np.cross(force, com), data.momentum_rate)
     return CentroidalEstimate("ekf", data.times, mass, com, data.force_acceleration, rate, angular)
 

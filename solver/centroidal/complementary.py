@@ -1,15 +1,25 @@
 """The recursive complementary filter of bailly2019, Figs. 3 and 4, over a whole recording.
 
-Every iteration updates the quantities that depend on the estimates, the central axis's point (6b) and the wrench's
-momentum rate (8), and filters again. The filters are applied to differences from the kinematic values, which begin at
-rest, so that there is no transient.
+The quantities that depend on the estimates, the central axis's point (6b) and the wrench's momentum rate (8), are
+affine in them, and the filters are linear: one iteration of Fig. 4 is x -> T x + b for x = (centre of mass, momentum
+rate). Its fixed point is solved for directly. The slowest mode of T, a constant offset along the mean force, would take
+hundreds of iterations per factor e, so that a stopping rule decides what is left of it.
+
+The three axes of the moment are weighed by what the estimates leave of them, which the paper does not do.
+
+The filters are applied to differences from the centre of mass without the central axis, (low + band) kinematics + high
+force, and from the kinematic momentum rate, which begin at rest, so that there is no transient. The former replaces the
+kinematic centre of mass of the paper: their difference, which the low-pass should remove, would leak through it at the
+ends of a recording and be amplified by the slowest mode.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, gmres
 
 from ..signals.filters import extend
 from .complementary_filters import FilterBank, Section, build_filters
@@ -21,6 +31,16 @@ PAPER_SETTINGS = ComplementarySettings()
 SETTLED_PERIODS = 3.0
 """Padding in periods of a cut-off; the transient of a critically damped filter has decayed to 1e-8 by then."""
 
+ROUNDING = 1e-8
+"""Residual of the fixed point over the right side, at which the solution ends."""
+SMALLEST_VARIANCE = 1e-3
+"""Variance of an axis over the largest, below which it gains no weight."""
+WEIGHINGS = 4
+"""How often the axes of the moment are weighed; their weights have settled then."""
+RESTART, RESTARTS = 40, 25
+"""Vectors that GMRES stores, and how often it begins again."""
+LENGTH = 1e-3
+"""[m] of the centre of mass that weighs as much as 1 N m of the momentum rate."""
 LowPass = Callable[[np.ndarray], np.ndarray]
 
 
@@ -29,7 +49,22 @@ def complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_
 
     Args:
         data: signals; where the wrench is unknown the estimate is the kinematic one.
-        settings: cut-offs and tolerance.
+        settings: cut-offs.
+
+    Raises:
+        InvalidValue: a cut-off is not below half the sample rate.
+    """
+    recursion, acceleration = zero_phase_recursion(data, settings)
+    for _ in range(WEIGHINGS if data.has_moment else 0):
+        com, rate, _ = recursion.solve()
+        recursion = recursion.weighed(com, rate)
+    return _solve(data, recursion, acceleration, "complementary")
+
+
+def zero_phase_recursion(
+    data: CentroidalData, settings: ComplementarySettings = PAPER_SETTINGS
+) -> tuple[Recursion, np.ndarray]:
+    """Fig. 4 for a whole recording, and the acceleration (3, N) [m/s^2] without the central axis.
 
     Raises:
         InvalidValue: a cut-off is not below half the sample rate.
@@ -54,7 +89,8 @@ def complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_
         return _filter_both_ways(filters.momentum, values, pads[settings.momentum], odd=False)
 
     kinetics = Kinetics.from_data(data, causal=False)
-    return _iterate(data, settings, kinetics, (com_part, acceleration_part), (low, momentum), "complementary")
+    kinematic_rate = np.ascontiguousarray(data.momentum_rate.T)
+    return Recursion(kinetics, com_part, kinematic_rate, low, momentum), acceleration_part
 
 
 def causal_complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_SETTINGS) -> CentroidalEstimate:
@@ -77,63 +113,88 @@ def causal_complementary(data: CentroidalData, settings: ComplementarySettings =
         return filters.momentum(values - values[:, :1]) + values[:, :1]
 
     kinetics = Kinetics.from_data(data, causal=True)
-    return _iterate(data, settings, kinetics, (com_part, acceleration_part), (filters.low, momentum), "causal")
+    kinematic_rate = np.ascontiguousarray(data.momentum_rate.T)
+    return _solve(
+        data, Recursion(kinetics, com_part, kinematic_rate, filters.low, momentum), acceleration_part, "causal"
+    )
 
 
-def _iterate(
-    data: CentroidalData,
-    settings: ComplementarySettings,
-    kinetics: Kinetics,
-    kinematic_part: tuple[np.ndarray, np.ndarray],
-    filters: tuple[LowPass, LowPass],
-    method: str,
+@dataclass(frozen=True, slots=True)
+class Recursion:
+    """One iteration of Fig. 4 over a recording.
+
+    Attributes:
+        kinetics: of the data.
+        com_part: (3, N) [m] centre of mass without the part from the central axis.
+        kinematic_rate: (3, N) [N m] momentum rate by the kinematics.
+        low: low-pass of the centre of mass.
+        momentum: low-pass of the momentum rate.
+        weights: (3,) of the axes of the moment, see `Kinetics.axis_point`; None: equal, as in the paper.
+    """
+
+    kinetics: Kinetics
+    com_part: np.ndarray
+    kinematic_rate: np.ndarray
+    low: LowPass
+    momentum: LowPass
+    weights: np.ndarray | None = None
+
+    def weighed(self, com: np.ndarray, rate: np.ndarray) -> Recursion:
+        """With weights by the low frequencies of the moments that estimates (3, N) leave unexplained.
+
+        The errors of the kinematic momentum rate differ between the axes.
+        """
+        left = self.low(self.kinetics.momentum_rate(com) - rate)[:, self.kinetics.axis_weight >= 1.0]
+        variance = np.mean(left**2, axis=1) if left.shape[1] else np.ones(3)
+        return replace(
+            self, weights=1.0 / np.maximum(variance, SMALLEST_VARIANCE * variance.max() + np.finfo(float).tiny)
+        )
+
+    def step(self, com: np.ndarray, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Centre of mass (3, N) [m] and momentum rate (3, N) [N m] after one more iteration."""
+        kinetics, kinematic = self.kinetics, self.kinematic_rate
+        axis = kinetics.axis_weight * (kinetics.axis_point(com, rate, self.weights) - self.com_part)
+        force_rate = kinetics.weight * (kinetics.momentum_rate(com) - kinematic)
+        return self.com_part + self.low(axis), kinematic + force_rate - self.momentum(force_rate)
+
+    def solve(self) -> tuple[np.ndarray, np.ndarray, bool]:
+        """The fixed point of `step`, and whether it was reached within `ROUNDING`."""
+        shape = (2, *self.com_part.shape)
+        units = np.concatenate([np.full(self.com_part.size, LENGTH), np.ones(self.com_part.size)])
+        base = self.com_part, self.kinematic_rate
+        moved = np.concatenate([(after - before).reshape(-1) for after, before in zip(self.step(*base), base)]) / units
+
+        def remainder(change: np.ndarray) -> np.ndarray:
+            """(1 - T) times a change from ``base``, in ``units``."""
+            com, rate = (change * units).reshape(shape)
+            after = self.step(base[0] + com, base[1] + rate)
+            reached = np.concatenate([(values - start).reshape(-1) for values, start in zip(after, base)]) / units
+            return np.asarray(change - (reached - moved))
+
+        operator = LinearOperator((len(units), len(units)), matvec=remainder, dtype=float)
+        change, unsolved = gmres(operator, moved, rtol=ROUNDING, restart=RESTART, maxiter=RESTARTS)
+        com, rate = (change * units).reshape(shape)
+        return base[0] + com, base[1] + rate, unsolved == 0
+
+
+def _solve(
+    data: CentroidalData, recursion: Recursion, acceleration_part: np.ndarray, method: str
 ) -> CentroidalEstimate:
-    """Iterate Fig. 4 until both changes are within the tolerance; the figure's "and" would end it at the first.
+    """The fixed point as an estimate.
 
     Args:
         data: signals.
-        settings: tolerance and number of iterations.
-        kinetics: of the data.
-        kinematic_part: (3, N) centre of mass [m] and its acceleration [m/s^2] without the part from the central axis.
-        filters: low-passes of the centre of mass and of the momentum rate.
+        recursion: of the data.
+        acceleration_part: (3, N) [m/s^2] of the centre of mass without the central axis.
         method: its name.
     """
-    (com_part, acceleration_part), (low, momentum) = kinematic_part, filters
-    measured = np.ascontiguousarray(data.com.T)
-    kinematic = np.ascontiguousarray(data.momentum_rate.T)
-    com, rate = measured, kinematic
-    axis_part, trace, converged = np.zeros_like(com), [], False
-    for _ in range(settings.iterations):
-        axis = kinetics.axis_weight * (kinetics.axis_point(com, rate) - measured)
-        force_rate = kinetics.weight * (kinetics.momentum_rate(com) - kinematic)
-        axis_part = low(axis)
-        before = com, rate
-        com, rate = com_part + axis_part, kinematic + force_rate - momentum(force_rate)
-        trace.append((float(np.abs(com - before[0]).max()), float(np.abs(rate - before[1]).max())))
-        if max(trace[-1]) <= settings.tolerance:
-            converged = True
-            break
-    axis_acceleration = np.zeros_like(axis_part)
-    axis_acceleration[:, 1:-1] = np.diff(axis_part, 2, axis=1) * data.rate**2
+    com, rate, solved = recursion.solve()
+    axis_acceleration = np.zeros_like(com)
+    axis_acceleration[:, 1:-1] = np.diff(com - recursion.com_part, 2, axis=1) * data.rate**2
     notes = [] if data.has_moment else ["the wrench has no moment: the central axis and its momentum rate are omitted"]
-    if not converged:
-        notes.append(
-            f"the recursion did not converge: it still changed by {1e3 * trace[-1][0]:.2g} mm and {trace[-1][1]:.2g} "
-            f"N m in its last of "
-            f"{settings.iterations} iterations"
-        )
-    return CentroidalEstimate(
-        method,
-        data.times,
-        data.mass,
-        com.T,
-        (acceleration_part + axis_acceleration).T,
-        rate.T,
-        data.momentum,
-        tuple(trace),
-        converged,
-        tuple(notes),
-    )
+    notes += [] if solved else ["the recursion's fixed point was not reached within rounding"]
+    acceleration = (acceleration_part + axis_acceleration).T
+    return CentroidalEstimate(method, data.times, data.mass, com.T, acceleration, rate.T, data.momentum, tuple(notes))
 
 
 def _filter_both_ways(section: Section, values: np.ndarray, pad: int, *, odd: bool) -> np.ndarray:

@@ -41,16 +41,28 @@ class Kinetics:
         """Of all samples; with ``causal`` the weight does not decrease before the wrench becomes unknown."""
         force, moment = np.ascontiguousarray(data.force.T), np.ascontiguousarray(data.moment.T)
         square = np.einsum("an,an->n", force, force)  # axes a, samples n
-        small_square = (FLIGHT * data.mass * GRAVITY) ** 2
+        small = FLIGHT * data.mass * GRAVITY
         weight = ramp_weights(data.known, data.rate, causal=causal) * data.has_moment
-        return Kinetics(
-            force, moment, np.maximum(square, 1e-9 * small_square), weight, weight * square / (square + small_square)
-        )
+        square = np.maximum(square, 1e-9 * small**2)
+        return Kinetics(force, moment, square, weight, weight * np.minimum(0.5 * np.sqrt(square) / small, 1.0))
 
-    def axis_point(self, com: np.ndarray, rate: np.ndarray) -> np.ndarray:
-        """(6b): centre of mass (3, N) from the central axis and estimates of c and of its momentum rate."""
-        along = np.einsum("an,an->n", self.force, com)
-        return (cross(self.force, self.moment) + self.force * along + cross(rate, self.force)) / self.square
+    def axis_point(self, com: np.ndarray, rate: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """(6b): centre of mass (3, N) from the central axis and estimates of c and of its momentum rate.
+
+        (6b) is c + f x r / |f|^2 with the remainder r of the moments about c. With weights S of their axes it is
+        c + D f x (S r) / |f|^2: its fixed point under a low-pass is a weighted least-squares estimate of c, on which
+        the diagonal D, which keeps the size of the step, has no influence.
+
+        Args:
+            com: (3, N) [m].
+            rate: (3, N) [N m].
+            weights: (3,) of the axes of the moment; equal by default.
+        """
+        if weights is None:
+            return com + cross(self.force, self.momentum_rate(com) - rate) / self.square
+        scale = 2.0 / (weights.sum() - weights)
+        remainder = weights[:, None] * (self.momentum_rate(com) - rate)
+        return com + scale[:, None] * cross(self.force, remainder) / self.square
 
     def momentum_rate(self, com: np.ndarray) -> np.ndarray:
         """(8): momentum rate (3, N) about a centre of mass (3, N)."""

@@ -8,6 +8,7 @@ b. No iteration is needed, and plain numbers are faster than arrays of three.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,7 +44,7 @@ class CausalFilter:
     Args:
         mass: [kg] of the whole body.
         rate: samples per second.
-        settings: cut-offs; tolerance and number of iterations are not used.
+        settings: cut-offs.
 
     Raises:
         InvalidValue: the mass is not positive, or a cut-off is not below half the rate.
@@ -83,7 +84,7 @@ class CausalFilter:
             square = fx * fx + fy * fy + fz * fz
         trust = self._since / self._steps
         square = max(square, 1e-9 * self._small)
-        weight = trust * square / (square + self._small)
+        weight = trust * min(0.5 * math.sqrt(square / self._small), 1.0)
         ax, ay, az = self._axes
         first = self._count == 0
         if first:
@@ -93,17 +94,18 @@ class CausalFilter:
         b = self._low[0] * weight
         h = 0.0 if first else (1.0 - self._rate[0]) * trust
         # contribution of the past to centre of mass (r) and momentum rate (q)
-        rx = x + ax.filter_high(self._fast, ux, x, self._count) + ax.l1
-        ry = y + ay.filter_high(self._fast, uy, y, self._count) + ay.l1
-        rz = z + az.filter_high(self._fast, uz, z, self._count) + az.l1
+        px = x + ax.filter_high(self._fast, ux, x, self._count)  # without the central axis
+        py = y + ay.filter_high(self._fast, uy, y, self._count)
+        pz = z + az.filter_high(self._fast, uz, z, self._count)
+        rx, ry, rz = px + ax.l1, py + ay.l1, pz + az.l1
         kept = 0.0 if first else 1.0 - self._rate[0]
         qx = kx - kept * ax.lead - ax.m1 + h * (mx - kx)
         qy = ky - kept * ay.lead - ay.m1 + h * (my - ky)
         qz = kz - kept * az.lead - az.m1 + h * (mz - kz)
         share = b / square
-        rx += share * (fy * mz - fz * my + qy * fz - qz * fy) - b * x
-        ry += share * (fz * mx - fx * mz + qz * fx - qx * fz) - b * y
-        rz += share * (fx * my - fy * mx + qx * fy - qy * fx) - b * z
+        rx += share * (fy * mz - fz * my + qy * fz - qz * fy) - b * px
+        ry += share * (fz * mx - fx * mz + qz * fx - qx * fz) - b * py
+        rz += share * (fx * my - fy * mx + qx * fy - qy * fx) - b * pz
         along = share * (1.0 - h) * (fx * rx + fy * ry + fz * rz) / (1.0 - b)
         scale = 1.0 / (1.0 - b * h)
         cx, cy, cz = (rx + fx * along) * scale, (ry + fy * along) * scale, (rz + fz * along) * scale
@@ -114,9 +116,9 @@ class CausalFilter:
             ax.lead, ay.lead, az.lead = ex, ey, ez
         along = (fx * cx + fy * cy + fz * cz) / square
         around = 1.0 / square
-        ax.update_com(self._low, weight * ((fy * mz - fz * my + ly * fz - lz * fy) * around + fx * along - x))
-        ay.update_com(self._low, weight * ((fz * mx - fx * mz + lz * fx - lx * fz) * around + fy * along - y))
-        az.update_com(self._low, weight * ((fx * my - fy * mx + lx * fy - ly * fx) * around + fz * along - z))
+        ax.update_com(self._low, weight * ((fy * mz - fz * my + ly * fz - lz * fy) * around + fx * along - px))
+        ay.update_com(self._low, weight * ((fz * mx - fx * mz + lz * fx - lx * fz) * around + fy * along - py))
+        az.update_com(self._low, weight * ((fx * my - fy * mx + lx * fy - ly * fx) * around + fz * along - pz))
         ax.update_momentum_rate(self._rate, ex)
         ay.update_momentum_rate(self._rate, ey)
         az.update_momentum_rate(self._rate, ez)

@@ -11,12 +11,13 @@ import numpy as np
 from ..errors import InvalidValue, UnknownPreset
 
 FLIGHT = 0.05
-"""Fraction of the body weight at which the central axis has half of its weight; a smaller force determines no axis."""
+"""Fraction of the body weight at which the central axis has half of its weight, and below which a body flies. The
+weight is 0 without force and 1 at twice this fraction: any less would draw a loaded body to its kinematics."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComplementarySettings:
-    """Cut-offs of Table I and the end of the iterations of Fig. 4.
+    """Cut-offs of Table I.
 
     Attributes:
         name: of the settings.
@@ -24,8 +25,6 @@ class ComplementarySettings:
         high: [Hz] above it the force.
         momentum: [Hz] below it the momentum rate follows the kinematics, above it the wrench.
         damping: zeta of all filters, a ratio; 1 is critical.
-        tolerance: [m] and [N m] change of centre of mass and momentum rate that ends the iterations.
-        iterations: largest number of them.
         note: source of the values.
     """
 
@@ -34,12 +33,10 @@ class ComplementarySettings:
     high: float = 25.0
     momentum: float = 2.0
     damping: float = 1.0
-    tolerance: float = 1e-3
-    iterations: int = 50
     note: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("low", "high", "momentum", "damping", "tolerance"):
+        for name in ("low", "high", "momentum", "damping"):
             value = getattr(self, name)
             if not (np.isfinite(value) and value > 0.0):
                 raise InvalidValue(f"{name} of the filters {self.name!r} must be positive, got {value!r}")
@@ -47,8 +44,6 @@ class ComplementarySettings:
             raise InvalidValue(
                 f"filters {self.name!r}: the low cut-off {self.low:g} Hz must lie below the high one {self.high:g} Hz"
             )
-        if self.iterations < 1:
-            raise InvalidValue(f"filters {self.name!r}: at least one iteration, got {self.iterations}")
 
     def require_rate(self, rate: float) -> None:
         """Refuse a sample rate that is too low for the filters.

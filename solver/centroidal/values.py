@@ -169,9 +169,6 @@ class CentroidalEstimate:
         acceleration: (N, 3) [m/s^2] of the centre of mass.
         momentum_rate: (N, 3) [N m] rate of the angular momentum about it.
         momentum: (N, 3) [kg m^2/s] the angular momentum; the kinematic one of a method that estimates its rate alone.
-        trace: largest change of the centre of mass [m] and of the momentum rate [N m] in each iteration; () for a
-            method that does not iterate.
-        converged: False if the iterations ended before the changes were below the tolerance.
         notes: sentences for the reader.
     """
 
@@ -182,8 +179,6 @@ class CentroidalEstimate:
     acceleration: np.ndarray
     momentum_rate: np.ndarray
     momentum: np.ndarray
-    trace: tuple[tuple[float, float], ...] = ()
-    converged: bool = True
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -195,8 +190,7 @@ class CentroidalEstimate:
         return len(self.times)
 
     def __repr__(self) -> str:
-        iterations = f", {len(self.trace)} iterations" if self.trace else ""
-        return f"CentroidalEstimate by {self.method}{iterations}: {describe_span(self.times)}"
+        return f"CentroidalEstimate by {self.method}: {describe_span(self.times)}"
 
     @property
     def wrench(self) -> np.ndarray:
