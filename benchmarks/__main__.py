@@ -13,6 +13,7 @@ VERBS = {
     "posing": "benchmarks.posing",
     "characters": "benchmarks.characters",
     "rehearsal": "benchmarks.rehearsal",
+    "extension": "benchmarks.extension",
     "house": "benchmarks.house",
     "faults": "benchmarks.faults",
     "mutation": "benchmarks.mutation",

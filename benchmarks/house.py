@@ -17,7 +17,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from .enabling import measure_enabling
+from .extension import enabling_rows
 from .figures import structure
 from .figures.figure import Figure, at_least, at_most, exit_code, heading, left_out, missing, row, summary
 from .figures.reading_paths import measure_paths
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
         *_interface(),
         *_round_trips(),
         *_panel(),
-        *_enabling(),
+        *enabling_rows(),
         *_dance(quick),
         *_coverage(quick),
     ]
@@ -144,19 +144,6 @@ def _panel() -> list[Figure]:
     values = [float(value) for value in re.findall(r": ([0-9.]+) ms CPU", done.stdout)]
     notes = re.findall(r"\((first after a change .*)\)", done.stdout)
     return [replace(f, value=value, note=note) for f, value, note in zip(rows, values, notes, strict=True)]
-
-
-def _enabling() -> list[Figure]:
-    """Processor seconds and modules of enabling the extension."""
-    what = ("enabling the extension", "enabling the extension: modules imported")
-    rows = [
-        Figure(what[0], "bpy module", None, "CPU s", at_most(0.3), timed=True),
-        Figure(what[1], "bpy module", None, "", at_most(120)),
-    ]
-    if find_spec("bpy") is None:
-        return missing(rows, "Blender's module is not installed")
-    done = measure_enabling()
-    return [replace(rows[0], value=done.seconds), replace(rows[1], value=len(done.modules))]
 
 
 def _dance(quick: bool) -> list[Figure]:

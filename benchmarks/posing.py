@@ -32,6 +32,8 @@ REACH = 0.25
 """Largest component of a drag, as a fraction of the body's height."""
 MUSTS = {"median": 1.0, "p99": 12.0, "slip": 0.1, "limits": 0.0, "balance": 1.0}
 """[ms], [ms], [mm], [degrees], [mm]."""
+LOWERING = 0.15
+"""[m] by which `lower_pelvis` moves the pelvis."""
 CROUCH = (("thigh", -0.4), ("shank", 0.8), ("ankle", -0.4))
 
 
@@ -105,6 +107,23 @@ def measure_drags(rig: Rig, q: np.ndarray, events: int, seed: int) -> DragFigure
         round(max(excess), 9), max(farther, default=0.0), float(reached.mean()),
         float(np.median(np.array(distances)[~reached])) if not reached.all() else 0.0,
     )  # fmt: skip
+
+
+def lower_pelvis(rig: Rig, q: np.ndarray) -> tuple[float, float, tuple[str, ...]]:
+    """Drag the pelvis down by `LOWERING` from a posture (nq,), in balance.
+
+    Returns:
+        its distance from where it was dragged to and the largest displacement of a sole's corner [mm], and what keeps
+        it from there, if anything does.
+    """
+    drag, corners = Drag(rig, q, [sole.name for sole in rig.soles]), contact_corners(rig, q)
+    target = Target(rig.links[0], link_poses(rig, q)[1][0] - [0.0, 0.0, LOWERING], np.zeros(3))
+    found = drag.move([target])
+    while not found.converged:
+        found = drag.move([target])
+    pairs = zip(corners, contact_corners(rig, found.q), strict=True)
+    slip = max(float(np.linalg.norm(one - other, axis=1).max()) for one, other in pairs)
+    return 1e3 * found.distance, 1e3 * slip, found.obstacles
 
 
 def postured_rigs(robots: Path | None) -> Iterator[tuple[Rig, np.ndarray]]:

@@ -5,12 +5,19 @@ Run it inside Blender with the extension enabled and a window of 1,600x900 pixel
     blender --factory-startup --python packaging/tour.py -- --output docs/tour
 
 Each step does what the tutorials say, checks its result, and takes a picture of the window. The first step that fails
-ends the tour with exit code 1 and says what was wrong.
+ends the tour with exit code 1 and says what was wrong. The folder of the pictures also receives `figures.json`, which
+`python -m benchmarks extension --window FILE` prints.
+
+Without a window the same steps run in Blender's module, without pictures. This shows neither panels nor overlays, nor
+that the window stays responsive:
+
+    ./dance --python 3.11 python packaging/tour.py
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -18,6 +25,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,6 +38,8 @@ OPERATORS: Any = bpy.ops
 """Blender's context and operators; the stubs lack the add-on's."""
 SETTLING_TIME = 1.5
 """[s] in which Blender draws a change."""
+WAIT = 0.1
+"""[s] between two looks for answers of the live check without a window, where no timer runs."""
 JOB_TIMEOUT = 900.0
 """[s] Longest job: an identification on a slow machine."""
 DRAG, SLIP, SECONDS = 0.15, 3e-4, 3
@@ -53,7 +63,9 @@ def find_module(name: str) -> ModuleType:
 
 
 def view_override() -> Any:
-    """Context of the first 3D view."""
+    """Context of the first 3D view; the module's own without a window."""
+    if bpy.app.background:
+        return nullcontext()
     window = CONTEXT.window_manager.windows[0]
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
     return CONTEXT.temp_override(
@@ -79,13 +91,17 @@ class Tour:
     """
 
     def __init__(self, output: Path) -> None:
-        self.output, self.count = output, 0
+        self.output, self.count, self.clicks = output, 0, 0
+        self.figures: dict[str, float] = {}
         output.mkdir(parents=True, exist_ok=True)
 
     def take_picture(self, name: str) -> Iterator[float]:
-        """Take a picture of the window, after it was drawn."""
+        """Take a picture of the window, after it was drawn; nothing without one."""
         yield SETTLING_TIME
         self.count += 1
+        if bpy.app.background:
+            print(f"{self.count}. {name.replace('_', ' ')}", flush=True)
+            return
         path = self.output / f"{self.count}_{name}.png"
         if shutil.which("import"):  # of ImageMagick; Blender's own is black with a software renderer
             subprocess.run(["import", "-window", "root", str(path)], check=True)
@@ -96,11 +112,13 @@ class Tour:
         print(f"{self.count}. {name.replace('_', ' ')}", flush=True)
 
     def run_job(self, name: str, **options: object) -> Iterator[float]:
-        """Press a button that starts a job, and wait for its end."""
+        """Press a button that starts a job, and wait for its end; without a window the button itself waits."""
         jobs = find_module("jobs")
+        self.clicks += 1
         with view_override():
             require(getattr(OPERATORS.exciting_dance, name).poll(), f"the button {name} cannot be pressed")
-            getattr(OPERATORS.exciting_dance, name)("INVOKE_DEFAULT", **options)
+            way = "EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT"
+            getattr(OPERATORS.exciting_dance, name)(way, **options)
         yield 0.5
         stop = time.monotonic() + JOB_TIMEOUT
         while jobs.CurrentJob.job is not None:
@@ -112,16 +130,21 @@ class Tour:
 
     def animate(self) -> Iterator[float]:
         """The animator's tour."""
-        region = self.open_tab()
-        yield SETTLING_TIME
-        region.active_panel_category = "Dance"
+        if not bpy.app.background:
+            region = self.open_tab()
+            yield SETTLING_TIME
+            region.active_panel_category = "Dance"
         yield from self.take_picture("first_screen")
         yield from self.run_job("import_rig")
         body = CONTEXT.view_layer.objects.active
         require(body is not None and body.type == "ARMATURE", "no rig is active after Add Rig")
+        if bpy.app.background:  # Add Rig does this in a window only
+            bpy.ops.object.mode_set(mode="POSE")
+            OPERATORS.exciting_dance.live()
         require(CONTEXT.mode == "POSE", f"the rig is in the mode {CONTEXT.mode}, not in Pose Mode")
         live = find_module("live.control").LiveCheck
         require(live.session is not None, "the live check does not run")
+        self.figures["clicks posing"] = self.clicks
         yield from self.take_picture("rig")
         yield from self.pose(body, live)
         for bone in body.pose.bones:
@@ -129,7 +152,8 @@ class Tour:
         CONTEXT.scene.exciting_dance_dance.postures = 4
         yield from self.run_job("design_dance")
         yield from self.wait_for_check(live)
-        require(not live.session.results.failing_intervals(), "the designed dance does not pass the live check")
+        failing = live.session.results.failing_intervals()
+        require(not failing, f"the designed dance does not pass the live check: {failing}")
         CONTEXT.scene.frame_set((CONTEXT.scene.frame_start + CONTEXT.scene.frame_end) // 2)
         yield from self.take_picture("dance")
 
@@ -166,6 +190,8 @@ class Tour:
                 places.append(sole.vertices @ turns[index].T + origins[index])
         count = len(rig.soles)
         slip = max(abs(place - places[number % count]).max() for number, place in enumerate(places))
+        distance = 1e3 * float(np.linalg.norm(origins[0] - (drag.start - [0.0, 0.0, DRAG])))
+        self.figures |= {"pelvis": distance, "slip": 1e3 * float(slip)}
         require(slip <= SLIP, f"a sole moves by {1e3 * slip:.2f} mm between the postures")
         yield from self.wait_for_check(live)
         yield from self.take_picture("lowered")
@@ -195,18 +221,26 @@ class Tour:
             for item in list(bpy.data.objects):
                 bpy.data.objects.remove(item)
         CONTEXT.scene.exciting_dance.mode = "research"
+        self.clicks = 1
         yield from self.run_job("sample_study")
         require(len(CONTEXT.scene.exciting_dance.files) == 6, "the sample study is not listed")
         yield from self.take_picture("recordings")
         yield from self.run_job("identify")
         body = CONTEXT.view_layer.objects.active
         require(body is not None and "mass" in body.data.bones[0], "no masses on the bones")
+        self.figures["clicks masses"] = self.clicks
         CONTEXT.scene.frame_set((CONTEXT.scene.frame_start + CONTEXT.scene.frame_end) // 2)
         yield from self.take_picture("masses")
 
 
+def write_figures(path: Path, figures: dict[str, float]) -> None:
+    """Write what was measured, with Blender's version and the day."""
+    found = {"blender": bpy.app.version_string, "day": time.strftime("%Y-%m-%d"), "figures": figures}
+    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
 def run(output: Path) -> None:
-    """Make the tour between redraws of the window, and quit."""
+    """Make the tour between redraws of the window, and quit; without a window one step after the other."""
     tour = Tour(output)
 
     def steps() -> Iterator[float]:
@@ -224,12 +258,24 @@ def run(output: Path) -> None:
                 traceback.print_exc()
             print(f"The tour failed after picture {tour.count}: {error}", flush=True)
             os._exit(1)
-        if delay is None:
+        if delay is None and not bpy.app.background:
+            write_figures(output / "figures.json", tour.figures)
             print(f"The tour is complete: {tour.count} pictures in {tour.output}", flush=True)
             bpy.ops.wm.quit_blender()
         return delay
 
-    bpy.app.timers.register(step)
+    if not bpy.app.background:
+        bpy.app.timers.register(step)
+        return
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    __import__("addon.registration", fromlist=["_"]).register()
+    while (delay := step()) is not None:
+        stop = time.monotonic() + delay
+        while time.monotonic() < stop:
+            time.sleep(min(delay, WAIT))
+            find_module("live.control")._tick()
+    print(f"All {tour.count} steps are done in Blender {bpy.app.version_string}, without a window", flush=True)
+    os._exit(0)  # Blender's module sometimes never returns from its exit handlers
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exciting-dance[blender]'")
 
 from addon import solver_api
-from benchmarks.enabling import measure_enabling
+from benchmarks.extension import measure_enabling
 
 
 def test_enabling_imports_no_numerics() -> None:

@@ -17,7 +17,7 @@ from addon.panels import PANELS
 from addon.panels.messages import ICON_WIDTH, LETTER_WIDTH, MARGIN_WIDTH, letters_per_line
 from addon.properties import AUTHOR, RESEARCH, study_settings
 from addon.solver_api import SceneFrame
-from benchmarks.tab import MODES, MOST_CONTROLS, count_controls
+from benchmarks.window import MODES, MOST_CONTROLS, count_controls
 from solver.rigs import hoap3
 from tests.addon.scenes import build
 
