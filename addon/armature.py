@@ -23,6 +23,8 @@ CACHE_SIZE = 16
 LIMITS_NAME = "Joint limits"
 SIDES = {"Left": "THEME04", "Right": "THEME01", "Middle": "THEME09"}
 AXES = "xyz"
+SCALE_TOLERANCE = 1e-4
+"""Largest difference of a scale from 1 that is ignored."""
 REMEDY = "undo the edit, or add the rig again: Dance > Rig > Add Rig"
 """What to do when a rig and its armature no longer match."""
 POSITION_TOLERANCE = 1e-3
@@ -186,6 +188,28 @@ def rig_problem(body: bpy.types.Object, *, data: bool = False) -> str:
     except errors.SolverError as error:
         return str(error)
     return library_problem(body, data=data)
+
+
+def require_unscaled(armature: bpy.types.Object) -> None:
+    """Raise an error if a rig's object is scaled or mirrored, because its lengths or sides would differ from the rig.
+
+    Raises:
+        InvalidValue: the object is scaled or mirrored.
+    """
+    problem = scale_problem(armature)
+    if problem:
+        raise errors.InvalidValue(problem)
+
+
+def scale_problem(armature: bpy.types.Object) -> str:
+    """How a rig's object is scaled or mirrored and what to do, as one sentence; empty if it is not."""
+    rotation = convert.to_array(armature.matrix_world)[:3, :3]
+    sizes, mirrored = np.linalg.norm(rotation, axis=0), np.linalg.det(rotation) < 0.0
+    if not mirrored and np.abs(sizes - 1.0).max() <= SCALE_TOLERANCE:
+        return ""
+    scale = f"{sizes[0]:.4g}" if np.ptp(sizes) < SCALE_TOLERANCE else " x ".join(f"{size:.4g}" for size in sizes)
+    remedy = "the size of a rig is fixed: clear its scale, or its parent's (Object > Clear > Scale)"
+    return f"{armature.name} is scaled by {scale}{' and mirrored' if mirrored else ''}, but {remedy}"
 
 
 def local_collection(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.types.Collection:

@@ -103,6 +103,8 @@ def require_usable(scene: bpy.types.Scene, armature: bpy.types.Object) -> None:
         raise errors.InvalidValue(
             f"{armature.name} is mirrored (negative scale): apply its scale (Ctrl A) and check left and right"
         )
+    if scales.min() < TOLERANCE:
+        raise errors.InvalidValue(f"{armature.name} is scaled to nothing: clear its scale (Object > Clear > Scale)")
     if np.ptp(scales) > TOLERANCE * scales.max():
         raise errors.InvalidValue(
             f"{armature.name} is scaled unevenly, by {' x '.join(f'{scale:.3g}' for scale in scales)}: "

@@ -76,7 +76,7 @@ def _next_authoring_step(context: bpy.types.Context, body: bpy.types.Object) -> 
     if not roles and not played_trial(body):
         if not rig_of(body).soles:
             return NextStep("key_posture", "Key Posture", "KEY_HLT", "This rig has no feet: pose it and key postures")
-        hint = f"{_describe_design(context, rig_of(body))}. Or drag the blue handles and key postures"
+        hint = f"{_describe_design(context, rig_of(body))}; or drag the blue handles and key postures"
         return NextStep("design_dance", "Design Dance", "OUTLINER_DATA_ARMATURE", hint)
     if roles and len(roles) < FEWEST_POSTURES:
         return NextStep(

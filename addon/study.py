@@ -107,13 +107,15 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
     Args:
         context: its scene receives the study.
         study: the study.
-        onto: rig to use; if it is None or has other joints, a new one is built.
+        onto: rig to use; if it is None, scaled, or has other joints, a new one is built.
 
     Returns:
         the armature, coloured by mass.
     """
     with all_or_nothing():
-        body = onto if onto is not None and not armature.rig_problem(onto, data=True) else None
+        body = onto
+        if body is not None and (armature.rig_problem(body, data=True) or armature.scale_problem(body)):
+            body = None
         if body is not None and not armature.rig_of(body).same_skeleton(study.rig):
             body = None
         if body is None:

@@ -31,7 +31,7 @@ from ..solver_api import (
 )
 from ..study import BODY_KEY, TRIAL_KEY, show_recording
 from ..transaction import all_or_nothing
-from .pose_sampling import bone_path, require_unscaled, scale_problem
+from .pose_sampling import bone_path
 from .resample import resample as resample
 from .timeline import (
     CONTACT_PREFIX,
@@ -110,7 +110,7 @@ def show_dance(
     with all_or_nothing():
         body = target
         if dance.rig is not None:
-            taken = body is not None and not armature.rig_problem(body, data=True) and not scale_problem(body)
+            taken = body is not None and not armature.rig_problem(body, data=True) and not armature.scale_problem(body)
             if body is None or not taken or not armature.rig_of(body).same_skeleton(dance.rig):
                 body = armature.build_armature(context, dance.rig)
                 inertials.write_prior(body)
@@ -120,7 +120,7 @@ def show_dance(
                 armature.store_rig(body, dance.rig)
         if body is None:
             raise errors.InvalidValue("the results hold no rig: select the rig of this dance first")
-        require_unscaled(body)
+        armature.require_unscaled(body)
         old = body.animation_data.action if body.animation_data else None
         made = bpy.data.actions.new(name)
         _key_dance(scene, body, Curves(made, body), dance, body.matrix_world.inverted())
@@ -163,7 +163,7 @@ def add_dance_action(
     Raises:
         InvalidValue: the body is scaled or mirrored.
     """
-    require_unscaled(body)
+    armature.require_unscaled(body)
     animation = body.animation_data
     if animation is None or animation.action is None or animation.action_slot is None:
         made = bpy.data.actions.new(name)

@@ -10,14 +10,12 @@ import numpy as np
 
 from .. import bpy_access, convert
 from ..action import CHANNELS, EULER, curves_of
-from ..armature import bone_axes, is_limit_constraint, rig_of
+from ..armature import SCALE_TOLERANCE, bone_axes, is_limit_constraint, rig_of
 from ..character_bones import posed_by_others
 from ..scene_rigs import is_rig
-from ..solver_api import Rig, errors
+from ..solver_api import Rig
 
 OBJECT_CHANNELS = ("location", "rotation", "scale", "delta")
-SCALE_TOLERANCE = 1e-4
-"""Largest difference of a scale from 1 that is ignored."""
 KEY_TOLERANCE = 1e-6
 """[frames] Distance from a key within which a curve has the key's value."""
 
@@ -104,28 +102,6 @@ def _apply_limits(bone: bpy.types.PoseBone, angles: np.ndarray) -> np.ndarray:
                     low, high = getattr(constraint, f"min_{name}"), getattr(constraint, f"max_{name}")
                     result[:, axis] = np.clip(result[:, axis], low, high)
     return result
-
-
-def require_unscaled(armature: bpy.types.Object) -> None:
-    """Raise an error if a rig's object is scaled or mirrored, because its lengths or sides would differ from the rig.
-
-    Raises:
-        InvalidValue: the object is scaled or mirrored.
-    """
-    problem = scale_problem(armature)
-    if problem:
-        raise errors.InvalidValue(problem)
-
-
-def scale_problem(armature: bpy.types.Object) -> str:
-    """How a rig's object is scaled or mirrored and what to do, as one sentence; empty if it is not."""
-    rotation = convert.to_array(armature.matrix_world)[:3, :3]
-    sizes, mirrored = np.linalg.norm(rotation, axis=0), np.linalg.det(rotation) < 0.0
-    if not mirrored and np.abs(sizes - 1.0).max() <= SCALE_TOLERANCE:
-        return ""
-    scale = f"{sizes[0]:.4g}" if np.ptp(sizes) < SCALE_TOLERANCE else " x ".join(f"{size:.4g}" for size in sizes)
-    remedy = "the size of a rig is fixed. Clear its scale, or its parent's: Object > Clear > Scale"
-    return f"{armature.name} is scaled by {scale}{' and mirrored' if mirrored else ''}, but {remedy}"
 
 
 def _is_scaling(curve: bpy.types.FCurve) -> bool:

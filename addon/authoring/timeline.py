@@ -13,11 +13,11 @@ import numpy as np
 
 from .. import bpy_access, convert
 from ..action import FIRST_FRAME, curves_of, frame_rate, frames_at, key_frames
-from ..armature import rig_of
+from ..armature import require_unscaled, rig_of
 from ..check_settings import read_checks
 from ..inertials import rig_with_inertials
 from ..solver_api import Rig, SceneKey, SceneStrip, SceneTimeline, errors, flights_between_strips, so3
-from .pose_sampling import evaluate_curves, evaluated_links, pose_curves, require_unscaled, step_frames
+from .pose_sampling import evaluate_curves, evaluated_links, pose_curves, step_frames
 from .pose_sampling import needs_frame_stepping as needs_frame_stepping
 
 ROLE_TYPES = {"fixed": "EXTREME", "preferred": "KEYFRAME", "free": "BREAKDOWN"}

@@ -33,10 +33,12 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
         return find_rig_problem(context)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        from ..armature import require_unscaled
         from ..inertials import rig_with_inertials
         from ..solver_api import write_rig
 
         settings, body = fixed_base_settings(scene(context)), require_active_rig(context)
+        require_unscaled(body)
         rig_file = write_rig(folder / dance_folder.BODY_FILE, rig_with_inertials(body))
         arguments = ["excite", str(rig_file), "--mount", *(f"{degrees(angle):.9g}" for angle in mount_angles(body))]
         arguments += ["--measured", settings.measured, "--criterion", settings.criterion, "--seed", str(settings.seed)]

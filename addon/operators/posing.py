@@ -94,7 +94,7 @@ class EXCITING_DANCE_OT_drag(bpy.types.Operator):
                 return self._end(context)
             if not drag.is_running:
                 self._finish(context)
-                self.report({"WARNING"}, f"{drag.problem}. The posture is kept")
+                self.report({"WARNING"}, f"{drag.problem}; the posture is kept")
                 return {"FINISHED"}
             return {"RUNNING_MODAL"}
         released = self.is_handle and event.type == "LEFTMOUSE" and event.value == "RELEASE"

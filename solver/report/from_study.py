@@ -253,9 +253,9 @@ def _method_rows(study: Study, result: Identification) -> tuple[tuple[str, str],
         rows.append(("Uncertainty", f"{text}, seed {settings.seed}"))
     lags = [f"{r.name} {1e3 * r.lag.seconds:.1f} ms" for r in study.records if r.lag is not None]
     if lags:
-        rows.append(("Plates behind the motion", ", ".join(lags)))
+        rows.append(("Delay of the plates", ", ".join(lags)))
     if study.seconds:
-        rows.append(("Time taken", ", ".join(f"{stage} {value:.1f} s" for stage, value in study.seconds.items())))
+        rows.append(("Computing time", ", ".join(f"{stage} {value:.1f} s" for stage, value in study.seconds.items())))
     return tuple(rows)
 
 

@@ -149,7 +149,7 @@ def test_a_process_that_ends_keeps_the_posture(body: Any) -> None:
     assert operator.finish() == "FINISHED"
     ((kind, text),) = operator.reports
     assert kind == "WARNING"
-    assert "The posture is kept" in text
+    assert "the posture is kept" in text
     np.testing.assert_array_equal(read_pose(body), shown)
 
 

@@ -158,3 +158,16 @@ def test_an_unknown_trial_is_refused(stage: Stage) -> None:
     with pytest.raises(RuntimeError, match="has no trial 'run'"):
         bpy.ops.exciting_dance.trial(name="run")
     assert body.animation_data.action == before
+
+
+@pytest.mark.parametrize("button", ["open_study", "track", "identify"])
+def test_results_are_not_put_on_a_scaled_rig(stage: Stage, button: str) -> None:
+    """Results of a rig that is scaled to nothing are shown on a new rig beside it, which has the rig's lengths."""
+    broken_scenes.open_broken(stage.scene, "scaled to nothing")
+    dancing_scene.run_verb(stage.stand_in)
+    bpy.context.view_layer.update()
+    before = set(bpy.data.armatures)
+    options = {"directory": str(stage.study)} if button == "open_study" else {}
+    assert getattr(bpy.ops.exciting_dance, button)(**options) == {"FINISHED"}
+    assert len(set(bpy.data.armatures) - before) == 1
+    assert armature.scale_problem(bpy.context.view_layer.objects.active) == ""
