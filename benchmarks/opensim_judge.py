@@ -62,6 +62,8 @@ def run_inverse_kinematics(opensim, model, task: dict) -> None:  # type: ignore[
     tool.setResultsDir(str(Path(task["output"]).parent))
     tool.set_accuracy(1e-7)
     tool.set_report_errors(False)
+    tool.setStartTime(task["start"])
+    tool.setEndTime(task["stop"])
     tasks, markers = opensim.IKTaskSet(), model.getMarkerSet()
     for index in range(markers.getSize()):
         one = opensim.IKMarkerTask()

@@ -63,7 +63,9 @@ def compare(python: Path, path: Path, file: Path, reference: Path | None, folder
     found = coordinates_from_markers(model, markers)
     seconds = time.process_time() - start
     output = folder / f"{file.stem}_ik.mot"
-    run_judge(python, [{"model": str(path), "markers": str(file), "output": str(output)}], folder)
+    task = {"model": str(path), "markers": str(file), "output": str(output),
+            "start": float(markers.times[0]), "stop": float(markers.times[-1])}  # fmt: skip
+    run_judge(python, [task], folder)
     theirs = read_coordinates(model, output, markers.times, found)
     print(f"{file.stem}, {path.name}: {len(markers)} frames, {len(found.names)} markers, {seconds:.1f} CPU s")
     own_rms, own = marker_errors(model, markers, found, found.values)

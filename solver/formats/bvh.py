@@ -17,27 +17,18 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError, InvalidValue
-from ..motion import RestPose, SegmentPoses
+from ..errors import InputError
+from ..motion import SegmentPoses
 from ..so3 import exp
 from ..trial import Recording
-from .axes_and_units import length_in_metres, resolve_up, to_z_up, up_from_landmarks
 from .read_options import ReadOptions
-from .skeleton_landmarks import find_skeleton_landmarks, find_standing_frame, is_standing
+from .skeleton_segments import Skeleton, SkeletonMotion, build_segments
 from .text_files import Warn, ignore_warning, parse_numbers, read_lines
 from .trial_names import printable_name
 
 AXES = "XYZ"
 ROTATIONS = tuple(f"{axis}rotation" for axis in AXES)
 POSITIONS = tuple(f"{axis}position" for axis in AXES)
-SKELETON_EXTENTS = {
-    "m": (0.7, 2.6),
-    "cmu": (22.0, 45.0),
-    "inch": (45.0, 100.0),
-    "cm": (100.0, 260.0),
-    "mm": (700.0, 2600.0),
-}
-"""Heights of adults' skeletons at rest in each unit; the unit of smaller skeletons must be stated."""
 MAX_JOINTS, MAX_DEPTH = 2000, 200
 MAX_FRAME_TIME = 1.0
 """[s] Longest accepted frame; that of a single one has no meaning."""
@@ -77,38 +68,15 @@ def read_bvh(
     joints = _parse_hierarchy(path, lines[:motion])
     parents = [joint.parent for joint in joints]
     offsets = np.array([joint.offset for joint in joints])
-    heads = offsets.copy()
-    for k, parent in enumerate(parents):
-        heads[k] = (heads[parent] if parent >= 0 else 0.0) + offsets[k]
     times, values = _parse_motion(path, lines, motion + 1, sum(len(joint.channels or ()) for joint in joints))
-    names = [joint.name for joint in joints]
     rotations, positions = _forward_kinematics(joints, offsets, values)
-    ends = find_skeleton_landmarks(names, parents, offsets)
-    zeros = bool(is_standing(ends, heads))
-    if not zeros and not is_standing(ends, positions).any():
-        problem = "its skeleton does not stand upright with all channels at zero, nor in any frame"
-        raise InputError(path, problem, remedy="Add a frame of upright standing")
-    places = heads[None] if zeros else positions
-    axis = resolve_up(up, up_from_landmarks(ends, places), path)
-    upright = to_z_up(axis)
-    axes = np.tile(np.eye(3), (len(joints), 1, 1))
-    if not zeros:
-        frame = find_standing_frame(ends, positions @ upright.T)
-        if frame is None:
-            problem = f"the skeleton stands upright along {axis} in no frame"
-            raise InputError(path, problem, remedy="State the vertical axis (--up), or add a frame of upright standing")
-        heads, axes = positions[frame], rotations[frame]
-        warn(f"{Path(path).name}: its pose with all channels at zero is not upright standing: the pose at "
-             f"{times[frame]:.2f} s is used as the rest pose")  # fmt: skip
-    tips = _bone_ends(path, joints, heads, axes, warn)
-    extent = np.ptp(np.vstack([heads, tips[np.isfinite(tips).all(axis=1)]]) @ upright.T, axis=0)[2]
-    metres = _unit_in_metres(path, float(extent), units, warn)
-    rest = RestPose(upright @ axes, metres * heads @ upright.T, metres * tips @ upright.T)
-    try:
-        found = SegmentPoses(times, tuple(names), upright @ rotations, metres * positions @ upright.T, rest)
-    except InvalidValue as error:
-        raise InputError(path, str(error), remedy=REMEDY) from error
-    return found, axis
+    skeleton = Skeleton(tuple(joint.name for joint in joints), tuple(parents), offsets)
+
+    def find_tips(heads: np.ndarray, axes: np.ndarray) -> np.ndarray:
+        return _bone_ends(path, joints, heads, axes, warn)
+
+    motion_of_bones = SkeletonMotion(times, rotations, positions, find_tips)
+    return build_segments(path, skeleton, motion_of_bones, up, units, REMEDY, warn)
 
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
@@ -292,24 +260,6 @@ def _forward_kinematics(
             away = np.einsum("nij,nj->ni", rotations[:, joint.parent], offset)
             positions[:, k] = positions[:, joint.parent] + away
     return rotations, positions
-
-
-def _unit_in_metres(path: str | Path, extent: float, units: str | None, warn: Warn) -> float:
-    """The file's unit of length in metres, as stated or from the skeleton's height."""
-    if units is not None:
-        return length_in_metres(units, path)
-    fitting = [unit for unit, (low, high) in SKELETON_EXTENTS.items() if low <= extent <= high]
-    if not fitting:
-        problem = f"its skeleton is {extent:.3g} high, not an adult's height in any of {', '.join(SKELETON_EXTENTS)}"
-        raise InputError(path, problem, remedy="State the unit (--units)")
-    unit = fitting[0]
-    metres = length_in_metres(unit, path)
-    named = "the unit of the CMU database, 1/0.45 inch" if unit == "cmu" else unit
-    warn(
-        f"{Path(path).name}: the skeleton is {extent:.3g} high: lengths are taken to be in {named}, which gives "
-        f"{metres * extent:.2f} m"
-    )
-    return metres
 
 
 def _line_error(path: str | Path, line: int, problem: str) -> InputError:

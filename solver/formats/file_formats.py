@@ -80,6 +80,11 @@ FILE_FORMATS: list[FileFormat] = [
         description="a skeleton; the unit of length is found from its height, or stated with `--units`",
     ),
     FileFormat(
+        "Acclaim", (".amc",), (SEGMENTS,), ".acclaim:read_recording_file",
+        description="the skeleton is the .asf beside it that begins the file's name, or the only one; without "
+        "`--frame-rate` 120 Hz are assumed, as in most of the CMU database",
+    ),
+    FileFormat(
         "Xsens MVN", (".mvnx",), (SEGMENTS,), ".mvnx:read_recording_file",
         description="orientations and positions of the segments; the T-pose or N-pose is the rest pose",
     ),

@@ -37,7 +37,7 @@ class ReadOptions:
         missing: ``"error"`` refuses missing force samples, ``"keep"`` leaves them out.
         ragged: accept rows of markers that end early.
         angles: ``"deg"`` or ``"rad"``, of joint coordinates in .mot, .sto and .npz files, to override the files.
-        frame_rate: [1/s] of tables of a humanoid whose name does not state it, or states a wrong one.
+        frame_rate: [1/s] of Acclaim motions, and of tables of a humanoid whose name does not state it, or a wrong one.
     """
 
     up: str = "auto"

@@ -165,6 +165,63 @@ def bvh_text(
     return "\n".join([*lines, *(" ".join(f"{x:.9g}" for x in row) for row in values)]) + "\n"
 
 
+def acclaim_texts(
+    skeleton: Skeleton, rotations: Mapping[str, np.ndarray], root: np.ndarray, order: str = "XYZ"
+) -> tuple[str, str]:
+    """The skeleton (.asf) and the motion (.amc) of `bvh_text`, y up.
+
+    A bone of an .asf has one end: a joint is a bone without length, and bones without angles lead to those below it.
+    """
+    turn, frames = into_file("y"), len(root)
+    axes = {name: Rotation.from_euler("xyz", [5.0 * k, -7.0, 3.0 * k], degrees=True).as_matrix()
+            for k, name in enumerate(skeleton.parents)}  # fmt: skip
+    first, *others = skeleton.parents
+
+    def angles(turned: np.ndarray) -> np.ndarray:
+        found = Rotation.from_matrix(turned).as_euler(order.lower(), degrees=True)
+        return np.asarray(found[..., [order.index(letter) for letter in "XYZ"]])
+
+    def numbers(values: np.ndarray) -> str:
+        return " ".join(f"{value:.9g}" for value in values)
+
+    def bone(name: str, vector: np.ndarray, dof: str) -> list[str]:
+        length = float(np.linalg.norm(vector))
+        own = angles(axes.get(name, np.eye(3)))
+        towards = numbers(vector / length if length else vector)
+        free = [f"dof {dof}", "limits (-180 180)"] if dof else []
+        return ["begin", "id 1", f"name {name}", f"direction {towards}", f"length {length:.9g}",
+                f"axis {numbers(own)} {order}", *free, "end"]  # fmt: skip
+
+    axes[first] = np.eye(3)
+    lines, below = (
+        [],
+        [f"root {' '.join(f'to_{name}' for name, parent in skeleton.parents.items() if parent == first)}"],
+    )
+    for name in others:
+        lines += bone(f"to_{name}", skeleton.scale * turn @ np.asarray(skeleton.offsets[name]), "")
+        lines += bone(name, np.zeros(3), "rx ry rz")
+        inside = [f"to_{child}" for child, parent in skeleton.parents.items() if parent == name]
+        if name in skeleton.ends:
+            lines += bone(f"end_{name}", skeleton.scale * turn @ np.asarray(skeleton.ends[name]), "")
+            inside.append(f"end_{name}")
+        below += [f"to_{name} {name}", *([f"{name} {' '.join(inside)}"] if inside else [])]
+    head = [":version 1.10", ":units", "mass 1", "length 1", "angle deg", ":documentation", "of a test", ":root",
+            "order TX TY TZ RX RY RZ", f"axis {order}", "position 0 0 0", "orientation 0 0 0", ":bonedata"]  # fmt: skip
+    asf = "\n".join([*head, *lines, ":hierarchy", "begin", *below, "end"]) + "\n"
+    world: dict[str, np.ndarray] = {}
+    rows: dict[str, np.ndarray] = {}
+    for name, parent in skeleton.parents.items():
+        above = np.tile(np.eye(3), (frames, 1, 1)) if parent is None else world[parent]
+        world[name] = turn @ rotations[name] @ turn.T if name in rotations else above
+        rows[name] = angles(axes[name].T @ np.swapaxes(above, 1, 2) @ world[name] @ axes[name])
+    places = skeleton.scale * root @ turn.T
+    motion = ["#!OML:ASF", ":FULLY-SPECIFIED", ":DEGREES"]
+    for k in range(frames):
+        motion += [str(k + 1), f"root {numbers(places[k])} {numbers(rows[first][k])}"]
+        motion += [f"{name} {numbers(rows[name][k])}" for name in others]
+    return asf, "\n".join(motion) + "\n"
+
+
 def quaternion_rows(
     times: np.ndarray, names: Sequence[str], quaternions: np.ndarray, titles: Sequence[str] = ("qx", "qy", "qz", "qw")
 ) -> str:

@@ -1,0 +1,117 @@
+"""Segments of a recorded skeleton: its vertical axis, its unit of length and its rest pose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, InvalidValue
+from ..motion import RestPose, SegmentPoses
+from .axes_and_units import length_in_metres, resolve_up, to_z_up, up_from_landmarks
+from .skeleton_landmarks import find_skeleton_landmarks, find_standing_frame, is_standing
+from .text_files import Warn
+
+SKELETON_EXTENTS = {
+    "m": (0.7, 2.6),
+    "cmu": (22.0, 45.0),
+    "inch": (45.0, 100.0),
+    "cm": (100.0, 260.0),
+    "mm": (700.0, 2600.0),
+}
+"""Heights of adults' skeletons at rest in each unit; the unit of smaller skeletons must be stated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skeleton:
+    """Joints of a file: names, index of each parent (-1 of the root), and (B, 3) offsets from it at zero angles."""
+
+    names: tuple[str, ...]
+    parents: tuple[int, ...]
+    offsets: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class SkeletonMotion:
+    """Motion of a skeleton in the axes and unit of its file.
+
+    Attributes:
+        times: (N,) [s].
+        rotations: (N, B, 3, 3) of the joints; identities at zero angles.
+        positions: (N, B, 3) of the joints.
+        find_tips: gives the ends (B, 3) of the bones, NaN where unknown, from heads (B, 3) and axes (B, 3, 3).
+    """
+
+    times: np.ndarray
+    rotations: np.ndarray
+    positions: np.ndarray
+    find_tips: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def build_segments(  # noqa: PLR0913 what a file holds, and what the user states about it
+    path: str | Path, skeleton: Skeleton, motion: SkeletonMotion, up: str, units: str | None, remedy: str, warn: Warn
+) -> tuple[SegmentPoses, str]:
+    """Segment poses in metres, z up, and the file's vertical axis.
+
+    Args:
+        path: of the file, for messages.
+        skeleton: of the file.
+        motion: of the skeleton.
+        up: the file's vertical axis, or ``"auto"``.
+        units: of lengths; None: from the height of the skeleton.
+        remedy: for a file that no segments can have.
+        warn: receives messages about what was found.
+
+    Raises:
+        InputError: a skeleton whose unit, vertical axis or rest pose cannot be determined.
+    """
+    times, rotations, positions = motion.times, motion.rotations, motion.positions
+    heads = skeleton.offsets.copy()
+    for k, parent in enumerate(skeleton.parents):
+        heads[k] = (heads[parent] if parent >= 0 else 0.0) + skeleton.offsets[k]
+    ends = find_skeleton_landmarks(skeleton.names, skeleton.parents, skeleton.offsets)
+    zeros = bool(is_standing(ends, heads))
+    if not zeros and not is_standing(ends, positions).any():
+        problem = "its skeleton does not stand upright with all channels at zero, nor in any frame"
+        raise InputError(path, problem, remedy="Add a frame of upright standing")
+    places = heads[None] if zeros else positions
+    axis = resolve_up(up, up_from_landmarks(ends, places), path)
+    upright = to_z_up(axis)
+    axes = np.tile(np.eye(3), (len(heads), 1, 1))
+    if not zeros:
+        frame = find_standing_frame(ends, positions @ upright.T)
+        if frame is None:
+            problem = f"the skeleton stands upright along {axis} in no frame"
+            raise InputError(path, problem, remedy="State the vertical axis (--up), or add a frame of upright standing")
+        heads, axes = positions[frame], rotations[frame]
+        warn(f"{Path(path).name}: its pose with all channels at zero is not upright standing: the pose at "
+             f"{times[frame]:.2f} s is used as the rest pose")  # fmt: skip
+    tips = motion.find_tips(heads, axes)
+    extent = np.ptp(np.vstack([heads, tips[np.isfinite(tips).all(axis=1)]]) @ upright.T, axis=0)[2]
+    metres = _unit_in_metres(path, float(extent), units, warn)
+    rest = RestPose(upright @ axes, metres * heads @ upright.T, metres * tips @ upright.T)
+    try:
+        found = SegmentPoses(times, skeleton.names, upright @ rotations, metres * positions @ upright.T, rest)
+    except InvalidValue as error:
+        raise InputError(path, str(error), remedy=remedy) from error
+    return found, axis
+
+
+def _unit_in_metres(path: str | Path, extent: float, units: str | None, warn: Warn) -> float:
+    """The file's unit of length in metres, as stated or from the skeleton's height."""
+    if units is not None:
+        return length_in_metres(units, path)
+    fitting = [unit for unit, (low, high) in SKELETON_EXTENTS.items() if low <= extent <= high]
+    if not fitting:
+        problem = f"its skeleton is {extent:.3g} high, not an adult's height in any of {', '.join(SKELETON_EXTENTS)}"
+        raise InputError(path, problem, remedy="State the unit (--units)")
+    unit = fitting[0]
+    metres = length_in_metres(unit, path)
+    named = "the unit of the CMU database, 1/0.45 inch" if unit == "cmu" else unit
+    warn(
+        f"{Path(path).name}: the skeleton is {extent:.3g} high: lengths are taken to be in {named}, which gives "
+        f"{metres * extent:.2f} m"
+    )
+    return metres
