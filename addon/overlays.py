@@ -45,15 +45,18 @@ from .drawing import (
     left_edge,
 )
 from .file_cache import FileCache
+from .joint_moments import find_moments_file, moment_lines
 from .legend import find_legends
 from .properties import Settings, study_settings
 from .recording import METRES_PER_NEWTON
 from .scene_rigs import active_rig, find_rigs
 from .solver_api import (
     ESTIMATE,
+    MOMENTS,
     MOTION,
     RECORDING,
     SceneEstimate,
+    SceneMoments,
     SceneMotion,
     SceneRecording,
     errors,
@@ -92,6 +95,7 @@ def _or_none(read: Callable[[Path], FileValue]) -> Callable[[Path], FileValue | 
 MOTIONS: FileCache[SceneMotion] = FileCache(_or_none(lambda path: MOTION.read(path).scene))
 RECORDINGS: FileCache[SceneRecording] = FileCache(_or_none(RECORDING.read))
 ESTIMATES: FileCache[SceneEstimate] = FileCache(_or_none(ESTIMATE.read))
+MOMENT_FILES: FileCache[SceneMoments] = FileCache(_or_none(MOMENTS.read))
 """Caches of the files of the displayed study."""
 
 
@@ -113,7 +117,7 @@ def draw_motion() -> None:
         _draw_body(body, motion, time, settings)
         if recording is not None and settings.show_markers:
             _draw_markers(body, folder, recording, time)
-    for mark in estimated:
+    for mark in (*estimated, *_moment_lines(body)):
         draw_lines(mark.points, mark.colour, mark.width)
     if recording is not None and settings.show_forces and len(recording.force_times):
         frame = _nearest_index(recording.force_times, time)
@@ -162,6 +166,16 @@ def _estimate_lines(body: bpy.types.Object) -> list[LineSet]:
     )
 
 
+def _moment_lines(body: bpy.types.Object) -> list[LineSet]:
+    """Arcs of the joint moments of the trial that a body plays."""
+    context = bpy.context
+    path = find_moments_file(body) if study_settings(context).show_moments else None
+    moments = None if path is None else MOMENT_FILES.get(path)
+    if moments is None:
+        return []
+    return moment_lines(moments, _nearest_index(moments.times, current_time(scene(context))))
+
+
 def _nearest_index(times: np.ndarray, time: float) -> int:
     """Index of the sample nearest to a time."""
     return int(np.argmin(np.abs(times - time)))
@@ -174,7 +188,11 @@ def draw_legends() -> None:
     if body is None or not study_settings(context).overlay or not context.space_data.overlay.show_overlays:
         return
     coloured = _draw_colours(body)
-    meanings = [(mark.meaning, mark.colour, TEXT_COLOUR) for mark in _estimate_lines(body) if mark.meaning]
+    meanings = [
+        (mark.meaning, mark.colour, TEXT_COLOUR)
+        for mark in (*_estimate_lines(body), *_moment_lines(body))
+        if mark.meaning
+    ]
     if meanings:
         gpu.state.blend_set("ALPHA")
         draw_text_box(

@@ -269,6 +269,11 @@ class Settings(bpy.types.PropertyGroup):
     show_sources: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Sources", description="Also show the estimates from motion alone and from the wrench alone, faintly"
     )
+    show_moments: bpy.props.BoolProperty(  # type: ignore[valid-type]
+        name="Arcs",
+        description="Show the moment at every joint as an arc about its axis; 1 N m/kg is a quarter of a circle",
+        default=True,
+    )
     show_flights: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Flights",
         description="Show flight phases in the timeline, with the error of the angular momentum from motion alone",

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from solver.scene.dance_counts import FASTEST_BEAT, PHRASE, SLOWEST_BEAT, counts_at, is_tempo
     from solver.scene.flight_arc import FlightArc
     from solver.scene.handles import find_handles
+    from solver.scene.joint_moments import MOMENTS, SceneMoments
     from solver.scene.key_reduction import central_slopes, select_keys
     from solver.scene.labels import display_name, join_names
     from solver.scene.live_pose import ScenePose, scene_pose
@@ -96,6 +97,7 @@ _NAMES = {
     "scene.dance_counts": ("FASTEST_BEAT", "PHRASE", "SLOWEST_BEAT", "counts_at", "is_tempo"),
     "scene.flight_arc": ("FlightArc",),
     "scene.key_reduction": ("select_keys", "central_slopes"),
+    "scene.joint_moments": ("MOMENTS", "SceneMoments"),
     "scene.handles": ("find_handles",),
     "scene.labels": ("display_name", "join_names"),
     "scene.live_pose": ("ScenePose", "scene_pose"),

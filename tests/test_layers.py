@@ -101,6 +101,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"marker_list", "properties", "render"}),
     frozenset({"study"}),
     frozenset({"centroidal_overlay", "centroidal_estimates", "marker_errors"}),
+    frozenset({"joint_moments"}),
     frozenset({"authoring", "overlays"}),
     frozenset(
         {"capture", "flight_strip", "live", "placement", "rehearsal"}

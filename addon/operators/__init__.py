@@ -10,6 +10,7 @@ OPERATORS = (
     "markers",
     "identify",
     "centroidal",
+    "moments",
     "display",
     "keying",
     "design_dance",

@@ -19,6 +19,7 @@ PANELS = (
     "identify",
     "results",
     "centroidal",
+    "moments",
     "active_link",
     "capture",
     "performance",

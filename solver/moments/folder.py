@@ -13,7 +13,8 @@ from ..formats.atomic import write_atomically
 from ..formats.csv_tables import write_table
 from ..formats.output_folder import write_folder
 from ..progress import Progress, silent
-from ..scene.study_folder import MOMENTS_END, MOMENTS_PAGE
+from ..scene.joint_moments import MOMENTS, SceneMoments
+from ..scene.study_folder import MOMENTS_END, MOMENTS_PAGE, MOMENTS_TABLE_END
 from .contact_links import assign_wrenches
 from .inverse_dynamics import compute_moments
 from .page import render_moments
@@ -70,7 +71,7 @@ def moments_of_study(
 
 
 def write_moments(folder: str | Path, found: Mapping[str, JointMoments]) -> tuple[str, ...]:
-    """``NAME.moments.csv`` of every trial and ``moments.html``, complete or not at all; the files' names.
+    """``NAME.moments.csv`` and ``.npz`` of every trial and ``moments.html``, complete or not at all; the files' names.
 
     Raises:
         InputError: the folder cannot be written.
@@ -82,10 +83,19 @@ def write_moments(folder: str | Path, found: Mapping[str, JointMoments]) -> tupl
     with write_folder(folder) as building:
         for name, moments in found.items():
             titles, values = _columns(moments)
-            write_table(building / f"{name}{MOMENTS_END}", moments.times, titles, values)
+            write_table(building / f"{name}{MOMENTS_TABLE_END}", moments.times, titles, values)
+            MOMENTS.write(building / f"{name}{MOMENTS_END}", build_scene_moments(moments))
         with write_atomically(building / MOMENTS_PAGE) as stream:
             stream.write(render_moments(tuple(found.values())))
         return tuple(sorted(file.name for file in building.iterdir()))
+
+
+def build_scene_moments(found: JointMoments) -> SceneMoments:
+    """The moments as a scene keys and draws them."""
+    half = found.half_width / found.mass
+    vectors = found.vectors / found.mass
+    return SceneMoments(found.times, found.mass, found.names, found.lengths, found.per_kg, half, found.links, vectors,
+                        found.places, found.notes)  # fmt: skip
 
 
 def _columns(found: JointMoments) -> tuple[list[str], np.ndarray]:

@@ -75,9 +75,11 @@ def compute_moments(
     values = -_external_powers(rig, axes, contacts, wrenches.values)
     residual = -wrenches.about(motion.q[:, :3])
     std = None if covariance_root is None else np.empty(values.shape)
+    places = np.empty((len(motion), len(rig.links), 3))
     for start, motions in motion_pieces(rig, motion, CHUNK_FRAMES):
         columns = newton_euler_columns(motions, GRAVITY_VECTOR, 0, "world")
         own = slice(start, start + motions.position.shape[2])
+        places[own] = motions.position.transpose(2, 1, 0)
         forces = np.zeros((own.stop - start, len(rig.links), PER_LINK, 6))  # per unit of each parameter
         forces[:, :, : columns.force.shape[1], :3] = columns.force.transpose(3, 2, 1, 0)
         forces[..., 3:] = columns.moment.transpose(3, 2, 1, 0)
@@ -86,18 +88,34 @@ def compute_moments(
         values[own] += regressor @ parameters.vector
         if std is not None and covariance_root is not None:
             std[own] = np.linalg.norm(regressor @ covariance_root.reshape(len(covariance_root), -1).T, axis=2)
+    values = np.where(known, values, np.nan)
+    moved, vectors = _moment_vectors(axes, values)
     return JointMoments(
         trial.name,
         motion.times,
         axes.names,
         axes.lengths,
-        np.where(known, values, np.nan),
+        values,
         np.where(trial.counted[:, None], residual, np.nan),
         parameters.total_mass,
         None if std is None else np.where(known, std, np.nan),
         (*axes.notes, *_note_missing(trial, contacts)),
         describe_coordinates(rig, axes.names),
+        tuple(rig.links[link] for link in moved),
+        vectors,
+        places[:, moved],
     )
+
+
+def _moment_vectors(axes: CoordinateAxes, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Links (K,) that angles move, and moments (N, K, 3) [N m] at their joints; see `JointMoments.vectors`."""
+    angles = ~np.array(axes.lengths, bool)
+    moved = np.unique(axes.links[angles])
+    vectors = np.empty((len(values), len(moved), 3))
+    for k, link in enumerate(moved):
+        own = np.flatnonzero(angles & (axes.links == link))
+        vectors[:, k] = np.einsum("nic,nc->ni", np.linalg.pinv(axes.twists[:, own, 3:]), values[:, own])
+    return moved, vectors
 
 
 def _joint_regressor(rig: Rig, axes: CoordinateAxes, frames: slice, forces: np.ndarray, root: np.ndarray) -> np.ndarray:

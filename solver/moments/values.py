@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,6 +30,10 @@ class JointMoments:
         std: (N, C) standard deviations due to the uncertainty of the inertial parameters; None if that is unknown.
         notes: what limits the result, in plain sentences.
         meanings: C; anatomical name of the direction in which a coordinate increases, empty if it has none.
+        links: K links that a joint with an angle moves.
+        vectors: (N, K, 3) [N m] moment on each of them at its joint, world axes: the shortest one whose power per unit
+            rate of every angle is that angle's moment; NaN where these are.
+        places: (N, K, 3) [m] origin of each of them, world.
     """
 
     trial: str
@@ -42,6 +46,9 @@ class JointMoments:
     std: np.ndarray | None = None
     notes: tuple[str, ...] = ()
     meanings: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    vectors: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 3)))
+    places: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 3)))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
@@ -54,6 +61,10 @@ class JointMoments:
         if not self.mass > 0.0:
             raise InvalidValue(f"moments per kilogram need a positive mass, not {self.mass:g} kg")
         object.__setattr__(self, "values", frozen("moments", self.values, (frames, count), finite=False))
+        object.__setattr__(self, "links", tuple(self.links))
+        for name in ("vectors", "places"):
+            value = getattr(self, name) if self.links else np.zeros((frames, 0, 3))
+            object.__setattr__(self, name, frozen(name, value, (frames, len(self.links), 3), finite=False))
         object.__setattr__(self, "residual", frozen("residual", self.residual, (frames, 6), finite=False))
         if self.std is not None:
             object.__setattr__(self, "std", frozen("std of moments", self.std, (frames, count), finite=False))

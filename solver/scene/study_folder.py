@@ -27,8 +27,10 @@ ESTIMATES_FOLDER = "centroidal"
 """Within a study's folder: Blender's centroidal estimates of its trials."""
 ESTIMATE_END, ESTIMATE_TABLE_END = ".centroidal.npz", ".centroidal.csv"
 """After the name of a trial: its centre of mass and momentum, for a scene and as a table."""
-MOMENTS_END, MOMENTS_PAGE = ".moments.csv", "moments.html"
-"""After the name of a trial: its joint moments as a table; and the page of all trials."""
+MOMENTS_FOLDER = "moments"
+"""Within a study's folder: Blender's joint moments of its trials."""
+MOMENTS_END, MOMENTS_TABLE_END, MOMENTS_PAGE = ".moments.npz", ".moments.csv", "moments.html"
+"""After the name of a trial: its joint moments, for a scene and as a table; and the page of all trials."""
 
 
 def trial_files(folder: Path, end: str = MOTION_END) -> dict[str, Path]:

@@ -238,6 +238,28 @@ def test_at_rest_a_moment_is_the_slope_of_the_potential_energy(version: int, tmp
     np.testing.assert_allclose(found.values[0], slopes, atol=2e-6 * np.abs(slopes).max())
 
 
+def test_the_vector_of_a_moment_has_its_power_about_every_axis(tmp_path: Path) -> None:
+    """Of an OpenSim model: the moment on a link times the angular velocity per unit rate is each angle's moment."""
+    rig = opensim_rig(tmp_path, 4)
+    times = np.arange(40) / 100.0
+    motion = smooth_motion(
+        rig, times, opensim_configurations(rig, joints_of(opensim_values(rig, times), times))[0], None
+    )
+    axes, found = coordinate_axes(rig, motion), compute_moments(rig, free(rig, motion))
+    assert {"knee", "gimbal", "hinge"} <= set(found.links)
+    assert "slider" not in found.links
+    for c, name in enumerate(axes.names):
+        link = rig.links[axes.links[c]]
+        if not axes.lengths[c] and link not in ("flat", "egg"):
+            vector = found.vectors[:, found.links.index(link)]
+            power = np.einsum("ni,ni->n", vector, axes.twists[:, c, 3:])
+            np.testing.assert_allclose(power, found.values[:, c], atol=1e-9, err_msg=name)
+    np.testing.assert_allclose(
+        found.places,
+        link_motions(rig, motion).position.transpose(2, 1, 0)[:, [rig.index(name) for name in found.links]],
+    )
+
+
 def test_power_of_moments_about_moving_axes_changes_the_energy(tmp_path: Path) -> None:
     """Of an OpenSim model: powers by the rates of its own coordinates sum to the rate of the energy."""
     rig = opensim_rig(tmp_path, 4)

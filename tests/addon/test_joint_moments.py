@@ -1,0 +1,130 @@
+"""Joint moments on an armature: curves, arcs, and jobs that change nothing when they fail."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import solver
+from addon import joint_moments, overlays, registration
+from addon.action import curves_of
+from addon.bpy_access import require
+from addon.job_messages import find_message
+from addon.operators.moments import EXCITING_DANCE_OT_moments
+from addon.properties import study_settings
+from solver.moments import moments_of_study
+from solver.scene.study_folder import MOMENTS_END, MOMENTS_FOLDER, RESULT_FILE
+from tests.addon.scenes import fingerprint
+
+
+@pytest.fixture(scope="module")
+def identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a simulated robot's study with forces."""
+    robot = solver.demo.simulated_robot()
+    found = solver.identify(
+        robot.recordings, rig=robot.rig, settings=solver.Settings(bootstrap=0, cross_validate=False)
+    )
+    folder = tmp_path_factory.mktemp("study")
+    solver.write_study(folder, found, simulated=True)
+    return folder
+
+
+@pytest.fixture
+def study(identified: Path, tmp_path: Path) -> Path:
+    """The same folder, copied for one test."""
+    return Path(shutil.copytree(identified, tmp_path / "study"))
+
+
+@pytest.fixture
+def body(empty_scene: None, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The study in an empty scene."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    registration.register()
+    assert bpy.ops.exciting_dance.open_study(directory=str(study)) == {"FINISHED"}
+    yield require(bpy.context.view_layer.objects.active, "rig")
+    registration.unregister()
+
+
+def keyed(body: Any) -> dict[str, np.ndarray]:
+    """Values of the moments' curves by the coordinate."""
+    found = {}
+    for curve in curves_of(body):
+        if curve.data_path.startswith(f'["{joint_moments.PREFIX}'):
+            values = np.empty(2 * len(curve.keyframe_points), np.float32)
+            curve.keyframe_points.foreach_get("co", values)
+            found[curve.data_path[len(joint_moments.PREFIX) + 2 : -2]] = values[1::2]
+    return found
+
+
+def test_moments_key_the_solvers_values(body: Any, study: Path) -> None:
+    """Curves per kilogram under stable names with their unit, tables beside them; repeating changes nothing."""
+    wanted = moments_of_study(study)["dance"]
+    moved = len(curves_of(body))
+    for _ in range(2):
+        assert bpy.ops.exciting_dance.moments() == {"FINISHED"}
+        curves = keyed(body)
+        assert len(curves_of(body)) == moved + len(curves)
+        for name, values in zip(wanted.names, wanted.per_kg.T, strict=True):
+            known = values[np.isfinite(values)]
+            assert len(known) == len(curves.get(name, ()))
+            if len(known):
+                np.testing.assert_allclose(curves[name], known, atol=1e-5)
+    assert curves
+    name = next(iter(curves))
+    assert "[N m/kg]" in body.id_properties_ui(joint_moments.PREFIX + name).as_dict()["description"]
+    assert joint_moments.find_moments_file(body) == study / MOMENTS_FOLDER / f"dance{MOMENTS_END}"
+    assert "1 recording" in find_message(bpy.context.scene, body, "moments").message
+    bpy.context.scene.frame_set(200)
+    lines = overlays._moment_lines(body)
+    study_settings(bpy.context).show_moments = False
+    assert lines
+    assert overlays._moment_lines(body) == []
+
+
+def test_a_job_that_fails_changes_nothing(body: Any, study: Path) -> None:
+    """A damaged motion of the study ends in an error, and scene and files stay."""
+    assert bpy.ops.exciting_dance.moments() == {"FINISHED"}
+    archive, before = study / MOMENTS_FOLDER / f"dance{MOMENTS_END}", fingerprint()
+    kept = archive.read_bytes()
+    motion = study / "dance.motion.npz"
+    motion.write_bytes(motion.read_bytes()[:1000])
+    with pytest.raises(RuntimeError, match=r"dance\.motion\.npz"):
+        bpy.ops.exciting_dance.moments()
+    assert archive.read_bytes() == kept
+    assert fingerprint() == before
+    archive.write_bytes(kept[: len(kept) // 2])
+    with pytest.raises(solver.InputError, match="dance"):
+        joint_moments.read_moments(archive.parent)
+
+
+def test_moments_need_an_identified_study(body: Any, study: Path) -> None:
+    """For a study that was only tracked the button is disabled, because it has no forces."""
+    assert EXCITING_DANCE_OT_moments.poll(bpy.context)
+    (study / RESULT_FILE).rename(study / "kept.json")
+    assert not EXCITING_DANCE_OT_moments.poll(bpy.context)
+    (study / "kept.json").rename(study / RESULT_FILE)
+
+
+def test_an_arc_turns_about_its_moment() -> None:
+    """Around the joint, in the sense of the right hand, and longer with the moment; none where it is unknown."""
+    centre = np.array([0.1, -0.2, 0.9])
+    for vector in (np.array([0.0, 0.4, 0.0]), np.array([0.3, -0.2, 0.5])):
+        points = np.array(joint_moments.arc_lines(centre, vector))
+        arc = points[:-4] - centre
+        assert np.allclose(arc @ vector, 0.0, atol=1e-12)
+        assert np.allclose(np.linalg.norm(arc, axis=1), joint_moments.ARC_RADIUS)
+        assert (np.cross(arc[::2], arc[1::2]) @ vector > 0.0).all()
+        turned = np.arccos(np.clip((arc[::2] * arc[1::2]).sum(axis=1) / joint_moments.ARC_RADIUS**2, -1.0, 1.0)).sum()
+        assert turned == pytest.approx(0.5 * np.pi * np.linalg.norm(vector))
+        assert np.linalg.norm(np.diff(points[-4:].reshape(2, 2, 3), axis=1), axis=2) == pytest.approx(
+            joint_moments.HEAD_SIZE
+        )
+    assert joint_moments.arc_lines(centre, np.full(3, np.nan)) == []
+    assert joint_moments.arc_lines(centre, np.zeros(3)) == []
