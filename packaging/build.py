@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import platform as machine
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 from audit import find_problems  # type: ignore[import-not-found]
-from slim import slim  # type: ignore[import-not-found]
+from slim import copyright_notices, slim  # type: ignore[import-not-found]
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("__init__.py", "blender_manifest.toml", "addon", "solver", "assets", "LICENSE", "README.md")
@@ -80,14 +82,16 @@ def build(python: str | None, options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder) / "exciting_dance"
         collect(stage)
+        manifest = stage / "blender_manifest.toml"
+        text = with_website(manifest.read_text(encoding="utf-8"), source_address())
         if python:
             wheels = fetch(options.wheels or Path(folder) / "wheels", python, options.platform)
             (stage / "wheels").mkdir()
             slim(wheels, stage / "wheels")
-            manifest = stage / "blender_manifest.toml"
             names = sorted(wheel.name for wheel in wheels)
-            text = complete(manifest.read_text(encoding="utf-8"), names, python, options.platform)
-            manifest.write_text(text, encoding="utf-8")
+            text = complete(text, names, python, options.platform)
+            text = with_copyright(text, copyright_notices((stage / "wheels").glob("*.whl")))
+        manifest.write_text(text, encoding="utf-8")
         made = Path(folder) / "zips"
         made.mkdir()
         split = ["--split-platforms"] if python else []
@@ -172,6 +176,26 @@ def complete(manifest: str, wheels: list[str], python: str, platforms: list[str]
     lines += ["wheels = [", *(f'  "./wheels/{name}",' for name in wheels), "]"]
     head, table, rest = manifest.partition("[permissions]")
     return head + "\n".join(lines) + "\n\n" + table + rest
+
+
+def with_copyright(manifest: str, notices: list[str]) -> str:
+    """The manifest whose copyright names the owners of bundled code after our own."""
+    own: list[str] = tomllib.loads(manifest)["copyright"]
+    lines = "".join(f"  {json.dumps(notice, ensure_ascii=False)},\n" for notice in [*own, *notices])
+    return re.sub(r"(?m)^copyright = \[.*\]$", lambda _: f"copyright = [\n{lines}]", manifest)
+
+
+def with_website(manifest: str, source: str | None) -> str:
+    """The manifest with the address of the repository as its website; unchanged while there is none."""
+    line = "" if source is None else f"website = {json.dumps(source)}\n"
+    return re.sub(r"(?m)^type = ", lambda found: line + found[0], manifest, count=1)
+
+
+def source_address() -> str | None:
+    """The address of the repository, which ``[project.urls]`` of pyproject.toml gives as ``Source``."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    address: str | None = project.get("urls", {}).get("Source")
+    return address
 
 
 def blender_ext(*arguments: str) -> int:

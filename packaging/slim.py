@@ -2,7 +2,8 @@
 
 Pinocchio's wheels carry the C++ headers of all their libraries, static libraries, CMake files, programs, manuals, and
 every library of Boost, some of them under three names: more than half of what Blender would unpack. Licences stay; a
-wheel that was published without its licence text gets it from ``licences``, copied from the wheel's headers.
+wheel that was published without its licence text gets it from ``licences``, copied from the wheel's headers
+(licences/README.md).
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ LICENCE_TEXT = re.compile(r"licen[cs]e|copying|notice", re.IGNORECASE)
 """The name of a file that holds the text itself."""
 LICENCES = Path(__file__).resolve().parent / "licences"
 """Texts of licences by the distribution that lacks its own."""
+COPYRIGHT = re.compile(
+    r"copyright[ \t:]*(?:\(c\)|©)?[ \t]*(?P<first>(?:19|20)\d\d)"
+    r"(?:[ \t]*[-\u2013][ \t]*(?P<last>(?:19|20)\d\d))?,?[ \t]+(?:by[ \t]+)?(?P<owner>[^\W\d][^\n<]*)",
+    re.IGNORECASE,
+)
+"""A notice of a licence text: years and owner."""
 LIBRARY = re.compile(r"lib[^/]+\.(?:so(?:\.\d+)*|(?:\d+\.)*dylib)")
 NAMED = re.compile(rb"[\0/](lib[\w.+-]+\.(?:so[.\d]*|dylib))(?=\0)")
 """A shared library's name as the tables of ELF and Mach-O files hold it, with or without a folder."""
@@ -45,6 +52,20 @@ def slim(wheels: Iterable[Path], folder: Path) -> None:
         with zipfile.ZipFile(wheel) as whole:
             dropped = {name for name in whole.namelist() if is_superfluous(name) or is_unused(name, needed)}
             _rewrite(whole, folder / wheel.name, dropped, missing_licence(wheel, set(whole.namelist()) - dropped))
+
+
+def copyright_notices(wheels: Iterable[Path]) -> list[str]:
+    """Notices "YEAR OWNER" or "YEAR-YEAR OWNER" of the licence texts of (light) wheels, sorted by owner, each once."""
+    found = set()
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as whole:
+            for name in whole.namelist():
+                if LICENCE_TEXT.search(PurePosixPath(name).name) and PurePosixPath(name).suffix != ".py":
+                    for notice in COPYRIGHT.finditer(whole.read(name).decode("utf-8", errors="replace")):
+                        years = notice["first"] + (f"-{notice['last']}" if notice["last"] else "")
+                        owner = notice["owner"].replace("All rights reserved", "").strip(" .,;*\r\t")
+                        found.add(f"{years} {owner}")
+    return sorted(found, key=lambda notice: (notice.partition(" ")[2].lower(), notice))
 
 
 def missing_licence(wheel: Path, names: Collection[str]) -> dict[str, bytes]:

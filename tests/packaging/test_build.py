@@ -65,6 +65,16 @@ def test_manifest_has_the_copyright(built: Path) -> None:
     assert manifest["copyright"]
 
 
+def test_the_manifest_names_owners_of_bundled_code_and_the_website() -> None:
+    """Our own copyright comes first, then the bundled; the website is the repository's address where there is one."""
+    text = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
+    notices = ["2014-2023 CNRS", '1999 A "quoted" \\ owner']
+    found = tomllib.loads(build.with_copyright(build.with_website(text, "https://example.org/dance"), notices))
+    plain = tomllib.loads(text)
+    assert found == plain | {"copyright": plain["copyright"] + notices, "website": "https://example.org/dance"}
+    assert tomllib.loads(build.with_website(text, None)) == plain
+
+
 def test_requirements_of_bundled_wheels_are_bundled() -> None:
     """Requirements of a bundled package are bundled too, or part of Blender."""
     bundled = {_plain(name) for name in WHEELS}

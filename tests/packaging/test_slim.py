@@ -125,3 +125,18 @@ def test_every_bundled_wheel_has_its_licence_text(name: str) -> None:
         pytest.skip(f"{name} is not installed here")
     own = [file for file in files if slim.LICENCE_TEXT.search(file.name) and not slim.is_superfluous(file.as_posix())]
     assert own or len(text.read_text(encoding="utf-8")) > 500
+
+
+def test_notices_are_read_from_licence_texts(tmp_path: Path) -> None:
+    """Years and owner of every notice, each once and sorted by owner; sentences about copyright are none."""
+    text = (
+        "Copyright (c) 2014-2023, CNRS\n// Copyright 2010 Pallets. All rights reserved.\r\n"
+        "The above copyright notice shall be included.\nCopyright (C) 2018 by An Author <a@example.org>\n"
+    )
+    wheels = []
+    for name in ("alpha", "beta"):
+        wheels.append(tmp_path / f"{name}-1.0-py3-none-any.whl")
+        with zipfile.ZipFile(wheels[-1], "w") as whole:
+            whole.writestr(f"{name}-1.0.dist-info/licenses/LICENSE", text)
+            whole.writestr(f"{name}/module.py", "# Copyright 2001 Nobody\n")
+    assert slim.copyright_notices(wheels) == ["2018 An Author", "2014-2023 CNRS", "2010 Pallets"]
