@@ -49,7 +49,7 @@ class Calibration:
         joint_centre_shifts: [m] distance of each joint centre from that of a person of the same stature, by link.
         warnings: messages for the user.
         assumptions: what was recognised or estimated because it was not specified, in plain sentences.
-        error_draws: errors caused by skin motion and by the prior, as draws; None in a calibration read from a file.
+        error_draws: errors caused by skin motion and by the prior, as draws; None in a calibration made by hand.
     """
 
     rig: Rig

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.figures import coverage
+from solver.calibration.calibration_file import CALIBRATION
 from solver.calibration.error_draws import CalibrationErrorDraws
 from solver.dynamics import difference
 from solver.identification.identify import IdentifyOptions, identify_trials
@@ -55,3 +57,15 @@ def test_a_calibration_without_deviations_causes_no_wrench_error(given: coverage
     (first, *_) = compute_soft_tissue_errors(given.rig, still, given.records[:1], found)
     assert np.nanmax(np.abs(first.errors[SKELETON])) < 1e-6
     assert np.nanmax(np.abs(first.errors[SKIN])) > 0.1
+
+
+def test_a_calibration_read_from_a_file_causes_the_same_wrench_errors(given: coverage.Case, tmp_path: Path) -> None:
+    """Skin and skeleton widen the intervals alike whether the calibration was just made or read from its file."""
+    read = CALIBRATION.read(CALIBRATION.write(tmp_path / "calibration.json", given.calibration))
+    found = identify_trials(given.rig, given.trials, IdentifyOptions(cross_validate=False, jobs=1, bootstrap=0))
+    here, there = (
+        compute_soft_tissue_errors(given.rig, each, given.records[:1], found) for each in (given.calibration, read)
+    )
+    for cause in (SKIN, SKELETON):
+        assert np.nanmax(np.abs(here[0].errors[cause])) > 0.1
+        np.testing.assert_allclose(there[0].errors[cause], here[0].errors[cause], atol=1e-9)
