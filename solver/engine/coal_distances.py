@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,19 @@ from .pinocchio_loader import pin
 from .pinocchio_model import Model, data_of
 
 Solid: TypeAlias = "pin.coal.CollisionGeometry"
+TOLERANCE = 1e-7
+"""[m] At which coal's searches stop. Its default, 1e-6, leaves 1.4e-6 between ellipsoids that are apart."""
+MAX_STEPS = 256
+"""Steps of the search for the depth of an overlap. After coal's 64 some depths of ellipsoids are wrong by 6e-3 m; after
+256 none is by 1e-6 m (6,000 random pairs of all shapes)."""
+
+
+def distance_request() -> Any:
+    """Coal's request for a distance; its default tolerances are too loose for curved solids."""
+    request = pin.coal.DistanceRequest()
+    request.epa_max_iterations = MAX_STEPS
+    request.epa_tolerance = request.gjk_tolerance = TOLERANCE
+    return request
 
 
 def convex_hull_solid(points: np.ndarray) -> Solid:
@@ -39,7 +52,7 @@ def solid_distance(one: Solid, other: Solid) -> float:
     """Signed distance [m] between two solids whose points are in the same axes."""
     coal = pin.coal
     still = coal.Transform3s.Identity()
-    return float(coal.distance(one, still, other, still, coal.DistanceRequest(), coal.DistanceResult()))
+    return float(coal.distance(one, still, other, still, distance_request(), coal.DistanceResult()))
 
 
 class ShapeDistances:
@@ -65,7 +78,7 @@ class ShapeDistances:
             self._shapes.addCollisionPair(pin.CollisionPair(int(first), int(second)))
         self._placed = self._shapes.createData()
         for number in range(len(self._placed.distanceRequests)):  # defaults start from the last result
-            self._placed.distanceRequests[number] = pin.coal.DistanceRequest()
+            self._placed.distanceRequests[number] = distance_request()
 
     def distances(self, q: np.ndarray, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """Signed distances (M,) [m] of pairs (M,) at configurations q (N, nq) of frames (M,)."""
