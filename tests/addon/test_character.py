@@ -19,8 +19,9 @@ from solver.character.rig import build_character_rig
 from solver.dynamics import link_poses
 from solver.scene.motion import scene_motion
 from tests.addon.characters import add_character
-from tests.addon.scenes import random_motion
+from tests.addon.scenes import build, random_motion
 from tests.character.synthetic import make_character
+from tests.tracking.test_retargeting import person, squat
 
 MASS = 62.0
 SINGLE = 5e-6
@@ -56,6 +57,22 @@ def test_button_makes_the_selected_mesh_a_rig(dancer: tuple[bpy.types.Object, bp
     assert armature.count_links(body) == len(rig.links) < len(body.data.bones)
     assert shown_quantity(body) == "mass"
     assert armature.shape_objects(body) == [mesh]
+
+
+def test_button_retargets_a_motion_to_a_character(dancer: tuple[bpy.types.Object, bpy.types.Object]) -> None:
+    """Retarget keys a person's squat on the character's own bones, over the same time, with its soles planted."""
+    body, settings = dancer[0], bpy.context.scene.exciting_dance
+    attach(body)
+    action.set_frame_rate(bpy.context.scene, 50.0)
+    leader = build(person())
+    action.add_motion_action(bpy.context.scene, leader, scene_motion(person(), squat(person(), seconds=1.0)), "squat")
+    bpy.context.view_layer.objects.active = leader
+    settings.follower, settings.follow_repaired, settings.follow_beside = body, False, False
+    assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
+    got = sample_timeline(bpy.context.scene, body, 1.0, 51.0)
+    assert np.ptp(got.times) == pytest.approx(1.0)
+    assert np.ptp(got.root[:, 2]) > 0.05
+    assert {strip.patch for strip in got.strips} == {sole.name for sole in armature.rig_of(body).soles}
 
 
 def test_blender_gives_the_character_that_was_built(dancer: tuple[bpy.types.Object, bpy.types.Object]) -> None:
