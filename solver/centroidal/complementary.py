@@ -21,9 +21,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, gmres
 
+from ..errors import BackendError
 from ..signals.filters import extend
 from .complementary_filters import FilterBank, Section, build_filters
 from .kinetics import Kinetics
+from .live import CausalFilter, LiveSample
 from .settings import ComplementarySettings
 from .values import CentroidalData, CentroidalEstimate
 
@@ -31,13 +33,13 @@ PAPER_SETTINGS = ComplementarySettings()
 SETTLED_PERIODS = 3.0
 """Padding in periods of a cut-off; the transient of a critically damped filter has decayed to 1e-8 by then."""
 
-ROUNDING = 1e-8
-"""Residual of the fixed point over the right side, at which the solution ends."""
+ROUNDING = 1e-9
+"""Residual of the fixed point over the signals, at which the solution ends."""
 SMALLEST_VARIANCE = 1e-3
 """Variance of an axis over the largest, below which it gains no weight."""
 WEIGHINGS = 4
 """How often the axes of the moment are weighed; their weights have settled then."""
-RESTART, RESTARTS = 40, 25
+RESTART, RESTARTS = 25, 40
 """Vectors that GMRES stores, and how often it begins again."""
 LENGTH = 1e-3
 """[m] of the centre of mass that weighs as much as 1 N m of the momentum rate."""
@@ -53,12 +55,14 @@ def complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_
 
     Raises:
         InvalidValue: a cut-off is not below half the sample rate.
+        BackendError: see `Recursion.solve`.
     """
     recursion, acceleration = zero_phase_recursion(data, settings)
+    found = recursion.solve()
     for _ in range(WEIGHINGS if data.has_moment else 0):
-        com, rate, _ = recursion.solve()
-        recursion = recursion.weighed(com, rate)
-    return _solve(data, recursion, acceleration, "complementary")
+        recursion = recursion.weighed(*found)
+        found = recursion.solve(found)
+    return _build_estimate(data, recursion, found, acceleration, "complementary")
 
 
 def zero_phase_recursion(
@@ -94,7 +98,29 @@ def zero_phase_recursion(
 
 
 def causal_complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_SETTINGS) -> CentroidalEstimate:
-    """Causal form, for a whole recording at once; `CausalFilter` gives the same values live.
+    """Causal form, for a whole recording: the values of `CausalFilter`, and their acceleration.
+
+    Raises:
+        InvalidValue: a cut-off is not below half the sample rate.
+    """
+    recursion, acceleration = causal_recursion(data, settings)
+    if data.has_moment:
+        live = CausalFilter(data.mass, data.rate, settings)
+        rows = zip(data.com.tolist(), data.momentum_rate.tolist(), data.wrench.tolist(), data.acceleration.tolist())
+        steps = [
+            live.step(LiveSample(com, rate, wrench if known else None, pushed))
+            for (com, rate, wrench, pushed), known in zip(rows, data.known)
+        ]
+        com, rate = np.array(steps).transpose(1, 2, 0)
+    else:
+        com, rate = recursion.com_part, recursion.kinematic_rate
+    return _build_estimate(data, recursion, (com, rate), acceleration, "causal")
+
+
+def causal_recursion(
+    data: CentroidalData, settings: ComplementarySettings = PAPER_SETTINGS
+) -> tuple[Recursion, np.ndarray]:
+    """Fig. 4 with filters that use the past alone, and the acceleration (3, N) [m/s^2] without the central axis.
 
     Raises:
         InvalidValue: a cut-off is not below half the sample rate.
@@ -114,9 +140,7 @@ def causal_complementary(data: CentroidalData, settings: ComplementarySettings =
 
     kinetics = Kinetics.from_data(data, causal=True)
     kinematic_rate = np.ascontiguousarray(data.momentum_rate.T)
-    return _solve(
-        data, Recursion(kinetics, com_part, kinematic_rate, filters.low, momentum), acceleration_part, "causal"
-    )
+    return Recursion(kinetics, com_part, kinematic_rate, filters.low, momentum), acceleration_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,44 +181,60 @@ class Recursion:
         force_rate = kinetics.weight * (kinetics.momentum_rate(com) - kinematic)
         return self.com_part + self.low(axis), kinematic + force_rate - self.momentum(force_rate)
 
-    def solve(self) -> tuple[np.ndarray, np.ndarray, bool]:
-        """The fixed point of `step`, and whether it was reached within `ROUNDING`."""
-        shape = (2, *self.com_part.shape)
-        units = np.concatenate([np.full(self.com_part.size, LENGTH), np.ones(self.com_part.size)])
-        base = self.com_part, self.kinematic_rate
-        moved = np.concatenate([(after - before).reshape(-1) for after, before in zip(self.step(*base), base)]) / units
+    def solve(self, start: tuple[np.ndarray, np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The fixed point of `step`, from a guess.
+
+        Raises:
+            BackendError: it was not reached within `ROUNDING`.
+        """
+        size, shape = self.com_part.size, self.com_part.shape
+        units = np.concatenate([np.full(size, LENGTH), np.ones(size)])
+
+        def stack(values: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+            return np.concatenate([values[0].reshape(-1), values[1].reshape(-1)]) / units
+
+        def split(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            com, rate = (values * units).reshape(2, *shape)
+            return com, rate
+
+        base = (self.com_part, self.kinematic_rate) if start is None else start
+        origin, moved = stack(base), stack(self.step(*base))
 
         def remainder(change: np.ndarray) -> np.ndarray:
-            """(1 - T) times a change from ``base``, in ``units``."""
-            com, rate = (change * units).reshape(shape)
-            after = self.step(base[0] + com, base[1] + rate)
-            reached = np.concatenate([(values - start).reshape(-1) for values, start in zip(after, base)]) / units
-            return np.asarray(change - (reached - moved))
+            """(1 - T) times a change."""
+            return np.asarray(change - (stack(self.step(*split(origin + change))) - moved))
 
-        operator = LinearOperator((len(units), len(units)), matvec=remainder, dtype=float)
-        change, unsolved = gmres(operator, moved, rtol=ROUNDING, restart=RESTART, maxiter=RESTARTS)
-        com, rate = (change * units).reshape(shape)
-        return base[0] + com, base[1] + rate, unsolved == 0
+        operator = LinearOperator((2 * size, 2 * size), matvec=remainder, dtype=float)
+        right = moved - origin
+        least = ROUNDING * float(np.linalg.norm(stack((self.com_part, self.kinematic_rate))))
+        change, unsolved = gmres(operator, right, rtol=0.0, atol=least, restart=RESTART, maxiter=RESTARTS)
+        if unsolved:
+            raise BackendError("the fixed point of the complementary filter was not reached")
+        return split(origin + change)
 
 
-def _solve(
-    data: CentroidalData, recursion: Recursion, acceleration_part: np.ndarray, method: str
+def _build_estimate(
+    data: CentroidalData,
+    recursion: Recursion,
+    fixed_point: tuple[np.ndarray, np.ndarray],
+    acceleration_part: np.ndarray,
+    method: str,
 ) -> CentroidalEstimate:
     """The fixed point as an estimate.
 
     Args:
         data: signals.
         recursion: of the data.
+        fixed_point: centre of mass (3, N) [m] and momentum rate (3, N) [N m].
         acceleration_part: (3, N) [m/s^2] of the centre of mass without the central axis.
         method: its name.
     """
-    com, rate, solved = recursion.solve()
+    com, rate = fixed_point
     axis_acceleration = np.zeros_like(com)
     axis_acceleration[:, 1:-1] = np.diff(com - recursion.com_part, 2, axis=1) * data.rate**2
-    notes = [] if data.has_moment else ["the wrench has no moment: the central axis and its momentum rate are omitted"]
-    notes += [] if solved else ["the recursion's fixed point was not reached within rounding"]
+    notes = () if data.has_moment else ("the wrench has no moment: the central axis and its momentum rate are omitted",)
     acceleration = (acceleration_part + axis_acceleration).T
-    return CentroidalEstimate(method, data.times, data.mass, com.T, acceleration, rate.T, data.momentum, tuple(notes))
+    return CentroidalEstimate(method, data.times, data.mass, com.T, acceleration, rate.T, data.momentum, notes)
 
 
 def _filter_both_ways(section: Section, values: np.ndarray, pad: int, *, odd: bool) -> np.ndarray:
