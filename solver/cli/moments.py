@@ -19,7 +19,7 @@ What the measured wrenches leave over appears at the root: the residual force an
 Frames with unmeasured contacts have no moments; a plate that carries both feet leaves those of the legs open.
 
 Written to DIR, for every trial with forces: NAME.moments.csv (of each coordinate the moment [N m], the same per kg
-[N m/kg], and its interval; the residual); and moments.html.
+[N m/kg], and its interval; the residual) and NAME.moments.npz for Blender; and moments.html.
 
 Examples:
   python -m solver moments results --output moments
