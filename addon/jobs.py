@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -73,7 +74,7 @@ class Job:
             self._process = subprocess.Popen(
                 interpreter.command(arguments),
                 env={**interpreter.environment, stopping.LIFELINE: "1"},
-                stdin=subprocess.PIPE,  # never written to: the child ends when the pipe closes, even after a crash
+                stdin=subprocess.PIPE,  # what is written ends the child, and so does its end after a crash
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -125,7 +126,10 @@ class Job:
         if self.running and not self.cancelled:
             self._cancel_time = time.monotonic()
             self.message = "stopping" if self._end_timeout <= END_TIMEOUT else "writing partial results"
-            self._process.terminate()
+            assert self._process.stdin is not None
+            with suppress(OSError):  # it has just ended
+                self._process.stdin.write("stop\n")
+                self._process.stdin.flush()
 
     def poll(self) -> bool:
         """Whether the child is running. A cancelled child that does not end in time is killed."""

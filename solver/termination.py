@@ -66,7 +66,9 @@ def handle_signals() -> None:
 
 
 def end_with_parent(leave: Callable[[], None]) -> None:
-    """Watch the lifeline, if this process has one, and signal the main thread when it ends.
+    """Watch the lifeline, if this process has one, and signal the main thread when it ends or text is written to it.
+
+    What is written is a termination signal on every system: Windows has none that a process could handle.
 
     After `GRACE` seconds ``leave``, which ends the process, is called in a thread of its own.
     """
@@ -163,15 +165,19 @@ def _handle_signal(number: int, frame: FrameType | None) -> None:
         _leave()
 
 
-def _watch(lifeline: int, leave: Callable[[], None]) -> None:
-    with suppress(OSError):
-        while os.read(lifeline, 1024):
-            pass
-    _stop.interruptible = False  # without a parent partial results are useless
+def _signal_main_thread() -> None:
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)  # wakes it from waiting, too
     else:
         _thread.interrupt_main(signal.SIGTERM)
+
+
+def _watch(lifeline: int, leave: Callable[[], None]) -> None:
+    with suppress(OSError):
+        while os.read(lifeline, 1024):
+            _signal_main_thread()
+    _stop.interruptible = False  # without a parent partial results are useless
+    _signal_main_thread()
     time.sleep(GRACE)
     leave()
 

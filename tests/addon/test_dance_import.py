@@ -292,10 +292,8 @@ def test_failure_markers_are_replaced_and_user_markers_stay(registered: None) ->
 def test_cancelled_child_may_write_partial_results(tmp_path: Path) -> None:
     """A child with an end timeout ends by itself after cancelling; its results count only if they are complete."""
     program = (
-        "import signal, sys, time\n"
-        'def stop(*_):\n    time.sleep(0.3)\n    print(\'{"fraction": 1.0, "message": "late"}\')\n    sys.exit(130)\n'
-        'signal.signal(signal.SIGTERM, stop)\nprint(\'{"fraction": 0.5, "message": "on"}\', flush=True)\n'
-        "time.sleep(60)"
+        'import sys, time\nprint(\'{"fraction": 0.5, "message": "on"}\', flush=True)\nsys.stdin.readline()\n'
+        'time.sleep(0.3)\nprint(\'{"fraction": 1.0, "message": "late"}\')\nsys.exit(130)'
     )
     job = child(tmp_path, program, patience=60.0)
     while job.message != "on":

@@ -189,6 +189,31 @@ def test_the_end_of_a_parent_ends_its_child(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("system", ["", "import signal\ndel signal.pthread_kill\n"], ids=["here", "as on Windows"])
+def test_a_line_from_its_parent_interrupts_a_child(system: str) -> None:
+    """What is written to a lifeline has the effect of a signal: partial results are kept. So on every system."""
+    code = f"{system}import time\nfrom solver.termination import handle_signals, interruptible\nhandle_signals()\n"
+    code += "try:\n    with interruptible():\n        print('on', flush=True)\n"
+    code += "        while True:\n            time.sleep(0.01)\n"
+    code += "except KeyboardInterrupt:\n    print('kept')\n"
+    environment = {**os.environ, stopping.LIFELINE: "1"}
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "on\n"
+        process.stdin.write("stop\n")
+        process.stdin.flush()
+        assert process.stdout.read() == "kept\n"
+        assert process.wait(LONG) == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_workers_end_with_the_process_that_started_them(number: signal.Signals, sharing: str, tmp_path: Path) -> None:
     """However a process ends, its workers and their housekeepers do, without a message; a terminal signals them all."""
