@@ -63,7 +63,9 @@ def copyright_notices(wheels: Iterable[Path]) -> list[str]:
                 if LICENCE_TEXT.search(PurePosixPath(name).name) and PurePosixPath(name).suffix != ".py":
                     for notice in COPYRIGHT.finditer(whole.read(name).decode("utf-8", errors="replace")):
                         years = notice["first"] + (f"-{notice['last']}" if notice["last"] else "")
-                        owner = notice["owner"].replace("All rights reserved", "").strip(" .,;*\r\t")
+                        owner = re.sub(r"\s+all(?: rights.*)?\s*$", "", notice["owner"], flags=re.IGNORECASE).strip(
+                            " .,;*\r\t"
+                        )
                         found.add(f"{years} {owner}")
     return sorted(found, key=lambda notice: (notice.partition(" ")[2].lower(), notice))
 

@@ -30,6 +30,7 @@ class Recording:
         metadata: of the subject, from the files: ``mass`` [kg], ``height`` [m], ``sex``, ``subject``; only known ones.
         joints: joint coordinates, or None.
         segments: orientations (and positions) of segments, or None.
+        inputs: hash of every file that was read, by its absolute path; empty if none was.
     """
 
     name: str
@@ -39,11 +40,13 @@ class Recording:
     metadata: Mapping[str, object] = field(default_factory=dict)
     joints: JointCoordinates | None = None
     segments: SegmentPoses | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if not self.name or not self.name.isprintable() or any(letter in self.name for letter in "/\\"):
             raise InvalidValue(f"{self.name!r} cannot be the name of a trial, because result files have that name")
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
+        object.__setattr__(self, "inputs", MappingProxyType(dict(self.inputs)))
 
     def __repr__(self) -> str:
         found = (self.markers, self.joints, self.segments, self.wrenches)

@@ -25,6 +25,9 @@ from ..threads import one_blas_thread
 from .person import HEIGHT, MASS, SEX, record_person, simulate_person
 from .robot import simulate_robot
 
+FIRST = "first_look"
+FIRST_SECONDS = 4.0
+"""[s] Duration of the dance of the first picture."""
 PERSON, ROBOT, RECORDED = "person", "hrp2", "recorded"
 PERSON_FILTER, ROBOT_FILTER = "jovic_human", "human_8hz"
 """The motions have frequencies up to 1.2 Hz; a higher cut-off passes more noise, which biases the masses."""

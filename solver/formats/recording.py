@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from ..trial import Recording
 from ..wrenches import Wrenches
 from .bids import is_bids_motion, metadata_files
 from .file_formats import BOTH, FORCES, JOINTS, MARKERS, SEGMENTS, find_format, recording_suffixes
-from .manifest import MANIFEST_FILE, Manifest, is_unchanged, read_manifest
+from .manifest import MANIFEST_FILE, Manifest, file_digest, is_unchanged, read_manifest
 from .npz_archive import entry_names
 from .read_options import DEFAULT_OPTIONS, ReadOptions
 from .trial_names import distinct_names, printable_name
@@ -126,7 +126,11 @@ def find_recordings(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS) -> tup
         [('dance', True, True)]
     """
     return tuple(
-        _note_renaming(read_recording(files, options, name=name), files[0]) for name, files in pair_files(paths)
+        replace(
+            _note_renaming(read_recording(files, options, name=name), files[0]),
+            inputs={file.absolute().as_posix(): file_digest(file) for file in _with_metadata(files)},
+        )
+        for name, files in pair_files(paths)
     )
 
 
@@ -174,7 +178,10 @@ def list_files_read(paths: Paths) -> tuple[Path, ...]:
     Raises:
         InputError: see `pair_files`.
     """
-    files = [file for _, group in pair_files(paths) for file in group]
+    return _with_metadata([file for _, group in pair_files(paths) for file in group])
+
+
+def _with_metadata(files: Sequence[Path]) -> tuple[Path, ...]:
     return (*files, *(described for file in files if is_bids_motion(file) for described in metadata_files(file)))
 
 

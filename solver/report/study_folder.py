@@ -29,7 +29,7 @@ from ..scene.motion import RECORDING, scene_recording
 from ..scene.motion_record import MOTION, motion_record
 from ..scene.result import RESULT, SceneResult
 from ..scene.rig import write_rig
-from ..study.provenance import PROVENANCE, Provenance
+from ..study.provenance import PROVENANCE, Provenance, provenance_of_study
 from ..study.residuals import compute_residuals
 from ..study.values import Flights, Study
 from ..tracking.track import TrackedMotion
@@ -60,7 +60,8 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
         title: of the report.
         truth: of a simulation, for the report.
         simulated: label the report as a simulation.
-        provenance: of the result, written as ``provenance.json`` and shown in the report.
+        provenance: of the result, written as ``provenance.json`` and shown in the report; None: what the study states
+            itself (`provenance_of_study`).
         write_into: OpenSim model of the person, scaled; ``MODEL_identified.osim`` is it with the identified inertials.
 
     Raises:
@@ -75,6 +76,7 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
         True
     """
     found = None if study.identification is None else study.identification.parameters
+    provenance = provenance_of_study(study) if provenance is None else provenance
     with write_folder(folder) as building:
         write_rig(building / names.RIG_FILE, study.rig)
         if study.calibration is not None:
@@ -90,16 +92,14 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
             recording = record.recording
             drawn = scene_recording(recording.markers, recording.wrenches)
             RECORDING.write(building / f"{record.name}{names.RECORDING_END}", drawn)
-        if provenance is not None:
-            PROVENANCE.write(building / names.PROVENANCE_FILE, provenance)
+        PROVENANCE.write(building / names.PROVENANCE_FILE, provenance)
         if study.identification is not None:
             _write_identification(study, study.identification, building)
             if write_into is not None:
                 place = building / identified_model_name(Path(write_into))
                 write_model_of_person(study.rig, study.identification.parameters, Path(write_into), place)
             content = build_content(study, title=title, simulated=simulated, truth=truth)
-            if provenance is not None:
-                content = replace(content, methods=(*content.methods, *provenance.rows))
+            content = replace(content, methods=(*content.methods, *provenance.rows))
             write_report(content, building)
         return tuple(sorted(file.name for file in building.iterdir()))
 

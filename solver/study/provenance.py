@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from ..formats.codec import FileKind
 from ..formats.json_values import to_json_values
 from ..formats.manifest import file_digest
 from ..version import VERSION
-from .values import Settings
+from .values import Settings, Study
 
 PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
@@ -58,7 +59,7 @@ class Provenance:
         return (
             ("Program", f"exciting_dance {self.program}; {libraries}"),
             ("Made", self.created),
-            ("Files read", files),
+            ("Files read", files or "none"),
         )
 
 
@@ -96,6 +97,30 @@ def build_provenance(folder: Path, files: Iterable[Path], options: Mapping[str, 
             inputs[name] = file_digest(file)
         except OSError as error:
             raise InputError(file, f"cannot be read: {error.strerror}", remedy="Check its permissions") from None
+    return _build(options, inputs)
+
+
+def provenance_of_study(study: Study) -> Provenance:
+    """The provenance of a study that a script computed: its settings, the origin of its rig, and the files read.
+
+    Files have the hashes that they had when they were read, and paths relative to their common folder. Recordings that
+    no file contains have none.
+    """
+    inputs = {Path(path): digest for record in study.records for path, digest in record.recording.inputs.items()}
+    try:
+        folder = Path(os.path.commonpath([path.parent for path in inputs])) if inputs else Path()
+    except ValueError:  # on several drives
+        folder = Path()
+    named = {
+        (path.relative_to(folder) if path.is_relative_to(folder) else path).as_posix(): inputs[path]
+        for path in sorted(inputs)
+    }
+    settings = to_json_values(study.settings)
+    settings.pop("jobs")
+    return _build({"settings": settings, "subject": to_json_values(study.rig.provenance)}, named)
+
+
+def _build(options: Mapping[str, object], inputs: Mapping[str, str]) -> Provenance:
     libraries = {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
     return Provenance(
         to_json_values(options), inputs, program_version(), datetime.now(UTC).isoformat(timespec="seconds"), libraries

@@ -14,7 +14,7 @@ from solver.calibration import Calibration
 from solver.cli import main
 from solver.demo.examples import simulated_robot
 from solver.errors import InvalidValue
-from solver.formats.manifest import MANIFEST_FILE
+from solver.formats.manifest import MANIFEST_FILE, file_digest
 from solver.identification.comparison import AXES, mean_ratio
 from solver.report import CONTENT, build_content, render
 from solver.report.study_folder import write_study
@@ -23,8 +23,10 @@ from solver.scene.motion_record import MOTION
 from solver.scene.result import RESULT
 from solver.study.comparison import compare
 from solver.study.pipeline import identify
+from solver.study.provenance import PROVENANCE
 from solver.study.values import Settings, Study
 from solver.tracking import Attachment, TrackedMotion
+from solver.version import VERSION
 
 ROBOT = simulated_robot()
 
@@ -189,3 +191,28 @@ def test_the_verb_compares_as_the_function(
     ):
         np.testing.assert_allclose([float(row[column]) for row in rows], values, rtol=1e-6)
     assert f"{mean_ratio(wanted).mean():.2f}" in capsys.readouterr().out
+
+
+def test_a_script_writes_provenance(tmp_path: Path) -> None:
+    """Files with their hashes when they were read, settings and origin of the rig, in the folder and in the report."""
+    (tmp_path / "data").mkdir()
+    ROBOT.write(tmp_path / "data")
+    before = {path.name: file_digest(path) for path in (tmp_path / "data").iterdir()}
+    read = identify(tmp_path / "data", rig=ROBOT.rig, settings=Settings(bootstrap=0, cross_validate=False, seed=7))
+    for path in (tmp_path / "data").iterdir():
+        path.write_text("changed")
+    write_study(tmp_path / "out", read, simulated=True)
+    found = PROVENANCE.read(tmp_path / "out" / names.PROVENANCE_FILE)
+    assert found.inputs == before
+    assert len(before) == 2
+    assert found.program.startswith(VERSION)
+    assert found.options["settings"]["seed"] == 7  # type: ignore[index]
+    assert found.options["subject"]["kind"] == ROBOT.rig.provenance["kind"]  # type: ignore[index]
+    report = (tmp_path / "out" / names.REPORT_FILE).read_text(encoding="utf-8")
+    assert all(digest[:8] in report for digest in before.values())
+
+
+def test_recordings_by_value_have_no_files(study: Study, tmp_path: Path) -> None:
+    """The provenance of a study on arrays states no file."""
+    write_study(tmp_path, study, simulated=True)
+    assert PROVENANCE.read(tmp_path / names.PROVENANCE_FILE).inputs == {}
