@@ -11,8 +11,9 @@ from .options import add_output, add_verb
 
 EXPLANATION = """
 Simulates a person and HRP-2 whose inertials are known, records them as a laboratory would (markers with 2 mm of
-noise, plates with 1 N and 1 N m), and identifies them from those files as if they came from elsewhere. Ends with a
-Blender scene, a picture, a report, and the error against the known truth. Everything in it is simulated.
+noise, plates with 1 N and 1 N m), and identifies them from those files as if they came from elsewhere. A first picture,
+from a short dance, comes after about half a minute. Ends with a Blender scene, a picture, a report, and the error
+against the known truth. Everything in it is simulated.
 
 Example:
   python -m solver demo --output out
@@ -29,7 +30,10 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the demonstration."""
-    from ..demo import run_demo
+    from ..demo.run import identify_first, run_demo
+    from ..progress import PartialProgress
 
-    for line in run_demo(options.output, seed=options.seed, progress=progress):
+    first = identify_first(options.output, seed=options.seed, progress=PartialProgress(progress, 0.0, 0.25))
+    print(f"{first}\nthe full demonstration continues\n", flush=True)
+    for line in run_demo(options.output, seed=options.seed, progress=PartialProgress(progress, 0.25, 1.0)):
         print(line)

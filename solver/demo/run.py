@@ -25,9 +25,8 @@ from ..threads import one_blas_thread
 from .person import HEIGHT, MASS, SEX, record_person, simulate_person
 from .robot import simulate_robot
 
-FIRST = "first_look"
-FIRST_SECONDS = 4.0
-"""[s] Duration of the dance of the first picture."""
+FIRST, FIRST_SECONDS = "first_look", 4.0
+"""Folder of the first result, and duration [s] of its dance."""
 PERSON, ROBOT, RECORDED = "person", "hrp2", "recorded"
 PERSON_FILTER, ROBOT_FILTER = "jovic_human", "human_8hz"
 """The motions have frequencies up to 1.2 Hz; a higher cut-off passes more noise, which biases the masses."""
@@ -87,6 +86,41 @@ def run_demo(output: Path, *, seed: int = 1, progress: Progress = silent) -> tup
     progress(1.0, "done")
     made = (output / name / file for name in (PERSON, ROBOT) for file in (SCENE_FILE, PICTURE_FILE, REPORT_FILE))
     return (*lines, "", *(str(path) for path in made if path.exists()))
+
+
+def identify_first(output: Path, *, seed: int = 1, progress: Progress = silent) -> str:
+    """Identify a short dance of the simulated person without intervals, for a first picture after half a minute.
+
+    Args:
+        output: folder of the demonstration; the result is its subfolder ``first_look``.
+        seed: of the truth and the noise.
+        progress: receives progress.
+
+    Returns:
+        a sentence that names the picture, or the report if Blender is not installed.
+    """
+    folder = output / FIRST
+    progress(0.0, "a short dance: simulating")
+    with one_blas_thread(), TemporaryDirectory() as recorded:
+        person = simulate_person(seed, FIRST_SECONDS, trials=("dance",))
+        record_person(person, Path(recorded), seed)
+        study = identify(
+            load(recorded),
+            sex=SEX,
+            height=HEIGHT,
+            mass=MASS,
+            static=("static",),
+            settings=Settings(preset=PERSON_FILTER, bootstrap=0, cross_validate=False),
+            progress=PartialProgress(progress, 0.25, 0.6),
+        )
+    write_study(folder, study, title="A simulated person, first look", truth=person.truth, simulated=True)
+    progress(0.7, "Blender: scene and picture")
+    make_scene(folder)
+    progress(1.0, "a short dance: done")
+    made = folder / PICTURE_FILE
+    if made.exists():
+        return f"first picture, masses identified from {FIRST_SECONDS:g} s of motion: {made}"
+    return f"first result, masses identified from {FIRST_SECONDS:g} s of motion: {folder / REPORT_FILE}"
 
 
 def make_scene(folder: Path) -> str | None:

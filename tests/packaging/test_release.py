@@ -25,7 +25,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(f"GIT_{role}_NAME", "A")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "a@example.org")
     for name in release.STATEMENTS:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
     for words in (("init", "--quiet"), ("add", "."), ("commit", "--quiet", "--message", "Begin")):

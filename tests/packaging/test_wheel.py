@@ -9,11 +9,15 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "packaging"))
@@ -147,3 +151,17 @@ def test_the_module_runs_like_the_command(installed: Path, tmp_path: Path) -> No
     """`python -m exciting_dance` is the same command line under that name."""
     output = run(installed / "bin" / "python", "-m", "exciting_dance", "--help", at=tmp_path)
     assert "python -m exciting_dance demo --output out" in output
+
+
+def test_conda_requires_what_the_package_requires() -> None:
+    """Recipe and pixi's workspace state the ranges of pyproject.toml; Pinocchio has another name there."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found = [Requirement(text) for text in project["dependencies"]]
+    wanted = {each.name: str(each.specifier) for each in found if each.name != "python-fcl"}
+    wanted = {"pinocchio-python" if name == "pin" else name: range_ for name, range_ in wanted.items()}
+    recipe = yaml.safe_load((ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    listed = dict(line.split(" ", 1) for line in recipe["requirements"]["run"])
+    assert SpecifierSet(listed.pop("python")) == SpecifierSet(project["requires-python"])
+    assert listed == wanted
+    workspace = tomllib.loads((ROOT / "packaging" / "conda" / "pixi.toml").read_text(encoding="utf-8"))
+    assert workspace["dependencies"].items() >= wanted.items()
