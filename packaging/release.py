@@ -22,7 +22,7 @@ STATEMENTS = {
     "blender_manifest.toml": r'^version = "(.+)"$',
     "solver/version.py": r'^VERSION = "(.+)"$',
     "CITATION.cff": r"^version: (.+)$",
-    "packaging/conda/recipe.yaml": r"^  version: (.+)$",
+    "packaging/conda/recipe.yaml": r"^  version: (\d.*)$",
 }
 """Files that state the version, and how."""
 
