@@ -75,6 +75,7 @@ def key_moments(context: bpy.types.Context, body: bpy.types.Object, found: dict[
             body.id_properties_ui(PREFIX + name).update(description=words)
             curves.add(_data_path(name), frames, values, group=GROUP)
         item[COMPUTED_KEY] = True
+    body.update_tag()  # Blender evaluates new properties only then
     return tuple(trials)
 
 

@@ -82,6 +82,8 @@ def test_moments_key_the_solvers_values(body: Any, study: Path) -> None:
     assert joint_moments.find_moments_file(body) == study / MOMENTS_FOLDER / f"dance{MOMENTS_END}"
     assert "1 recording" in find_message(bpy.context.scene, body, "moments").message
     bpy.context.scene.frame_set(200)
+    curve = next(curve for curve in curves_of(body) if curve.data_path == f'["{joint_moments.PREFIX}{name}"]')
+    assert body[joint_moments.PREFIX + name] == pytest.approx(curve.evaluate(200), abs=1e-6)
     lines = overlays._moment_lines(body)
     study_settings(bpy.context).show_moments = False
     assert lines
