@@ -114,8 +114,8 @@ def posing_rows(events: int, seed: int) -> Iterator[Figure]:
         for rig, q in postured_rigs(None):
             distance, slip, obstacles = lower_pelvis(rig, q)
             data = f"{rig.name[:16]}, simulated"
-            must, note = (None, f"held by {'; '.join(obstacles)}") if obstacles else (at_most(1.0), "")
-            yield Figure("pelvis dragged by -15 cm: distance from there", data, distance, "mm", must, note=note)
+            free, note = (None, f"held by {'; '.join(obstacles)}") if obstacles else (at_most(1.0), "")
+            yield Figure("pelvis dragged by -15 cm: distance from there", data, distance, "mm", free, note=note)
             yield Figure("pelvis dragged by -15 cm: soles", data, slip, "mm", at_most(0.1))
             found = measure_drags(rig, q, events, seed)  # its times are an ordinary machine's already
             for name, must in MUSTS.items():
