@@ -10,6 +10,7 @@ VERBS = {
     "tracking": "benchmarks.tracking",
     "centroidal": "benchmarks.centroidal",
     "dance": "benchmarks.dance",
+    "papers": "benchmarks.papers.side_by_side",
     "posing": "benchmarks.posing",
     "characters": "benchmarks.characters",
     "rehearsal": "benchmarks.rehearsal",

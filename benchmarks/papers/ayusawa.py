@@ -15,7 +15,7 @@ import numpy as np
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, null_space
 from solver.identification.regression import Regression
-from solver.inertials import InertialParameters, symmetric_entries
+from solver.inertials import PER_LINK, InertialParameters, symmetric_entries
 from solver.rig import Rig
 from solver.rigs.assembly import Body, assemble
 from solver.signals import GRAVITY, preset_of
@@ -42,6 +42,8 @@ FIRST_MOMENT, FIRST_INERTIA = (0.0, 0.064, 0.006), np.diag([0.013, 0.008, 0.019]
 SECOND_MOMENT, SECOND_DIFFERENCE, SECOND_ZZ = (-0.036, -0.003), -0.005, 0.006
 """[kg m], [kg m^2] mc, Ixx - Iyy and Izz of L1; its products are zero."""
 METRIC_NOTES = {PLAIN: "as the paper does", NOISE: "weighted by the motion's noise", SCALED: "columns scaled"}
+ENTRIES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+"""Of one link, in the order of `InertialParameters`."""
 SEEDS = 5
 PAPER = 0.007
 """[SI] largest error of Table I."""
@@ -112,6 +114,19 @@ def errors(rig: Rig, throws: Throws) -> dict[str, np.ndarray]:
     regression = equations(rig, throws)
     truth = regression.structure.project(rig.prior)
     return {metric: null_space(regression, rig, MASS, metric).values - truth for metric in METRICS}
+
+
+def table_1() -> str:
+    """Table I for one draw of many throws, and the singular values of the equations."""
+    rig = chain()
+    regression = equations(rig, MANY)
+    found = null_space(regression, rig, MASS, PLAIN)
+    truth = regression.structure.project(rig.prior)
+    lines = ["Table I, simulated throws [SI]", " parameter      true  identified"]
+    names = [f"{rig.links[k // PER_LINK]} {ENTRIES[k % PER_LINK]}" for k in regression.structure.independent]
+    lines += [f" {name:12s} {a:7.4f} {b:11.4f}" for name, a, b in zip(names, truth, found.values, strict=True)]
+    lines.append("singular values: " + ", ".join(f"{value:.3g}" for value in found.singular_values))
+    return "\n".join(lines)
 
 
 def rows(quick: bool = False) -> Iterator[Figure]:

@@ -1,0 +1,169 @@
+"""The five papers beside ours: ``python -m benchmarks papers [NAME ...] [--quick] [--data DIR] [--output DIR]``.
+
+Prints each paper's tables as they are measured and writes them with the figures that are drawn to ``index.html``. Every
+paper says which rows are its own program and which are ours, what is easier than in the paper, and what is not shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import TextIO
+
+from solver.formats.atomic import write_atomically
+
+from ..figures.figure import row
+from ..identification import DATA
+from ..reference import reference_line
+
+OUTPUT = Path("out/papers")
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """One paper.
+
+    Attributes:
+        run: prints its tables and writes its drawings.
+        programs: which rows are the paper's program and which are ours.
+        easier: what is easier here than in the paper.
+        missing: tables and figures of the paper that are neither printed nor drawn.
+    """
+
+    run: Callable[[argparse.Namespace, Path], object]
+    programs: str
+    easier: str
+    missing: str
+
+
+def _call(module: str, *arguments: str) -> object:
+    return import_module(f"benchmarks.papers.{module}").main(list(arguments))
+
+
+def _quick(options: argparse.Namespace) -> tuple[str, ...]:
+    return ("--quick",) if options.quick else ()
+
+
+def _jovic(options: argparse.Namespace, _: Path) -> None:
+    _call("jovic2016", *_quick(options), "--only", "hrp2", "belt")
+
+
+def _bonnet(options: argparse.Namespace, folder: Path) -> None:
+    parts = ("--only", "planar", "criterion") if options.quick else ()
+    _call("bonnet2016", *_quick(options), *parts, "--output", str(folder), "--dances", str(folder / "dances"))
+
+
+def _rapetti(options: argparse.Namespace, folder: Path) -> None:
+    _call("rapetti2020", *_quick(options), "--data", str(options.data), "--output", str(folder))
+
+
+def _bailly(options: argparse.Namespace, folder: Path) -> None:
+    _call("bailly2019", *_quick(options), "--output", str(folder))
+
+
+def _ayusawa(options: argparse.Namespace, _: Path) -> None:
+    from . import ayusawa, jumper
+
+    print(ayusawa.table_1())
+    for figure in ayusawa.rows(options.quick):
+        print(row(figure), flush=True)
+    for figure in () if options.quick else jumper.rows():
+        print(row(figure), flush=True)
+
+
+PAPERS: Mapping[str, Paper] = {
+    "ayusawa": Paper(
+        _ayusawa,
+        "rows `plain` and Table I: the paper's program; `noise` and `scaled`: ours",
+        "simulated throws of the chain whose parameters Table I prints; markers with 1 mm of white noise",
+        "Fig. 5 in newtons (6.38, 5.90, 7.08 N) and its singular values (1191, 76, 18), which belong to a real jumper",
+    ),
+    "bailly2019": Paper(
+        _bailly,
+        "complementary at the paper's stop, ekf: the paper's programs; all others: ours",
+        "inertials 30 and 50 % wrong instead of 100 %, kinematic noise filtered before use",
+        "Figs. 6 and 9; the real walk of HRP-2, which is not public",
+    ),
+    "bonnet2016": Paper(
+        _bonnet,
+        "criterion, dance and least squares: the paper's program; margins and checks: ours",
+        "simulated; with --quick one posture on each foot configuration, planar example and criterion only",
+        "Figs. 8, 9, 12 and 13 as drawings",
+    ),
+    "jovic2016": Paper(
+        _jovic,
+        "column `eps 0.01` of Table II and Table IV at a known place: the paper's program; all others: ours",
+        "HRP-2 is a stand-in in simulation; people have no moving skin",
+        "Table III (`benchmarks.papers.jovic2016 --data DIR` prints it for a folder of recordings); Figs. 5 to 13",
+    ),
+    "rapetti2020": Paper(
+        _rapetti,
+        "dynamical, whole-body and pair-wise: the paper's programs, with our corrections of (9) and (12)",
+        "two people's recorded markers with added noise instead of a suit; standing instead of the T-pose",
+        "Fig. 9",
+    ),
+}
+
+
+class _Tee(io.TextIOBase):
+    """Text that is both shown and kept."""
+
+    def __init__(self, shown: TextIO) -> None:
+        self._shown, self.kept = shown, io.StringIO()
+
+    def write(self, text: str) -> int:
+        self._shown.write(text)
+        return self.kept.write(text)
+
+    def flush(self) -> None:
+        self._shown.flush()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print and draw; 2 for an unknown paper."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks papers", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PAPERS)} (default: all)")
+    parser.add_argument("--quick", action="store_true", help="fewer seeds, short motions, small dances")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
+    parser.add_argument("--output", type=Path, default=OUTPUT, help="folder of index.html (default: %(default)s)")
+    options = parser.parse_args(list(arguments))
+    if unknown := [name for name in options.names if name not in PAPERS]:
+        parser.error(f"no paper {', '.join(unknown)}: choose from {', '.join(PAPERS)}")
+    print(reference_line(), flush=True)
+    sections = []
+    for name in options.names or PAPERS:
+        paper, shown = PAPERS[name], _Tee(sys.stdout)
+        began = time.process_time()
+        with redirect_stdout(shown):
+            print(f"\n== {name}\n{_describe(paper)}", flush=True)
+            paper.run(options, options.output / name)
+            print(f"processor {time.process_time() - began:.0f} s without child processes", flush=True)
+        sections.append(_section(name, shown.kept.getvalue(), options.output))
+        _write(options.output / "index.html", sections)
+    print(f"\nwritten: {options.output / 'index.html'}")
+    return 0
+
+
+def _describe(paper: Paper) -> str:
+    return f"programs: {paper.programs}\neasier than in the paper: {paper.easier}\nnot shown: {paper.missing}"
+
+
+def _section(name: str, text: str, output: Path) -> str:
+    """A paper's text and its drawings."""
+    drawings = sorted((output / name).glob("*.svg"))
+    pictures = "".join(f'<p><img src="{name}/{path.name}" alt="{name}, {path.stem}"></p>' for path in drawings)
+    return f"<h2>{escape(name)}</h2><pre>{escape(text)}</pre>{pictures}"
+
+
+def _write(path: Path, sections: Sequence[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with write_atomically(path) as stream:
+        stream.write('<!doctype html><meta charset="utf-8"><title>Five papers beside ours</title>' + "".join(sections))
