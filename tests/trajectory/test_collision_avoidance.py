@@ -86,17 +86,21 @@ def deepest(found: RetargetedMotion) -> float:
     return -float(OverlapFinder(found, CHECKS).find_overlaps(found.poses).distances.min(initial=0.0))
 
 
-def jerked(options: RetargetOptions) -> float:
-    """[rad/s^2] Largest acceleration that keeping links apart adds to a joint."""
+def added_acceleration(options: RetargetOptions) -> float:
+    """[rad/s^2] Root mean square of the acceleration that keeping links apart adds to the joints."""
     given = retarget_motion(armed(0.45), hrp2(), None, options)
     found = separate_links(given, options, CHECKS)
     assert deepest(given) > 0.01 > deepest(found)
-    return float(np.abs(found.motion.a - given.motion.a)[:, ROOT_NV:].max())
+    return float(np.sqrt(np.mean((found.motion.a - given.motion.a)[:, ROOT_NV:] ** 2)))
 
 
 def test_a_slower_motion_gives_way_as_much_slower() -> None:
-    """Four times as slow, links that give way accelerate a sixteenth as much, or nearly; not as in the fast motion."""
-    assert jerked(replace(HASTY, duration_ratio=4.0)) < jerked(HASTY) / 8.0
+    """Twice as slow, links that give way accelerate a quarter as much, or nearly.
+
+    Both motions are slow enough to give way by the same path; a fast one passes on another side.
+    """
+    slow, slower = (added_acceleration(replace(HASTY, duration_ratio=ratio)) for ratio in (2.0, 4.0))
+    assert slower < slow / 3.5
 
 
 def test_what_is_spread_over_time_is_never_below_zero() -> None:
