@@ -70,7 +70,8 @@ def measure_drags(rig: Rig, q: np.ndarray, events: int, seed: int) -> DragFigure
     soles = [sole.name for sole in rig.soles]
     feet = {sole.link for sole in rig.soles}
     links = [link for link in rig.links if link not in feet]
-    size = float(link_poses(rig, q)[1][:, 2].max() - min(corner[:, 2].min() for corner in contact_corners(rig, q)))
+    ground = min(float(corner[:, 2].min()) for corner in contact_corners(rig, q))
+    size = float(link_poses(rig, q)[1][:, 2].max()) - ground
     times, slips, excess, farther, distances = [], [], [], [], []
     current = q
     for number in range(events // EVENTS_PER_DRAG):
@@ -79,7 +80,7 @@ def measure_drags(rig: Rig, q: np.ndarray, events: int, seed: int) -> DragFigure
         polygon = support_polygon(rig, anchors_at(rig, current, soles))
         margin = min(0.0, float(polygon.margin(com_and_jacobian(rig, current[None])[0][:, :2])[0]))
         corners = contact_corners(rig, current)
-        drag = Drag(rig, current, soles, shrink=0.0)
+        drag = Drag(rig, current, soles, ground=ground)
         link = links[generator.integers(len(links))]
         start = link_poses(rig, current)[1][rig.index(link)]
         way = generator.uniform(-REACH, REACH, 3) * size

@@ -66,8 +66,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"trial"}),
     frozenset({"formats"}),
     frozenset({"scene"}),  # plain values that readers of timelines need
-    frozenset({"character", "feasibility", "posing", "tracking"}),
-    frozenset({"calibration", "identification", "centroidal"}),
+    frozenset({"character", "feasibility", "tracking"}),
+    frozenset({"calibration", "identification", "centroidal", "posing"}),
     frozenset({"trajectory"}),
     frozenset({"dance", "study"}),
     frozenset({"live", "report"}),

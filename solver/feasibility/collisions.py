@@ -147,12 +147,35 @@ class PairDistances:
             none = np.zeros(0, int)
             return Contacts(none, none, np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 2), int))
         frames, columns, _ = self._candidates(q, rotation, position, reach, np.arange(len(self._shape_pairs)))
+        return self._measure_contacts(q, frames, columns, reach)[1]
+
+    def find_shape_pairs(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, reach: float) -> np.ndarray:
+        """Indices (M,) of the pairs of shapes that may be nearer than ``reach`` [m] in one posture.
+
+        Args:
+            q: (nq,) configuration.
+            rotation: (L, 3, 3) link axes to world axes.
+            position: (L, 3) [m] link origins.
+            reach: [m].
+        """
+        if not len(self._shape_pairs):
+            return np.zeros(0, int)
+        every = np.arange(len(self._shape_pairs))
+        return self._candidates(q[None], rotation[None], position[None], reach, every)[1]
+
+    def measure_shape_pairs(self, q: np.ndarray, pairs: np.ndarray, reach: float) -> tuple[np.ndarray, Contacts]:
+        """Those pairs of shapes (M,) that are nearer than ``reach`` [m] in a posture (nq,), and their contacts."""
+        return self._measure_contacts(q[None], np.zeros(len(pairs), int), pairs, reach)
+
+    def _measure_contacts(
+        self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray, reach: float
+    ) -> tuple[np.ndarray, Contacts]:
         distances, points, normals = self._distances.nearest_points(q, frames, columns)
         pairs = self._pair_index[columns]
         distances += self.allowances[pairs]
         kept = (distances < reach) & np.isfinite(normals).all(axis=1) & np.isfinite(points).all(axis=(1, 2))
         shapes = self._shape_pairs[columns]
-        return Contacts(frames, pairs, distances, points, normals, shapes).select(kept)
+        return columns[kept], Contacts(frames, pairs, distances, points, normals, shapes).select(kept)
 
     def measure_along(
         self, contacts: Contacts, normals: np.ndarray, rotations: np.ndarray, positions: np.ndarray

@@ -154,7 +154,7 @@ class LiveServer:
         check = self._check_for(timeline)
         q = timeline_configurations(timeline, check.rig, 1)[0]
         planted = patches_on_floor(timeline, check.rig, float(timeline.times[0]))
-        self._drag = Drag(check.rig, q, planted, request.pins, shrink=timeline.checks.shrink)
+        self._drag = Drag(check.rig, q, planted, request.pins, checks=timeline.checks, ground=timeline.ground)
 
     def _move(self) -> None:
         """One piece of the drag; the request ends when the body has reached its targets or cannot come nearer."""
@@ -171,7 +171,7 @@ class LiveServer:
         timeline = TIMELINE.read(request.path)
         rig = self._check_for(timeline).rig
         q = timeline_configurations(timeline, rig)
-        for found, poses in inbetween_postures(rig, q, request.planted, shrink=timeline.checks.shrink):
+        for found, poses in inbetween_postures(rig, q, request.planted, checks=timeline.checks):
             self._respond_posture(request.serial, rig, found, poses)
 
     def _respond_posture(self, serial: int, rig: Rig, found: DragResult, poses: tuple[np.ndarray, np.ndarray]) -> None:

@@ -6,11 +6,19 @@ and solves the quadratic program
     minimise    sum_t w |J_t d - e_t|^2 + c d' M d / m + s |y + d - y_0|^2
     subject to  J_k d = e_k              planted soles and pins
                 l <= y + d <= u          joint limits, knees short of straight
-                N J_c d >= -n(c)         centre of mass within the edges of the support polygon
+                N J_c d >= r - n(c)      centre of mass at distances r inside the edges of the support polygon
+                D d >= k - g             distances g of the nearest links from each other and from the floor
 
 for the change d of the flat coordinates y, with mass matrix M, total mass m and the posture y_0 before the drag:
 inverse kinematics of the whole body with contacts as equalities. A target counts for at most `STEP` per iteration, so
 that far ones are approached on a path that keeps the constraints.
+
+The distances r leave room for the motion to and from the posture. A body that leans as a whole, as a rod of height
+2 h, accelerates its centre of mass c by a while its zero-moment point is c - l a / g, with the length l = 4/3 h of the
+pendulum. Between two keys at rest in Blender, T apart, the largest acceleration is `PEAK_ACCELERATION` |c_2 - c_1| /
+T^2 at both ends, so that the zero-moment point goes beyond c_1 and c_2 by s |c_2 - c_1| with
+s = `PEAK_ACCELERATION` l / (g T^2). If the polygon is w wide across an edge, r = s / (1 + 2 s) w leaves room for the
+motion between any two centres of mass that keep r.
 """
 
 from __future__ import annotations
@@ -23,13 +31,15 @@ import numpy as np
 
 from ..check_options import CheckOptions
 from ..contacts.schedule import anchors_at
-from ..contacts.support import SupportPolygon, support_polygon
+from ..contacts.support import support_polygon
 from ..coordinates import coordinate_names, to_flat
 from ..errors import InvalidValue, MissingDependency
+from ..inertials import GRAVITY
 from ..rig import ROOT_NV, Rig
 from ..so3 import log
 from .kinematics import PostureKinematics
 from .knees import find_knees
+from .separation import Separation
 from .values import REACHED, DragResult, Pin, Target
 
 STEP = 0.02
@@ -49,6 +59,13 @@ PLANTED_TOLERANCE = 5e-5
 """[m] Largest displacement of a corner of a planted sole or of a pinned."""
 BALANCE_TOLERANCE = 2e-4
 """[m] by which the centre of mass may be farther outside the support polygon than before."""
+MOTION_TIME = 1.5
+"""[s] between two postures, in which the body can move from the one to the other in balance."""
+PEAK_ACCELERATION = 4.37
+"""[1] Acceleration at the ends of a movement by 1 in time 1 between two keys of Blender with level automatic handles of
+length t = 1 / 2.5614: 2 / (3 t^2)."""
+SEPARATION_TOLERANCE = 0.0015
+"""[m] by which links may be nearer to each other than they should stay."""
 RECOVERY = 0.01
 """[m] by which a centre of mass outside the polygon approaches it in one iteration."""
 CLOSE, SETTLED = 3e-4, 2e-4
@@ -73,7 +90,8 @@ class Drag:
         q: (nq,) posture at the start.
         planted: names of the contact patches that carry load; their links stay where they are.
         pins: further points that stay where they are.
-        shrink: fraction by which the support polygon is shrunk, as in the checks of a dance.
+        checks: that a motion to the posture should pass.
+        ground: [m] height of the floor, which links do not enter; None without one.
 
     Raises:
         InvalidValue: the posture has a wrong size, or the rig has a joint that flat coordinates do not describe.
@@ -88,13 +106,14 @@ class Drag:
         planted: Sequence[str] = (),
         pins: Sequence[Pin] = (),
         *,
-        shrink: float = CheckOptions().shrink,
+        checks: CheckOptions | None = None,
+        ground: float | None = None,
     ) -> None:
         q = np.array(q, float)
         if q.shape != (rig.nq,) or not np.isfinite(q).all():
             raise InvalidValue(f"a posture of rig {rig.name!r} has {rig.nq} finite numbers, got shape {q.shape}")
         self.rig = rig
-        self._shrink, self._balanced = shrink, True
+        self._checks, self._balanced = CheckOptions() if checks is None else checks, True
         self._solve = _load_daqp()
         self._kinematics = PostureKinematics(rig)
         self._pins = tuple(pins)
@@ -111,8 +130,11 @@ class Drag:
         joints = slice(ROOT_NV, None)  # a posture outside its limits returns no farther than it has to
         self._lower[joints] = np.minimum(self._lower[joints], self._y[joints])
         self._upper[joints] = np.maximum(self._upper[joints], self._y[joints])
-        self._place(self._y)
         kinematics = self._kinematics
+        kinematics.update(self._y)
+        self._separation = Separation(kinematics, self._checks, ground)
+        self._held_links: tuple[int, ...] = ()
+        self._kept = self._allowed = np.zeros(0)
         self._sole_poses = {link: (kinematics.rotations[link].copy(), kinematics.positions[link].copy())
                             for link in self._corners}  # fmt: skip
         self._pin_places = [kinematics.place(rig.index(pinned.link), pinned.point) for pinned in self._pins]
@@ -138,6 +160,7 @@ class Drag:
                 start.
         """
         self._sole_poses.update(sole_poses or {})
+        self._kept = self._allowed = np.minimum(self._allowed, 0.0)  # room for the motion is needed at its end only
         self._place(to_flat(self.rig, q))
         slip = self._slip()
         for _ in range(FITTING_ITERATIONS):
@@ -212,11 +235,21 @@ class Drag:
     def _place(self, y: np.ndarray) -> None:
         self._y = y
         self._kinematics.update(y)
+        self._separation.update(self._held_links)
 
     def _set_polygon(self, patches: Sequence[str]) -> None:
         anchors = [self._planted[name] for name in patches]
-        self._polygon: SupportPolygon | None = support_polygon(self.rig, anchors, self._shrink) if anchors else None
-        self._allowed = np.minimum(0.0, self._edge_distances())
+        self._polygon = support_polygon(self.rig, anchors, self._checks.shrink) if anchors else None
+        if self._polygon is None:
+            self._kept = self._allowed = np.zeros(0)
+            return
+        widths = self._polygon.edge_distances(self._polygon.vertices).max(axis=0)
+        height = self._kinematics.com[2] - min(float(anchor.position[2]) for anchor in anchors)
+        share = PEAK_ACCELERATION * 4.0 / 3.0 * height / (GRAVITY * MOTION_TIME**2)
+        distances = self._edge_distances()
+        wanted = self._checks.balance_reserve + share / (1.0 + 2.0 * share) * widths
+        self._kept = np.minimum(wanted, np.maximum(distances, 0.0))
+        self._allowed = np.minimum(self._kept, distances)
 
     def _edge_distances(self) -> np.ndarray:
         if self._polygon is None:
@@ -231,7 +264,7 @@ class Drag:
         others = [name for name in self.planted if name not in soles]
         if others and self._balanced:
             self._set_polygon(others)
-            if self._allowed.min() < -BALANCE_TOLERANCE:
+            if self._allowed.min(initial=0.0) < -BALANCE_TOLERANCE:
                 return True
         self._release(soles)
         return False
@@ -262,8 +295,11 @@ class Drag:
         return result
 
     def _is_kept(self, slip: float) -> bool:
-        """Whether planted soles stay, and the centre of mass is within the polygon, or no farther out than before."""
+        """Whether planted soles stay, links are apart, and the centre of mass is within the polygon, or all of this no
+        worse than at the start."""
         if slip > PLANTED_TOLERANCE:
+            return False
+        if (self._separation.distances < self._separation.kept - SEPARATION_TOLERANCE).any():
             return False
         return not self._balanced or bool((self._edge_distances() >= self._allowed - BALANCE_TOLERANCE).all())
 
@@ -292,19 +328,21 @@ class Drag:
                 gradient -= ORIENTATION_WEIGHT * (turn @ turning)
         matrix, low = self._equalities()
         equalities = sum(map(len, low))
-        edges = np.zeros(0)
+        separation = self._separation
+        limits = [(separation.rows(), separation.distances, separation.kept, separation.kept)]
         if self._polygon is not None and self._balanced:
-            edges = self._edge_distances()
-            matrix.append(self._polygon.normals @ kinematics.com_jacobian[:2])
-            low.append(np.where(edges >= 0.0, -edges, np.minimum(-0.7 * edges, RECOVERY)))
-        if not matrix:
-            matrix, low = [np.zeros((0, len(y)))], [np.zeros(0)]
+            rows = self._polygon.normals @ kinematics.com_jacobian[:2]
+            limits.insert(0, (rows, self._edge_distances(), self._kept, self._allowed))
+        inside, wanted_, allowed = (np.concatenate([limit[k] for limit in limits]) for k in (1, 2, 3))
+        matrix += [limit[0] for limit in limits]
+        missing = wanted_ - inside
+        low.append(np.where(missing <= 0.0, missing, np.minimum(0.7 * missing, RECOVERY)))
         program = _Program(
             hessian, gradient, np.concatenate(matrix), np.concatenate(low), equalities, self._bounds(bent_knees)
         )
         change = program.minimise(self._solve)
-        if change is None and (edges < 0.0).any():  # it cannot return: then no farther out
-            program.low[equalities:] = np.where(edges >= 0.0, -edges, np.minimum(self._allowed - edges, 0.0))
+        if change is None and (missing > 0.0).any():  # it cannot return: then no farther out
+            program.low[equalities:] = np.minimum(allowed - inside, 0.0)
             change = program.minimise(self._solve)
         if change is None:
             return None, program
@@ -344,14 +382,17 @@ class Drag:
         if program is None or program.multipliers is None:
             return ()
         nv, size = self.rig.nv, np.abs(program.multipliers)
-        joints, edges = size[ROOT_NV:nv], size[nv + program.equalities :]
-        largest = max(float(joints.max(initial=0.0)), float(edges.max(initial=0.0)))
+        joints, others = size[ROOT_NV:nv], size[nv + program.equalities :]
+        near = self._separation.names()
+        edges, touching = others[: len(others) - len(near)], others[len(others) - len(near) :]
+        largest = max(float(joints.max(initial=0.0)), float(others.max(initial=0.0)))
         if largest < TARGET_WEIGHT * SETTLED * STEP:
             return ()
         names = coordinate_names(self.rig)
         strong = [k for k in np.argsort(-joints) if joints[k] > STRONG * largest]
         found = [f"joint limit of {names[k].replace('_', ' ')}" for k in strong[:2]]
-        return (*found, AT_EDGE) if (edges > STRONG * largest).any() else tuple(found)
+        found += [AT_EDGE] * bool((edges > STRONG * largest).any())
+        return (*found, *(near[k] for k in np.argsort(-touching)[:1] if touching[k] > STRONG * largest))
 
 
 @dataclass(slots=True)

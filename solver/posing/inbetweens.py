@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..check_options import CheckOptions
+from ..dynamics import link_poses
 from ..rig import Rig
 from ..so3 import exp, log
 from .drag import Drag
@@ -13,7 +15,7 @@ from .values import DragResult
 
 
 def inbetween_postures(
-    rig: Rig, q: np.ndarray, planted: Sequence[str], *, shrink: float
+    rig: Rig, q: np.ndarray, planted: Sequence[str], *, checks: CheckOptions
 ) -> Iterator[tuple[DragResult, tuple[np.ndarray, np.ndarray]]]:
     """Fit the postures between the first and the last to soles that move evenly between their poses in those two.
 
@@ -24,7 +26,7 @@ def inbetween_postures(
         rig: that is posed.
         q: (N, nq) interpolated postures, of which the first and the last are kept.
         planted: names of contact patches on the floor from the first to the last.
-        shrink: fraction by which the support polygon is shrunk.
+        checks: that the motion should pass.
 
     Yields:
         posture, and axes (L, 3, 3) and origins (L, 3) [m] of its links, of each of the N - 2 postures between.
@@ -33,8 +35,8 @@ def inbetween_postures(
         InvalidValue: a posture has a wrong size, or the rig has no such patch.
     """
     links = {rig.index(rig.patch(name).link) for name in planted}
-    first, last = (Drag(rig, end, planted, shrink=shrink) for end in (q[0], q[-1]))
-    start, stop = first.link_poses(), last.link_poses()
+    drag = Drag(rig, q[0], planted, checks=checks)
+    start, stop = drag.link_poses(), link_poses(rig, q[-1])
     turns = {link: log(stop[0][link] @ start[0][link].T) for link in links}
     for number, posture in enumerate(q[1:-1], start=1):
         part = number / (len(q) - 1)
@@ -45,4 +47,4 @@ def inbetween_postures(
             )
             for link in links
         }
-        yield first.fit(posture, poses), first.link_poses()
+        yield drag.fit(posture, poses), drag.link_poses()

@@ -18,20 +18,22 @@ class PostureKinematics(Workspace):
         q: (nq,) last configuration.
         com: (3,) [m] centre of mass by the rig's prior, world.
         com_jacobian: (3, nv).
+        twists: (2, 3, nv) by coordinate, linear velocity of the point at the world's origin and angular velocity.
+        moves: (L, nv) 1 where a coordinate moves a link.
     """
 
     def __init__(self, rig: Rig) -> None:
         super().__init__(rig)
         owner = np.repeat(np.arange(len(rig.links)), [joint.nv for joint in rig.joints])
-        self._moves = rig.descendants[owner].T.astype(float)  # (L, nv) 1 where a coordinate moves a link
+        self.moves = rig.descendants[owner].T.astype(float)
         self._masses, self._moments = rig.prior.masses, np.array(rig.prior.values[:, FIRST_MOMENT])
         self._total = float(self._masses.sum())
-        self._carried = self._masses @ self._moves / self._total  # share of the mass that each coordinate moves
+        self._carried = self._masses @ self.moves / self._total  # share of the mass that each coordinate moves
         self._balls = ball_joints(rig)
         self._columns = self._balls.moves.reshape(-1)
         self.q, self.com = rig.neutral, np.zeros(3)
         self.com_jacobian = np.zeros((3, rig.nv))
-        self._twists = np.zeros((2, 3, rig.nv))  # linear velocity of the point at the world's origin; angular velocity
+        self.twists = np.zeros((2, 3, rig.nv))
 
     def update(self, y: np.ndarray) -> None:
         """Compute poses and Jacobians for flat coordinates y (nv,)."""
@@ -42,11 +44,11 @@ class PostureKinematics(Workspace):
         twists[:, :3] = np.eye(6, 3)  # the root's position, world axes
         balls = twists[:, self._columns].reshape(6, -1, 3).transpose(1, 0, 2) @ turns.right_jacobian[0]
         twists[:, self._columns] = balls.transpose(1, 0, 2).reshape(6, -1)
-        self._twists = twists.reshape(2, 3, -1)
+        self.twists = twists.reshape(2, 3, -1)
         moments = (self.rotations @ self._moments[:, :, None])[:, :, 0] + self._masses[:, None] * self.positions
         moments /= self._total
         self.com = moments.sum(axis=0)
-        self.com_jacobian = self._carried * self._twists[0] + cross(self._twists[1], moments.T @ self._moves)
+        self.com_jacobian = self._carried * self.twists[0] + cross(self.twists[1], moments.T @ self.moves)
 
     def place(self, link: int, point: np.ndarray) -> np.ndarray:
         """World position (3,) [m] of a point (3,) of a link."""
@@ -54,13 +56,17 @@ class PostureKinematics(Workspace):
 
     def point_jacobian(self, link: int, point: np.ndarray) -> np.ndarray:
         """(3, nv) of a point (3,) of a link, world axes."""
-        linear, angular = self._twists
-        return (linear + cross(angular, self.place(link, point))) * self._moves[link]
+        return self.placed_point_jacobian(link, self.place(link, point))
+
+    def placed_point_jacobian(self, link: int, place: np.ndarray) -> np.ndarray:
+        """(3, nv) of the point of a link that is at a place (3,) [m], world."""
+        linear, angular = self.twists
+        return (linear + cross(angular, place)) * self.moves[link]
 
     def link_jacobian(self, link: int) -> np.ndarray:
         """(6, nv) of a link's origin and of its angular velocity, world axes."""
-        linear, angular = self._twists
-        return np.concatenate([linear + cross(angular, self.positions[link]), angular]) * self._moves[link]
+        linear, angular = self.twists
+        return np.concatenate([linear + cross(angular, self.positions[link]), angular]) * self.moves[link]
 
     def mass_matrix(self) -> np.ndarray:
         """(nv, nv) by the rig's prior."""
@@ -69,6 +75,6 @@ class PostureKinematics(Workspace):
         about_com = self.rotations @ prior.inertias_at_com @ self.rotations.transpose(0, 2, 1)
         coms = np.nan_to_num(prior.coms)
         for link, mass in enumerate(self._masses):
-            linear, angular = self.point_jacobian(link, coms[link]), self._twists[1] * self._moves[link]
+            linear, angular = self.point_jacobian(link, coms[link]), self.twists[1] * self.moves[link]
             result += mass * linear.T @ linear + angular.T @ about_com[link] @ angular
         return result

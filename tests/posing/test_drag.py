@@ -7,9 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from solver.check_options import CheckOptions
+from solver.contacts.schedule import anchors_at
+from solver.contacts.support import support_polygon
 from solver.coordinates import joint_coordinates
 from solver.dynamics import com_trajectory, contact_corners, link_poses
 from solver.errors import InvalidValue, UnknownLink
+from solver.feasibility.collisions import CollisionDetector
 from solver.motion import Motion
 from solver.posing import Drag, DragResult, Pin, Target
 from solver.posing.knees import find_knees
@@ -251,3 +255,32 @@ def test_poses_of_links_are_those_of_the_configuration(body: tuple[Rig, np.ndarr
     found = pull(drag, rig.links[0], origin(rig, q, rig.links[0]) + np.array([0.03, 0.02, -0.05]))
     for ours, theirs in zip(drag.link_poses(), link_poses(rig, found.q), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+def test_links_are_kept_apart() -> None:
+    """A hand that is dragged into a thigh, which stays, stops at it; the message names what would touch."""
+    rig, q = BODIES["HRP-2 (approximate, from published dimensions), 58 kg"]
+    pins = [Pin("right_thigh", np.zeros(3))]
+    found = pull(Drag(rig, q, soles(rig), pins), "right_hand", origin(rig, q, "right_thigh"))
+    detector = CollisionDetector(rig, CheckOptions())
+    assert detector.minimum_distances(found.q[None]).min() > CheckOptions().clearance
+    assert not found.reached
+    assert any("would touch" in obstacle for obstacle in found.obstacles)
+
+
+def test_the_floor_is_not_entered() -> None:
+    """A hand that is dragged below the floor stays above it."""
+    rig, q = BODIES["human, male, 1.75 m"]
+    ground = min(float(corner[:, 2].min()) for corner in contact_corners(rig, q))
+    goal = origin(rig, q, "right_hand") - np.array([-0.2, 0.0, 2.0])
+    found = pull(Drag(rig, q, soles(rig), ground=ground), "right_hand", goal)
+    assert origin(rig, found.q, "right_hand")[2] > ground
+
+
+def test_room_is_left_for_the_motion() -> None:
+    """A pelvis that is dragged far ends with the centre of mass well inside the polygon: by a tenth of its width."""
+    rig, q = BODIES["HRP-2 (approximate, from published dimensions), 58 kg"]
+    found = pull(Drag(rig, q, soles(rig)), "waist", origin(rig, q, "waist") + np.array([0.5, 0.0, 0.0]))
+    polygon = support_polygon(rig, anchors_at(rig, q, soles(rig)), CheckOptions().shrink)
+    depth = float(np.ptp(polygon.vertices[:, 0]))
+    assert 0.1 * depth < found.margin < 0.4 * depth

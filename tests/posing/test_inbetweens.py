@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.check_options import CheckOptions
 from solver.contacts.schedule import anchors_at
 from solver.contacts.support import support_polygon
 from solver.coordinates import joint_coordinates, static_motion, to_flat
@@ -44,7 +45,7 @@ def test_soles_stay_limits_and_balance_hold(name: str) -> None:
     planted = [sole.name for sole in rig.soles]
     ways = interpolated(rig, q, np.array([0.02, 0.03, -0.12]), planted)
     assert max(np.abs(corners(rig, each) - corners(rig, q)).max() for each in ways) > 5e-3
-    found = list(inbetween_postures(rig, ways, planted, shrink=0.0))
+    found = list(inbetween_postures(rig, ways, planted, checks=CheckOptions(shrink=0.0)))
     assert len(found) == COUNT - 2
     polygon = support_polygon(rig, anchors_at(rig, q, planted))
     for result, poses in found:
@@ -67,7 +68,7 @@ def test_postures_that_keep_their_soles_are_not_changed() -> None:
     elbow = rig.v_slices[rig.index("left_elbow")].start if "left_elbow" in rig.links else rig.nv - 1
     y[:, elbow] = np.linspace(rig.limits.lower[elbow - 6], rig.limits.upper[elbow - 6], COUNT)
     ways = static_motion(rig, y).q
-    found = inbetween_postures(rig, ways, [sole.name for sole in rig.soles], shrink=0.0)
+    found = inbetween_postures(rig, ways, [sole.name for sole in rig.soles], checks=CheckOptions(shrink=0.0))
     for (result, _), before in zip(found, ways[1:-1], strict=True):
         np.testing.assert_allclose(result.q, before, atol=1e-9)
 
@@ -81,7 +82,7 @@ def test_a_sole_that_ends_elsewhere_moves_there_evenly() -> None:
     y = np.array([to_flat(rig, each) for each in ways])
     y[:, 1] += np.linspace(0.0, 0.004, COUNT)  # the whole body shifts sideways
     ways = static_motion(rig, y).q
-    results = [result for result, _ in inbetween_postures(rig, ways, planted, shrink=0.0)]
+    results = [result for result, _ in inbetween_postures(rig, ways, planted, checks=CheckOptions(shrink=0.0))]
     middle = corners(rig, results[COUNT // 2 - 1].q)
     np.testing.assert_allclose(middle, 0.5 * (corners(rig, ways[0]) + corners(rig, ways[-1])), atol=1e-4)
 
@@ -91,4 +92,4 @@ def test_unknown_patches_are_named() -> None:
     rig = hrp2()
     q = np.tile(np.array(rig.provenance["half_sitting"]), (3, 1))
     with pytest.raises(InvalidValue, match="tail"):
-        list(inbetween_postures(rig, q, ["tail"], shrink=0.0))
+        list(inbetween_postures(rig, q, ["tail"], checks=CheckOptions(shrink=0.0)))
