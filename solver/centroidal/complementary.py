@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, gmres
 
-from ..errors import BackendError
 from ..signals.filters import extend
 from .complementary_filters import FilterBank, Section, build_filters
 from .kinetics import Kinetics
@@ -33,7 +32,7 @@ PAPER_SETTINGS = ComplementarySettings()
 SETTLED_PERIODS = 3.0
 """Padding in periods of a cut-off; the transient of a critically damped filter has decayed to 1e-8 by then."""
 
-ROUNDING = 1e-9
+ROUNDING = 1e-8
 """Residual of the fixed point over the signals, at which the solution ends."""
 SMALLEST_VARIANCE = 1e-3
 """Variance of an axis over the largest, below which it gains no weight."""
@@ -55,14 +54,15 @@ def complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_
 
     Raises:
         InvalidValue: a cut-off is not below half the sample rate.
-        BackendError: see `Recursion.solve`.
     """
     recursion, acceleration = zero_phase_recursion(data, settings)
-    found = recursion.solve()
+    found, solved = recursion.solve()
     for _ in range(WEIGHINGS if data.has_moment else 0):
         recursion = recursion.weighed(*found)
-        found = recursion.solve(found)
-    return _build_estimate(data, recursion, found, acceleration, "complementary")
+        found, solved = recursion.solve(found)
+    estimate = _build_estimate(data, recursion, found, acceleration, "complementary")
+    note = "the filter's fixed point was not reached: what the forces determine least is between it and the kinematics"
+    return estimate if solved else replace(estimate, notes=(*estimate.notes, note))
 
 
 def zero_phase_recursion(
@@ -168,7 +168,7 @@ class Recursion:
 
         The errors of the kinematic momentum rate differ between the axes.
         """
-        left = self.low(self.kinetics.momentum_rate(com) - rate)[:, self.kinetics.axis_weight >= 1.0]
+        left = self.low(self.kinetics.momentum_rate(com) - rate)[:, self.kinetics.axis_weight >= 0.5]
         variance = np.mean(left**2, axis=1) if left.shape[1] else np.ones(3)
         return replace(
             self, weights=1.0 / np.maximum(variance, SMALLEST_VARIANCE * variance.max() + np.finfo(float).tiny)
@@ -181,12 +181,8 @@ class Recursion:
         force_rate = kinetics.weight * (kinetics.momentum_rate(com) - kinematic)
         return self.com_part + self.low(axis), kinematic + force_rate - self.momentum(force_rate)
 
-    def solve(self, start: tuple[np.ndarray, np.ndarray] | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The fixed point of `step`, from a guess.
-
-        Raises:
-            BackendError: it was not reached within `ROUNDING`.
-        """
+    def solve(self, start: tuple[np.ndarray, np.ndarray] | None = None) -> tuple[tuple[np.ndarray, np.ndarray], bool]:
+        """The fixed point of `step`, from a guess, and whether it was reached within `ROUNDING`."""
         size, shape = self.com_part.size, self.com_part.shape
         units = np.concatenate([np.full(size, LENGTH), np.ones(size)])
 
@@ -208,9 +204,7 @@ class Recursion:
         right = moved - origin
         least = ROUNDING * float(np.linalg.norm(stack((self.com_part, self.kinematic_rate))))
         change, unsolved = gmres(operator, right, rtol=0.0, atol=least, restart=RESTART, maxiter=RESTARTS)
-        if unsolved:
-            raise BackendError("the fixed point of the complementary filter was not reached")
-        return split(origin + change)
+        return split(origin + change), unsolved == 0
 
 
 def _build_estimate(

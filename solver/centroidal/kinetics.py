@@ -11,7 +11,7 @@ import numpy as np
 
 from ..signals import GRAVITY
 from ..so3 import cross
-from .settings import FLIGHT
+from .settings import FLIGHT, RIDGE
 from .values import CentroidalData
 
 RAMP = 0.05
@@ -44,7 +44,8 @@ class Kinetics:
         small = FLIGHT * data.mass * GRAVITY
         weight = ramp_weights(data.known, data.rate, causal=causal) * data.has_moment
         square = np.maximum(square, 1e-9 * small**2)
-        return Kinetics(force, moment, square, weight, weight * np.minimum(0.5 * np.sqrt(square) / small, 1.0))
+        loaded = np.minimum(0.5 * np.sqrt(square) / small, 1.0)
+        return Kinetics(force, moment, square, weight, (1.0 - RIDGE) * weight * loaded)
 
     def axis_point(self, com: np.ndarray, rate: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """(6b): centre of mass (3, N) from the central axis and estimates of c and of its momentum rate.

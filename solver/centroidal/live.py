@@ -16,7 +16,7 @@ from ..errors import InvalidValue
 from ..signals import GRAVITY
 from .complementary_filters import build_filters
 from .kinetics import RAMP
-from .settings import FLIGHT, ComplementarySettings
+from .settings import FLIGHT, RIDGE, ComplementarySettings
 
 Vector = tuple[float, float, float]
 
@@ -84,7 +84,7 @@ class CausalFilter:
             square = fx * fx + fy * fy + fz * fz
         trust = self._since / self._steps
         square = max(square, 1e-9 * self._small)
-        weight = trust * min(0.5 * math.sqrt(square / self._small), 1.0)
+        weight = (1.0 - RIDGE) * trust * min(0.5 * math.sqrt(square / self._small), 1.0)
         ax, ay, az = self._axes
         first = self._count == 0
         if first:

@@ -12,7 +12,11 @@ from ..errors import InvalidValue, UnknownPreset
 
 FLIGHT = 0.05
 """Fraction of the body weight at which the central axis has half of its weight, and below which a body flies. The
-weight is 0 without force and 1 at twice this fraction: any less would draw a loaded body to its kinematics."""
+weight is 0 without force and 1 - `RIDGE` at twice this fraction: any less would draw a loaded body to its
+kinematics."""
+RIDGE = 1e-4
+"""Weight of the kinematics beside the central axis. The height of the centre of mass follows from the horizontal force,
+f_h^2 / f^2: one below a hundredth of the weight, as in quiet standing, determines no height."""
 
 
 @dataclass(frozen=True, slots=True)
