@@ -39,6 +39,20 @@ class RigPanel(DancePanel):
         return active_rig(context) is not None
 
 
+class TrialPanel(DancePanel):
+    """Mix-in of a panel about the active rig's trials."""
+
+    @classmethod
+    def has_content(cls, context: bpy.types.Context) -> bool:
+        """Whether the active rig has trials."""
+        body = active_rig(context)
+        if body is None:
+            return False
+        from ..study import find_trials
+
+        return bool(find_trials(body))
+
+
 class AuthorPanel(DancePanel):
     """Mix-in of a panel about the dance of an undamaged rig."""
 

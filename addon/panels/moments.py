@@ -8,27 +8,17 @@ from ..bpy_access import layout as layout_of
 from ..bpy_access import require
 from ..properties import RESEARCH, study_settings
 from ..scene_rigs import active_rig
-from .base import DancePanel
+from .base import TrialPanel
 from .messages import draw_job, draw_message
 
 
-class EXCITING_DANCE_PT_moments(DancePanel, bpy.types.Panel):  # type: ignore[misc]
+class EXCITING_DANCE_PT_moments(TrialPanel, bpy.types.Panel):  # type: ignore[misc]
     """Joint moments by inverse dynamics, as curves and as arcs at the joints"""
 
     bl_label = "Joint Moments"
     bl_order = 5
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
     modes = (RESEARCH,)
-
-    @classmethod
-    def has_content(cls, context: bpy.types.Context) -> bool:
-        """Whether the active rig has trials."""
-        body = active_rig(context)
-        if body is None:
-            return False
-        from ..study import find_trials
-
-        return bool(find_trials(body))
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

@@ -52,7 +52,7 @@ class Kinetics:
 
         (6b) is c + f x r / |f|^2 with the remainder r of the moments about c. With weights S of their axes it is
         c + D f x (S r) / |f|^2: its fixed point under a low-pass is a weighted least-squares estimate of c, on which
-        the diagonal D, which keeps the size of the step, has no influence.
+        the diagonal D, which keeps the size of the step, has hardly any influence.
 
         Args:
             com: (3, N) [m].

@@ -333,9 +333,9 @@ class Drag:
         if self._polygon is not None and self._balanced:
             rows = self._polygon.normals @ kinematics.com_jacobian[:2]
             limits.insert(0, (rows, self._edge_distances(), self._kept, self._allowed))
-        inside, wanted_, allowed = (np.concatenate([limit[k] for limit in limits]) for k in (1, 2, 3))
+        inside, least, allowed = (np.concatenate([limit[k] for limit in limits]) for k in (1, 2, 3))
         matrix += [limit[0] for limit in limits]
-        missing = wanted_ - inside
+        missing = least - inside
         low.append(np.where(missing <= 0.0, missing, np.minimum(0.7 * missing, RECOVERY)))
         program = _Program(
             hessian, gradient, np.concatenate(matrix), np.concatenate(low), equalities, self._bounds(bent_knees)
