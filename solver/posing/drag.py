@@ -379,8 +379,12 @@ class Drag:
 
     def _name_active(self, program: _Program | None) -> tuple[str, ...]:
         """The constraints that hold the body back: those with multipliers that are not negligible, strongest first."""
-        if program is None or program.multipliers is None:
+        if program is None:
             return ()
+        if program.multipliers is None:  # the constraints leave no change, whatever the targets are
+            separation = self._separation
+            tight = separation.kept - separation.distances
+            return tuple(name for name, value in zip(separation.names(), tight) if value == tight.max() >= 0.0)[:1]
         nv, size = self.rig.nv, np.abs(program.multipliers)
         joints, others = size[ROOT_NV:nv], size[nv + program.equalities :]
         near = self._separation.names()

@@ -18,7 +18,7 @@ from solver.scene.checked_frame import scene_frame
 from solver.scene.motion import scene_motion
 from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE, SceneStrip, SceneTimeline
-from tests.dance.static_motions import sinusoidal_motion
+from tests.dance.static_motions import sinusoidal_motion, standing_schedule
 
 PATIENCE = 60.0
 RIG = hoap3()
@@ -198,11 +198,20 @@ def test_a_body_of_its_own_and_the_request_to_end(path: str, tmp_path: Path) -> 
     assert live_client.close() == []
 
 
-def test_a_drag_goes_on_until_the_body_is_there(timeline: SceneTimeline, path: str) -> None:
+def test_a_drag_goes_on_until_the_body_is_there(timeline: SceneTimeline, tmp_path: Path) -> None:
     """From one request postures follow until the target is reached; the soles stay, and the root is the target's.
 
     Before a posture is grabbed, a drag is refused with what to send.
     """
+    shown = scene_motion(RIG, sinusoidal_motion(RIG, TIMES, size=0.0))
+    timeline = replace(
+        timeline,
+        root=shown.root,
+        rotations=shown.rotations,
+        translations=shown.translations,
+        ground=standing_schedule(RIG).ground,
+    )
+    path = str(TIMELINE.write(tmp_path / "upright.timeline.npz", timeline))
     target = (timeline.root[0] - np.array([0.0, 0.0, 0.01])).tolist()
     goal = {"link": RIG.links[0], "point": [0.0, 0.0, 0.0], "position": target}
     client = LiveClient()

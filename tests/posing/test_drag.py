@@ -20,6 +20,7 @@ from solver.posing.knees import find_knees
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.so3 import exp
+from tests.dance.static_motions import sinusoidal_motion
 
 SIDEWAYS = np.diag([1.0, -1.0, 1.0])
 """Mirrors left and right."""
@@ -216,6 +217,18 @@ def test_unreachable_targets_name_what_holds_the_body_back() -> None:
     found = pull(Drag(rig, q, soles(rig)), "pelvis", origin(rig, q, "pelvis") + np.array([0.0, 0.0, 0.1]))
     assert not found.reached
     assert any("shank" in obstacle for obstacle in found.obstacles)
+
+
+def test_links_that_hold_the_body_from_the_start_are_named() -> None:
+    """Planted legs that go through each other cannot bend without entering deeper."""
+    rig = hoap3()
+    crossed = sinusoidal_motion(rig, np.zeros(1), size=0.2).q[0]
+    drag = Drag(rig, crossed, soles(rig))
+    below = origin(rig, crossed, rig.links[0]) - [0.0, 0.0, 0.01]
+    result = drag.move([Target(rig.links[0], np.zeros(3), below)])
+    assert result.converged
+    assert len(result.obstacles) == 1
+    assert result.obstacles[0].endswith("would touch")
 
 
 def test_knees_are_where_legs_bend(body: tuple[Rig, np.ndarray]) -> None:
