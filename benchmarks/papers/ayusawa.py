@@ -1,13 +1,19 @@
-"""Experiments of ayusawa, simulated: a thrown chain of two links with the true parameters of its Table I.
+"""Experiments of ayusawa, simulated: ``python -m benchmarks.papers.ayusawa [--quick] [--only PART ...]``.
+
+table    Table I: a thrown chain of two links with the true parameters that it prints
+throws   its errors over several draws, by the paper's null space and by weighted ones
+jumper   Fig. 5: a jumper of 34 degrees of freedom whose inertials are known (`benchmarks.papers.jumper`)
+landing  the jumper as a recording shows him, with stance and moving skin (`benchmarks.papers.landing`)
 
 As printed these fit no physical body whose joint turns about the z axis of L0 (Ixx - Iyy = -.005 with I1yy <= .001);
 with the joint along x of L0 they do, which is taken here. What the paper leaves open is chosen and named: how the mass
-is split, where the joint and the markers sit, the throws. `benchmarks.papers.jumper` is its second experiment.
+is split, where the joint and the markers sit, the throws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,10 +28,12 @@ from solver.signals import GRAVITY, preset_of
 from solver.so3 import conjugate, rotate
 from solver.study.flights import find_trial_flights
 from solver.study.values import TrialRecord
+from solver.threads import one_blas_thread
 from solver.tracking import TrackingOptions, track_markers
 from solver.trial import Recording
 
-from ..figures.figure import Figure, at_most
+from ..figures.figure import Figure, at_most, row
+from ..reference import reference_line
 from .thrown import simulate_flight, simulate_recording
 
 RATE = 200.0
@@ -44,7 +52,10 @@ SECOND_MOMENT, SECOND_DIFFERENCE, SECOND_ZZ = (-0.036, -0.003), -0.005, 0.006
 METRIC_NOTES = {PLAIN: "as the paper does", NOISE: "weighted by the motion's noise", SCALED: "columns scaled"}
 ENTRIES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """Of one link, in the order of `InertialParameters`."""
+PARTS = ("table", "throws", "jumper", "landing")
 SEEDS = 5
+PRINTED = (1191, 76, 18)
+"""Largest and the two smallest singular values of the regressor in print."""
 PAPER = 0.007
 """[SI] largest error of Table I."""
 SPREAD = 0.12
@@ -122,10 +133,11 @@ def table_1() -> str:
     regression = equations(rig, MANY)
     found = null_space(regression, rig, MASS, PLAIN)
     truth = regression.structure.project(rig.prior)
-    lines = ["Table I, simulated throws [SI]", " parameter      true  identified"]
+    lines = ["Table I, simulated throws, paper's program [SI]", " parameter      true  identified"]
     names = [f"{rig.links[k // PER_LINK]} {ENTRIES[k % PER_LINK]}" for k in regression.structure.independent]
     lines += [f" {name:12s} {a:7.4f} {b:11.4f}" for name, a, b in zip(names, truth, found.values, strict=True)]
-    lines.append("singular values: " + ", ".join(f"{value:.3g}" for value in found.singular_values))
+    ends = ", ".join(f"{value:.4g}" for value in found.singular_values[[0, -2, -1]])
+    lines.append(f"largest and the two smallest singular values: {ends}; in print {', '.join(map(str, PRINTED))}")
     return "\n".join(lines)
 
 
@@ -152,3 +164,36 @@ def _start(rig: Rig, throws: Throws, generator: np.random.Generator) -> tuple[np
     v = throws.spin * generator.standard_normal(rig.nv)
     v[:3] = rotate(conjugate(turn), np.array([0.5, 0.0, 0.5 * GRAVITY * throws.seconds]))
     return q, v
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table and the figures."""
+    from . import jumper, landing  # which import from here, or take long
+
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.papers.ayusawa",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer throws, seeds and flights; no landing")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="which parts (default: all)")
+    options = parser.parse_args(arguments)
+    print(reference_line())
+    with one_blas_thread():
+        if "table" in options.only:
+            print(table_1(), flush=True)
+        if "throws" in options.only:
+            for figure in rows(options.quick):
+                print(row(figure), flush=True)
+        if "jumper" in options.only:
+            print(jumper.figure_5(jumper.Jumps(5 if options.quick else 10, 1e-3)), flush=True)
+            for figure in () if options.quick else jumper.rows():
+                print(row(figure), flush=True)
+        if "landing" in options.only and not options.quick:
+            for figure in landing.rows():
+                print(row(figure), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

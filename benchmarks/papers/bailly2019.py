@@ -1,6 +1,7 @@
-"""bailly2019, III.A, compared with ours: ``python -m benchmarks.papers.bailly2019 [--quick] [--output DIR]``.
+"""bailly2019, III.A, compared with ours: ``python -m benchmarks.papers.bailly2019 [--quick] [--data DIR] [--output
+DIR]``.
 
-Everything is SIMULATED, on a stand-in for HRP-2 (`walk`, `noisy_walk`); the paper's robot, walk and errors of the
+All but Fig. 9 is SIMULATED, on a stand-in for HRP-2 (`walk`, `noisy_walk`); the paper's robot, walk and errors of the
 inertials are others, so that its numbers are there to compare the size of things.
 """
 
@@ -19,13 +20,16 @@ from solver.centroidal.complementary import complementary, zero_phase_recursion
 from solver.centroidal.smoother import ROBOT_SETTINGS, smooth_centroidal
 from solver.centroidal.values import CentroidalData, CentroidalEstimate
 from solver.dynamics import centroidal_momentum, com_trajectory
-from solver.report.svg import Axis, Drawing, axis_limits
+from solver.report.svg import Drawing
 from solver.rigs import hrp2
 from solver.threads import one_blas_thread
 
+from ..figures.centroidal_real import collect_recordings
+from ..figures.runs import OTHERS, prepare_runs
+from ..identification import DATA
 from ..reference import reference_line
 from .noisy_walk import as_exact, covariance_root, perturb_inertials, simulate_measurements
-from .plots import save
+from .plots import curves_over_time, save
 from .rows import Row, table
 from .walk import Gait, Walk, walk
 
@@ -47,7 +51,10 @@ PRINTED_COM = {"kinematic": (6.0, 21.0, 36.0), AT_STOP: (6.0, 2.9, 11.0)}
 """[mm] mean absolute errors that the paper prints, X, Y, Z."""
 PRINTED_RATIO = {AT_STOP: 11.0 / 36.0}
 QUANTILES = (0.25, 0.5, 0.75)
-STYLES = {"kinematic": "still", "complementary": "plain", "smoother": "ours"}
+DRAWN = ("complementary", "kinematic", "smoother")
+"""Estimators in Figs. 5 and 6."""
+REAL, WALK = ("complementary", "kinematic", "ekf", "smoother"), "subject_b walk"
+"""Estimators and recording of Fig. 9."""
 
 
 def _smoother(data: CentroidalData) -> CentroidalEstimate:
@@ -169,43 +176,73 @@ def rows(bias: float, found: Mapping[str, Errors]) -> list[Row]:
     return result
 
 
-def drawing(bias: float, seed: int) -> Drawing:
-    """Fig. 5: errors over time."""
-    made, com, _ = simulation()
+def estimate_drawings(bias: float, seed: int) -> dict[str, Drawing]:
+    """Fig. 5, errors over time, and Fig. 6, the estimates themselves."""
+    made, com, rate = simulation()
     data = simulate_data(bias, seed)
-    times = np.array(made.motion.times)
-    picture = Drawing(720.0, 560.0, f"Error of the centre of mass [mm], simulated walk, inertials off by {bias:.0%}")
-    picture.text(60.0, 20.0, picture.title, "title")
-    estimates = {name: 1e3 * (ESTIMATORS[name](data).com - com) for name in STYLES}
-    for axis in range(3):
-        x = Axis(float(times[0]), float(times[-1]), 60.0, 700.0)
-        low, high = axis_limits(*(values[:, axis] for values in estimates.values()))
-        y = Axis(low, high, 190.0 + 165.0 * axis, 50.0 + 165.0 * axis)
-        picture.frame(x, y, x.ticks(), y.ticks(), times=axis == 2)
-        picture.text(64.0, 46.0 + 165.0 * axis, AXES[axis], "label")
-        for name, values in estimates.items():
-            picture.curve(x, y, times, values[:, axis], STYLES[name])
-    for number, (name, style) in enumerate(STYLES.items()):
-        picture.line(380.0 + 110.0 * number, 540.0, 400.0 + 110.0 * number, 540.0, style)
-        picture.text(405.0 + 110.0 * number, 544.0, name, "tick")
-    return picture
+    found = {name: ESTIMATORS[name](data) for name in DRAWN}
+    off = [(f"error of the centre of mass {axis} [mm]", {n: 1e3 * (e.com - com)[:, k] for n, e in found.items()})
+           for k, axis in enumerate(AXES)]  # fmt: skip
+    sizes = _panels({"truth": (com, rate)} | {n: (e.com, e.momentum_rate) for n, e in found.items()})
+    words = f"SIMULATED walk, inertials off by {bias:.0%}"
+    return {
+        "fig5": curves_over_time(made.motion.times, off, f"Fig. 5: {words}"),
+        "fig6": curves_over_time(made.motion.times, sizes, f"Fig. 6: {words}"),
+    }
+
+
+def real_drawing(data: Path) -> Drawing | None:
+    """Fig. 9 with a person's walk instead of HRP-2's; None where there is no recording. The truth is not known."""
+    paths = [data / file for file in OTHERS[WALK]]
+    if not all(path.exists() for path in paths):
+        return None
+    recorded = collect_recordings(prepare_runs(paths))[0]
+    found = {name: ESTIMATORS[name](recorded.prior) for name in REAL}
+    times = np.arange(len(recorded.prior.com)) / recorded.prior.rate
+    panels = _panels({name: (each.com, each.momentum_rate) for name, each in found.items()})
+    return curves_over_time(times, panels, f"Fig. 9: {WALK}, REAL, inertials of the table")
+
+
+def _panels(found: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> list[tuple[str, dict[str, np.ndarray]]]:
+    panels = [(f"centre of mass {axis} [m]", {n: com[:, k] for n, (com, _) in found.items()})
+              for k, axis in enumerate(AXES)]  # fmt: skip
+    return panels + [(f"momentum rate {axis} [N m]", {n: rate[:, k] for n, (_, rate) in found.items()})
+                     for k, axis in enumerate(AXES)]  # fmt: skip
+
+
+def iteration_drawing(found: Mapping[str, Errors], bias: float) -> Drawing:
+    """Fig. 7: size of the error over the number of iterations."""
+    sizes = [np.linalg.norm(found[f"complementary, {count} iterations"].com) for count in ITERATIONS]
+    flat = np.full(len(ITERATIONS), np.linalg.norm(found["kinematic"].com))
+    curves = {"kinematic": flat, "complementary": np.array(sizes)}
+    title = f"Fig. 7: SIMULATED walk, inertials off by {bias:.0%}"
+    return curves_over_time(np.log10(ITERATIONS), [("error [mm] over log10 of iterations", curves)], title, rows=1)
 
 
 def main(arguments: Iterable[str] | None = None) -> None:
     """Print the tables, write the picture."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.papers.bailly2019", description=__doc__)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_SEEDS} seeds instead of {SEEDS}")
-    parser.add_argument("--output", type=Path, help="folder for fig5.svg")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
+    parser.add_argument("--output", type=Path, help="folder for the figures as SVG")
     options = parser.parse_args(None if arguments is None else list(arguments))
     print(reference_line())
+    drawings: dict[str, Drawing] = {}
     with one_blas_thread():
         made = simulation()[0]
         print(f"the walk: pressure {1e3 * made.margin:.0f} mm inside the soles at least, friction {made.friction:.2f}")
         for bias in BIASES:
             found = errors(bias, range(QUICK_SEEDS if options.quick else SEEDS))
-            print(table(f"bailly2019 III.A, inertials off by {bias:.0%}", rows(bias, found)))
+            print(table(f"bailly2019 III.A, inertials off by {bias:.0%}", rows(bias, found)), flush=True)
+            drawings.setdefault("fig7", iteration_drawing(found, bias))
         if options.output:
-            print(f"written: {save(drawing(BIASES[0], 0), options.output / 'fig5.svg')}")
+            drawings |= estimate_drawings(BIASES[0], 0)
+            if (real := real_drawing(options.data)) is not None:
+                drawings["fig9"] = real
+            else:
+                print(f"missing: Fig. 9: {options.data} has no recording of {WALK}: name its folder with --data")
+            for name, picture in drawings.items():
+                print(f"written: {save(picture, options.output / f'{name}.svg')}")
 
 
 if __name__ == "__main__":

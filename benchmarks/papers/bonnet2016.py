@@ -5,11 +5,12 @@ python -m benchmarks.papers.bonnet2016 [--quick] [--only PART ...] [--output DIR
 planar     III.C, Fig. 4: the planar example by the criterion and by the total condition number
 criterion  Fig. 5 and IV.D: HOAP-3's dance, the criterion over its transitions, base parameters predicted to be known
 zmp        Fig. 6: the zero-moment point with and without rebalancing, by our checks and in MuJoCo
-wrench     Table II, HOAP-3: 7.9 kg in MuJoCo against CAD's 8.8 kg, identified and tested on a dance not used
-load       IV.B, Fig. 8, and Table II, human: the same dance in MuJoCo with and without 2.4 kg on an arm, and squats
+wrench     Table II, Figs. 12 and 13: HOAP-3 of 7.9 kg in MuJoCo against CAD's 8.8 kg, tested on a dance not used
+load       IV.B, Figs. 8 and 9, Table II, human: a dance in MuJoCo with and without 2.4 kg on an arm, and squats
 
---quick dances one posture on each foot configuration instead of fifteen and plays two transitions for Fig. 6. The last
-three parts need MuJoCo (the benchmarks extra); without it `zmp` is planned only and the other two are not measured.
+--quick dances one posture on each foot configuration instead of fifteen, plays two transitions for Fig. 6 and has one
+tempo and one set of sensors in `wrench`. The last three parts need MuJoCo (the benchmarks extra); without it `zmp` is
+planned only and the other two are not measured.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from solver.dance.design.options import DanceOptions, paper_options
+from solver.report.svg import Drawing
 from solver.rigs import hoap3
 from solver.threads import one_blas_thread
 
@@ -28,7 +30,7 @@ from ..reference import reference_line
 from . import plots
 from .bonnet2016_criterion import criterion_drawing, criterion_rows, design_rows, evolutions, identified_rows
 from .bonnet2016_dances import Dances
-from .bonnet2016_planar import planar_rows
+from .bonnet2016_planar import planar_drawing, planar_periods, planar_rows
 from .bonnet2016_zmp import format_table, zmp_drawing, zmp_table
 from .rows import Row, table
 
@@ -48,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="small dances, few transitions")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="which parts (default: all)")
     parser.add_argument("--workers", type=int, default=2, help="processes that design a dance (2)")
-    parser.add_argument("--output", type=Path, help="folder for Fig. 5 and Fig. 6 as SVG")
+    parser.add_argument("--output", type=Path, help="folder for the figures as SVG")
     parser.add_argument("--dances", type=Path, help="folder in which designed dances are stored between runs")
     options = parser.parse_args(arguments)
     print(reference_line(), flush=True)
@@ -63,52 +65,64 @@ def main(arguments: list[str] | None = None) -> int:
 def parts(options: argparse.Namespace) -> Iterator[tuple[str, list[Row]]]:
     """Each part's text as it is measured, and the rows in it."""
     dances = Dances(options.quick, options.workers, options.dances)
+    drawings: dict[str, Drawing] = {}
     if "planar" in options.only:
-        rows = planar_rows(options.quick)
+        found = planar_periods(options.quick)
+        drawings["fig4"] = planar_drawing(found)
+        rows = planar_rows(found)
         yield table("III.C, Fig. 4: the planar example", rows), rows
     if {"criterion", "zmp"} & set(options.only):
-        yield from _robot_parts(options, dances)
+        yield from _robot_parts(options, dances, drawings)
     for part, measured in (("wrench", _wrench_part), ("load", _load_part)):
         if part in options.only:
-            yield from measured(dances) if find_spec("mujoco") else [(f"\n{part}: {NO_ENGINE}", [])]
+            yield from measured(dances, drawings) if find_spec("mujoco") else [(f"\n{part}: {NO_ENGINE}", [])]
+    for name, drawing in drawings.items() if options.output else ():
+        yield f"written: {plots.save(drawing, options.output / f'{name}.svg')}", []
 
 
-def _robot_parts(options: argparse.Namespace, dances: Dances) -> Iterator[tuple[str, list[Row]]]:
+def _robot_parts(
+    options: argparse.Namespace, dances: Dances, drawings: dict[str, Drawing]
+) -> Iterator[tuple[str, list[Row]]]:
     """The dance of HOAP-3 at the paper's 7.9 kg, Fig. 5 and Fig. 6."""
     rig = hoap3("middle", torque="peak")
     dance, seconds = dances.of(rig, paper_options("hoap3"))
     wanted = sum(dances.options(paper_options("hoap3"), unseen=False).postures.values())
     most = QUICK_TRANSITIONS if options.quick else None
-    drawings = {}
     if "criterion" in options.only:
         found = evolutions(dance)
         rows = design_rows(dance, rig, seconds, wanted) + criterion_rows(found, wanted)
         rows += identified_rows(dance, rig, wanted)
-        drawings["fig5.svg"] = criterion_drawing(found)
+        drawings["fig5"] = criterion_drawing(found)
         yield table("Fig. 5, III.E and IV.D: HOAP-3's dance", rows), rows
     if "zmp" in options.only:
-        drawings["fig6.svg"] = zmp_drawing(rig, dance, most)
+        drawings["fig6"] = zmp_drawing(rig, dance, most)
         yield format_table(zmp_table(rig, dance, most, engine=find_spec("mujoco") is not None)), []
-    for name, drawing in drawings.items() if options.output else ():
-        yield f"written: {plots.save(drawing, options.output / name)}", []
 
 
-def _wrench_part(dances: Dances) -> Iterator[tuple[str, list[Row]]]:
-    from .bonnet2016_wrench import identification_rows, robot_tests, wrench_table
+def _wrench_part(dances: Dances, drawings: dict[str, Drawing]) -> Iterator[tuple[str, list[Row]]]:
+    from .bonnet2016_wrench import ROBOT_SENSORS, identification_rows, robot_tests, wrench_drawing, wrench_table
 
-    for name, options in (("the paper's tempo", paper_options("hoap3")), ("our default", DanceOptions())):
-        for test in robot_tests(dances, options):
+    tempos = [("the paper's tempo", paper_options("hoap3"))]
+    for name, options in tempos if dances.quick else [*tempos, ("our default", DanceOptions())]:
+        for test in robot_tests(dances, options, ROBOT_SENSORS[:1] if dances.quick else ROBOT_SENSORS):
             rows = identification_rows(test)
+            if "fig13" not in drawings:
+                drawings["fig13"] = wrench_drawing(test, "Fig. 13: wrench of HOAP-3 in a dance not used, SIMULATED")
+                sets = {"CAD": test.rig.prior, "identified by (8)": test.found.paper, "truth": test.truth}
+                drawings["fig12"] = plots.parameters(test.rig, sets, "Fig. 12: parameters of HOAP-3, SIMULATED")
             yield wrench_table(test, f"a shorter dance of another seed; dance: {name}"), []
             yield table(f"IV.D: identification from HOAP-3's dance; dance: {name}; {test.noise}", rows), rows
 
 
-def _load_part(dances: Dances) -> Iterator[tuple[str, list[Row]]]:
+def _load_part(dances: Dances, drawings: dict[str, Drawing]) -> Iterator[tuple[str, list[Row]]]:
     from .bonnet2016_load import fit_rows, load_rows, load_test
-    from .bonnet2016_wrench import identification_rows, wrench_table
+    from .bonnet2016_wrench import identification_rows, wrench_drawing, wrench_table
 
     test = load_test(dances)
     rows = load_rows(test) + fit_rows(test)
+    sets = {"table": test.rig.prior, "(8), without load": test.found[0].paper, "(8), with load": test.found[1].paper}
+    drawings["fig8"] = plots.parameters(test.rig, sets, "Fig. 8: parameters of a person, SIMULATED")
+    drawings["fig9"] = wrench_drawing(test.squats, "Fig. 9: wrench of a person in squats not used, SIMULATED")
     yield table("IV.B, Fig. 8: a load on the left arm", rows), rows
     yield wrench_table(test.squats, "ten squats"), []
     rows = identification_rows(test.squats)

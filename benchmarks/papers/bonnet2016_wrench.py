@@ -17,9 +17,11 @@ from solver.dance.design.options import DanceOptions
 from solver.identification.base_estimation import WELL_KNOWN
 from solver.identification.comparison import AXES, WrenchFit
 from solver.inertials import InertialParameters
+from solver.report.svg import Drawing
 from solver.rig import Rig
 from solver.rigs import hoap3
 
+from . import plots
 from .bonnet2016_bodies import ROBOT_MASS, delivered_robot
 from .bonnet2016_dances import Dances
 from .bonnet2016_tables import IDENTIFIED, TABLE_II
@@ -76,17 +78,25 @@ class WrenchTest:
         return {name: compare_wrenches(self.rig, self.unseen.trial, chosen) for name, chosen in sets.items()}
 
 
-def robot_tests(dances: Dances, options: DanceOptions) -> list[WrenchTest]:
-    """HOAP-3 as in IV.C and IV.D, seen by each of `ROBOT_SENSORS`; danced once."""
+def robot_tests(
+    dances: Dances, options: DanceOptions, all_sensors: Sequence[Sensors] = ROBOT_SENSORS
+) -> list[WrenchTest]:
+    """HOAP-3 as in IV.C and IV.D, seen by each of the sensors; danced once."""
     rig = hoap3("battery_radio", torque="peak")
     truth = delivered_robot(rig)
     shown = [play_dance(rig, dances.of(rig, options, unseen=unseen)[0], truth) for unseen in (False, True)]
     result = []
-    for sensors in ROBOT_SENSORS:
+    for sensors in all_sensors:
         used, unseen = (simulate_recording(rig, one, sensors, seed) for one, seed in zip(shown, SEEDS))
         found = identify_body(rig, used.trial, used.mass)
         result.append(WrenchTest("HOAP-3", rig, truth, used, unseen, found, format_noise(sensors)))
     return result
+
+
+def wrench_drawing(test: WrenchTest, title: str) -> Drawing:
+    """The wrench on the motion not used, by the prior and by the paper's program."""
+    sets = {"prior": test.found.prior, "identified by (8)": test.found.paper}
+    return plots.wrenches(test.rig, test.unseen.trial, sets, title)
 
 
 def wrench_table(test: WrenchTest, unseen: str) -> str:

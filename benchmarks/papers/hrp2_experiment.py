@@ -14,22 +14,25 @@ which is why the paper's residuals are larger than these. Collisions of the arms
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from solver.contacts.schedule import Schedule
 from solver.coordinates import joint_coordinates
+from solver.dance.design.dance import Dance
 from solver.demo.motions import MotionAmplitudes
 from solver.dynamics import predicted_wrench
 from solver.engine import FrameDynamics
 from solver.filter_presets import FilterPreset
 from solver.identification.accumulate import accumulate_regression
-from solver.identification.comparison import Comparison, compare
-from solver.identification.constraints import ConstraintOptions
+from solver.identification.comparison import WrenchFit, fit_wrenches
+from solver.identification.constraints import PAPER_FLOOR, ConstraintOptions
+from solver.identification.equations import measured_wrench, reconstructed_wrench
 from solver.identification.error_model.axis_weights import fit_axis_weights
-from solver.identification.estimate import Estimate
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
+from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import GRAVITY, InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
@@ -47,6 +50,11 @@ FORCE, MOMENT = 1.0, 0.1  # [N], [N m]
 WANDERING = FilterPreset("wander", 2, 0.2, "how slowly the inertial unit's attitude drifts to and fro")
 PRESET = PRESETS["jovic_hrp2"]
 MODIFIED_BETA, USUAL_BETA = 0.35, 0.05
+ON_BOUND = 1e-3
+"""Share of a link's mass within which it lies on its bound."""
+PAPER, HIERARCHICAL, CONSISTENT = "paper's program", "ours, hierarchical", "ours, default"
+"""Parameters: eps of 0.01 kg m^2, level 4 as printed and no weights; eps as a share of each link's own inertia, level 4
+scaled and weighed axes; the default method."""
 CHANGES = {
     "waist": 1.08,
     "chest_yaw": 1.20,
@@ -102,59 +110,112 @@ class Robot:
 
 
 @dataclass(frozen=True, slots=True)
+class MotionResult:
+    """What one motion identifies.
+
+    Attributes:
+        trial: of the motion.
+        sets: parameters by name: `PAPER`, `HIERARCHICAL` and `CONSISTENT`.
+        deciding: links whose mass in `PAPER` lies on a bound of the second level, which decides it instead of the data.
+    """
+
+    trial: Trial
+    sets: Mapping[str, InertialParameters]
+    deciding: tuple[str, ...]
+
+    def mass_errors(self, truth: InertialParameters) -> dict[str, float]:
+        """Sum of the links' mass errors as a share of the body, by name of the parameters."""
+        return {name: mass_error(found, truth) for name, found in self.sets.items()}
+
+
+@dataclass(frozen=True, slots=True)
 class Hrp2Result:
-    """Tables I and II.
+    """Tables I and II for one robot.
 
     Attributes:
         robot: as drawn and as it is.
-        estimate: hierarchical, with eps a share of each link's own inertia.
-        paper_floor: the same with the paper's eps = 0.01 kg m^2 for every link.
-        comparisons: used motion, unseen motion: identified against the drawings.
-        scaled: the same against the drawings scaled to the measured mass, the fair baseline.
-        measured_mass: [kg]
+        paper: by the paper's motion.
+        own: by a dance of this project; None without one.
+        unseen: another motion of the paper's kind.
+        measured_mass: [kg].
         scores: of the candidate motions, mean weighted condition number of the links' sub-regressors; the first was
             chosen.
-        margin: [m] distance of the centre of pressure from the edge of the soles' rectangle, at worst.
     """
 
     robot: Robot
-    estimate: Estimate
-    paper_floor: Estimate
-    comparisons: tuple[Comparison, Comparison]
-    scaled: tuple[Comparison, Comparison]
+    paper: MotionResult
+    own: MotionResult | None
+    unseen: Trial
     measured_mass: float
     scores: tuple[float, ...]
-    margin: float
+
+    @property
+    def scaled(self) -> InertialParameters:
+        """The drawings at the measured mass, the fair baseline."""
+        return self.robot.rig.prior.scaled(self.measured_mass)
+
+    def fits(self, trial: Trial) -> dict[str, WrenchFit]:
+        """How the paper's motion's parameters, the drawings and the scaled drawings explain a trial's wrench."""
+        rig = self.robot.rig
+        base = base_link(rig)
+        sets = {**self.paper.sets, "CAD": rig.prior, "CAD scaled": self.scaled}
+        measured, counted = measured_wrench(rig, trial, base), trial.counted
+        return {name: fit_wrenches(measured[counted], reconstructed_wrench(rig, trial, found, base)[counted])
+                for name, found in sets.items()}  # fmt: skip
 
 
-def hrp2_experiment(*, seconds: float = 30.0, candidates: int = 8, seed: int = 0) -> Hrp2Result:
-    """Simulate, choose the motion, record, identify, compare.
+def hrp2_experiment(
+    *, seconds: float = 30.0, candidates: int = 8, seed: int = 0, dance: Dance | None = None
+) -> Hrp2Result:
+    """Simulate, choose the motion, record, identify.
 
     Args:
         seconds: of each motion.
         candidates: random motions to choose from.
         seed: of truth, motions and noise.
+        dance: of the robot as drawn, performed as well.
     """
     robot = change_robot(seed)
     rig = robot.rig
     start = np.array(rig.provenance["half_sitting"])
     plan = Excitation(STYLE, FEET, LEGS, (Phase(seconds),), frequencies=(0.3, 1.3), sway=0.01)
     scored = sorted((_score(rig, start, plan, 100 * seed + k), 100 * seed + k) for k in range(candidates + 1))
-    scores = tuple(score for score, _ in scored)
     motions = [exciting(rig, start, plan, RATE, chosen) for _, chosen in scored[:2]]
-    trials = [_record(robot, motion, name, seed) for motion, name in zip(motions, ("used", "unseen"))]
+    trials = [_record(robot, m, _halves(m), name, seed) for m, name in zip(motions, ("used", "unseen"))]
     mass = _measured_mass(rig, trials)
-    base = str(rig.provenance["base_link"])
-    regression = accumulate_regression(rig, trials[:1], base=base, axes="world")
-    regression, estimate = fit_axis_weights(regression, lambda r: hierarchical(r, rig, _options(rig, mass, None)), rig)
-    paper_floor = hierarchical(regression, rig, _options(rig, mass, 0.01))
-    drawn, fair = rig.prior, rig.prior.scaled(mass)
-    pairs = [
-        tuple(replace(compare(rig, t, estimate.parameters, b, base=base), used=t.name == "used") for t in trials)
-        for b in (drawn, fair)
-    ]
-    margin = max(pressure_margin(rig, motion, robot.truth, FEET) for motion in motions)
-    return Hrp2Result(robot, estimate, paper_floor, pairs[0], pairs[1], mass, scores, margin)  # type: ignore[arg-type]
+    own = None
+    if dance is not None:
+        motion = dance.sample(rig, RATE)
+        own = _identify(rig, _record(robot, motion, foot_shares(rig, dance.schedule, motion.times), "own", seed), mass)
+    scores = tuple(score for score, _ in scored)
+    return Hrp2Result(robot, _identify(rig, trials[0], mass), own, trials[1], mass, scores)
+
+
+def mass_error(found: InertialParameters, truth: InertialParameters) -> float:
+    """Sum of the links' mass errors as a share of the body."""
+    return float(np.abs(found.masses - truth.masses).sum() / truth.total_mass)
+
+
+def base_link(rig: Rig) -> str:
+    """The trunk, about whose origin the paper takes the moments."""
+    return str(rig.provenance["base_link"])
+
+
+def _identify(rig: Rig, trial: Trial, mass: float) -> MotionResult:
+    base = base_link(rig)
+    plain = accumulate_regression(rig, [trial], base=base, axes="world")
+    paper = hierarchical(plain, rig, HierarchicalOptions(_constraints(rig, mass, PAPER_FLOOR), scaled=False))
+    options = HierarchicalOptions(_constraints(rig, mass, None))
+    _, weighed = fit_axis_weights(plain, lambda regression: hierarchical(regression, rig, options), rig)
+    default = IdentifyOptions(base=base, total_mass=mass, bootstrap=0, cross_validate=False)
+    sets = {
+        PAPER: paper.parameters,
+        HIERARCHICAL: weighed.parameters,
+        CONSISTENT: identify_trials(rig, [trial], default).parameters,
+    }
+    betas = np.array([MODIFIED_BETA if link in CHANGES else USUAL_BETA for link in rig.links])
+    change = np.abs(paper.parameters.masses / rig.prior.masses - 1.0)
+    return MotionResult(trial, sets, tuple(np.array(rig.links)[change > betas - ON_BOUND]))
 
 
 def change_robot(seed: int) -> Robot:
@@ -180,9 +241,9 @@ def change_robot(seed: int) -> Robot:
     return Robot(rig, InertialParameters(rig.links, values))
 
 
-def _options(rig: Rig, mass: float, floor: float | None) -> HierarchicalOptions:
+def _constraints(rig: Rig, mass: float, floor: float | None) -> ConstraintOptions:
     betas = {link: MODIFIED_BETA for link in CHANGES if link in rig.links}
-    return HierarchicalOptions(ConstraintOptions(total_mass=mass, beta=USUAL_BETA, betas=betas, floor=floor))
+    return ConstraintOptions(total_mass=mass, beta=USUAL_BETA, betas=betas, floor=floor)
 
 
 def _score(rig: Rig, start: np.ndarray, plan: Excitation, seed: int) -> float:
@@ -197,7 +258,7 @@ def _score(rig: Rig, start: np.ndarray, plan: Excitation, seed: int) -> float:
     if pressure_margin(rig, motion, rig.prior, FEET) > 0.0:
         return float("inf")
     trial = Trial("candidate", motion, _wrenches(motion, np.zeros((len(motion), 1, 6))), np.ones(len(motion), bool))
-    regression = accumulate_regression(rig, [trial], base=str(rig.provenance["base_link"]), axes="world")
+    regression = accumulate_regression(rig, [trial], base=base_link(rig), axes="world")
     conditions = []
     for link in rig.links:
         part = regression.sub_regressor(link, "static")
@@ -205,8 +266,24 @@ def _score(rig: Rig, start: np.ndarray, plan: Excitation, seed: int) -> float:
     return float(np.average(conditions, weights=rig.masses))
 
 
-def _record(robot: Robot, motion: Motion, name: str, seed: int) -> Trial:
-    """Sensor data of a motion; both sides of the equations are filtered at 20 Hz, the coordinates less."""
+def _halves(motion: Motion) -> np.ndarray:
+    return np.full((len(motion), len(FEET)), 0.5)
+
+
+def foot_shares(rig: Rig, schedule: Schedule, times: np.ndarray) -> np.ndarray:
+    """Share of the load on each foot (N, 2): the planted ones carry the same."""
+    shares = np.zeros((len(times), len(FEET)))
+    for phase in schedule.phases:
+        links = [rig.patch(name).link for name in phase.loaded]
+        shares[(times >= phase.start) & (times <= phase.stop)] = [(foot in links) / len(links) for foot in FEET]
+    return shares
+
+
+def _record(robot: Robot, motion: Motion, shares: np.ndarray, name: str, seed: int) -> Trial:
+    """Sensor data of a motion; both sides of the equations are filtered at 20 Hz, the coordinates less.
+
+    ``shares`` (N, 2) are those of the feet in the load. The robot knows where the feet that carry it stand.
+    """
     rig = robot.rig
     generator = np.random.default_rng((seed, len(name), 22))
     count = len(motion)
@@ -215,15 +292,15 @@ def _record(robot: Robot, motion: Motion, name: str, seed: int) -> Trial:
     wander = low_pass(generator.standard_normal((count, 3)), RATE, WANDERING)
     wander *= WANDER / wander.std()
     tilt = wander + ATTITUDE * generator.standard_normal((count, 3))
-    wrenches = _foot_wrenches(robot, motion)
+    wrenches = _foot_wrenches(robot, motion, shares)
     noise = generator.standard_normal(wrenches.shape) * ([FORCE] * 3 + [MOMENT] * 3)
-    feet, trunk = [rig.index(foot) for foot in FEET], rig.index(str(rig.provenance["base_link"]))
+    feet, trunk = [rig.index(foot) for foot in FEET], rig.index(base_link(rig))
     true_turns, true_places = _poses(rig, motion.q)
     turns, _ = _poses(rig, q)
     turned = true_turns[:, trunk] @ exp(tilt) @ turns[:, trunk].transpose(0, 2, 1)  # of the whole body
     q[:, 3:7] = to_quaternion(turned @ turns[:, 0])
     _, places = _poses(rig, q)
-    q[:, :3] += true_places[0, feet].mean(axis=0) - places[:, feet].mean(axis=1)
+    q[:, :3] += (shares[:, :, None] * (true_places[:, feet] - places[:, feet])).sum(axis=1)
     turns, places = _poses(rig, q)
     seen = np.empty((count, len(FEET), 6))
     for k, foot in enumerate(feet):  # a sensor measures in its foot's axes, about the foot's origin
@@ -247,11 +324,11 @@ def _poses(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return poses[:, :, :3].swapaxes(2, 3), poses[:, :, 3]
 
 
-def _foot_wrenches(robot: Robot, motion: Motion) -> np.ndarray:
-    """What each foot carries (N, 2, 6), world, about the world origin: half of the force, moments about its ankle."""
+def _foot_wrenches(robot: Robot, motion: Motion, shares: np.ndarray) -> np.ndarray:
+    """What each foot carries (N, 2, 6), world, about the world origin."""
     wrench = predicted_wrench(robot.rig, motion, robot.truth, axes="world")
     wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
-    return np.repeat(0.5 * wrench[:, None], len(FEET), axis=1)
+    return np.asarray(shares[:, :, None] * wrench[:, None])
 
 
 def _wrenches(motion: Motion, values: np.ndarray) -> Wrenches:

@@ -1,5 +1,5 @@
-"""The tables of jovic2016 compared with ours: ``python -m benchmarks.papers.jovic2016 [--quick] [--data DIR] [--only
-...]``.
+"""The tables and figures of jovic2016 beside ours: ``python -m benchmarks.papers.jovic2016 [--quick] [--only ...]
+[--data DIR] [--output DIR]``.
 
 HRP-2 and the belt are simulated and say so; Table III uses a real subject if its folder is given. The paper's robot,
 person and recordings are others than ours: the columns are there to compare the size of things, not digits.
@@ -15,8 +15,14 @@ from typing import cast
 
 import numpy as np
 
-from solver.identification.comparison import AXES, Comparison
+from solver.contacts.schedule import FOOT_CONFIGURATIONS
+from solver.dance.design.options import DanceOptions
+from solver.dance.workflows.design import design_dance
+from solver.identification.comparison import AXES
+from solver.progress import Console
+from solver.report.svg import Drawing
 from solver.rig import Rig
+from solver.rigs import hrp2
 from solver.study.pipeline import identify
 from solver.study.recordings import load
 from solver.study.values import Settings, Study
@@ -24,12 +30,17 @@ from solver.threads import one_blas_thread
 from solver.trial import Trial
 
 from ..reference import reference_line
+from . import plots
 from .belt import BELT, PLACES, BeltResult, belt_test
-from .hrp2_experiment import CHANGES, hrp2_experiment
+from .hrp2_experiment import CHANGES, PAPER, RATE, Hrp2Result, MotionResult, base_link, hrp2_experiment, mass_error
 from .inconsistency import simulated_trial, tally
 from .jovic2016_tables import BELT_ESTIMATES, TABLE_1, TABLE_2, TABLE_3, TABLE_4
 
 PARTS = ("hrp2", "human", "belt", "ablation")
+ROBOTS = 5
+"""Seeds of truth, motions and noise of HRP-2."""
+POSTURES = 3
+"""On each foot configuration in the dance of HRP-2, which then is about as long as the paper's motion."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="shorter motions, fewer seeds")
     parser.add_argument("--data", type=Path, help="folder of one subject's real recordings, for Table III")
     parser.add_argument("--sex", choices=("male", "female"), default="male", help="of that subject (default: male)")
+    parser.add_argument("--output", type=Path, help="folder for the figures as SVG")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="which parts (default: all)")
     options = parser.parse_args(arguments)
     print(reference_line())
@@ -46,11 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.data is not None and {"human", "ablation"} & set(options.only):
             study = real_study(options.data, options.sex)
         if "hrp2" in options.only:
-            print_hrp2(options.quick)
+            print_hrp2(options.quick, options.output)
         if "human" in options.only:
-            print_human(study)
+            print_human(study, options.output)
         if "belt" in options.only:
-            print_belt(options.quick)
+            print_belt(options.quick, options.output)
         if "ablation" in options.only:
             print_ablation(options.quick, study)
     if study is None and "human" in options.only:
@@ -65,67 +77,136 @@ def real_study(folder: Path, sex: str) -> Study:
     return identify(load([folder]), sex=sex, settings=settings)
 
 
-def print_hrp2(quick: bool) -> None:
-    """Tables I and II."""
-    result = hrp2_experiment(seconds=15.0, candidates=2) if quick else hrp2_experiment()
+def print_hrp2(quick: bool, output: Path | None) -> None:
+    """Tables I and II of one robot, Figs. 5 to 7, and both motions against the truth of several robots."""
+    postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1 if quick else POSTURES)
+    dance = design_dance(hrp2(), DanceOptions(postures=postures, workers=1), Console())
+    results = []
+    for seed in range(1 if quick else ROBOTS):
+        size = {"seconds": 15.0, "candidates": 2} if quick else {"seconds": 30.0, "candidates": 8}
+        results.append(hrp2_experiment(seed=seed, dance=dance, **size))  # type: ignore[arg-type]
+        print(f"HRP-2, robot {seed + 1} identified", file=sys.stderr, flush=True)
+    print_table_1(results[0])
+    print_table_2(results[0])
+    print_truth(results)
+    if output is not None:
+        robot, rig = results[0].robot, results[0].robot.rig
+        sets = {PAPER: results[0].paper.sets[PAPER], "CAD": rig.prior}
+        trial, base = results[0].paper.trial, base_link(rig)
+        title = "Figs. 5 and 6: wrench of HRP-2, SIMULATED, motion used"
+        _save(plots.wrenches(rig, trial, sets, title, base), output / "fig5_6.svg")
+        masses = {name: found.masses for name, found in sets.items()} | {"truth": robot.truth.masses}
+        title = "Fig. 7: masses of HRP-2, SIMULATED"
+        _save(plots.bars(rig.links, [("mass [kg]", masses)], title), output / "fig7.svg")
+
+
+def print_table_1(result: Hrp2Result) -> None:
+    """RMSE and correlation of the wrench, by the paper's motion."""
     print(
         "\nTable I, HRP-2 (ours SIMULATED on a stand-in; encoders 1e-4 rad, attitude 1e-4 rad + 2e-3 rad wander, feet"
     )
-    print("1 N, 0.1 N m, 200 Hz, 20 Hz filter): RMSE [N, N m] and correlation, identified against CAD")
-    for title, pair in (("CAD as drawn", result.comparisons), ("CAD scaled to the measured mass", result.scaled)):
-        for comparison in pair:
-            print(f" {'motion used' if comparison.used else 'unseen motion'}; {title}")
-            print_axes([comparison], TABLE_1, "CAD")
+    print("1 N, 0.1 N m, 200 Hz, 20 Hz filter): RMSE [N, N m] and correlation. 'paper's program' is the paper's")
+    print("identification with its own eps and level 4; 'ours' are variants; CAD scaled: to the measured mass")
+    for trial, words in ((result.paper.trial, "motion used"), (result.unseen, "unseen motion")):
+        print(f" {words}")
+        fits = {name: (fit.rmse, fit.correlation) for name, fit in result.fits(trial).items()}
+        print_axes(fits, TABLE_1, "CAD")
     print(f" weighed {result.measured_mass:.2f} kg; condition of the chosen motion {result.scores[0]:.3g}", end="")
-    print(f" (worst of {len(result.scores)}: {max(result.scores):.3g}); result is {result.estimate.satisfies}")
-    print("\nTable II, masses in percent of CAD (* assumed modified, beta 0.35; others 0.05)")
-    print(" segment  link                    true   ours  ours, eps 0.01   paper")
-    rig = result.robot.rig
-    drawn = rig.prior.masses
+    print(f" (worst of {len(result.scores)}: {max(result.scores):.3g})")
+
+
+def print_table_2(result: Hrp2Result) -> None:
+    """Masses in percent of CAD."""
+    print("\nTable II, masses in percent of CAD (* assumed modified, beta 0.35; others 0.05), by the paper's motion")
+    print(f" segment  link                   paper    true  {'  '.join(f'{name:>18s}' for name in result.paper.sets)}")
+    rig, truth = result.robot.rig, result.robot.truth
     segments = cast("list[str]", rig.provenance["paper_segments"])
     for number, link in enumerate(segments, 1):
         k = rig.index(link)
-        ours, floor = (100.0 * e.parameters.masses[k] / drawn[k] for e in (result.estimate, result.paper_floor))
-        true = 100.0 * result.robot.truth.masses[k] / drawn[k]
+        each = [100.0 * found.masses[k] / rig.prior.masses[k] for found in (truth, *result.paper.sets.values())]
         star = "*" if link in CHANGES else " "
-        print(f" {number:7d}{star} {link:22s} {true:6.1f} {ours:6.1f} {floor:15.1f} {TABLE_2[number - 1]:7.2f}")
+        ours = "  ".join(f"{value:18.1f}" for value in each[1:])
+        print(f" {number:7d}{star} {link:20s} {TABLE_2[number - 1]:7.2f} {each[0]:7.1f}  {ours}")
+    print(f" {len(result.paper.deciding)} of {len(rig.links)} masses of the paper's program lie on a bound of level 2:")
+    print(" there the bounds decide, not the data")
 
 
-def print_human(study: Study | None) -> None:
-    """Table III."""
-    if study is None or study.identification is None:
-        print("\nTable III needs a real subject's recordings: --data DIR")
-        return
-    mass = f"{study.mass.mass:.1f} kg" if study.mass else "unknown mass"
-    print(f"\nTable III, human (ours REAL: {', '.join(study.identification.trials)};")
-    print(f"{mass}; 6 Hz; the Dumas table scaled to the measured mass on both sides; moments about the pelvis):")
-    print("RMSE [N, N m] and correlation, mean over trials")
-    for used in (True, False):
-        print(f" {'trials used' if used else 'each trial unseen, fitted to the others'}")
-        print_axes([c for c in study.identification.comparisons if c.used == used], TABLE_3, "Dumas")
-    print(" RMSE identified / Dumas by trial, unseen: ", end="")
-    print(", ".join(f"{c.trial} {np.nanmean(c.ratio):.2f}" for c in study.identification.comparisons if not c.used))
-
-
-def print_axes(comparisons: Sequence[Comparison], paper: Mapping[str, tuple[float, ...]], other: str) -> None:
-    """RMSE and correlation by axis, ours and the paper's."""
-    heads = f"RMSE ident.   {other:>6s}   CC ident.   {other:>6s}"
-    print(f"   axis   ours: {heads} | paper: {heads}")
-    for axis, name in enumerate(AXES):
-        values = [
-            float(np.nanmean([getattr(getattr(c, who), what)[axis] for c in comparisons]))
-            for what in ("rmse", "correlation")
-            for who in ("identified", "prior")
-        ]
-        theirs = paper[name]
+def print_truth(results: Sequence[Hrp2Result]) -> None:
+    """Sum of the links' mass errors of both motions, over that of the drawings at the measured mass."""
+    assert results[0].own is not None
+    seconds = [len(motion.trial.motion) / RATE for motion in (results[0].paper, results[0].own)]
+    print(
+        f"\nAgainst the truth, SIMULATED, {len(results)} robots: sum of the links' mass errors [% of the body] and over"
+    )
+    print(f"that of CAD scaled; the paper's motion ({seconds[0]:.0f} s, both feet), our dance ({seconds[1]:.0f} s)")
+    scaled = np.array([mass_error(result.scaled, result.robot.truth) for result in results])
+    print(f" {'CAD scaled to the measured mass':46s}  {_each(100.0 * scaled)}")
+    for motion in ("paper", "own"):
+        found = [cast("MotionResult", getattr(result, motion)) for result in results]
+        for name in found[0].sets:
+            errors = np.array([one.mass_errors(result.robot.truth)[name] for one, result in zip(found, results)])
+            words = f"{'the paper' if motion == 'paper' else 'our dance'}'s motion, {name}"
+            print(f" {words:46s}  {_each(100.0 * errors)}; over CAD scaled {(errors / scaled).mean():.2f}")
+        count = np.mean([len(one.deciding) for one in found])
         print(
-            f"   {name}   {values[0]:17.2f} {values[1]:8.2f} {values[2]:11.2f} {values[3]:8.2f} |"
-            f" {theirs[0]:18.2f} {theirs[1]:8.2f} {theirs[2]:11.2f} {theirs[3]:8.2f}"
+            f"   masses of the paper's program on a bound of level 2: {count:.0f} of {len(results[0].robot.rig.links)}"
         )
 
 
-def print_belt(quick: bool) -> None:
-    """Table IV."""
+def _each(values: np.ndarray) -> str:
+    return f"{values.mean():5.1f} ({', '.join(f'{value:.1f}' for value in values)})"
+
+
+def _save(drawing: Drawing, path: Path) -> None:
+    print(f"written: {plots.save(drawing, path)}", flush=True)
+
+
+def print_human(study: Study | None, output: Path | None) -> None:
+    """Table III and Figs. 8 to 10."""
+    if study is None or study.identification is None:
+        print("\nTable III needs a real subject's recordings: --data DIR")
+        return
+    found = study.identification
+    mass = f"{study.mass.mass:.1f} kg" if study.mass else "unknown mass"
+    print(f"\nTable III, human (ours REAL: {', '.join(found.trials)};")
+    print(f"{mass}; 6 Hz; the Dumas table scaled to the measured mass on both sides; moments about the pelvis):")
+    print("RMSE [N, N m] and correlation, mean over trials; ours: the paper's program with eps as a share of each")
+    print("link's own inertia, level 4 scaled and weighed axes")
+    for used in (True, False):
+        print(f" {'trials used' if used else 'each trial unseen, fitted to the others'}")
+        chosen = [c for c in found.comparisons if c.used == used]
+        means = {
+            name: (np.nanmean([f.rmse for f in fits], axis=0), np.nanmean([f.correlation for f in fits], axis=0))
+            for name, fits in (("ours", [c.identified for c in chosen]), ("Dumas", [c.prior for c in chosen]))
+        }
+        print_axes(means, TABLE_3, "Dumas")
+    print(" RMSE identified / Dumas by trial, unseen: ", end="")
+    print(", ".join(f"{c.trial} {np.nanmean(c.ratio):.2f}" for c in found.comparisons if not c.used))
+    if output is not None:
+        trial = max((trial for trial in study.trials if trial.name in found.trials), key=lambda t: t.counted.sum())
+        sets = {"identified": found.parameters, "Dumas": study.rig.prior}
+        title = f"Figs. 8 and 9: wrench of a person, REAL, {trial.name}, trial used"
+        _save(plots.wrenches(study.rig, trial, sets, title), output / "fig8_9.svg")
+        masses = {name: each.masses for name, each in sets.items()}
+        title = "Fig. 10: masses of a person, REAL"
+        _save(plots.bars(study.rig.links, [("mass [kg]", masses)], title), output / "fig10.svg")
+
+
+def print_axes(
+    columns: Mapping[str, tuple[np.ndarray, np.ndarray]], paper: Mapping[str, tuple[float, ...]], other: str
+) -> None:
+    """RMSE and correlation (6,) by axis of named sets of parameters, the paper's first."""
+    names = ("in print: identified", f"in print: {other}", *columns)
+    print(f"   axis {''.join(f'{name:>23s}' for name in names)}")
+    for axis, name in enumerate(AXES):
+        theirs = paper[name]
+        cells = [(theirs[0], theirs[2]), (theirs[1], theirs[3])]
+        cells += [(float(rmse[axis]), float(correlation[axis])) for rmse, correlation in columns.values()]
+        print(f"   {name}   {''.join(f'{rmse:16.2f} {correlation:6.2f}' for rmse, correlation in cells)}")
+
+
+def print_belt(quick: bool, output: Path | None) -> None:
+    """Table IV and Figs. 11 to 13."""
     seeds = (1,) if quick else (1, 2, 3)
     rounds = 1 if quick else 2
     print(
@@ -152,6 +233,13 @@ def print_belt(quick: bool) -> None:
     for link, theirs in TABLE_4.items():
         ours = [first[PLACES[0]].paper[link][0], *(first[place].paper[link][1] for place in PLACES)]
         print(f" {link:16s} " + "  ".join(f"{a:6.2f} /{b:6.2f}" for a, b in zip(ours, theirs)))
+    if output is not None:
+        panels = []
+        for place in PLACES:
+            pairs = np.array([first[place].paper[link] for link in TABLE_4])
+            panels.append((f"{place} [kg]", {"without the belt": pairs[:, 0], "with the belt": pairs[:, 1]}))
+        title = "Figs. 11 to 13: masses by the paper's program, SIMULATED"
+        _save(plots.bars(tuple(TABLE_4), panels, title), output / "fig11_13.svg")
 
 
 def print_ablation(quick: bool, study: Study | None) -> None:

@@ -15,6 +15,7 @@ from solver.demo.truth import perturb_inertials
 from solver.dynamics import base_regressor, integrate, predicted_wrench
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_parameters import base_parameters
+from solver.identification.comparison import AXES
 from solver.identification.flight import PLAIN, SCALED, NullSpace, null_space
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
@@ -47,6 +48,8 @@ SPREAD = 0.08
 FORCE_NOISE, MOMENT_NOISE = 2.0, 1.0
 """[N], [N m] of the plates that the baseline has."""
 TEST_SECONDS = 6.0
+PRINTED = (6.38, 5.90, 7.08, 2.86, 3.47, 2.12)
+"""[N], [N m] mean errors of the wrench in the caption of Fig. 5."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +99,7 @@ def evaluate_jumps(jumps: Jumps, relative_std: float | None = None) -> JumpError
     """Flights of a noisy recording, the same length of motion on plates, and both on motion that neither has seen."""
     rig, truth = jumper(jumps.seed)
     generator = np.random.default_rng(1000 + jumps.seed)
-    flights, grounded = [], []
-    for number in range(jumps.count):
-        flight = _flight(rig, truth, generator)
-        record = _track(rig, flight, jumps.noise, generator, f"jump {number}")
-        found = find_trial_flights(rig, record, preset_of(PRESET), MASS).trial
-        if found is not None:
-            flights.append(found)
-        stance = swinging_motion(rig, SECONDS, generator)
-        grounded.append(_on_plates(rig, truth, stance, jumps.noise, generator, f"stance {number}"))
+    flights, grounded = _record_jumps(rig, truth, jumps, generator)
     options = IdentifyOptions(total_mass=MASS, bootstrap=0, cross_validate=False, relative_std=relative_std)
     test = swinging_motion(rig, TEST_SECONDS, generator)
     structure = base_parameters(rig)
@@ -114,16 +109,56 @@ def evaluate_jumps(jumps: Jumps, relative_std: float | None = None) -> JumpError
     return JumpErrors(*over_prior(rig, truth, test, bases))
 
 
+def figure_5(jumps: Jumps) -> str:
+    """Fig. 5 in newtons, by the paper's program, by ours and by the prior."""
+    rig, truth = jumper(jumps.seed)
+    generator = np.random.default_rng(1000 + jumps.seed)
+    flights, _ = _record_jumps(rig, truth, jumps, generator)
+    test = swinging_motion(rig, TEST_SECONDS, generator)
+    structure = base_parameters(rig)
+    plain = null_space(accumulate_regression(rig, flights, axes="world", structure=structure), rig, MASS, PLAIN)
+    ours = identify_trials(rig, flights, IdentifyOptions(total_mass=MASS, bootstrap=0, cross_validate=False)).parameters
+    sets = {"paper's program": plain.values, "ours": structure.project(ours), "prior": structure.project(rig.prior)}
+    lines = [
+        f"Fig. 5, simulated jumper, {jumps.count} flights of {SECONDS} s, {1e3 * jumps.noise:g} mm: mean |error| of",
+        f"the external wrench [N, N m] in {TEST_SECONDS:g} s of other motion, without noise in it",
+        " " * 18 + "".join(f"{axis:>8s}" for axis in AXES),
+        " in print         " + "".join(f"{value:8.2f}" for value in PRINTED),
+    ]
+    for name, values in sets.items():
+        error = np.abs(wrench_errors(rig, truth, test, values)).mean(axis=0)
+        lines.append(f" {name:17s}" + "".join(f"{value:8.2f}" for value in error))
+    return "\n".join(lines)
+
+
+def _record_jumps(
+    rig: Rig, truth: InertialParameters, jumps: Jumps, generator: np.random.Generator
+) -> tuple[list[Trial], list[Trial]]:
+    """The flights that are found in recordings, and as much motion on plates."""
+    flights, grounded = [], []
+    for number in range(jumps.count):
+        flight = _flight(rig, truth, generator)
+        record = _track(rig, flight, jumps.noise, generator, f"jump {number}")
+        found = find_trial_flights(rig, record, preset_of(PRESET), MASS).trial
+        if found is not None:
+            flights.append(found)
+        stance = swinging_motion(rig, SECONDS, generator)
+        grounded.append(_on_plates(rig, truth, stance, jumps.noise, generator, f"stance {number}"))
+    return flights, grounded
+
+
 def over_prior(rig: Rig, truth: InertialParameters, test: Motion, found: Sequence[np.ndarray]) -> list[float]:
     """Of base parameters (B,) the mean over the axes of the error of a motion's ground forces over the prior's."""
-    structure = base_parameters(rig)
-    true = structure.project(truth)
-    regressor = base_regressor(rig, test, axes="world")[:, :, structure.independent]
-    errors = [
-        np.sqrt(np.mean((regressor @ (values - true)) ** 2, axis=0))
-        for values in (structure.project(rig.prior), *found)
-    ]
+    prior = base_parameters(rig).project(rig.prior)
+    errors = [np.sqrt((wrench_errors(rig, truth, test, values) ** 2).mean(axis=0)) for values in (prior, *found)]
     return [float(np.mean(error / errors[0])) for error in errors[1:]]
+
+
+def wrench_errors(rig: Rig, truth: InertialParameters, test: Motion, values: np.ndarray) -> np.ndarray:
+    """Error (N, 6) [N, N m] of a motion's external wrench by base parameters (B,), world axes, about the root."""
+    structure = base_parameters(rig)
+    regressor = base_regressor(rig, test, axes="world")[:, :, structure.independent]
+    return np.asarray(regressor @ (values - structure.project(truth)))
 
 
 def rows() -> Iterator[Figure]:

@@ -9,7 +9,6 @@ units; standing takes the place of the T-pose. All of it is simulated, on real m
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from solver.tracking.kinematics import Kinematics
 from ..models import HUMANS, ICUB, MissingModel, model_file
 from ..reference import reference_line, to_ordinary
 from ..tracking_figures.accuracy import RATE_NOISE, TURN_NOISE, true_rates_of_links
-from ..tracking_figures.baselines import DYNAMICAL, METHODS, make_tracker
+from ..tracking_figures.baselines import DYNAMICAL, METHODS, PAIRWISE, WHOLE_BODY, make_tracker
 from ..tracking_figures.bodies import Body, bodies, human, icub
 from ..tracking_figures.limits import tendons
 from ..tracking_figures.motions import RATE, SOURCES, motion, noisy, targets
@@ -38,8 +37,16 @@ GAINS = (0.0, 1.0, 5.0, 20.0, 100.0, 195.0)
 """K [1/s] of Fig. 8 here; at 100 Hz 100 is dead-beat and 200 unstable."""
 PAPER_TIME = 3.0
 """[ms] Below which every mean time of the paper's dynamical method stays."""
+PEER = 2.0
+"""Time over whole-body's up to which pair-wise, which the paper finds cheaper, is a peer in time."""
 FIG_3, FIG_8 = {"iCub", "run"}, {"human 66", "T-pose"}
-"""Further data of the drawings."""
+"""Further data of the drawings; those of Fig. 9 are Fig. 3's."""
+LIMIT_GAINS = (np.inf, 0.5)
+"""k of (12) [1/rad] in Fig. 3: the steepest, which is the default, and one that slows down earlier."""
+AT_LIMIT = 1e-3
+"""[rad] from a limit at which a joint counts as stopped."""
+ARM = ("r_shoulder_pitch", "r_shoulder_roll", "r_shoulder_yaw", "r_elbow", "r_wrist_prosup", "r_wrist_pitch")
+"""Joints of Fig. 9."""
 QUARTILES = (5.0, 25.0, 50.0, 75.0, 95.0)
 
 
@@ -67,13 +74,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if measured := experiments(options.data, count):
             print_boxes(measured)
             written.append(plots.save(boxes(measured), options.output / "fig7.svg"))
-        for name, draw, needed in (("fig8", convergence, FIG_8), ("fig3", between_limits, FIG_3)):
+        drawings = ("fig8", convergence, FIG_8), ("fig3", between_limits, FIG_3), ("fig9", joint_angles, FIG_3)
+        for name, draw, needed in drawings:
             if not needed & absent.keys():
                 written.append(plots.save(draw(options.data), options.output / f"{name}.svg"))
     for path in written:
         print(f"written: {path}")
     for what, how in absent.items():
-        print(f"missing: {what}: {how}", file=sys.stderr)
+        print(f"missing, and with it its rows and figures: {what}: {how}")
     return 1 if absent else 0
 
 
@@ -127,7 +135,7 @@ def follow_motion(body: Body, given: Targets, true: np.ndarray, method: str, cou
 
 
 def print_boxes(measured: dict[tuple[str, str, str], Frames]) -> None:
-    """Quartiles of everything, with the paper's bound on the time."""
+    """Quartiles of everything, with the paper's bound on the time; all methods are the paper's programs."""
     print(f"{'':34s}{'MNTE':>24s}{'rate error [rad/s]':>26s}{'time [ms]':>30s}")
     for (body, name, method), frames in measured.items():
         cells = []
@@ -135,6 +143,9 @@ def print_boxes(measured: dict[tuple[str, str, str], Frames]) -> None:
             low, middle, high = np.percentile(values, [25, 50, 75])
             cells.append(f"{middle:.2g} ({low:.2g} to {high:.2g})")
         slow = " > paper's 3" if method == DYNAMICAL and to_ordinary(frames.time.mean()) > PAPER_TIME else ""
+        if method == PAIRWISE:
+            ratio = np.median(frames.time) / np.median(measured[body, name, WHOLE_BODY].time)
+            slow = f"  {ratio:.1f} of whole-body's{'' if ratio <= PEER else ', no peer: less in the paper'}"
         print(f"{body:10s} {name:7s} {method:12s}  {cells[0]:>24s}{cells[1]:>26s}{cells[2]:>26s}{slow}")
 
 
@@ -207,32 +218,79 @@ def convergence(data: Path) -> Drawing:
     return drawing
 
 
-def between_limits(data: Path) -> Drawing:
-    """Fig. 3: iCub's right elbow in the run, its angle and speed between the bounds of (12)."""
+def follow_limits(data: Path, gain: float) -> tuple[Body, np.ndarray, np.ndarray]:
+    """iCub in the run with a gain k of (12): times (N,) [s] and joint angles and speeds (2, N, nv - 6)."""
     body, seen = icub(), motion(data, "run")
     assert body is not None
     assert seen is not None
     given = targets(body, seen)
-    tracker = Tracker(body.rig, given.tasks, TrackingOptions(iterations=0, coupled_limits=tendons()))
-    joint = next(k for k, one in enumerate(body.rig.joints) if one.name == "r_elbow")
-    low, high = float(body.rig.limits.lower[joint - 1]), float(body.rig.limits.upper[joint - 1])
-    speed = float(body.rig.limits.speed[joint - 1])
-    steps = [tracker.step(given.sample(k), 1.0 / RATE) for k in range(len(given))]
-    points = np.array([[step.q[6 + joint], step.v[5 + joint]] for step in steps[TRANSIENT:]])
-    bound = speed if np.isfinite(speed) else TrackingOptions().default_joint_speed
-    fastest = 1.1 * max(float(np.abs(points[:, 1]).max()), 1.0)
-    angles = np.linspace(low, high, 200)
-    reach = bound / RATE
-    drawing = Drawing(560, 360, "iCub's right elbow: angle and speed between their limits (simulated)")
-    x, y = Axis(low - 0.1, high + 0.1, 60, 530), Axis(-fastest, fastest, 320, 30)
-    for slope in (np.tanh((high - angles) / reach) * bound, -np.tanh((angles - low) / reach) * bound):
-        curve = np.column_stack([angles, np.clip(slope, -fastest, fastest)])
-        plots.path(drawing, x, y, curve, "still")
-    plots.path(drawing, x, y, points, "ours")
-    drawing.text(295, 348, "angle [rad]; speed [rad/s]", "label", "middle")
-    outside = max(float((points[:, 0] - high).max()), float((low - points[:, 0]).max()), 0.0)
-    print(f"\niCub's right elbow in the run: at most {outside:.1e} rad outside {low:.2f} to {high:.2f} rad")
+    options = TrackingOptions(iterations=0, coupled_limits=tendons(), limit_gain=gain)
+    tracker = Tracker(body.rig, given.tasks, options)
+    steps = [tracker.step(given.sample(k), 1.0 / RATE) for k in range(len(given))][TRANSIENT:]
+    return (
+        body,
+        np.arange(len(steps)) / RATE,
+        np.array([[step.q[7:] for step in steps], [step.v[6:] for step in steps]]),
+    )
+
+
+def between_limits(data: Path) -> Drawing:
+    """Fig. 3: iCub's right elbow in the run, its angle and speed between the bounds of (12), by gain."""
+    drawing = Drawing(
+        560 * len(LIMIT_GAINS), 380, "Fig. 3: iCub's right elbow, angle and speed between limits (simulated)"
+    )
+    print("\niCub's right elbow in the run, by the gain k of (12); the paper does not print its own")
+    for number, gain in enumerate(LIMIT_GAINS):
+        body, _, found = follow_limits(data, gain)
+        joint = _joint(body, "r_elbow")
+        low, high = float(body.rig.limits.lower[joint]), float(body.rig.limits.upper[joint])
+        speed = float(body.rig.limits.speed[joint])
+        points = found[:, :, joint].T
+        bound = speed if np.isfinite(speed) else TrackingOptions().default_joint_speed
+        slope = min(gain, RATE / bound)
+        fastest = 1.1 * max(float(np.abs(points[:, 1]).max()), 1.0)
+        angles = np.linspace(low, high, 200)
+        left = 560.0 * number
+        x, y = Axis(low - 0.1, high + 0.1, left + 60, left + 530), Axis(-fastest, fastest, 320, 50)
+        drawing.frame(x, y, x.ticks(), y.ticks())
+        for curve in (np.tanh(slope * (high - angles)) * bound, -np.tanh(slope * (angles - low)) * bound):
+            plots.path(drawing, x, y, np.column_stack([angles, np.clip(curve, -fastest, fastest)]), "still")
+        plots.path(drawing, x, y, points, "ours")
+        words = f"k = {gain:g} /rad" if np.isfinite(gain) else f"k = {slope:.3g} /rad, the steepest"
+        drawing.text(left + 60, 30, words, "title")
+        drawing.text(left + 295, 368, "angle [rad]; speed [rad/s]", "label", "middle")
+        outside = max(float((points[:, 0] - high).max()), float((low - points[:, 0]).max()), 0.0)
+        print(
+            f"  {words}: at most {outside:.1e} rad outside {low:.2f} to {high:.2f} rad; stops of all joints "
+            f"{_hardest_stop(body, found):.3g} rad/s2 at most"
+        )
     return drawing
+
+
+def _hardest_stop(body: Body, found: np.ndarray) -> float:
+    """[rad/s^2] largest acceleration of angles and speeds (2, N, nv - 6) at a limit, away from it."""
+    rates, ends = np.diff(found[1], axis=0) * RATE, found[0, 1:]
+    limits = body.rig.limits
+    stops = ((limits.upper - ends < AT_LIMIT) & (rates < 0.0)) | ((ends - limits.lower < AT_LIMIT) & (rates > 0.0))
+    return float(np.abs(rates[stops]).max(initial=0.0))
+
+
+def joint_angles(data: Path) -> Drawing:
+    """Fig. 9: iCub's arm in the run and its limits; the paper also draws what a real robot did, which we have not."""
+    body, times, found = follow_limits(data, np.inf)
+    panels = []
+    for name in ARM:
+        joint = _joint(body, name)
+        bounds = (np.full(len(times), float(limit[joint])) for limit in (body.rig.limits.lower, body.rig.limits.upper))
+        panels.append(
+            (f"{name} [rad]", dict(zip(("desired", "lower limit", "upper limit"), (found[0, :, joint], *bounds))))
+        )
+    return plots.curves_over_time(times, panels, "Fig. 9: iCub's right arm in the run (simulated)")
+
+
+def _joint(body: Body, name: str) -> int:
+    """Index of a hinge among the joint coordinates."""
+    return next(k for k, one in enumerate(body.rig.joints) if one.name == name) - 1
 
 
 if __name__ == "__main__":

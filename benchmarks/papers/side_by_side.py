@@ -20,11 +20,12 @@ from typing import TextIO
 
 from solver.formats.atomic import write_atomically
 
-from ..figures.figure import row
 from ..identification import DATA
 from ..reference import reference_line
 
 OUTPUT = Path("out/papers")
+PERSON, SEX = "subject_a", "female"
+"""Whose recordings Table III of jovic2016 uses, and that person's sex."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,63 +53,60 @@ def _quick(options: argparse.Namespace) -> tuple[str, ...]:
     return ("--quick",) if options.quick else ()
 
 
-def _jovic(options: argparse.Namespace, _: Path) -> None:
-    _call("jovic2016", *_quick(options), "--only", "hrp2", "belt")
+def _jovic(options: argparse.Namespace, folder: Path) -> None:
+    person = options.data / PERSON
+    parts = ("hrp2", "human", "belt") if person.is_dir() else ("hrp2", "belt")
+    if not person.is_dir():
+        print(
+            f"missing: Table III and Figs. 8 to 10: there is no {person}: name the folder of the recordings with --data"
+        )
+    _call("jovic2016", *_quick(options), "--only", *parts, "--data", str(person), "--sex", SEX, "--output", str(folder))
 
 
 def _bonnet(options: argparse.Namespace, folder: Path) -> None:
-    parts = ("--only", "planar", "criterion") if options.quick else ()
-    _call("bonnet2016", *_quick(options), *parts, "--output", str(folder), "--dances", str(folder / "dances"))
+    _call("bonnet2016", *_quick(options), "--output", str(folder), "--dances", str(folder / "dances"))
 
 
-def _rapetti(options: argparse.Namespace, folder: Path) -> None:
-    _call("rapetti2020", *_quick(options), "--data", str(options.data), "--output", str(folder))
-
-
-def _bailly(options: argparse.Namespace, folder: Path) -> None:
-    _call("bailly2019", *_quick(options), "--output", str(folder))
+def _with_data(module: str) -> Callable[[argparse.Namespace, Path], object]:
+    return lambda options, folder: _call(module, *_quick(options), "--data", str(options.data), "--output", str(folder))
 
 
 def _ayusawa(options: argparse.Namespace, _: Path) -> None:
-    from . import ayusawa, jumper
-
-    print(ayusawa.table_1())
-    for figure in ayusawa.rows(options.quick):
-        print(row(figure), flush=True)
-    for figure in () if options.quick else jumper.rows():
-        print(row(figure), flush=True)
+    _call("ayusawa", *_quick(options))
 
 
 PAPERS: Mapping[str, Paper] = {
     "ayusawa": Paper(
         _ayusawa,
-        "rows `plain` and Table I: the paper's program; `noise` and `scaled`: ours",
-        "simulated throws of the chain whose parameters Table I prints; markers with 1 mm of white noise",
-        "Fig. 5 in newtons (6.38, 5.90, 7.08 N) and its singular values (1191, 76, 18), which belong to a real jumper",
+        "Table I, rows `plain`, Fig. 5's row of that name: the paper's program; `noise`, `scaled`, `ours`: ours",
+        "simulated throws of the chain whose parameters Table I prints, and a simulated jumper; markers with 1 mm of "
+        "white noise, no moving skin, no error in the motion on which Fig. 5 is judged",
+        "Fig. 5 as a drawing",
     ),
     "bailly2019": Paper(
-        _bailly,
+        _with_data("bailly2019"),
         "complementary at the paper's stop, ekf: the paper's programs; all others: ours",
         "inertials 30 and 50 % wrong instead of 100 %, kinematic noise filtered before use",
-        "Figs. 6 and 9; the real walk of HRP-2, which is not public",
+        "the real walk of HRP-2, which is not public: Fig. 9 has a person's",
     ),
     "bonnet2016": Paper(
         _bonnet,
-        "criterion, dance and least squares: the paper's program; margins and checks: ours",
-        "simulated; with --quick one posture on each foot configuration, planar example and criterion only",
-        "Figs. 8, 9, 12 and 13 as drawings",
+        "planar example, criterion, dance, least squares (7), Id (8): the paper's program; Id ours, checks: ours",
+        "simulated in rigid contact, without the robot's stuck ankles; with --quick one posture on each foot "
+        "configuration",
+        "nothing of the tables and of Figs. 4 to 6, 8, 9, 12 and 13",
     ),
     "jovic2016": Paper(
         _jovic,
-        "column `eps 0.01` of Table II and Table IV at a known place: the paper's program; all others: ours",
-        "HRP-2 is a stand-in in simulation; people have no moving skin",
-        "Table III (`benchmarks.papers.jovic2016 --data DIR` prints it for a folder of recordings); Figs. 5 to 13",
+        "`paper's program`, `known place`: the paper's program; `ours`, `blind`: ours",
+        "HRP-2 is a stand-in in simulation, nothing bends; people of Table IV have no moving skin",
+        "nothing of Tables I to IV and Figs. 5 to 13",
     ),
     "rapetti2020": Paper(
-        _rapetti,
+        _with_data("rapetti2020"),
         "dynamical, whole-body and pair-wise: the paper's programs, with our corrections of (9) and (12)",
         "two people's recorded markers with added noise instead of a suit; standing instead of the T-pose",
-        "Fig. 9",
+        "what a real iCub did, in Figs. 3 and 9",
     ),
 }
 

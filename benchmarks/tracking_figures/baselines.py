@@ -7,15 +7,14 @@ each chain is fitted by itself, within its joints' limits, so no chain can make 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from solver.coordinates import joint_slices
 from solver.errors import InvalidValue
-from solver.qp.principal_pivoting import Box, solve_box
 from solver.rig import ROOT_NV, Rig
-from solver.so3 import exp, to_quaternion, vee
+from solver.so3 import skew, to_quaternion, vee
 from solver.tracking import Tracker, TrackingOptions
 from solver.tracking.joint_chains import find_chains
 from solver.tracking.tasks import TargetSample, Tasks
@@ -26,6 +25,8 @@ STEP_PRICE = 1e-6
 """Price of a step over that of a radian of error: joints of a chain that do the same share the work."""
 MAX_STEP = 0.6
 """[rad] Largest change of a joint in one step."""
+LEAST_CURVATURE = 0.2
+"""Of the cost of a remaining rotation about its axis, where it is negative beyond a right angle."""
 UNLIMITED_SPEED = 1e4
 """[rad/s] A speed limit that never binds: successive poses of a baseline need not be near each other."""
 
@@ -81,27 +82,12 @@ class PairwiseTracker(Tracker):
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A chain of joints between two orientations.
-
-    Attributes:
-        upper, lower: indices of the two among the tasks' orientations.
-        joints: (J,) links that its hinges move, from the upper one on.
-        q_indices: (J,) of their angles in q.
-        low, high: (J,) [rad] their ranges.
-    """
-
-    upper: int
-    lower: int
-    joints: np.ndarray
-    q_indices: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
 class Pairs:
-    """The chains of a rig, and the pose that all of them together give for a sample."""
+    """The chains of a rig, and the pose that all of them together give for a sample.
+
+    The chains are independent problems and are solved side by side, as the paper solves them in parallel: by
+    Newton steps in which a joint at its limit that would leave it is fixed.
+    """
 
     def __init__(self, rig: Rig, tasks: Tasks, options: TrackingOptions) -> None:
         """Split the rig into chains.
@@ -116,50 +102,83 @@ class Pairs:
             raise InvalidValue("pair-wise tracking takes points of the root alone; use 'dynamical' or 'whole_body'")
         self.rig, self.options, self._points = rig, options, tasks.positions
         self._root = int(np.flatnonzero(orientations.links == 0)[0])
-        q_slices = [q for _, q, _ in joint_slices(rig)]
-        v_slices = [v for _, _, v in joint_slices(rig)]
-        self.pairs: list[Pair] = []
-        for chain in find_chains(rig, orientations.links):
-            for link in chain.links:
-                if not rig.joints[link].hinge or rig.joints[link].nq != 1:
-                    raise InvalidValue(f"pair-wise tracking takes hinges; {rig.joints[link].name!r} is none")
-            columns = np.array([v_slices[k].start - ROOT_NV for k in chain.links])
-            indices = np.array([q_slices[k].start for k in chain.links])
-            low, high = rig.limits.lower[columns], rig.limits.upper[columns]
-            self.pairs.append(Pair(chain.upper, chain.lower, np.array(chain.links), indices, low, high))
+        slices = joint_slices(rig)
+        chains = find_chains(rig, orientations.links)
+        self._upper, self._lower = (np.array([getattr(c, end) for c in chains], int) for end in ("upper", "lower"))
+        shape = (len(chains), max((len(chain.links) for chain in chains), default=0))
+        self._used, self._indices = np.zeros(shape, bool), np.zeros(shape, int)
+        """(C, K) Which joints of a chain there are, and their index in q."""
+        self._low, self._high = np.zeros((2, *shape))
+        self._rest, self._axes = np.tile(np.eye(3), (*shape, 1, 1)), np.zeros((*shape, 3))
+        for row, chain in enumerate(chains):
+            for column, link in enumerate(chain.links):
+                joint, into, free = slices[link]
+                if not joint.hinge or joint.nq != 1:
+                    raise InvalidValue(f"pair-wise tracking takes hinges; {joint.name!r} is none")
+                place = row, column
+                self._used[place], self._indices[place] = True, into.start
+                self._low[place] = rig.limits.lower[free.start - ROOT_NV]
+                self._high[place] = rig.limits.upper[free.start - ROOT_NV]
+                self._rest[place], self._axes[place] = joint.rotation, joint.axes[0]
+        spins = skew(self._axes.reshape(-1, 3)).reshape(*shape, 3, 3)
+        self._sines, self._cosines = self._rest @ spins, self._rest @ spins @ spins
+        self._price = STEP_PRICE * np.eye(shape[1])
 
     def fit_pose(self, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, bool]:
         """Configuration (nq,) for a sample, from a configuration (nq,), and whether every chain converged."""
         assert sample.rotations is not None
-        result, converged = np.array(q), True
+        result = np.array(q)
         rotations = sample.rotations
         if np.isfinite(rotations[self._root]).all():
             result[3:7] = to_quaternion(rotations[self._root])
             if self._points is not None and sample.positions is not None and np.isfinite(sample.positions[0]).all():
                 result[:3] = sample.positions[0] - rotations[self._root] @ self._points.offsets[0]
-        for pair in self.pairs:
-            desired = rotations[pair.upper].T @ rotations[pair.lower]
-            if np.isfinite(desired).all():
-                result[pair.q_indices], settled = self._fit_pair(pair, result[pair.q_indices], desired)
-                converged &= settled
+        desired = rotations[self._upper].swapaxes(1, 2) @ rotations[self._lower]
+        seen = np.flatnonzero(np.isfinite(desired).all(axis=(1, 2)))
+        angles, converged = self._fit_chains(seen, np.where(self._used, result[self._indices], 0.0), desired)
+        chosen = self._used[seen]
+        result[self._indices[seen][chosen]] = angles[seen][chosen]
         return result, converged
 
-    def _fit_pair(self, pair: Pair, angles: np.ndarray, desired: np.ndarray) -> tuple[np.ndarray, bool]:
-        """Angles (J,) whose chain rotates by ``desired`` (3, 3), and whether the steps converged."""
-        joints = [self.rig.joints[k] for k in pair.joints]
-        no_rows = np.zeros((0, len(angles)))
+    def _fit_chains(self, open_ones: np.ndarray, angles: np.ndarray, desired: np.ndarray) -> tuple[np.ndarray, bool]:
+        """Angles (C, K) with which the chains ``open_ones`` (n,) rotate by ``desired`` (C, 3, 3), and whether all
+        converged.
+        """
         for _ in range(self.options.iterations):
-            rotation, axes = np.eye(3), np.empty((3, len(angles)))
-            for k, (joint, angle) in enumerate(zip(joints, angles)):
-                rotation = rotation @ joint.rotation
-                axes[:, k] = rotation @ joint.axes[0]
-                rotation = rotation @ exp(angle * joint.axes[0])
-            error = vee(desired @ rotation.T)
-            matrix = axes.T @ axes + STEP_PRICE * np.eye(len(angles))
-            low, high = np.maximum(pair.low - angles, -MAX_STEP), np.minimum(pair.high - angles, MAX_STEP)
-            box = Box(np.minimum(low, high), np.maximum(low, high), no_rows, np.zeros(0))
-            step = solve_box(matrix, axes.T @ error, box).x
-            angles = angles + step
-            if np.abs(step).max() < self.options.tolerance:
+            here, low, high = angles[open_ones], self._low[open_ones], self._high[open_ones]
+            rotation, axes = self._forward(open_ones, here)
+            missing = desired[open_ones] @ rotation.swapaxes(1, 2)
+            error = vee(missing)
+            curvature = _curvature(missing, error)
+            matrix = axes @ curvature @ axes.swapaxes(1, 2) + self._price
+            gradient = (axes @ error[:, :, None])[:, :, 0]
+            fixed = ((here <= low) & (gradient <= 0.0)) | ((here >= high) & (gradient >= 0.0))
+            step = np.linalg.solve(
+                np.where(fixed[:, :, None] | fixed[:, None, :], self._price, matrix),
+                np.where(fixed, 0.0, gradient)[:, :, None],
+            )[:, :, 0]
+            after = np.clip(here + np.clip(step, -MAX_STEP, MAX_STEP), low, high)
+            angles[open_ones] = after
+            open_ones = open_ones[np.abs(after - here).max(axis=1) >= self.options.tolerance]
+            if not len(open_ones):
                 return angles, True
         return angles, False
+
+    def _forward(self, chosen: np.ndarray, angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rotations (n, 3, 3) of chains from end to end and the axes (n, K, 3) of their joints at angles (n, K)."""
+        sine, cosine = np.sin(angles)[:, :, None, None], np.cos(angles)[:, :, None, None]
+        rotations = self._rest[chosen] + sine * self._sines[chosen] + (1.0 - cosine) * self._cosines[chosen]
+        for k in range(1, angles.shape[1]):
+            rotations[:, k] = rotations[:, k - 1] @ rotations[:, k]
+        return rotations[:, -1], (rotations @ self._axes[chosen, :, :, None])[:, :, :, 0]
+
+
+def _curvature(missing: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Second derivative (n, 3, 3) of (3 - trace) / 2 of remaining rotations (n, 3, 3), kept positive.
+
+    About the axis of the rotation it is the cosine of its angle, across it half of one plus that.
+    """
+    cosine = 0.5 * (np.trace(missing, axis1=1, axis2=2) - 1.0)[:, None, None]
+    axis = error / np.maximum(np.sqrt((error**2).sum(axis=1, keepdims=True)), np.finfo(float).tiny)
+    along = axis[:, :, None] * axis[:, None, :]
+    return np.asarray(np.maximum(cosine, LEAST_CURVATURE) * along + 0.5 * (1.0 + cosine) * (np.eye(3) - along))

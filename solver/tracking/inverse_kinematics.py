@@ -55,7 +55,7 @@ class InverseKinematics:
         self.rig = rig
         self.kinematics = Kinematics(rig)
         self.posture = Posture(rig, options.free_twist)
-        self.limits = JointLimits(rig, options.default_joint_speed, options.coupled_limits)
+        self.limits = JointLimits(rig, options.default_joint_speed, options.coupled_limits, options.limit_gain)
         self.options = options
         self.tasks = tasks
         self.points = tasks.positions

@@ -26,20 +26,23 @@ TOUCH_TOLERANCE = 1e-6
 class JointLimits:
     """Joint limits as bounds on a step, by rapetti2020 (12)-(13).
 
-    The slope k of (12) is 1 / (speed limit x step), the steepest with which a step never violates the limit. A
+    The gain k of (12) is at most 1 / (speed limit x step), the steepest with which a step never violates the limit. A
     configuration beyond a limit returns as fast as it would be stopped on the other side, so that there is always a
     step within the bounds of a range.
     """
 
-    def __init__(self, rig: Rig, limit_speed: float, coupled_limits: CoupledLimits | None = None) -> None:
+    def __init__(
+        self, rig: Rig, limit_speed: float, coupled_limits: CoupledLimits | None = None, gain: float = np.inf
+    ) -> None:
         """Takes a rig's limits.
 
         Args:
             rig: whose limits.
             limit_speed: [rad/s] of joints for which the rig has none.
             coupled_limits: limits shared by several joints.
+            gain: k of (12) [1/rad, 1/m], of coupled limits in the unit of their bounds; infinite: the steepest one.
         """
-        self._rig, self._neutral = rig, rig.neutral
+        self._rig, self._neutral, self._gain = rig, rig.neutral, gain
         self.lower, self.upper = rig.limits.lower, rig.limits.upper
         self._speed = np.where(np.isfinite(rig.limits.speed), rig.limits.speed, limit_speed)
         moving = list(zip(rig.joints, rig.v_slices))[1:]
@@ -77,7 +80,7 @@ class JointLimits:
         joints = bounds[:, ROOT_NV:]
         np.subtract(here, self.lower, out=joints[0])
         np.subtract(self.upper, here, out=joints[1])
-        joints /= reach
+        joints *= np.minimum(self._gain, 1.0 / reach)
         np.tanh(joints, out=joints)
         joints *= reach
         displacement = None
@@ -89,7 +92,7 @@ class JointLimits:
         most = self._coupled_bounds
         if len(most):
             reach = self._coupled_reach * step
-            most = np.tanh((most - self._coupled_rows @ here) / reach) * reach
+            most = np.tanh((most - self._coupled_rows @ here) * np.minimum(self._gain, 1.0 / reach)) * reach
             most -= 0.0 if displacement is None else self._coupled_rows @ displacement
         turning = right_jacobian(there[self._spherical]) if len(self._spherical) else None
         return Box(-low, high, self._padded, most), turning
@@ -103,13 +106,15 @@ class JointLimits:
                 return False
             size[self._spherical] = MAX_ROTATION_STRETCH * np.sqrt((size[self._spherical] ** 2).sum(axis=1))[:, None]
         reach = self._speed * step
-        margin = size * reach / np.maximum(reach - size, TINY)
+        margin = size / np.maximum(reach - size, TINY) / np.minimum(self._gain, 1.0 / reach)
         inside = (size < reach) & (here - margin >= self.lower) & (here + margin <= self.upper)
         if not inside.all():
             return False
-        return not len(self._coupled_bounds) or bool(
-            (self._coupled_rows @ here + np.abs(self._coupled_rows) @ margin <= self._coupled_bounds).all()
-        )
+        if not len(self._coupled_bounds):
+            return True
+        size, reach = np.abs(self._coupled_rows) @ size, self._coupled_reach * step
+        margin = size / np.maximum(reach - size, TINY) / np.minimum(self._gain, 1.0 / reach)
+        return bool((self._coupled_rows @ here + margin <= self._coupled_bounds).all())
 
     def to_coordinates(self, turning: np.ndarray, change: np.ndarray) -> np.ndarray:
         """Changes of the coordinates (nv,) for angular steps (nv,): the inverse of `to_angular_steps`."""

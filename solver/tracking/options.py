@@ -82,6 +82,8 @@ class TrackingOptions:
         limits: keep joint limits by rapetti2020 (12)-(13).
         coupled_limits: limits shared by several joints, (11); used if ``limits`` is True.
         default_joint_speed: [rad/s] speed limit of joints for which the rig has none.
+        limit_gain: k of (12) [1/rad]: the smaller, the earlier and softer a joint slows down before its limit. It acts
+            up to 1 / (speed limit x step), the steepest with which no limit is violated; infinite: always that one.
         integrator: ``"manifold"`` (Pinocchio's, exact) or ``"baumgarte"`` (rapetti2020 (14)-(15), root rotation only).
         baumgarte_gain: rho dt of (14), dimensionless.
         huber_distance: [m] error above which a marker's cost grows linearly; 0 for none.
@@ -109,6 +111,7 @@ class TrackingOptions:
     limits: bool = True
     coupled_limits: CoupledLimits | None = None
     default_joint_speed: float = 40.0
+    limit_gain: float = math.inf
     integrator: str = "manifold"
     baumgarte_gain: float = 1.0
     huber_distance: float = 0.0
@@ -126,6 +129,8 @@ class TrackingOptions:
             raise InvalidValue("rate and time_constant both set the gain; give only one of them")
         if any(value is not None and not value > 0.0 for value in (self.rate, self.time_constant)):
             raise InvalidValue("rate and time_constant must be positive")
+        if not self.limit_gain > 0.0:
+            raise InvalidValue(f"limit_gain must be positive, not {self.limit_gain:g}")
         if self.time_budget is not None and not self.time_budget > 0.0:
             raise InvalidValue(f"a time budget must be positive, not {self.time_budget:g} s")
         if self.integrator not in INTEGRATORS:

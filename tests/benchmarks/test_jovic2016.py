@@ -6,18 +6,21 @@ import numpy as np
 import pytest
 
 from benchmarks.papers.belt import BELT, belt
-from benchmarks.papers.exciting import Excitation, Phase, exciting, pressure_margin
-from benchmarks.papers.hrp2_experiment import ADDED_KG, CHANGES, change_robot
+from benchmarks.papers.exciting import Excitation, exciting, pressure_margin
+from benchmarks.papers.exciting import Phase as LoadPhase
+from benchmarks.papers.hrp2_experiment import ADDED_KG, CHANGES, change_robot, foot_shares, mass_error
 from benchmarks.papers.jovic2016_tables import TABLE_2, TABLE_4
 from benchmarks.papers.volunteer import CROUCH, FEET, LEGS, STYLE, Noise, record, volunteer
+from solver.contacts.schedule import Anchor, Phase, Schedule
 from solver.demo.motions import standing_posture
 from solver.dynamics import link_motions
+from solver.inertials import InertialParameters
 from solver.motion import Motion
 
 
 @pytest.fixture(scope="module")
 def motion() -> Motion:
-    plan = Excitation(STYLE, FEET, LEGS, (Phase(1.5), Phase(3.0, "left_foot"), Phase(1.5)))
+    plan = Excitation(STYLE, FEET, LEGS, (LoadPhase(1.5), LoadPhase(3.0, "left_foot"), LoadPhase(1.5)))
     person = volunteer(1)
     return exciting(person.rig, standing_posture(person.rig, CROUCH), plan, 50.0, 1)
 
@@ -91,3 +94,22 @@ def test_tables_name_every_segment() -> None:
     assert len(TABLE_2) == len(change_robot(0).rig.links) == 31
     assert set(TABLE_4) == set(volunteer(1).rig.links)
     assert sum(row[0] for row in TABLE_4.values()) == pytest.approx(70.0, abs=1.5)
+
+
+def test_the_planted_feet_share_the_load() -> None:
+    """Both feet carry half each, a single one carries all, and nothing is left over."""
+    rig = change_robot(0).rig
+    soles = {patch.link: Anchor(patch.name, np.eye(3), np.zeros(3)) for patch in rig.contacts if patch.link in FEET}
+    right, left = (soles[foot] for foot in FEET)
+    schedule = Schedule((Phase(0.0, 1.0, (right, left)), Phase(1.0, 2.0, (left,))))
+    shares = foot_shares(rig, schedule, np.array([0.5, 1.5]))
+    assert shares.tolist() == [[0.5, 0.5], [0.0, 1.0]]
+
+
+def test_the_mass_error_counts_every_link_once() -> None:
+    """A kilogram moved from one link to another is two kilograms of error."""
+    truth = change_robot(0).truth
+    values = np.array(truth.values)
+    values[:2, 0] += 1.0, -1.0
+    found = InertialParameters(truth.links, values)
+    assert mass_error(found, truth) == pytest.approx(2.0 / truth.total_mass)

@@ -6,9 +6,10 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from benchmarks.papers import side_by_side
+from benchmarks.papers import plots, side_by_side
 from benchmarks.papers.side_by_side import PAPERS, main
 
 
@@ -35,3 +36,13 @@ def test_the_page_has_what_was_printed_and_drawn(tmp_path: Path, monkeypatch: py
     assert "error &lt; 2 mm" in page
     assert paper.easier in page
     assert 'src="bailly2019/fig5.svg"' in page
+
+
+def test_every_bar_and_curve_is_drawn() -> None:
+    """Each set has a bar for each name and a curve in each panel, and the legend names it once."""
+    drawn = plots.bars(("hand", "foot"), [("mass", {"a": np.ones(2), "b": -np.ones(2)})], "masses").markup()
+    assert drawn.count("<rect") == 4
+    panels = [(axis, {"a": np.arange(3.0), "b": np.ones(3)}) for axis in "XYZ"]
+    drawn = plots.curves_over_time(np.arange(3.0), panels, "curves").markup()
+    assert drawn.count("<path") == 6
+    assert [drawn.count(f">{name}<") for name in "ab"] == [1, 1]

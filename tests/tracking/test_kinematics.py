@@ -125,3 +125,21 @@ def test_limits_do_not_jump_beyond_half_a_turn(rig: Rig) -> None:
     back = -box.low[joint.idx_v + 2] if farther < 0.0 else box.high[joint.idx_v + 2]
     beyond = np.pi + 0.05 - abs(farther)
     assert -1.01 * beyond < back <= 0.0
+
+
+@pytest.mark.parametrize("gain", [np.inf, 2.0])
+def test_a_joint_slows_down_as_its_limit_comes_near(rig: Rig, gain: float) -> None:
+    """(12): 0.1 rad before its limit a joint may turn by v dt tanh(0.1 k); shorter steps are clear, longer ones not."""
+    limits, step = JointLimits(rig, 40.0, gain=gain), 0.01
+    column = entry(rig, "right_shank").idx_v
+    speed = rig.limits.speed[column - 6]
+    turn = np.zeros(rig.nv)
+    turn[column] = rig.limits.upper[column - 6] - 0.1
+    q = integrate(rig, rig.neutral, turn)
+    box, _ = limits.step_bounds(q, step, q)
+    allowed = speed * step * np.tanh(0.1 * min(gain, 1.0 / (speed * step)))
+    assert box.high[column] == pytest.approx(allowed, rel=1e-6)
+    change = np.zeros(rig.nv)
+    for share, is_clear in ((0.6, True), (1.2, False)):
+        change[column] = share * allowed
+        assert limits.is_clear(q, change, step) == is_clear
