@@ -3,7 +3,7 @@
 Each iteration linearises the kinematics in flat coordinates, in which joint limits are bounds on single coordinates,
 and solves the quadratic program
 
-    minimise    sum_t w |J_t d - e_t|^2 + c d' M d / m + s |y + d - y_0|^2
+    minimise    sum_t w |J_t d - e_t|^2 + c d' M d / m + s |y + d - y_0|^2 + b w u h |d_r|^2
     subject to  J_k d = e_k              planted soles and pins
                 l <= y + d <= u          joint limits, knees short of straight
                 N J_c d >= r - n(c)      centre of mass at distances r inside the edges of the support polygon
@@ -11,7 +11,10 @@ and solves the quadratic program
 
 for the change d of the flat coordinates y, with mass matrix M, total mass m and the posture y_0 before the drag:
 inverse kinematics of the whole body with contacts as equalities. A target counts for at most `STEP` per iteration, so
-that far ones are approached on a path that keeps the constraints.
+that far ones are approached on a path that keeps the constraints. Where a point is held back, the last term stands for
+the curvature of its path, which the linearisation lacks: it damps the change d_r of joints and root's orientation by
+the leg's length h and by the part u of the pull that the change before did not follow, which vanishes as targets are
+reached.
 
 The distances r leave room for the motion to and from the posture. A body that leans as a whole, as a rod of height
 2 h, accelerates its centre of mass c by a while its zero-moment point is c - l a / g, with the length l = 4/3 h of the
@@ -55,6 +58,9 @@ TARGET_WEIGHT, ORIENTATION_WEIGHT = 10.0, 0.5
 INERTIA_WEIGHT, POSTURE_WEIGHT = 1e-3, 2e-4
 """[1/m^2], [1/rad^2] of the change measured by the mass matrix, and of the departure from the posture before.
 Chosen on a person, HOAP-3 and HRP-2: a target within reach is missed by less than 0.1 mm."""
+CURVATURE = 0.2
+"""[1] Factor b of the damping by curvature. From .1 to .3 an event of a person, HRP-2 and HOAP-3 costs about the same;
+without damping the 99th percentile is twice as high, at 1 drags creep."""
 PLANTED_TOLERANCE = 5e-5
 """[m] Largest displacement of a corner of a planted sole or of a pinned."""
 BALANCE_TOLERANCE = 2e-4
@@ -141,6 +147,9 @@ class Drag:
         self._metric = INERTIA_WEIGHT * kinematics.mass_matrix() / rig.prior.total_mass + 1e-7 * np.eye(rig.nv)
         moves = np.arange(ROOT_NV, rig.nv)
         self._metric[moves, moves] += POSTURE_WEIGHT
+        self._unfollowed = 0.0
+        """[m] Part of a target's pull that the last change did not follow."""
+        self._last_targets: list[tuple[int, bytes]] = []
         self._lifted: set[str] = set()
         self._release(())
 
@@ -180,6 +189,7 @@ class Drag:
     def move(self, targets: Sequence[Target], *, balance: bool = True) -> DragResult:
         """Move towards the targets by at most `ITERATIONS` steps; call again with the same targets until converged.
 
+        While targets move, an iteration that brings the body hardly nearer ends the call; the rest follows at rest.
         A planted sole that is a target's link is lifted as soon as the weight is on the others.
 
         Args:
@@ -193,18 +203,21 @@ class Drag:
         self._balanced = balance
         dragged = [index for index, _ in wanted]
         waiting = self._lift(dragged)
+        targets_before, self._last_targets = self._last_targets, [(k, each.position.tobytes()) for k, each in wanted]
+        is_moving = self._last_targets != targets_before
         start, before = self._y, self._distance(wanted)
         slip, distance = self._slip(), before
-        program, converged = None, not waiting and before <= CLOSE and self._is_kept(slip)
+        program, interrupted, converged = None, False, not waiting and before <= CLOSE and self._is_kept(slip)
         for _ in range(0 if converged else ITERATIONS):
             change, program = self._iterate(wanted)
             if change is None:
                 break
             self._place(self._y + change)
-            slip, distance = self._slip(), self._distance(wanted)
+            last, slip, distance = distance, self._slip(), self._distance(wanted)
             settled = (distance <= CLOSE and not waiting) or float(np.abs(change).max()) < SETTLED
             converged = slip <= PLANTED_TOLERANCE and settled
-            if converged:
+            interrupted = is_moving and not waiting and abs(last - distance) < CLOSE and self._is_kept(slip)
+            if converged or interrupted:
                 break
         for _ in range(RESTORING_ITERATIONS):
             if self._is_kept(slip):
@@ -215,7 +228,7 @@ class Drag:
             self._place(self._y + change)
             slip, distance = self._slip(), self._distance(wanted)
         is_kept = self._is_kept(slip)
-        if not is_kept or (distance > max(before - CLOSE, CLOSE) and not waiting):  # no progress
+        if not is_kept or (distance > max(before - CLOSE, CLOSE) and not waiting and not interrupted):  # no progress
             converged = True
             if not is_kept or distance > before:
                 self._place(start)
@@ -312,6 +325,10 @@ class Drag:
         gradient = np.zeros(len(y))
         if wanted:  # without targets, the smallest change that restores the constraints
             gradient[ROOT_NV:] = POSTURE_WEIGHT * (y - self._reference)[ROOT_NV:]
+            hessian = hessian.copy()
+            turns = np.arange(3, len(y))
+            hessian[turns, turns] += CURVATURE * TARGET_WEIGHT * self._unfollowed * self.rig.leg_length
+        pulls = []
         for index, target in wanted:
             rows = kinematics.point_jacobian(index, target.point)
             error = target.position - kinematics.place(index, target.point)
@@ -319,12 +336,13 @@ class Drag:
             if free.any():
                 error[free] = 0.0
                 rows[free] = 0.0
-            hessian = hessian + TARGET_WEIGHT * (rows.T @ rows)
-            gradient -= TARGET_WEIGHT * (_limited(error, STEP) @ rows)
+            pulls.append((rows, _limited(error, STEP)))
+            hessian += TARGET_WEIGHT * (rows.T @ rows)
+            gradient -= TARGET_WEIGHT * (pulls[-1][1] @ rows)
             if target.rotation is not None:
                 turning = kinematics.link_jacobian(index)[3:]
                 turn = _limited(log(target.rotation @ kinematics.rotations[index].T), TURN)
-                hessian = hessian + ORIENTATION_WEIGHT * (turning.T @ turning)
+                hessian += ORIENTATION_WEIGHT * (turning.T @ turning)
                 gradient -= ORIENTATION_WEIGHT * (turn @ turning)
         matrix, low = self._equalities()
         equalities = sum(map(len, low))
@@ -347,7 +365,10 @@ class Drag:
         if change is None:
             return None, program
         change = np.clip(change, *program.bounds)  # to the last digit
-        return change * min(1.0, LARGEST_CHANGE / max(float(np.abs(change).max()), 1e-12)), program
+        change *= min(1.0, LARGEST_CHANGE / max(float(np.abs(change).max()), 1e-12))
+        if pulls:
+            self._unfollowed = max(float(np.linalg.norm(pull - rows @ change)) for rows, pull in pulls)
+        return change, program
 
     def _equalities(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         kinematics = self._kinematics

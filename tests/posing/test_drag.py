@@ -224,9 +224,7 @@ def test_links_that_hold_the_body_from_the_start_are_named() -> None:
     rig = hoap3()
     crossed = sinusoidal_motion(rig, np.zeros(1), size=0.2).q[0]
     drag = Drag(rig, crossed, soles(rig))
-    below = origin(rig, crossed, rig.links[0]) - [0.0, 0.0, 0.01]
-    result = drag.move([Target(rig.links[0], np.zeros(3), below)])
-    assert result.converged
+    result = pull(drag, rig.links[0], origin(rig, crossed, rig.links[0]) - [0.0, 0.0, 0.01])
     assert len(result.obstacles) == 1
     assert result.obstacles[0].endswith("would touch")
 
@@ -297,3 +295,24 @@ def test_room_is_left_for_the_motion() -> None:
     polygon = support_polygon(rig, anchors_at(rig, q, soles(rig)), CheckOptions().shrink)
     depth = float(np.ptp(polygon.vertices[:, 0]))
     assert 0.1 * depth < found.margin < 0.4 * depth
+
+
+def test_targets_that_move_out_of_reach_cost_little(body: tuple[Rig, np.ndarray]) -> None:
+    """Pulled forward by its height, a body solves at most three programs an event on average; soles stay at each."""
+    rig, q = body
+    size = float(link_poses(rig, q)[1][:, 2].max())
+    drag = Drag(rig, q, soles(rig))
+    solve, programs = drag._solve, 0
+
+    def counted(*values: object) -> object:
+        nonlocal programs
+        programs += 1
+        return solve(*values)
+
+    drag._solve = counted
+    hand = "right_hand" if "right_hand" in rig.links else "right_forearm"
+    start = origin(rig, q, hand)
+    for step in range(1, 61):
+        found = drag.move([Target(hand, start + step / 60.0 * size * np.array([1.0, 0.1, 0.2]), np.zeros(3))])
+        assert slip(rig, q, found.q) < 1e-4
+    assert programs <= 180
