@@ -34,7 +34,8 @@ def noise_frequency(rig: Rig, times: np.ndarray, q: np.ndarray, floor: np.ndarra
     """Frequency [Hz] above which a motion is mostly noise: a low-pass there has the least mean square error.
 
     A band below the cut-off adds its noise N to the error, a band above adds its signal P - N. The frequency maximises
-    the sum of P / N - `ALIKE` up to it, so a single band with strong noise does not change it.
+    the sum of P / N - `ALIKE` up to it, so a single band with strong noise does not change it. P / N is the median over
+    coordinates: a joint that is often at its limit has little noise there and jumps when it leaves it.
 
     Args:
         rig: of the motion.
@@ -55,7 +56,7 @@ def noise_frequency(rig: Rig, times: np.ndarray, q: np.ndarray, floor: np.ndarra
     frequencies = np.fft.rfftfreq(size, 1.0 / rate)
     # spectrum of the differences between successive frames of white noise
     noise = 4.0 * np.sin(np.pi * frequencies[1:] / rate) ** 2
-    ratio = np.mean(power[1:] / np.diag(floor)[known], axis=1) / noise
+    ratio = np.median(power[1:] / np.diag(floor)[known], axis=1) / noise
     width = max(1, round(SMOOTHED / frequencies[1]))
     smooth = np.convolve(ratio, np.ones(width) / width, mode="valid")
     benefit = np.cumsum(smooth - ALIKE)

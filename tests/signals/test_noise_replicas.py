@@ -80,6 +80,19 @@ def test_single_noisy_bands_have_no_effect(seed: int) -> None:
     assert 0.3 < noise_frequency(rig, times, q, floor) < 4.0
 
 
+def test_a_joint_at_its_limit_has_no_effect() -> None:
+    """A slow motion ends below 4 Hz too if the tracker keeps one of its joints at a limit most of the time."""
+    rig = small_rig()
+    times = np.arange(0.0, 12.0, 1.0 / RATE)
+    steps = 0.3 * np.sin(2.0 * np.pi * 0.3 * times[:, None] + np.linspace(0.0, 3.0, rig.nv))
+    steps = steps + NOISE * np.random.default_rng(1).standard_normal(steps.shape)
+    steps[:, -1] = np.maximum(steps[:, -1], 0.295)
+    q = integrate(rig, rig.neutral, steps)
+    floor = noise_floor(rig, times, q, PRESET)
+    assert floor is not None
+    assert 0.3 < noise_frequency(rig, times, q, floor) < 4.0
+
+
 def test_replicas_add_as_much_noise_again() -> None:
     """Accelerations of replicas differ from the motion's as much as these from the motion without noise."""
     rig = small_rig()
