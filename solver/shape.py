@@ -11,6 +11,8 @@ from .errors import InvalidValue
 
 KINDS = {"capsule": 2, "box": 3, "sphere": 1, "ellipsoid": 3, "mesh": 3}
 """Kinds of shapes and their number of sizes."""
+EQUAL_AXES = 1e-9
+"""Relative difference below which axes of an ellipsoid count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,12 @@ class Shape:
             raise InvalidValue(f"{called}: a face refers to a vertex outside its {len(vertices)} vertices")
         faces.setflags(write=False)
         object.__setattr__(self, "faces", faces)
+
+    @property
+    def is_sphere(self) -> bool:
+        """Whether it is a sphere, by kind or as an ellipsoid of equal axes (to `EQUAL_AXES`)."""
+        equal = max(self.size) - min(self.size) <= EQUAL_AXES * max(self.size)
+        return self.kind == "sphere" or (self.kind == "ellipsoid" and equal)
 
     @property
     def volume(self) -> float:

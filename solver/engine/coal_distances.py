@@ -39,7 +39,7 @@ def solid_of(shape: Shape) -> Solid:
     coal, size = pin.coal, shape.size
     if shape.kind == "capsule":
         return coal.Capsule(size[0], 2.0 * size[1])
-    if shape.kind == "sphere":
+    if shape.is_sphere:
         return coal.Sphere(size[0])
     if shape.kind == "box":
         return coal.Box(*(2.0 * s for s in size))

@@ -78,7 +78,7 @@ def convex_hull_solid(points: np.ndarray) -> Solid:
 def solid_of(shape: Shape) -> Solid:
     """The solid of a shape, without its pose."""
     size = tuple(float(each) for each in shape.size)
-    if shape.kind == "sphere":
+    if shape.is_sphere:
         return Solid(fcl.Sphere(0.0), size[0], np.zeros((1, 3)), lambda x, y, z: (0.0, 0.0, 0.0))
     if shape.kind == "capsule":
         radius, half = size

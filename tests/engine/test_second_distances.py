@@ -132,3 +132,12 @@ def test_a_point_is_as_far_from_an_ellipsoid_as_its_foot() -> None:
         place = np.eye(3), foot + away * normal
         found = fcl_distances.measure(fcl_distances.solid_of(shape), still, fcl_distances.solid_of(ball), place)[0]
         assert found == pytest.approx(away - 0.005, abs=fcl_distances.DISTANCE_ERROR)
+
+
+def test_ellipsoids_of_equal_axes_are_spheres() -> None:
+    """In the same place too, where a search for the direction of the least depth does not end."""
+    ball = Shape("link", "ellipsoid", (0.1, 0.1, 0.1), np.eye(3), np.zeros(3))
+    assert engine.solid_distance(engine.solid_of(ball), engine.solid_of(ball)) == pytest.approx(-0.2, abs=1e-12)
+    solid = fcl_distances.solid_of(ball)
+    assert fcl_distances.solid_distance(solid, solid) == pytest.approx(-0.2, abs=1e-12)
+    assert not Shape("link", "ellipsoid", (0.1, 0.1, 0.100001), np.eye(3), np.zeros(3)).is_sphere
