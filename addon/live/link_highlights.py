@@ -42,7 +42,7 @@ void main()
 
 class ShapeBatches:
     """Triangles of shapes on the GPU, created when first drawn. The links of a skin share its vertices, which are sent
-    anew when its pose changes."""
+    again when its pose changes."""
 
     batches: ClassVar[dict[tuple[int, int, str], gpu.types.GPUBatch]] = {}
     surfaces: ClassVar[dict[int, tuple[bytes, gpu.types.GPUVertBuf]]] = {}

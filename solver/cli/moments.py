@@ -12,7 +12,7 @@ from .words import warn
 EXPLANATION = """
 Inverse dynamics: what moment each joint had to produce, from the motion, the measured contact wrenches and the
 identified inertial parameters, with 95 % intervals from their uncertainty. STUDY is the folder that `identify` wrote.
-Each plate's force acts on the foot that stood on it. Of an OpenSim model the moments are those of its own coordinates,
+Each plate's force acts on the foot that is on it. Of an OpenSim model the moments are those of its own coordinates,
 with their moving axes, as OpenSim's inverse dynamics gives them.
 
 What the measured wrenches leave over appears at the root: the residual force and moment, reported for every trial.

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..dynamics import link_motions
 from ..formats.atomic import write_atomically
@@ -97,7 +96,8 @@ def write_bvh(path: Path, rig: Rig, motion: Motion) -> None:
     def write_joint(link: int, depth: int) -> None:
         parent, indent = rig.parents[link], "  " * depth
         local = turned[link] if parent < 0 else turned[parent].swapaxes(1, 2) @ turned[link]
-        columns.append(Rotation.from_matrix(local).as_euler("ZXY", degrees=True))
+        z, y = np.arctan2(-local[:, 0, 1], local[:, 1, 1]), np.arctan2(-local[:, 2, 0], local[:, 2, 2])
+        columns.append(np.degrees(np.stack([z, np.arcsin(local[:, 2, 1].clip(-1.0, 1.0)), y], axis=1)))
         offset = heads[link] - (heads[parent] if parent >= 0 else 0.0)
         position = "Xposition Yposition Zposition " if parent < 0 else ""
         lines.extend(

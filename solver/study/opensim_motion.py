@@ -31,7 +31,7 @@ POSITION_ENDINGS, ANGLE_ENDINGS = ("_X", "_Y", "_Z"), ("_Ox", "_Oy", "_Oz")
 MAX_EXCESS = 1.0
 """Largest excess of a clamped coordinate beyond its range, relative to the range, that is no other unit or model."""
 MAX_MARKER_ERROR = 0.04
-"""[m] RMS distance of markers beyond which a model is of another subject; OpenSim's guide asks for less than 0.02 m."""
+"""[m] RMS distance of markers beyond which a model is of another subject; OpenSim's guide recommends below 0.02 m."""
 MAX_SHOWN = 8
 
 
