@@ -29,7 +29,7 @@ from solver.qp import (
 )
 from solver.qp.backends import highs, piqp
 
-LIBRARIES = {"proxqp": "proxsuite", "piqp": "piqp"}
+LIBRARIES = {"piqp": "piqp"}
 """Backends whose library is optional."""
 
 

@@ -204,7 +204,7 @@ def fit_gains(gram: np.ndarray, region_count: int, penalty: float) -> np.ndarray
     rows = Rows(sparse.csr_array(differences), np.zeros(len(differences)), open_ended, names)
     none, all_of_it = np.zeros(region_count * free), np.ones(region_count * free)
     problem = Problem.quadratic(0.5 * (hessian + hessian.T), gradient, rows=rows, lower=none, upper=all_of_it)
-    solution = solve(problem, "clarabel", tolerance=TOLERANCE)
+    solution = solve(problem, "daqp", tolerance=TOLERANCE)
     if solution.status not in (Status.OPTIMAL, Status.INACCURATE):
         raise BackendError(f"{solution.backend}: {solution.message}; the frequency weights could not be estimated")
     gains = np.minimum.accumulate(solution.x.reshape(region_count, free).clip(0.0, 1.0), axis=1)

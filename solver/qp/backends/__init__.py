@@ -7,9 +7,9 @@ import numpy as np
 from ...errors import MissingDependency, UnknownPreset
 from ..problem import Problem
 from ..solution import Solution, Status
-from . import clarabel, highs, osqp, piqp, proxqp
+from . import clarabel, daqp, highs, osqp, piqp
 
-BACKENDS = ("clarabel", "osqp", "piqp", "proxqp")
+BACKENDS = ("clarabel", "daqp", "osqp", "piqp")
 LINEAR = "highs"
 """The backend of linear programs."""
 SPARSE = "sparse"
@@ -31,7 +31,7 @@ def solve(
     Args:
         problem: to solve.
         backend: ``"osqp"`` (fast, warm-starts, rows and bounds only), ``"clarabel"`` (accurate, cones), ``"piqp"``
-            (accurate, sparse, rows and bounds only) or ``"proxqp"`` (small dense problems; optional library);
+            (accurate, sparse, rows and bounds only) or ``"daqp"`` (exact, small dense problems, rows and bounds only);
             `SPARSE`, the quickest accurate one for large sparse programs; or `LINEAR` for linear programs without
             cones.
         tolerance: relative.
@@ -52,8 +52,8 @@ def solve(
         return piqp.solve(problem, tolerance).with_measured_status()
     if backend == SPARSE:
         return _verified(problem, tolerance, order)
-    if backend == "proxqp":
-        return proxqp.solve(problem, tolerance, start).with_measured_status()
+    if backend == "daqp":
+        return daqp.solve(problem, tolerance).with_measured_status()
     if backend == LINEAR:
         return highs.solve(problem).with_measured_status()
     raise UnknownPreset(backend, (*BACKENDS, SPARSE, LINEAR))
