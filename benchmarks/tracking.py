@@ -10,13 +10,14 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from solver.threads import one_blas_thread
 
-from .figures.figure import Figure, exit_code, heading, row, summary
+from .figures.figure import Figure
+from .figures.table import FigureTable, add_output_option
 from .tracking_figures.accuracy import accuracy_figures
 from .tracking_figures.labels import swap_figures
 from .tracking_figures.limits import limit_figures
@@ -54,19 +55,13 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks tracking", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="under one minute; lists what it leaves out")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
+    add_output_option(parser)
     options = parser.parse_args(list(arguments))
-    began = time.perf_counter()
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores; data: {options.data}")
     if options.quick:
         print(f"--quick leaves out: {QUICK_LEAVES_OUT}")
-    print(f"\n{heading()}")
-    figures: list[Figure] = []
-    for part in PARTS:
-        start = time.perf_counter()
-        with one_blas_thread():
-            found = part(options.data, options.quick)
-        figures += found
-        print("\n".join(map(row, found)))
-        print(f"      ({time.perf_counter() - start:.1f} s)", flush=True)
-    print(f"\n{summary(figures)}\n{time.perf_counter() - began:.0f} s")
-    return exit_code(figures)
+    table = FigureTable(["tracking", *arguments], options.output)
+    with one_blas_thread():
+        for part in PARTS:
+            table.measure(partial(part, options.data, options.quick))
+    return table.close()

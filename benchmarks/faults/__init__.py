@@ -10,7 +10,8 @@ import argparse
 from collections.abc import Callable, Iterator
 from importlib import import_module
 
-from ..figures.figure import Figure, exit_code, heading, row, summary
+from ..figures.figure import Figure
+from ..figures.table import FigureTable, add_output_option
 
 Rows = Callable[[bool], list[Figure]]
 """Function that measures figures; its argument says whether to be quick."""
@@ -40,12 +41,9 @@ def main(arguments: list[str]) -> int:
         prog="python -m benchmarks faults", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="fewer inputs and fewer stops")
-    quick = parser.parse_args(arguments).quick
-    figures: list[Figure] = []
-    print(heading(), flush=True)
+    add_output_option(parser)
+    options = parser.parse_args(arguments)
+    table = FigureTable(["faults", *arguments], options.output)
     for rows in measurements():
-        for figure in rows(quick):
-            print(row(figure), flush=True)
-            figures.append(figure)
-    print(summary(figures))
-    return exit_code(figures)
+        table.add(rows(options.quick))
+    return table.close()

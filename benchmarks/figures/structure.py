@@ -14,8 +14,8 @@ CONVERSIONS = {"exp3", "log3", "Quaternion", "AngleAxis", "toRotationMatrix", "R
 """Names of other libraries' conversions between rotation vectors, quaternions and matrices."""
 CODECS = {"savez", "savez_compressed", "dumps", "dump"}
 """Calls by which a file writes an archive or JSON by itself."""
-OTHERS = ("protocol.py", "progress.py", "child.py", "video.py")
-"""Files whose JSON is a line to another process, no file."""
+OTHERS = ("protocol.py", "progress.py", "child.py", "video.py", "printed.py", "settings_file.py")
+"""Files whose JSON is a line to another process, on standard output or in a message, no file."""
 
 
 def sources(*folders: Path) -> list[Path]:

@@ -1,0 +1,101 @@
+"""Writes the tables of docs/measured.md from files of benchmarks: ``python -m benchmarks measured [--check]``.
+
+A table of the page is between two comments, ``<!-- table: NAME -->`` and ``<!-- end of table -->``, and is made from
+docs/measured/NAME.json, which ``python -m benchmarks VERB --output docs/measured/NAME.json`` wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from pathlib import Path
+
+from .figures.figure import Bound, Figure, FigureStatus
+from .figures.table import MeasuredTable
+from .reference import ORDINARY
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE, TABLES = ROOT / "docs" / "measured.md", ROOT / "docs" / "measured"
+PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+MARKS = {FigureStatus.MISSED: "missed", FigureStatus.EDGE: "at the edge", FigureStatus.NOT_MEASURED: "not measured"}
+"""What is added to the value of such a row."""
+
+
+def fill_tables(page: str, folder: Path) -> str:
+    """The page with every table made from its file.
+
+    Raises:
+        OSError: a table of the page has no file.
+    """
+    return PLACE.sub(
+        lambda found: found[1] + format_table(MeasuredTable.read(folder / f"{found[2]}.json")) + found[3], page
+    )
+
+
+def format_table(table: MeasuredTable) -> str:
+    """Markdown of a table: how it was measured, and its rows; values that miss their goal are bold."""
+    busy = "" if not table.load > 1.0 else f" on a machine with {table.load:.1f} processes per core"
+    lines = [
+        f"`python -m benchmarks {table.command}`, {table.day}{busy}; {table.processor / 60.0:.0f} minutes of processor "
+        f"time. Times are those of an ordinary machine; here they are {table.reference / ORDINARY:.2f} times as long.",
+        "",
+        "| what | data | value | goal | aim | remarks |",
+        "|---|---|---|---|---|---|",
+        *(_format_row(figure, table.reference) for figure in table.figures),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _format_row(figure: Figure, reference: float) -> str:
+    status = figure.status_on(reference)
+    value, mark = figure.value_on(reference), MARKS.get(status)
+    text = "" if value is None else f"{_number(value)} {figure.unit}".strip()
+    text = f"**{text}**" if status is FigureStatus.MISSED else text
+    bounds = (_bound(figure.must), _bound(figure.aim))
+    cells = (_escape(figure.what.strip()), _escape(figure.data), ", ".join(filter(None, (text, mark))), *bounds)
+    return f"| {' | '.join(cells)} | {_escape(figure.note)} |"
+
+
+def _escape(cell: str) -> str:
+    for character, written in {"|": "\\|", "<": "&lt;", "*": "\\*", "\n": " "}.items():
+        cell = cell.replace(character, written)
+    return cell
+
+
+def _number(value: float) -> str:
+    """Four digits, without the exponents of whole numbers."""
+    return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e6 else f"{value:.3g}"
+
+
+def _bound(bound: Bound | None) -> str:
+    if bound is None:
+        return ""
+    if math.isinf(bound.low) and not math.isinf(bound.high):
+        return f"≤ {bound.high:g}"
+    if math.isinf(bound.high) and not math.isinf(bound.low):
+        return f"≥ {bound.low:g}"
+    return bound.text
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page; with ``--check`` 1 when it differs from its files."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks measured", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when the page is not up to date")
+    check = parser.parse_args(arguments).check
+    before = PAGE.read_text(encoding="utf-8")
+    page = fill_tables(before, TABLES)
+    if check:
+        print("up to date" if page == before else f"{PAGE.name} differs from its files")
+        return int(page != before)
+    PAGE.write_text(page, encoding="utf-8")
+    print(f"wrote {PAGE}")
+    return 0
+
+
+if __name__ == "__main__":
+    import sys
+
+    raise SystemExit(main(sys.argv[1:]))

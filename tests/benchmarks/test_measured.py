@@ -1,0 +1,90 @@
+"""Tables of benchmarks as files, and the page that is made from them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from benchmarks.figures.figure import Bound, Figure, FigureStatus, at_least, at_most, within
+from benchmarks.figures.table import FigureTable, MeasuredTable
+from benchmarks.measured import PAGE, PLACE, TABLES, fill_tables, format_table
+
+FIGURES = (
+    Figure("mass | of a link", "real, x", 63.51, "kg", within(63.5, 0.4), at_most(63.52), "a < b"),
+    Figure("missed", "simulated", 2.0, "ms", at_most(1.0), timed=True),
+    Figure("failed", "simulated", math.nan, "", at_least(1.0)),
+    Figure("at the edge", "simulated", 0.99, "", at_most(1.0)),
+    Figure("none", "real", None, "", at_most(1.0), note="no data"),
+)
+
+
+@pytest.fixture
+def table() -> MeasuredTable:
+    """Measured where the reference loop takes twice as long as on an ordinary machine."""
+    return MeasuredTable("subject --quick", "2026-01-02", 3.0, 0.5, 90.0, FIGURES)
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path: Path, table: MeasuredTable) -> None:
+    """Bounds without ends and failed measurements included."""
+    table.write(tmp_path / "new" / "table.json")
+    found = MeasuredTable.read(tmp_path / "new" / "table.json")
+    assert repr(found) == repr(table)  # not a number is not equal to itself
+    assert [figure.must for figure in found.figures] == [figure.must for figure in FIGURES]
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["table.json"]
+
+
+def test_the_command_names_no_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Folders of data and outputs differ from machine to machine."""
+    output = tmp_path / "out.json"
+    words = ["subject", "--data", "/somewhere", "--quick", f"--output={output}"]
+    run = FigureTable(words, output)
+    run.measure(lambda: iter(FIGURES[:1]))
+    assert run.close() == 0
+    assert MeasuredTable.read(output).command == "subject --quick"
+    assert "mass | of a link" in capsys.readouterr().out
+
+
+def test_the_page_shows_what_was_missed(table: MeasuredTable) -> None:
+    """Values that miss are bold, those at the edge and those not measured are called so; times are an ordinary
+    machine's."""
+    text = format_table(table)
+    assert "63.5 kg | 63.5 +- 0.4 | ≤ 63.52 | a &lt; b |" in text
+    assert "mass \\| of a link" in text
+    assert "| 1 ms | ≤ 1 |" in text
+    assert "| **nan**, missed | ≥ 1 |" in text
+    assert "| 0.99, at the edge |" in text
+    assert "| not measured | ≤ 1 |  | no data |" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "status"),
+    [
+        (0.981, at_most(1.0), FigureStatus.EDGE),
+        (0.979, at_most(1.0), FigureStatus.MET),
+        (1.001, at_most(1.0), FigureStatus.MISSED),
+        (0.0, at_most(0.0), FigureStatus.MET),
+        (60.0, at_most(60.0), FigureStatus.MET),
+        (0.8999, within(0.9, 0.1), FigureStatus.MET),
+        (0.801, within(0.9, 0.1), FigureStatus.EDGE),
+    ],
+)
+def test_the_edge_is_two_percent_wide(value: float, bound: Bound, status: FigureStatus) -> None:
+    """Within it another run may miss; counts are exact."""
+    assert Figure("something", "simulated", value, "", bound).status is status
+
+
+def test_times_are_compared_as_an_ordinary_machines(table: MeasuredTable) -> None:
+    """2 ms where everything takes twice as long are 1 ms, at the edge of the bound here or there."""
+    assert table.figures[1].value_on(table.reference) == pytest.approx(1.0)
+    assert table.figures[1].status_on(table.reference) is FigureStatus.MET
+    assert table.figures[1].status_on(1.5) is FigureStatus.MISSED
+
+
+def test_the_documentation_is_made_from_its_files() -> None:
+    """`python -m benchmarks measured` would change nothing, and every file has its place in the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    assert fill_tables(page, TABLES) == page
+    assert {found[2] for found in PLACE.finditer(page)} == {path.stem for path in TABLES.glob("*.json")}
+    assert PLACE.search(page)
