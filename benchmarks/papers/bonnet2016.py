@@ -28,6 +28,7 @@ from solver.threads import one_blas_thread
 
 from ..reference import reference_line
 from . import plots
+from .bonnet2016_counts import count_rows
 from .bonnet2016_criterion import criterion_drawing, criterion_rows, design_rows, evolutions, identified_rows
 from .bonnet2016_dances import Dances
 from .bonnet2016_planar import planar_drawing, planar_periods, planar_rows
@@ -94,6 +95,8 @@ def _robot_parts(
         rows += identified_rows(dance, rig, wanted)
         drawings["fig5"] = criterion_drawing(found)
         yield table("Fig. 5, III.E and IV.D: HOAP-3's dance", rows), rows
+        rows = count_rows(dance, rig, wanted, options.quick)
+        yield table("IV.D: the paper's 42 base parameters, assumption by assumption", rows), rows
     if "zmp" in options.only:
         drawings["fig6"] = zmp_drawing(rig, dance, most)
         yield format_table(zmp_table(rig, dance, most, engine=find_spec("mujoco") is not None)), []

@@ -14,6 +14,7 @@ from benchmarks.engine.rebalance import fix_root, rebalance_dance, segment_zmp, 
 from benchmarks.figures.simulated import exact_trial
 from benchmarks.papers import plots
 from benchmarks.papers.bonnet2016_bodies import ROBOT_MASS, delivered_robot, other_person
+from benchmarks.papers.bonnet2016_counts import Counted, count, merge_links
 from benchmarks.papers.bonnet2016_criterion import criterion_drawing, criterion_rows, evolutions
 from benchmarks.papers.bonnet2016_dances import Dances, _digest
 from benchmarks.papers.bonnet2016_tables import TRUNK_FIRST, TRUNK_LAST, TRUNK_TRANSITIONS
@@ -241,3 +242,24 @@ def test_a_row_says_what_is_missing() -> None:
     """A figure without a number is a dash, with its reason."""
     text = str(Row("falls", "MuJoCo", None, 1.0, note="not installed"))
     assert text.split()[-3:] == ["-", "not", "installed"]
+
+
+def test_merged_links_leave_twelve_bodies(robot: Rig) -> None:
+    """The masses stay, and 12 bodies have by (5) 10 + 7 base parameters, two for each arm and three for each leg."""
+    phi, bodies = merge_links(robot)
+    assert phi[:, 0].sum() == pytest.approx(robot.prior.total_mass)
+    assert len(bodies) == 12
+    assert not np.delete(phi, bodies, axis=0).any()
+    rng = np.random.default_rng(0)
+    q = integrate(robot, robot.neutral, 0.5 * rng.standard_normal((60, robot.nv)))
+    v, a = rng.standard_normal((2, 60, robot.nv))
+    found = count(robot, Motion(np.arange(60.0), q, v, a), merged=True)
+    assert len(found.values) == 10 + 7 + 2 * (9 + 9) + 2 * (9 + 7 + 9)
+
+
+def test_eliminated_parameters_make_others_known() -> None:
+    """Two parameters that only act together are both unknown; without one of them the other is known."""
+    factor = np.array([[100.0, 100.0, 0.0], [0.0, 1e-3, 0.0], [0.0, 0.0, 100.0]])
+    found = Counted(factor, np.array([1.0, 0.5, 1.0]), np.arange(3))
+    assert (found.known(), found.known_after_elimination()) == (1, 2)
+    assert found.known(np.array([True, False, True])) == 2
