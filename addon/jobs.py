@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import json
 import subprocess
-import tempfile
 import threading
 import time
 from collections import deque
@@ -416,6 +415,8 @@ def create_job_folder() -> tuple[Path, Lock]:
     Raises:
         InputError: the disk is full, or the folder cannot be written.
     """
+    import tempfile
+
     from .solver_api import create_locked_folder, remove_abandoned_folders
 
     parent = tempfile.gettempdir()

@@ -24,7 +24,7 @@ from addon.action import curves_of
 from addon.bpy_access import require
 from addon.centroidal_overlay import estimate_lines
 from addon.job_messages import find_message
-from addon.operators.centroidal import EXCITING_DANCE_OT_centroidal
+from addon.operators.dynamics import EXCITING_DANCE_OT_centroidal
 from addon.properties import ESTIMATORS, study_settings
 from addon.study import show_trial
 from solver.centroidal.estimate import METHODS, estimate_centroidal

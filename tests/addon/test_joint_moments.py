@@ -17,7 +17,7 @@ from addon import joint_moments, overlays, registration
 from addon.action import curves_of
 from addon.bpy_access import require
 from addon.job_messages import find_message
-from addon.operators.moments import EXCITING_DANCE_OT_moments
+from addon.operators.dynamics import EXCITING_DANCE_OT_moments
 from addon.properties import study_settings
 from solver.moments import moments_of_study
 from solver.scene.study_folder import MOMENTS_END, MOMENTS_FOLDER, RESULT_FILE

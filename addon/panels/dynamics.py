@@ -1,4 +1,4 @@
-"""Panel Momentum: centroidal estimates."""
+"""Panels of the dynamics of identified recordings: Momentum (centroidal estimates) and Joint Moments."""
 
 from __future__ import annotations
 
@@ -37,4 +37,27 @@ class EXCITING_DANCE_PT_momentum(TrialPanel, bpy.types.Panel):  # type: ignore[m
             grid.prop(settings, name, toggle=True)
 
 
-CLASSES = (EXCITING_DANCE_PT_momentum,)
+class EXCITING_DANCE_PT_moments(TrialPanel, bpy.types.Panel):  # type: ignore[misc]
+    """Joint moments by inverse dynamics, as curves and as arcs at the joints"""
+
+    bl_label = "Joint Moments"
+    bl_order = 5
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
+    modes = (RESEARCH,)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the panel."""
+        from ..joint_moments import find_moments_file
+
+        layout, settings, body = layout_of(self), study_settings(context), require(active_rig(context), "rig")
+        row = layout.row(align=True)
+        row.scale_y = 1.3
+        row.operator("exciting_dance.moments", icon="FORCE_TURBULENCE")
+        draw_job(layout, "moments")
+        draw_message(context, layout, "moments")
+        row = layout.row()
+        row.active = find_moments_file(body) is not None
+        row.prop(settings, "show_moments", toggle=True)
+
+
+CLASSES = (EXCITING_DANCE_PT_momentum, EXCITING_DANCE_PT_moments)
