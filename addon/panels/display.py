@@ -1,9 +1,10 @@
-"""Panel Display: overlays, legend and picture of the body."""
+"""Panel Display: overlays, legend and place of the ghost."""
 
 from __future__ import annotations
 
 import bpy
 
+from ..authoring.properties import dance_settings
 from ..bpy_access import layout as layout_of
 from ..bpy_access import require, scene
 from ..properties import AUTHOR, study_settings
@@ -20,12 +21,15 @@ class EXCITING_DANCE_PT_display(RigPanel, bpy.types.Panel):  # type: ignore[misc
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
+        from ..authoring.ghost import find_ghost
         from ..legend import find_legends
         from ..skin import has_link_materials, is_skin
 
         layout, settings, body = layout_of(self), study_settings(context), require(active_rig(context), "rig")
         if settings.mode == AUTHOR:  # in Research it is in the panel Results
             layout.prop(settings, "quantity")
+            if find_ghost(scene(context), body) is not None:
+                layout.row().prop(dance_settings(context), "ghost_place", expand=True)
         layout.prop(settings, "overlay")
         if any(is_skin(child) for child in body.children):
             layout.prop(settings, "soft_borders")

@@ -59,9 +59,10 @@ def draw_latest_message(context: bpy.types.Context, layout: bpy.types.UILayout, 
 
 
 def _draw_stored_message(context: bpy.types.Context, layout: bpy.types.UILayout, item: StoredMessage) -> None:
-    """Draw a message in one sentence, and its failures and notes when it is unfolded."""
+    """Draw a message in one sentence, and its failures and notes when it is unfolded; then it can be dismissed."""
     box = layout.box()
     row = box.row()
+    failures, notes = item.failures.splitlines(), item.notes.splitlines()
     long = draw_wrapped(
         context,
         row.column(align=True),
@@ -70,9 +71,10 @@ def _draw_stored_message(context: bpy.types.Context, layout: bpy.types.UILayout,
         width_fraction=MESSAGE_WIDTH,
         most_lines=None if item.unfolded else SHOWN_LINES,
     )
-    row.operator("exciting_dance.forget_message", text="", icon="X", emboss=False).place = item.place
-    failures, notes = item.failures.splitlines(), item.notes.splitlines()
-    if long or failures or notes or item.unfolded:
+    folds = long or failures or notes or item.unfolded
+    if item.unfolded or not folds:
+        row.operator("exciting_dance.forget_message", text="", icon="X", emboss=False).place = item.place
+    if folds:
         icon: Any = "DOWNARROW_HLT" if item.unfolded else "RIGHTARROW"
         row = box.row()
         row.alignment = "LEFT"

@@ -70,8 +70,6 @@ def _draw_step(context: bpy.types.Context, layout: bpy.types.UILayout, step: Nex
         draw_new_rig(layout, study_settings(context))
     elif step.operator in ("identify", "track"):
         draw_person(layout, study_settings(context), weighs=True)
-    elif step.operator == "apply_ghost":
-        layout.row().prop(dance_settings(context), "ghost_place", expand=True)
     row = layout.row(align=True)
     row.scale_y = BUTTON_SCALE
     icon: Any = step.icon

@@ -31,12 +31,11 @@ class EXCITING_DANCE_PT_postures(AuthorPanel, bpy.types.Panel):  # type: ignore[
             require(active_rig(context), "rig"),
         )
         postures = summarise_postures(body)
-        column = layout.column(align=True)
-        column.row(align=True).prop(settings, "role", expand=True)
-        row = column.row(align=True)
+        row = layout.row(align=True)
         row.scale_y = 1.3
         key = row.operator("exciting_dance.key_posture", icon="KEY_HLT")
         key.role, key.between = settings.role, settings.between
+        row.prop(settings, "role", text="")
         role = postures.role_at(current_frame(scene(context)))
         row = layout.row(align=True)
         row.operator("exciting_dance.jump_posture", text="", icon="PREV_KEYFRAME").forward = False

@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 
 from addon import operators, panels, registration
+from addon.armature import rig_of
 from addon.authoring import keying
+from addon.authoring.ghost import GHOST_KEY, OPERATION_KEY
+from addon.authoring.taken_back import TAKEN_BACK_KEY
+from addon.job_messages import JobMessage, store_message
 from addon.live.check_colours import FAIL_COLOUR, NEAR_COLOUR, PASS_COLOUR
 from addon.live.overlays import com_colour
 from addon.panels import PANELS
@@ -68,7 +72,8 @@ def test_each_mode_opens_its_own_panels(registered: None) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_few_controls_are_visible_at_first(registered: None, mode: str) -> None:
-    """In a scene without a rig, with one, and with a dance, a mode shows at most 12 controls, and the modes first."""
+    """In a scene without a rig, with one, with a dance, its message, and a ghost that takes a part of it back, a mode
+    shows at most 12 controls, and the modes first."""
     shown = count_controls(registration, mode)
     assert shown[:2] == ["mode", "mode"]
     assert 3 <= len(shown) <= MOST_CONTROLS
@@ -78,6 +83,15 @@ def test_few_controls_are_visible_at_first(registered: None, mode: str) -> None:
         bpy.context.scene.frame_set(frame)
         keying.key_posture(bpy.context.scene, body, "preferred")
     assert 3 <= len(count_controls(registration, mode)) <= MOST_CONTROLS
+    store_message(bpy.context.scene, body, "dance", JobMessage("Balanced", notes=("the pelvis moved",)))
+    assert 3 <= len(count_controls(registration, mode)) <= MOST_CONTROLS
+    ghost = bpy.data.objects.new("Ghost", bpy.data.armatures.new("Ghost"))
+    bpy.context.scene.collection.objects.link(ghost)
+    ghost[GHOST_KEY], ghost[OPERATION_KEY] = body, "balanced"
+    ghost[TAKEN_BACK_KEY] = {"frame": 20.0, "link": rig_of(body).links[0], "place": [0.0, 0.0, 0.0]}
+    shown = count_controls(registration, mode)
+    assert ("exciting_dance.apply_ghost" in shown) == ("exciting_dance.keep_posture" in shown) == (mode == AUTHOR)
+    assert 3 <= len(shown) <= MOST_CONTROLS
 
 
 def test_height_mass_and_sex_appear_once(registered: None) -> None:
