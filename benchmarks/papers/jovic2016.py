@@ -31,7 +31,7 @@ from solver.trial import Trial
 
 from ..reference import reference_line
 from . import plots
-from .belt import BELT, PLACES, BeltResult, belt_test
+from .belt import BELT, PLACES, SKIN, BeltResult, PlacedLoad, belt_test, place_loads
 from .hrp2_experiment import CHANGES, PAPER, RATE, Hrp2Result, MotionResult, base_link, hrp2_experiment, mass_error
 from .inconsistency import simulated_trial, tally
 from .jovic2016_tables import BELT_ESTIMATES, TABLE_1, TABLE_2, TABLE_3, TABLE_4
@@ -39,6 +39,8 @@ from .jovic2016_tables import BELT_ESTIMATES, TABLE_1, TABLE_2, TABLE_3, TABLE_4
 PARTS = ("hrp2", "human", "belt", "ablation")
 ROBOTS = 5
 """Seeds of truth, motions and noise of HRP-2."""
+PEOPLE = 5
+"""Simulated people on all of whose links the belt is put."""
 POSTURES = 3
 """On each foot configuration in the dance of HRP-2, which then is about as long as the paper's motion."""
 
@@ -63,6 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_human(study, options.output)
         if "belt" in options.only:
             print_belt(options.quick, options.output)
+            if options.quick:
+                print(
+                    "\nleft out with --quick: the belt on every link of five people whose skin moves, and split loads"
+                )
+            else:
+                print_places()
         if "ablation" in options.only:
             print_ablation(options.quick, study)
     if study is None and "human" in options.only:
@@ -240,6 +248,33 @@ def print_belt(quick: bool, output: Path | None) -> None:
             panels.append((f"{place} [kg]", {"without the belt": pairs[:, 0], "with the belt": pairs[:, 1]}))
         title = "Figs. 11 to 13: masses by the paper's program, SIMULATED"
         _save(plots.bars(tuple(TABLE_4), panels, title), output / "fig11_13.svg")
+
+
+def print_places() -> None:
+    """Which link the blind answer names, on all links and people."""
+    print("\nTable IV, all places, ours, blind (SIMULATED as above, and the markers of a link swing together by")
+    print(f"{1e3 * SKIN:g} mm at 6 Hz, 24 s)")
+    print(" person  2 kg on                       named                         P       any may carry: there [kg]")
+    found = []
+    for seed in range(1, PEOPLE + 1):
+        for each in place_loads(seed):
+            found.append(each)
+            chances = ", ".join(f"{value:.2f}" for value in each.probabilities)
+            places, named = (" and ".join(links) or "none" for links in (each.places, each.carriers))
+            print(f" {seed:6d}  {places:28s}  {named:28s}  {chances:10s}  {each.spread:.2f}", flush=True)
+    single = [each for each in found if len(each.places) == 1]
+    split = [each for each in found if len(each.places) > 1]
+    chance = np.mean([each.probabilities[0] for each in single])
+    print(f" {len(single)} loads on one link: the right one is the most probable in {_count(single, 'is_likeliest')}")
+    print(f"   (probability {chance:.2f} on average), named alone in {_count(single, 'is_named')}, ", end="")
+    print(f"not excluded in {_count(single, 'not_excluded')}")
+    print(f" {len(split)} split loads: named as split in {_count(split, 'is_split')}, ", end="")
+    print(f"on both right links in {_count(split, 'is_named')}, ", end="")
+    print(f"not excluded in {_count(split, 'not_excluded')}")
+
+
+def _count(loads: Sequence[PlacedLoad], what: str) -> str:
+    return f"{100.0 * float(np.mean([getattr(load, what) for load in loads])):.0f} %"
 
 
 def print_ablation(quick: bool, study: Study | None) -> None:

@@ -39,16 +39,13 @@ from .jumper import (
     swinging_motion,
     take_off,
 )
+from .skin import SKIN, SKIN_TEMPO, moving_skin
 from .thrown import simulate_driven, simulate_recording
 
 STANCE, RAMP, PUSH = 0.3, 0.06, 1.6
 """[s] on either side of a flight, [s] over which the force falls to nothing or grows, and its share of the weight."""
 LEVER = 0.05
 """[m] standard deviation of where the force passes the centre of mass."""
-SKIN, SKIN_TEMPO, SKIN_DAMPING = 4e-3, 6.0, 0.3
-"""[m] standard deviation, [Hz] and damping ratio of the swinging of a link's markers."""
-FINER, SETTLING = 10, 1.0
-"""Steps of the skin's simulation a frame, and [s] before it is looked at."""
 JUMPS = Jumps(6, 1e-3)
 SEEDS = 3
 
@@ -70,8 +67,9 @@ def evaluate_landing(seed: int) -> float:
     for number in range(JUMPS.count):
         motion = _jump(rig, truth, generator)
         attached, markers = simulate_recording(rig, motion, SPREAD, JUMPS.noise, generator)
-        swung = _skin(len(motion), len(rig.links), generator)[:, [rig.index(each.link) for each in attached]]
-        seen = Markers(markers.times, markers.names, markers.positions + swung)
+        swung = moving_skin(len(motion), len(rig.links), generator, RATE, SKIN)
+        on = [rig.index(each.link) for each in attached]
+        seen = Markers(markers.times, markers.names, markers.positions + swung[:, on])
         tracked = track_markers(rig, attached, seen, TrackingOptions())
         found = find_trial_flights(
             rig, TrialRecord(Recording(f"jump {number}", seen), tracked), preset_of(PRESET), MASS
@@ -105,18 +103,3 @@ def _jump(rig: Rig, truth: InertialParameters, generator: np.random.Generator) -
     late, early = (simulate_driven(rig, truth, start, times, drive, push)[0] for times in (after, before))
     q = np.concatenate([early[:0:-1], late])
     return smooth_motion(rig, np.arange(len(q)) / RATE, q, None)
-
-
-def _skin(frames: int, links: int, generator: np.random.Generator) -> np.ndarray:
-    """(frames, links, 3) [m] by which the markers of a link swing together."""
-    turn, step = 2.0 * np.pi * SKIN_TEMPO, 1.0 / (RATE * FINER)
-    strength = SKIN * np.sqrt(4.0 * SKIN_DAMPING * turn**3 / step)
-    place, speed, found = np.zeros((links, 3)), np.zeros((links, 3)), []
-    settled = round(SETTLING * RATE)
-    for count in range((frames + settled) * FINER):
-        driven_by = strength * generator.standard_normal((links, 3))
-        speed = speed + step * (driven_by - turn**2 * place - 2.0 * SKIN_DAMPING * turn * speed)
-        place = place + step * speed
-        if count % FINER == FINER - 1:
-            found.append(place)
-    return np.array(found[settled:])

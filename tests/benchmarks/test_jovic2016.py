@@ -113,3 +113,19 @@ def test_the_mass_error_counts_every_link_once() -> None:
     values[:2, 0] += 1.0, -1.0
     found = InertialParameters(truth.links, values)
     assert mass_error(found, truth) == pytest.approx(2.0 / truth.total_mass)
+
+
+def test_skin_moves_the_markers_of_a_link_together(motion: Motion) -> None:
+    """Two markers of a link swing by the same vector, those of two links by different ones, as far as requested."""
+    person = volunteer(1)
+    still, swinging = (
+        record(person, "trial", motion, person.truth, Noise(markers=0.0, skin=size), 1).markers for size in (0.0, 0.01)
+    )
+    assert still is not None
+    assert swinging is not None
+    moved = swinging.positions - still.positions
+    links = [placement.link for placement in person.placements]
+    first, second = (k for k, link in enumerate(links) if link == "pelvis" and links[:k].count("pelvis") < 2)
+    assert moved[:, first] == pytest.approx(moved[:, second])
+    assert np.abs(moved[:, first] - moved[:, links.index("torso")]).max() > 0.005
+    assert moved.std() == pytest.approx(0.01, rel=0.25)
