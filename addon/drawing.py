@@ -102,13 +102,24 @@ def draw_lines(points: Points, colour: Colour, width: float) -> None:
 
 def fill_convex(corners: Points, colour: Colour) -> None:
     """Fill a convex polygon (V, 2 or 3)."""
-    if len(corners) < 3:
+    fill_polygons([(corners, colour)])
+
+
+def fill_polygons(polygons: Sequence[tuple[Points, Colour]]) -> None:
+    """Fill convex polygons (V, 2 or 3), each in a colour, in one call of the GPU; the later ones are on top."""
+    shown = [(np.array(corners, np.float32), colour) for corners, colour in polygons if len(corners) > 2]
+    if not shown:
         return
-    shader = _builtin("UNIFORM_COLOR")
-    batch = gpu.types.GPUBatch(type="TRIS", buf=_vertex_buffer(corners), elem=_fan(len(corners)))
-    shader.bind()
-    shader.uniform_float("color", colour)
-    batch.draw(shader)
+    counts = np.array([len(corners) for corners, _ in shown])
+    starts = np.cumsum(counts) - counts
+    positions: Any = np.concatenate([corners for corners, _ in shown])
+    colours: Any = np.repeat(np.array([colour for _, colour in shown], np.float32), counts, axis=0)
+    faces: Any = np.concatenate([int(start) + _fan(int(count)) for start, count in zip(starts, counts, strict=True)])
+    buffer = gpu.types.GPUVertBuf(_point_format(positions.shape[1], has_colours=True), len(positions))
+    buffer.attr_fill(id="pos", data=positions)
+    buffer.attr_fill(id="color", data=colours)
+    triangles = gpu.types.GPUIndexBuf(type="TRIS", seq=faces)
+    gpu.types.GPUBatch(type="TRIS", buf=buffer, elem=triangles).draw(_builtin("SMOOTH_COLOR"))
 
 
 def fill_floor(corners: np.ndarray, colour: Colour, height: float = FLOOR_OFFSET) -> None:
@@ -119,10 +130,15 @@ def fill_floor(corners: np.ndarray, colour: Colour, height: float = FLOOR_OFFSET
     draw_lines(outline_lines(corners, height), (*colour[:3], 1.0), LINE_WIDTH)
 
 
+def box_corners(left: float, bottom: float, width: float, height: float) -> list[tuple[float, float]]:
+    """Corners of a rectangle [px]."""
+    right, top = left + width, bottom + height
+    return [(left, bottom), (right, bottom), (right, top), (left, top)]
+
+
 def fill_box(left: float, bottom: float, width: float, height: float, colour: Colour) -> None:
     """Fill a rectangle [px]."""
-    right, top = left + width, bottom + height
-    fill_convex([(left, bottom), (right, bottom), (right, top), (left, top)], colour)
+    fill_convex(box_corners(left, bottom, width, height), colour)
 
 
 @lru_cache(16)
@@ -139,7 +155,6 @@ def _colour_bar(colour_map: str, position: tuple[float, float], size: tuple[floa
 def free_batches() -> None:
     """Free the batches on the GPU."""
     _colour_bar.cache_clear()
-    _fan.cache_clear()
 
 
 def draw_legend(colour_map: str, title: str, ticks: Sequence[tuple[float, str]]) -> None:
@@ -174,9 +189,14 @@ def wrap_rows(rows: Sequence[tuple[str, Colour, Colour]], width: float) -> list[
     size, result = interface_scale(), []
     for text, colour, ink in rows:
         letters = int(len(text) * (width - TEXT_MARGIN * size) / max(text_width(text, LETTER_HEIGHT * size), 1.0))
-        first, *others = textwrap.wrap(text, max(letters, 1)) or [""]
+        first, *others = _wrap(text, max(letters, 1))
         result += [(first, colour, ink), *((line, (0.0, 0.0, 0.0, 0.0), ink) for line in others)]
     return result
+
+
+@lru_cache(256)
+def _wrap(text: str, letters: int) -> list[str]:
+    return textwrap.wrap(text, letters) or [""]
 
 
 def draw_text_box(
@@ -191,11 +211,13 @@ def draw_text_box(
     """
     (left, bottom), step = position, interface_scale()
     width, height = text_box_size(rows) if size is None else size
-    fill_box(left, bottom, width, height, BACKGROUND)
     heights = [bottom + height - (LINE_HEIGHT * (row + 1) + 1) * step for row in range(len(rows))]
-    for y, (_, colour, _) in zip(heights, rows, strict=True):  # before the text, which ends the blending
-        if colour[3] > 0.0:
-            fill_box(left + 9 * step, y, 9 * step, 9 * step, colour)
+    squares = [
+        (box_corners(left + 9 * step, y, 9 * step, 9 * step), colour)
+        for y, (_, colour, _) in zip(heights, rows, strict=True)
+        if colour[3] > 0.0
+    ]
+    fill_polygons([(box_corners(left, bottom, width, height), BACKGROUND), *squares])  # before the text ends blending
     for y, (text, _, ink) in zip(heights, rows, strict=True):
         draw_text(text, left + 26 * step, y, LETTER_HEIGHT * step, ink)
 
@@ -236,17 +258,19 @@ def _vertex_buffer(points: Points) -> gpu.types.GPUVertBuf:
     return buffer
 
 
-@lru_cache(2)
-def _point_format(dimensions: int) -> gpu.types.GPUVertFormat:
+@lru_cache(4)
+def _point_format(dimensions: int, *, has_colours: bool = False) -> gpu.types.GPUVertFormat:
     found = gpu.types.GPUVertFormat()
     found.attr_add(id="pos", comp_type="F32", len=dimensions, fetch_mode="FLOAT")
+    if has_colours:
+        found.attr_add(id="color", comp_type="F32", len=4, fetch_mode="FLOAT")
     return found
 
 
 @lru_cache(64)
-def _fan(count: int) -> gpu.types.GPUIndexBuf:
-    """Triangles of a convex polygon with so many corners."""
-    return gpu.types.GPUIndexBuf(type="TRIS", seq=[(0, k, k + 1) for k in range(1, count - 1)])
+def _fan(count: int) -> np.ndarray:
+    """Triangles (T, 3) of a convex polygon with so many corners."""
+    return np.array([(0, k, k + 1) for k in range(1, count - 1)], np.int32)
 
 
 @lru_cache(4)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .check_colours import Highlight
 
 SURFACE_OFFSET = 0.006
-"""Offset of the highlight from the surface, as a fraction of the shape's size, to avoid flicker."""
+"""Offset of the highlight from the surface towards the eye, as a fraction of the shape's size, to avoid flicker."""
 THROUGH_ALPHA = 0.35
 """Factor of the alpha where a highlight shows through other bodies."""
 STRIPE_WIDTH = 4.0
@@ -26,18 +26,21 @@ STRIPE_WIDTH = 4.0
 VERTEX = """
 void main()
 {
-  facing = abs(dot(normalize(normal), eye));
-  gl_Position = projection * vec4(pos, 1.0);
+  place = pos;
+  gl_Position = projection * vec4(pos + offset * eye, 1.0);
 }
 """
 FRAGMENT = """
 void main()
 {
+  float facing = abs(dot(normalize(cross(dFdx(place), dFdy(place))), eye));
   float shade = 0.35 + 0.65 * facing;
   bool between = mod(gl_FragCoord.x + gl_FragCoord.y, 2.0 * stripe) > stripe;
   fragColor = vec4(tint.rgb * shade, between ? 0.25 * tint.a : tint.a);
 }
 """
+"""Triangles are shaded flat, by the derivatives of their positions: reading a skin's normals from Blender takes longer
+than all else that a redraw does."""
 
 
 class ShapeBatches:
@@ -61,8 +64,7 @@ class ShapeBatches:
         """
         pose, owner = pose_bytes(shape.parent), shape.session_uid
         if owner not in cls.surfaces or cls.surfaces[owner][0] != pose:
-            positions, normals = read_surface(bpy_access.mesh(item))
-            cls.surfaces[owner] = pose, _vertex_buffer(_move_outside(shape, positions, normals), normals)
+            cls.surfaces[owner] = pose, _vertex_buffer(read_vertices(bpy_access.mesh(item)))
             cls.batches = {other: batch for other, batch in cls.batches.items() if other[0] != owner}
 
     @classmethod
@@ -82,8 +84,7 @@ class ShapeBatches:
                 vertices = cls.surfaces[owner][1]
                 faces = cls._skin_triangles(shape, mesh, link)
             else:
-                positions, normals = read_surface(mesh)
-                vertices = _vertex_buffer(_move_outside(shape, positions, normals), normals)
+                vertices = _vertex_buffer(read_vertices(mesh))
                 faces = _index_buffer(read_faces(mesh))
             cls.batches[key] = gpu.types.GPUBatch(type="TRIS", buf=vertices, elem=faces)
         return cls.batches[key]
@@ -99,15 +100,15 @@ class ShapeBatches:
     def get_shader(cls) -> gpu.types.GPUShader:
         """A shader with one colour that is darker where the surface faces away."""
         if cls.shader is None:
-            between = gpu.types.GPUStageInterfaceInfo("exciting_dance_facing")
-            between.smooth("FLOAT", "facing")
+            between = gpu.types.GPUStageInterfaceInfo("exciting_dance_place")
+            between.smooth("VEC3", "place")
             info = gpu.types.GPUShaderCreateInfo()
             info.push_constant("MAT4", "projection")
             info.push_constant("VEC4", "tint")
             info.push_constant("VEC3", "eye")
             info.push_constant("FLOAT", "stripe")
+            info.push_constant("FLOAT", "offset")
             info.vertex_in(0, "VEC3", "pos")
-            info.vertex_in(1, "VEC3", "normal")
             info.vertex_out(between)
             info.fragment_out(0, "VEC4", "fragColor")
             info.vertex_source(VERTEX)
@@ -130,13 +131,11 @@ def pose_bytes(armature: bpy.types.Object | None) -> bytes:
     return np.array([bone.matrix for bone in bones], np.float32).tobytes()
 
 
-def read_surface(mesh: bpy.types.Mesh) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (V, 3) [m] and their normals (V, 3)."""
-    count = len(mesh.vertices)
-    positions, normals = np.empty((count, 3), np.float32), np.empty((count, 3), np.float32)
+def read_vertices(mesh: bpy.types.Mesh) -> np.ndarray:
+    """Vertices (V, 3) [m]."""
+    positions = np.empty((len(mesh.vertices), 3), np.float32)
     mesh.vertices.foreach_get("co", positions.ravel())
-    mesh.vertex_normals.foreach_get("vector", normals.ravel())
-    return positions, normals
+    return positions
 
 
 def read_part(mesh: bpy.types.Mesh, slot: int) -> np.ndarray:
@@ -159,19 +158,11 @@ def read_part(mesh: bpy.types.Mesh, slot: int) -> np.ndarray:
     return faces[slots == slot]
 
 
-def _move_outside(item: bpy.types.Object, positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """Vertices (V, 3) [m] of a mesh object, moved along their normals by `SURFACE_OFFSET` of its largest extent."""
-    box = np.array(item.bound_box)
-    return np.asarray(positions + np.float32(SURFACE_OFFSET * (box[6] - box[0]).max()) * normals)
-
-
-def _vertex_buffer(positions: np.ndarray, normals: np.ndarray) -> gpu.types.GPUVertBuf:
+def _vertex_buffer(positions: np.ndarray) -> gpu.types.GPUVertBuf:
     layout: Any = gpu.types.GPUVertFormat()
-    for name in ("pos", "normal"):
-        layout.attr_add(id=name, comp_type="F32", len=3, fetch_mode="FLOAT")
+    layout.attr_add(id="pos", comp_type="F32", len=3, fetch_mode="FLOAT")
     buffer: Any = gpu.types.GPUVertBuf(layout, len(positions))  # arrays are accepted, although the stubs exclude them
-    buffer.attr_fill(id="pos", data=np.ascontiguousarray(positions, np.float32))
-    buffer.attr_fill(id="normal", data=np.ascontiguousarray(normals, np.float32))
+    buffer.attr_fill(id="pos", data=positions)
     return buffer
 
 
@@ -221,6 +212,8 @@ def draw_highlights(context: bpy.types.Context, body: bpy.types.Object, highligh
             eye = (item.matrix_world.to_3x3().transposed() @ back).normalized()
             shader.uniform_float("projection", placed)
             shader.uniform_float("eye", (eye.x, eye.y, eye.z))
+            low, *_, high, _ = shape.bound_box
+            shader.uniform_float("offset", SURFACE_OFFSET * max(b - a for a, b in zip(low, high, strict=True)))
             shader.uniform_float("stripe", STRIPE_WIDTH * drawing.interface_scale() if tint.striped else 1e6)
             shader.uniform_float("tint", (red, green, blue, THROUGH_ALPHA * alpha if through else alpha))
             ShapeBatches.batch(shape, item, link).draw(shader)

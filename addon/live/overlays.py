@@ -188,19 +188,18 @@ def _draw_cross(centre: np.ndarray, radius: float, colour: Colour) -> None:
 
 def _draw_diamond(centre: np.ndarray, radius: float, colour: Colour) -> None:
     corners = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
-    drawing.fill_convex(centre + (radius + 2.5) * corners, SHADOW_COLOUR)
-    drawing.fill_convex(centre + radius * corners, colour)
+    drawing.fill_polygons([(centre + (radius + 2.5) * corners, SHADOW_COLOUR), (centre + radius * corners, colour)])
 
 
 def _draw_com_symbol(centre: np.ndarray, radius: float) -> None:
     """Draw the symbol of a centre of mass: a disc with dark and light quarters."""
     rim = _circle(centre, radius)
-    drawing.fill_convex(_circle(centre, radius + 1.5), SHADOW_COLOUR)
-    drawing.fill_convex(rim, (1.0, 1.0, 1.0, 1.0))
     quarter = len(rim) // 4
-    for start in (0, 2 * quarter):
-        part = [rim[(start + k) % len(rim)] for k in range(quarter + 1)]
-        drawing.fill_convex([centre, *part], SHADOW_COLOUR)
+    parts = [
+        ([centre, *(rim[(start + k) % len(rim)] for k in range(quarter + 1))], SHADOW_COLOUR)
+        for start in (0, 2 * quarter)
+    ]
+    drawing.fill_polygons([(_circle(centre, radius + 1.5), SHADOW_COLOUR), (rim, (1.0, 1.0, 1.0, 1.0)), *parts])
 
 
 def _draw_readout(session: CheckSession, frame: SceneFrame | None, fresh: bool) -> None:

@@ -19,7 +19,7 @@ from .. import drawing
 from ..action import frames_at
 from ..bpy_access import require
 from ..draw_handlers import DrawHandlers
-from ..drawing import Colour
+from ..drawing import Colour, Points
 from ..solver_api import SceneKey, errors
 from .check_colours import (
     COMFORTABLE_MARGIN,
@@ -63,7 +63,10 @@ class DrawCache:
     key: ClassVar[tuple[int, ...]] = ()
     batch: ClassVar[gpu.types.GPUBatch | None] = None
     contacts: ClassVar[list[ContactState]] = []
-    failing: ClassVar[list[tuple[float, float]]] = []
+    spans: ClassVar[np.ndarray] = np.zeros((0, 2))
+    """(C, 2) first and last frame of each contact state."""
+    failing: ClassVar[np.ndarray] = np.zeros((0, 2))
+    """(F, 2) first and last frame of each failing interval."""
 
 
 def enable(on: bool) -> None:
@@ -132,19 +135,14 @@ def _draw() -> None:
         DrawCache.batch.draw(gpu.shader.from_builtin("SMOOTH_COLOR"))
         gpu.matrix.pop()
     place = bottom + (BAR_HEIGHT + GAP) * size
-    for stand in DrawCache.contacts:
-        start, stop = (origin + step * float(frames_at(scene, np.array(t))) for t in (stand.start, stand.stop))
-        _draw_strip(stand, max(start, 0.0), min(stop, float(region.width)), place, size)
-    _draw_postures(session.results.timeline.keys, scene, origin, step, place + (STRIP_HEIGHT + GAP) * size)
-    for start, stop in DrawCache.failing:
-        x, end = (origin + step * float(frames_at(scene, np.array(t))) for t in (start, stop))
+    for state, (start, stop) in zip(DrawCache.contacts, (origin + step * DrawCache.spans).tolist(), strict=True):
+        _draw_strip(state, max(start, 0.0), min(stop, float(region.width)), place, size)
+    marks = _posture_marks(session.results.timeline.keys, scene, origin, step, place + (STRIP_HEIGHT + GAP) * size)
+    above = place + (STRIP_HEIGHT + KEY_HEIGHT + GAP) * size
+    for x, end in (origin + step * DrawCache.failing).tolist():
         if end > 0.0 and x < region.width:
-            _draw_failure(
-                x - 0.5 * step,
-                max(end + 0.5 * step, x - 0.5 * step + 2.0),
-                place + (STRIP_HEIGHT + KEY_HEIGHT + GAP) * size,
-                size,
-            )
+            marks += _failure_marks(x - 0.5 * step, max(end + 0.5 * step, x - 0.5 * step + 2.0), above, size)
+    drawing.fill_polygons(marks)
     gpu.state.blend_set("NONE")
 
 
@@ -165,8 +163,10 @@ def _update_cache(scene: bpy.types.Scene, body: bpy.types.Object, session: Check
     key = (readings.serial, readings.version, hash(scene.render.fps / scene.render.fps_base))
     if key == DrawCache.key:
         return
-    DrawCache.key, DrawCache.failing = key, readings.failing_intervals()
-    DrawCache.contacts = contact_states(readings.timeline, tuple(sole.name for sole in readings.timeline.rig.soles))
+    states = contact_states(readings.timeline, tuple(sole.name for sole in readings.timeline.rig.soles))
+    DrawCache.key, DrawCache.contacts = key, states
+    DrawCache.spans = frames_at(scene, np.reshape([(state.start, state.stop) for state in states], (-1, 2)))
+    DrawCache.failing = frames_at(scene, np.reshape(readings.failing_intervals(), (-1, 2)))
     DrawCache.batch = _build_batch(scene, readings)
 
 
@@ -194,28 +194,29 @@ def _draw_strip(stand: ContactState, left: float, right: float, bottom: float, s
             return
 
 
-def _draw_postures(keys: Sequence[SceneKey], scene: bpy.types.Scene, origin: float, step: float, bottom: float) -> None:
-    """Draw a diamond at each posture, coloured by its role."""
+def _posture_marks(
+    keys: Sequence[SceneKey], scene: bpy.types.Scene, origin: float, step: float, bottom: float
+) -> list[tuple[Points, Colour]]:
+    """A diamond at each posture, coloured by its role."""
     size, width = drawing.interface_scale(), require(bpy.context.region, "region").width
     half, last = 0.5 * KEY_HEIGHT * size, -np.inf
+    marks: list[tuple[Points, Colour]] = []
     places = origin + step * frames_at(scene, np.array([key.time for key in keys]))
-    for key, x in zip(keys, places, strict=True):
+    for key, x in zip(keys, places.tolist(), strict=True):
         if 0.0 < x < width and x - last >= POSTURE_SPACING * size:
-            last = float(x)
+            last = x
             for grown, colour in ((1.5, BACKGROUND), (0.0, ROLE_COLOURS[key.role])):
                 far, middle = half + grown - 1.0, bottom + half
-                drawing.fill_convex(
-                    [(last - far, middle), (last, middle - far), (last + far, middle), (last, middle + far)], colour
-                )
+                corners = [(x - far, middle), (x, middle - far), (x + far, middle), (x, middle + far)]
+                marks.append((corners, colour))
+    return marks
 
 
-def _draw_failure(left: float, right: float, bottom: float, size: float) -> None:
-    """Draw a line over a failing interval and a flag at its start."""
-    drawing.fill_box(left, bottom, right - left, 2.0 * size, FAIL_COLOUR)
-    drawing.fill_convex(
-        [(left - 4.0 * size, bottom + 9.0 * size), (left + 4.0 * size, bottom + 9.0 * size), (left, bottom)],
-        FAIL_COLOUR,
-    )
+def _failure_marks(left: float, right: float, bottom: float, size: float) -> list[tuple[Points, Colour]]:
+    """A line over a failing interval and a flag at its start."""
+    top = bottom + 9.0 * size
+    flag = [(left - 4.0 * size, top), (left + 4.0 * size, top), (left, bottom)]
+    return [(drawing.box_corners(left, bottom, right - left, 2.0 * size), FAIL_COLOUR), (flag, FAIL_COLOUR)]
 
 
 HANDLERS = DrawHandlers(bpy.types.SpaceDopeSheetEditor, ((_draw, "POST_PIXEL"),))

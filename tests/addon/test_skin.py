@@ -12,7 +12,7 @@ import pytest
 from addon import action, armature, inertials
 from addon.authoring import ghost
 from addon.colours import colour_body, interpolate_colour, srgb_to_linear
-from addon.live.link_highlights import read_faces, read_part, read_surface
+from addon.live.link_highlights import read_faces, read_part, read_vertices
 from addon.skin import SOFT_COLOURS, is_skin, material_of, slot_index, soften_borders
 from benchmarks.figures.body import skin_vertices
 from solver.rig import Rig
@@ -117,7 +117,7 @@ def test_each_link_is_highlighted_alone(person: Rig) -> None:
     """The triangles of all links together are those of the skin, each once, on the vertices of the skin."""
     body = build(person)
     (skin,) = armature.shape_objects(body)
-    positions, _ = read_surface(skin.data)
+    positions = read_vertices(skin.data)
     whole, parts = [], [read_part(skin.data, slot_index(skin, link)) for link in person.links]
     for faces in parts:
         whole += [tuple(row) for row in faces.tolist()]
