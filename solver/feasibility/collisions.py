@@ -77,6 +77,7 @@ class PairDistances:
     Attributes:
         pairs: (P,) link pairs.
         allowances: (P,) [m] added to the distances.
+        shape_pairs: (S, 2) indices of the shapes of all pairs.
     """
 
     def __init__(self, rig: Rig, pairs: tuple[LinkPair, ...], reach: float) -> None:
@@ -84,17 +85,17 @@ class PairDistances:
         self.allowances = np.zeros(len(pairs))
         self._shapes = collision_shapes(rig)[0]
         self._capsules, self._supports = bounding_capsules(rig, self._shapes), get_support_functions(rig)
-        self._shape_pairs, self._pair_index = build_shape_pairs(rig, self._capsules.link, pairs)
-        self._is_capsule = self._capsules.exact[self._shape_pairs].all(axis=1)
+        self.shape_pairs, self._pair_index = build_shape_pairs(rig, self._capsules.link, pairs)
+        self._is_capsule = self._capsules.exact[self.shape_pairs].all(axis=1)
         meshes = np.array([shape.kind == "mesh" for shape in self._shapes], bool)
-        self._has_mesh = meshes[self._shape_pairs].any(axis=1)  # for other shapes the engine is as fast as planes
-        self._separating_coordinates = _moving_coordinates(rig)[self._capsules.link[self._shape_pairs]]
+        self._has_mesh = meshes[self.shape_pairs].any(axis=1)  # for other shapes the engine is as fast as planes
+        self._separating_coordinates = _moving_coordinates(rig)[self._capsules.link[self.shape_pairs]]
         self._separating_coordinates = (
             self._separating_coordinates[:, 0] ^ self._separating_coordinates[:, 1]
         )  # (S, nq) coordinates that move one against the other
         self._dynamics = FrameDynamics(rig.model)
         self._distances = ShapeDistances(
-            rig.model, self._shapes, collision_solids(rig), self._capsules.link, self._shape_pairs
+            rig.model, self._shapes, collision_solids(rig), self._capsules.link, self.shape_pairs
         )
 
     def minimum_distances(self, q: np.ndarray) -> np.ndarray:
@@ -115,7 +116,7 @@ class PairDistances:
             rotation: (N, L, 3, 3) link axes to world axes.
             position: (N, L, 3) [m] link origins.
         """
-        if not len(self._shape_pairs):
+        if not len(self.shape_pairs):
             return NearPairs(np.zeros(0, int), np.zeros(0, int), np.zeros(0))
         moving = self._separating_coordinates[:, (q != q[:1]).any(axis=0)].any(axis=1)
         frames, columns, distances = self._measure_near(q, rotation, position, np.flatnonzero(moving))
@@ -143,29 +144,25 @@ class PairDistances:
 
     def find_contacts(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, reach: float) -> Contacts:
         """All pairs nearer than ``reach`` [m], with their nearest points; see `find_near_pairs`."""
-        if not len(self._shape_pairs):
+        if not len(self.shape_pairs):
             none = np.zeros(0, int)
             return Contacts(none, none, np.zeros(0), np.zeros((0, 2, 3)), np.zeros((0, 3)), np.zeros((0, 2), int))
-        frames, columns, _ = self._candidates(q, rotation, position, reach, np.arange(len(self._shape_pairs)))
+        frames, columns, _ = self._candidates(q, rotation, position, reach, np.arange(len(self.shape_pairs)))
         return self._measure_contacts(q, frames, columns, reach)[1]
 
-    def find_shape_pairs(self, q: np.ndarray, rotation: np.ndarray, position: np.ndarray, reach: float) -> np.ndarray:
-        """Indices (M,) of the pairs of shapes that may be nearer than ``reach`` [m] in one posture.
+    def measure_shape_pairs(self, q: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Pairs of shapes in one posture.
 
         Args:
             q: (nq,) configuration.
-            rotation: (L, 3, 3) link axes to world axes.
-            position: (L, 3) [m] link origins.
-            reach: [m].
-        """
-        if not len(self._shape_pairs):
-            return np.zeros(0, int)
-        every = np.arange(len(self._shape_pairs))
-        return self._candidates(q[None], rotation[None], position[None], reach, every)[1]
+            pairs: (M,) indices in `shape_pairs`.
 
-    def measure_shape_pairs(self, q: np.ndarray, pairs: np.ndarray, reach: float) -> tuple[np.ndarray, Contacts]:
-        """Those pairs of shapes (M,) that are nearer than ``reach`` [m] in a posture (nq,), and their contacts."""
-        return self._measure_contacts(q[None], np.zeros(len(pairs), int), pairs, reach)
+        Returns:
+            distances (M,) [m] plus allowances, nearest points (M, 2, 3) [m] and normals (M, 3) from the first shape to
+            the second, world; not finite where there is no direction.
+        """
+        distances, points, normals = self._distances.nearest_points(q[None], np.zeros(len(pairs), int), pairs)
+        return distances + self.allowances[self._pair_index[pairs]], points, normals
 
     def _measure_contacts(
         self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray, reach: float
@@ -174,7 +171,7 @@ class PairDistances:
         pairs = self._pair_index[columns]
         distances += self.allowances[pairs]
         kept = (distances < reach) & np.isfinite(normals).all(axis=1) & np.isfinite(points).all(axis=(1, 2))
-        shapes = self._shape_pairs[columns]
+        shapes = self.shape_pairs[columns]
         return columns[kept], Contacts(frames, pairs, distances, points, normals, shapes).select(kept)
 
     def measure_along(
@@ -215,19 +212,19 @@ class PairDistances:
         """`_candidates` of frames that fit in the processor's cache."""
         placed = WorldCapsules(self._capsules, rotation, position)
         frames, columns = placed.find_near(
-            self._shape_pairs[selected],
+            self.shape_pairs[selected],
             within,
             lambda frames, columns: self._lower_bounds(q, frames, selected[columns]),
         )
         columns = selected[columns]
-        bounds = placed.distances(frames, self._shape_pairs[columns])
+        bounds = placed.distances(frames, self.shape_pairs[columns])
         limits = within - self.allowances[self._pair_index]
         near = bounds < limits[columns]
         frames, columns, bounds = frames[near], columns[near], bounds[near]
         rows = np.flatnonzero(self._has_mesh[columns])
         if not len(rows):
             return frames, columns, bounds
-        at, pairs = frames[rows], self._shape_pairs[columns[rows]]
+        at, pairs = frames[rows], self.shape_pairs[columns[rows]]
         first, second = self._capsules.link[pairs].T
         between, inside = position[at, second] - position[at, first], placed.centre_offsets(at, pairs)
         turns = rotation[at, first], rotation[at, second]

@@ -15,7 +15,8 @@ class PostureKinematics(Workspace):
     """A workspace whose Jacobians are by the flat coordinates of `coordinates.to_manifold`.
 
     Attributes:
-        q: (nq,) last configuration.
+        y: (nv,) last flat coordinates.
+        q: (nq,) their configuration.
         com: (3,) [m] centre of mass by the rig's prior, world.
         com_jacobian: (3, nv).
         twists: (2, 3, nv) by coordinate, linear velocity of the point at the world's origin and angular velocity.
@@ -31,12 +32,13 @@ class PostureKinematics(Workspace):
         self._carried = self._masses @ self.moves / self._total  # share of the mass that each coordinate moves
         self._balls = ball_joints(rig)
         self._columns = self._balls.moves.reshape(-1)
-        self.q, self.com = rig.neutral, np.zeros(3)
+        self.y, self.q, self.com = np.zeros(rig.nv), rig.neutral, np.zeros(3)
         self.com_jacobian = np.zeros((3, rig.nv))
         self.twists = np.zeros((2, 3, rig.nv))
 
     def update(self, y: np.ndarray) -> None:
         """Compute poses and Jacobians for flat coordinates y (nv,)."""
+        self.y = y
         turns = Exponential(self._balls.of(y[None]))
         self.q = configurations(self.rig, y[None], turns)[0]
         self.update_kinematics(self.q)

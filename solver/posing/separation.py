@@ -1,7 +1,11 @@
 """Distances of links from each other and from the floor in one posture, and their derivatives, for the nearest pairs.
 
-Between two solids with nearest points p_1, p_2 and normal n from the first to the second, a change d of the coordinates
-changes the distance by n' (J_2(p_2) - J_1(p_1)) d.
+Between two solids with nearest points p_1, p_2 = p_1 + d n and normal n from the first to the second, a change of the
+coordinates by e changes the distance d by n' (J_2(p_2) - J_1(p_1)) e = n' (J_2(p_1) - J_1(p_1)) e.
+
+A pair is measured again once its shapes may have come near since it was measured last: conservative advancement. Its
+distance has fallen by no more than the paths of both shapes together, and by no more than the changes of the
+coordinates between them, each times the largest possible lever.
 """
 
 from __future__ import annotations
@@ -16,15 +20,16 @@ from ..check_options import CheckOptions
 from ..feasibility.collision_shapes import collision_shapes
 from ..feasibility.collisions import CollisionDetector
 from ..feasibility.separating_planes import support_points
-from ..rig import Rig
+from ..rig import ROOT_NV, Rig
 from ..so3 import cross
 from .kinematics import PostureKinematics
 
-NEAR, TRAVEL = 0.04, 0.12
-"""[1] As fractions of the leg's length: distance below which pairs count, and displacement of a shape after which near
-pairs are searched again."""
+NEAR = 0.04
+"""[1] Distance below which pairs count, as a fraction of the leg's length."""
 MARGIN = 0.002
 """[m] by which links stay farther apart than the checks require: the sampling margin of the check of collisions."""
+UNLIMITED = 1e3
+"""[m] Travel of a slide without limits."""
 DOWN = np.array([0.0, 0.0, -1.0])
 
 
@@ -47,14 +52,18 @@ class Separation:
         self._detector = _get_detector(rig, checks)
         self._shapes = collision_shapes(rig)[0]
         self._links, self._corners = _find_corners(rig)
-        self._near, self._travel = NEAR * rig.leg_length, TRAVEL * rig.leg_length
-        self._placed = np.full(self._corners.shape, np.inf)
-        self._pairs = np.zeros(0, int)
-        self._at_start: dict[int, float] = {}
-        self._keys: list[int] = []
-        self.distances = self.kept = np.zeros(0)
+        self._pairs = self._detector.shape_pairs
+        moves = kinematics.moves[self._links]
+        self._moves = moves[self._pairs[:, 1]] - moves[self._pairs[:, 0]]  # (P, nv) of the second against the first
+        self._levers = np.abs(self._moves) * _find_levers(rig)[self._pairs].max(axis=1)
+        self._near = NEAR * rig.leg_length
+        self._placed, self._y = np.zeros(self._corners.shape), np.zeros(rig.nv)
+        self._bounds = np.full(len(self._pairs), -np.inf)
+        """[m] No pair is nearer."""
+        self._kept_pairs, self._kept_heights = np.full(len(self._pairs), MARGIN), np.full(len(self._shapes), MARGIN)
         self.update(())
-        self._at_start = {key: value for key, value in zip(self._keys, self.distances.tolist()) if value < MARGIN}
+        self._kept_pairs = np.minimum(self._bounds - self._clearance, MARGIN)  # all are measured the first time
+        self._kept_heights[self._low] = np.minimum(self.distances[len(self._close) :], MARGIN)
         self.update(())
 
     def update(self, standing: Collection[int]) -> None:
@@ -64,53 +73,45 @@ class Separation:
         corners = self._corners @ rotations[self._links].transpose(0, 2, 1) + positions[self._links, None]
         moved = corners - self._placed  # no point of a shape moves farther than a corner of its box
         travel = np.sqrt((moved * moved).sum(axis=2).max(axis=1, initial=0.0))
-        if not travel.max(initial=0.0) < self._travel:
-            self._search(corners)
-            travel = np.zeros(len(travel))
+        between = self._levers @ np.abs(kinematics.y - self._y)
+        self._placed, self._y = corners, kinematics.y
+        self._bounds -= np.minimum(travel[self._pairs].sum(axis=1), between)
         reach = self._near + self._clearance
-        may_be_near = self._searched.distances - travel[self._searched.shapes].sum(axis=1) < reach
-        near = self._detector.measure_shape_pairs(kinematics.q, self._pairs[may_be_near], reach)[1]
-        self._sides = self._links[near.shapes]
-        self._points, self._normals = near.points, near.normals
-        self.distances = near.distances - self._clearance
-        count = len(self._shapes)
-        self._keys = (near.shapes @ [count, 1]).tolist()
-        self._floor: list[tuple[int, np.ndarray]] = []
+        due = np.flatnonzero(self._bounds < reach)
+        found, points, normals = self._detector.measure_shape_pairs(kinematics.q, due)
+        self._bounds[due] = found
+        near = (found < reach) & np.isfinite(normals).all(axis=1)
+        self._close, self._points, self._normals = due[near], points[near, 0], normals[near]
+        self._low, self._lowest = [], []
+        heights = []
         if self._ground is not None:
-            heights = []
             low = corners[:, :, 2].min(axis=1, initial=np.inf) < self._ground + self._near
             for shape in np.flatnonzero(low).tolist():
                 link = int(self._links[shape])
                 if link not in standing:
                     own = support_points(self._shapes[shape], (rotations[link].T @ DOWN)[None])[0]
-                    point = rotations[link] @ own + positions[link]
-                    self._floor.append((link, point))
-                    self._keys.append(count * count + shape)
-                    heights.append(point[2] - self._ground)
-            self.distances = np.concatenate([self.distances, heights])
-        self.kept = np.array([min(MARGIN, self._at_start.get(key, MARGIN)) for key in self._keys])
-
-    def _search(self, corners: np.ndarray) -> None:
-        """Find the pairs that can become near before a shape has moved by `TRAVEL`."""
-        kinematics, reach = self._kinematics, self._near + self._clearance + 2.0 * self._travel
-        self._placed = corners
-        found = self._detector.find_shape_pairs(kinematics.q, kinematics.rotations, kinematics.positions, reach)
-        self._pairs, self._searched = self._detector.measure_shape_pairs(kinematics.q, found, reach)
+                    self._lowest.append(rotations[link] @ own + positions[link])
+                    self._low.append(shape)
+                    heights.append(self._lowest[-1][2] - self._ground)
+        self.distances = np.concatenate([found[near] - self._clearance, heights])
+        self.kept = np.concatenate([self._kept_pairs[self._close], self._kept_heights[self._low]])
 
     def names(self) -> list[str]:
         """Which links each of the distances keeps apart, for a message."""
         links = [name.replace("_", " ") for name in self._kinematics.rig.links]
-        pairs = [f"{links[one]} and {links[other]} would touch" for one, other in self._sides.tolist()]
-        return pairs + [f"{links[link]} would touch the floor" for link, _ in self._floor]
+        sides = self._links[self._pairs[self._close]].tolist()
+        pairs = [f"{links[one]} and {links[other]} would touch" for one, other in sides]
+        return pairs + [f"{links[self._links[shape]]} would touch the floor" for shape in self._low]
 
     def rows(self) -> np.ndarray:
         """Derivatives (M, nv) of the distances by the flat coordinates."""
-        points, normals = self._points, self._normals
-        (linear, angular), moves = self._kinematics.twists, self._kinematics.moves
-        along = normals @ linear
-        one, other = (along + cross(points[:, side].T, normals.T).T @ angular for side in (0, 1))
-        found = [other * moves[self._sides[:, 1]] - one * moves[self._sides[:, 0]]]
-        found += [self._kinematics.placed_point_jacobian(link, point)[2:] for link, point in self._floor]
+        linear, angular = self._kinematics.twists
+        around = cross(self._points.T, self._normals.T).T
+        found = [(self._normals @ linear + around @ angular) * self._moves[self._close]]
+        found += [
+            self._kinematics.placed_point_jacobian(int(self._links[shape]), point)[2:]
+            for shape, point in zip(self._low, self._lowest)
+        ]
         return np.concatenate(found)
 
 
@@ -128,3 +129,22 @@ def _find_corners(rig: Rig) -> tuple[np.ndarray, np.ndarray]:
     extents = np.array([(support_points(shape, axes) * axes).sum(axis=1) for shape in shapes]).reshape(-1, 6)
     corners = extents[:, signs] * np.where(signs < 3, 1.0, -1.0)
     return np.array([rig.index(shape.link) for shape in shapes], int), corners
+
+
+@lru_cache(maxsize=4)
+def _find_levers(rig: Rig) -> np.ndarray:
+    """(S, nv) [m/rad, m/m] Largest distance of each coordinate's axis from a point of each shape in any posture."""
+    links, corners = _find_corners(rig)
+    result = np.zeros((len(links), rig.nv))
+    for shape, link in enumerate(links.tolist()):
+        reach = float(np.linalg.norm(corners[shape], axis=1).max())
+        for own in reversed(rig.path(link)):
+            moves, joint = rig.v_slices[own], rig.joints[own]
+            result[shape, moves] = reach
+            if joint.kind == "prismatic":
+                result[shape, moves] = 1.0
+                slide = slice(moves.start - ROOT_NV, moves.stop - ROOT_NV)
+                ends = np.abs([rig.limits.lower[slide], rig.limits.upper[slide]]).max()
+                reach += min(float(ends), UNLIMITED)
+            reach += float(np.linalg.norm(joint.position))
+    return result

@@ -113,7 +113,7 @@ def test_blocks_of_frames_hide_no_near_pair(rig: Rig, frames: int) -> None:
     detector = CollisionDetector(rig, CheckOptions())
     q = sinusoidal_motion(rig, np.linspace(0.0, 2.0, 1003)[:frames], size=0.8).q if frames else rig.neutral[None][:0]
     placed = WorldCapsules(detector._capsules, *_poses(rig, q))
-    pairs = detector._shape_pairs
+    pairs = detector.shape_pairs
     found = placed.find_near(pairs, 0.03)
     at, near = np.nonzero((placed.all_distances(pairs) < 0.03).T)
     listed = found[0] * len(pairs) + found[1]

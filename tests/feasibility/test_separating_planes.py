@@ -68,7 +68,7 @@ def test_nothing_near_is_left_out(within: float) -> None:
     q = sinusoidal_motion(rig, np.linspace(0.0, 4.0, 40), size=1.5).q
     still = np.zeros((len(q), rig.nv))
     state = Mechanics(rig).compute_state(q, still, still)
-    size = len(q), len(detector._shape_pairs)
+    size = len(q), len(detector.shape_pairs)
     every = detector._distances.distances(q, *(index.ravel() for index in np.indices(size))).reshape(size)
     every += detector.allowances[detector._pair_index]
     near = detector.find_near_pairs(q, state.rotation, state.position)
@@ -100,10 +100,10 @@ def test_planes_leave_little_to_measure() -> None:
     still = np.zeros((len(q), rig.nv))
     state = Mechanics(rig).compute_state(q, still, still)
     placed = WorldCapsules(detector._capsules, state.rotation, state.position)
-    frames, columns = placed.find_near(detector._shape_pairs, 0.0)
-    passed = (placed.distances(frames, detector._shape_pairs[columns]) < 0.0).sum()
+    frames, columns = placed.find_near(detector.shape_pairs, 0.0)
+    passed = (placed.distances(frames, detector.shape_pairs[columns]) < 0.0).sum()
     candidates = len(
-        detector._candidates(q, state.rotation, state.position, 0.0, np.arange(len(detector._shape_pairs)))[0]
+        detector._candidates(q, state.rotation, state.position, 0.0, np.arange(len(detector.shape_pairs)))[0]
     )
     overlapping = len(detector.find_contacts(q, state.rotation, state.position, 0.0).frames)
     assert passed > 3 * overlapping
