@@ -43,9 +43,8 @@ PUBLIC_IN_PACKAGES: dict[str, tuple[str, ...]] = {
     "identification": (
         *("AddedLoad", "NullSpace", "Regression", "accumulate_regression", "find_added_load", "null_space"),
     ),
-    "moments": (
-        *("ContactLinks", "JointMoments", "assign_wrenches", "compute_moments", "moments_of_study", "write_moments"),
-    ),
+    "moments": ("ContactLinks", "JointMoments", "assign_wrenches", "compute_moments", "moments_of_study"),
+    "report": ("write_moments",),
     "rigs": ("ContactPolygon", "Joint", "Limits", "Shape"),
     "signals": ("FlightRules", "find_flights"),
     "study": ("TrialRecord", "identify_motions", "joints_of", "poses_of", "track_all"),

@@ -70,8 +70,9 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"calibration", "identification", "centroidal", "posing"}),
     frozenset({"trajectory"}),
     frozenset({"dance", "study"}),
+    frozenset({"moments"}),
     frozenset({"live", "report"}),
-    frozenset({"capture", "cohorts", "demo", "moments"}),
+    frozenset({"capture", "cohorts", "demo"}),
     frozenset({"cli"}),
     frozenset({"fixed_base"}),  # an extension: the command line finds it by its folder
     frozenset({"__main__"}),

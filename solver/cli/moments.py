@@ -11,9 +11,9 @@ from .words import warn
 
 EXPLANATION = """
 Inverse dynamics: what moment each joint had to produce, from the motion, the measured contact wrenches and the
-identified inertial parameters, with 95 % intervals from their uncertainty. STUDY is the folder that `identify` wrote.
-Each plate's force acts on the foot that is on it. Of an OpenSim model the moments are those of its own coordinates,
-with their moving axes, as OpenSim's inverse dynamics gives them.
+identified inertial parameters, with 95 % intervals from the errors of parameters, motion and plates. STUDY is the
+folder that `identify` wrote. Each plate's force acts on the foot that is on it. Of an OpenSim model the moments are
+those of its own coordinates, with their moving axes, as OpenSim's inverse dynamics gives them.
 
 What the measured wrenches leave over appears at the root: the residual force and moment, reported for every trial.
 Frames with unmeasured contacts have no moments; a plate that carries both feet leaves those of the legs open.
@@ -41,8 +41,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     from ..formats.text_table import format_table
-    from ..moments.folder import moments_of_study, write_moments
-    from ..moments.page import peaks
+    from ..moments.of_study import moments_of_study
+    from ..report.moments_folder import write_moments
     from ..scene.study_folder import MOMENTS_PAGE
 
     found = moments_of_study(
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     for name, moments in found.items():
         rows = [
             (coordinate, *(f"{value:.3f}" for value in row), meaning)
-            for coordinate, row, meaning in zip(moments.names, peaks(moments), moments.meanings)
+            for coordinate, row, meaning in zip(moments.names, moments.peaks, moments.meanings)
         ]
         print(format_table((f"{name} [N m/kg]", "least", "greatest", "± 95 %", "positive"), rows))
         (force, moment), (peak_force, peak_moment) = moments.residual_rms, moments.residual_peak

@@ -8,7 +8,7 @@ EXPORTS = LazyExports(
     __name__,
     {
         "contact_links": ("ContactLinks", "assign_wrenches"),
-        "folder": ("moments_of_study", "write_moments"),
+        "of_study": ("moments_of_study",),
         "inverse_dynamics": ("compute_moments",),
         "values": ("JointMoments",),
     },

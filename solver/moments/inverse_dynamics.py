@@ -6,18 +6,23 @@ that wrench per unit rate of the coordinate. It is linear in the inertial parame
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 
-from ..dynamics.kinematics import motion_pieces
+from ..dynamics.kinematics import LinkMotions, motion_pieces
 from ..dynamics.regressor import newton_euler_columns
 from ..errors import InvalidValue
-from ..inertials import GRAVITY_VECTOR, PER_LINK, InertialParameters
+from ..inertials import GRAVITY, GRAVITY_VECTOR, PER_LINK, InertialParameters
+from ..motion import Motion
 from ..rig import Rig
+from ..study.residuals import PLATE_ERROR
 from ..trial import Trial
+from ..wrenches import Wrenches
 from .contact_links import SHARED, UNKNOWN, ContactLinks, assign_wrenches
 from .coordinates import CoordinateAxes, coordinate_axes
 from .meanings import describe_coordinates
-from .values import JointMoments
+from .values import INERTIALS, PLATES, JointMoments
 
 CHUNK_FRAMES = 64
 """Frames whose regressors are computed at once: 34 coordinates of 15 links take 20 MB."""
@@ -25,12 +30,13 @@ PARTLY = 0.01
 """Share of the frames from which a note says why moments are missing."""
 
 
-def compute_moments(
+def compute_moments(  # noqa: PLR0913 a trial and what is known of its errors
     rig: Rig,
     trial: Trial,
     parameters: InertialParameters | None = None,
     *,
     covariance_root: np.ndarray | None = None,
+    motions: Iterable[tuple[str, Rig, Motion]] = (),
     contacts: ContactLinks | None = None,
     axes: CoordinateAxes | None = None,
 ) -> JointMoments:
@@ -40,7 +46,9 @@ def compute_moments(
         rig: that moves.
         trial: filtered motion and wrenches; frames that do not count have no moments.
         parameters: of every link; the rig's prior by default.
-        covariance_root: (M, L, 10) square root of the covariance of the parameters, for the standard deviations.
+        covariance_root: (M, L, 10) square root of the covariance of the parameters, for the standard deviations; None:
+            no standard deviations.
+        motions: draws of the error of rig and motion by cause; the first one is without error.
         contacts: links on which the wrenches act; found by `assign_wrenches` by default.
         axes: of the coordinates; found by `coordinate_axes` by default.
 
@@ -74,20 +82,20 @@ def compute_moments(
     known = _determined(rig, axes, contacts) & trial.counted[:, None]
     values = -_external_powers(rig, axes, contacts, wrenches.values)
     residual = -wrenches.about(motion.q[:, :3])
-    std = None if covariance_root is None else np.empty(values.shape)
+    std = np.empty(values.shape)
     places = np.empty((len(motion), len(rig.links), 3))
-    for start, motions in motion_pieces(rig, motion, CHUNK_FRAMES):
-        columns = newton_euler_columns(motions, GRAVITY_VECTOR, 0, "world")
-        own = slice(start, start + motions.position.shape[2])
-        places[own] = motions.position.transpose(2, 1, 0)
-        forces = np.zeros((own.stop - start, len(rig.links), PER_LINK, 6))  # per unit of each parameter
-        forces[:, :, : columns.force.shape[1], :3] = columns.force.transpose(3, 2, 1, 0)
-        forces[..., 3:] = columns.moment.transpose(3, 2, 1, 0)
-        residual[own] += np.einsum("nlpi,lp->ni", forces, parameters.values)
-        regressor = _joint_regressor(rig, axes, own, forces, motion.q[own, :3])
-        values[own] += regressor @ parameters.vector
-        if std is not None and covariance_root is not None:
+    for own, moving, forces in _parameter_wrenches(rig, motion):
+        places[own] = moving.position.transpose(2, 1, 0)
+        required = np.einsum("nlpi,lp->nli", forces, parameters.values)
+        residual[own] += required.sum(axis=1)
+        values[own] += _link_powers(rig, axes, own, required[:, :, None], motion.q[own, :3]).sum(axis=2)
+        if covariance_root is not None:
+            regressor = _link_powers(rig, axes, own, forces, motion.q[own, :3])
             std[own] = np.linalg.norm(regressor @ covariance_root.reshape(len(covariance_root), -1).T, axis=2)
+    by_source = {}
+    if covariance_root is not None:
+        plates = _plate_std(rig, axes, contacts, wrenches, PLATE_ERROR * parameters.total_mass * GRAVITY)
+        by_source = {INERTIALS: std, PLATES: plates, **_motion_std(motions, wrenches, parameters, contacts)}
     values = np.where(known, values, np.nan)
     moved, vectors = _moment_vectors(axes, values)
     return JointMoments(
@@ -98,7 +106,7 @@ def compute_moments(
         values,
         np.where(trial.counted[:, None], residual, np.nan),
         parameters.total_mass,
-        None if std is None else np.where(known, std, np.nan),
+        {source: np.where(known, own, np.nan) for source, own in by_source.items()},
         (*axes.notes, *_note_missing(trial, contacts)),
         describe_coordinates(rig, axes.names),
         tuple(rig.links[link] for link in moved),
@@ -118,26 +126,84 @@ def _moment_vectors(axes: CoordinateAxes, values: np.ndarray) -> tuple[np.ndarra
     return moved, vectors
 
 
-def _joint_regressor(rig: Rig, axes: CoordinateAxes, frames: slice, forces: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Regressor (n, C, 10 L) of the moments: powers of the links' wrenches about the root (n, L, 10, 6)."""
+def _parameter_wrenches(rig: Rig, motion: Motion) -> Iterator[tuple[slice, LinkMotions, np.ndarray]]:
+    """Frames, motions of the links, and wrench (n, L, 10, 6) about the root that each parameter requires per unit."""
+    for start, moving in motion_pieces(rig, motion, CHUNK_FRAMES):
+        columns = newton_euler_columns(moving, GRAVITY_VECTOR, 0, "world")
+        own = slice(start, start + moving.position.shape[2])
+        forces = np.zeros((own.stop - start, len(rig.links), PER_LINK, 6))
+        forces[:, :, : columns.force.shape[1], :3] = columns.force.transpose(3, 2, 1, 0)
+        forces[..., 3:] = columns.moment.transpose(3, 2, 1, 0)
+        yield own, moving, forces
+
+
+def _motion_std(
+    motions: Iterable[tuple[str, Rig, Motion]],
+    wrenches: Wrenches,
+    parameters: InertialParameters,
+    contacts: ContactLinks,
+) -> dict[str, np.ndarray]:
+    """Standard deviations (N, C) by cause: root mean square change of the moments from those of the first motion."""
+    first: np.ndarray | None = None
+    squares: dict[str, list[np.ndarray]] = {}
+    for cause, rig, motion in motions:
+        axes = coordinate_axes(rig, motion)
+        found = -_external_powers(rig, axes, contacts, wrenches.values)
+        for own, _, forces in _parameter_wrenches(rig, motion):
+            required = np.einsum("nlpi,lp->nli", forces, parameters.values)[:, :, None]
+            found[own] += _link_powers(rig, axes, own, required, motion.q[own, :3]).sum(axis=2)
+        if first is None:
+            first = found
+        else:
+            squares.setdefault(cause, []).append((found - first) ** 2)
+    return {cause: np.sqrt(np.mean(own, axis=0)) for cause, own in squares.items()}
+
+
+def _plate_std(
+    rig: Rig, axes: CoordinateAxes, contacts: ContactLinks, wrenches: Wrenches, force_error: float
+) -> np.ndarray:
+    """Standard deviations (N, C) caused by errors of loaded plates, independent of each other.
+
+    Each plate errs by ``force_error`` [N] in every axis of its force, by `PLATE_ERROR` [m] in both axes of its centre
+    of pressure and by `PLATE_ERROR` [m] times its vertical force in its free moment.
+    """
+    variances = np.zeros(axes.twists.shape[:2])
+    centres, loaded = wrenches.centres_of_pressure(), wrenches.loaded
+    linear, angular = axes.twists[..., :3], axes.twists[..., 3:]
+    for k in range(len(wrenches.frames)):
+        force, centre = wrenches.values[:, k, None, :3], np.nan_to_num(centres[:, k, None])
+        of_force = force_error * (linear + np.cross(angular, centre))
+        of_centre = PLATE_ERROR * np.cross(force, angular)[..., :2]
+        of_couple = PLATE_ERROR * force[..., 2] * angular[..., 2]
+        squares = (of_force**2).sum(axis=2) + (of_centre**2).sum(axis=2) + of_couple**2
+        variances += np.where(_loads(rig, axes, contacts, k) & loaded[:, k, None], squares, 0.0)
+    return np.sqrt(variances)
+
+
+def _link_powers(rig: Rig, axes: CoordinateAxes, frames: slice, forces: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Powers (n, C, L P) per unit rate of the coordinates of P wrenches (n, L, P, 6) of each link, about the root."""
     twists = np.array(axes.twists[frames])
     twists[..., :3] += np.cross(twists[..., 3:], root[:, None])  # velocity of the root's origin as a point of the link
     count, links = len(twists), len(rig.links)
-    powers = (twists @ forces.reshape(count, -1, 6).swapaxes(1, 2)).reshape(count, -1, links, PER_LINK)
+    powers = (twists @ forces.reshape(count, -1, 6).swapaxes(1, 2)).reshape(count, -1, links, forces.shape[2])
     powers *= rig.descendants[axes.links][:, :, None]
-    return powers.reshape(count, -1, links * PER_LINK)
+    return powers.reshape(count, powers.shape[1], -1)
 
 
 def _external_powers(rig: Rig, axes: CoordinateAxes, contacts: ContactLinks, wrenches: np.ndarray) -> np.ndarray:
     """(N, C) powers per unit rate of the coordinates of wrenches (N, K, 6) on the links that they carry."""
-    carries = rig.descendants[axes.links]
     result = np.zeros(axes.twists.shape[:2])
     for k in range(wrenches.shape[1]):
-        links = contacts.links[:, k]
-        acts = np.where(links >= 0, carries[:, np.maximum(links, 0)], _carries_all(carries, contacts)[:, None]).T
         # frames n, coordinates c, axes i
-        result += np.where(acts, np.einsum("nci,ni->nc", axes.twists, wrenches[:, k]), 0.0)
+        powers = np.einsum("nci,ni->nc", axes.twists, wrenches[:, k])
+        result += np.where(_loads(rig, axes, contacts, k), powers, 0.0)
     return result
+
+
+def _loads(rig: Rig, axes: CoordinateAxes, contacts: ContactLinks, sensor: int) -> np.ndarray:
+    """(N, C) True where the wrench of a sensor acts on links that the coordinate carries."""
+    carries, links = rig.descendants[axes.links], contacts.links[:, sensor]
+    return np.where(links >= 0, carries[:, np.maximum(links, 0)], _carries_all(carries, contacts)[:, None]).T
 
 
 def _carries_all(carries: np.ndarray, contacts: ContactLinks) -> np.ndarray:

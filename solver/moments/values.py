@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,6 +12,8 @@ from ..errors import InvalidValue
 
 TWO_SIDED = 1.96
 """Standard deviations to either side that contain 95 %."""
+INERTIALS, PLATES = "inertial parameters", "plates"
+"""Causes of errors, beside those of the motion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class JointMoments:
         residual: (N, 6) force [N] and moment [N m] that the root lacks, world axes, about the root link's origin: what
             the motion requires minus what was measured. Zero if motion, inertials and wrenches were exact.
         mass: [kg] of the whole body.
-        std: (N, C) standard deviations due to the uncertainty of the inertial parameters; None if that is unknown.
+        std_by_source: (N, C) standard deviations by cause, taken as independent; empty without intervals.
         notes: what limits the result, in plain sentences.
         meanings: C; anatomical name of the direction in which a coordinate increases, empty if it has none.
         links: K links that a joint with an angle moves.
@@ -43,7 +45,7 @@ class JointMoments:
     values: np.ndarray
     residual: np.ndarray
     mass: float
-    std: np.ndarray | None = None
+    std_by_source: Mapping[str, np.ndarray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     meanings: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
@@ -66,8 +68,11 @@ class JointMoments:
             value = getattr(self, name) if self.links else np.zeros((frames, 0, 3))
             object.__setattr__(self, name, frozen(name, value, (frames, len(self.links), 3), finite=False))
         object.__setattr__(self, "residual", frozen("residual", self.residual, (frames, 6), finite=False))
-        if self.std is not None:
-            object.__setattr__(self, "std", frozen("std of moments", self.std, (frames, count), finite=False))
+        stds = {
+            source: frozen(f"std of moments caused by {source}", std, (frames, count), finite=False)
+            for source, std in self.std_by_source.items()
+        }
+        object.__setattr__(self, "std_by_source", stds)
 
     def __len__(self) -> int:
         return len(self.times)
@@ -87,9 +92,29 @@ class JointMoments:
         return np.asarray(self.values / self.mass)
 
     @property
+    def std(self) -> np.ndarray | None:
+        """(N, C) standard deviations due to all causes; None without intervals."""
+        if not self.std_by_source:
+            return None
+        return np.sqrt(np.sum([std**2 for std in self.std_by_source.values()], axis=0))
+
+    @property
     def half_width(self) -> np.ndarray:
         """(N, C) half the width of the 95 % intervals; NaN if unknown."""
         return np.full(self.values.shape, np.nan) if self.std is None else TWO_SIDED * self.std
+
+    @property
+    def peaks(self) -> np.ndarray:
+        """(C, 3) least and greatest value per kg and half the 95 % interval at the larger one; NaN without a value."""
+        result = np.full((len(self.names), 3), np.nan)
+        half = self.half_width / self.mass
+        for k, values in enumerate(self.per_kg.T):
+            known = np.flatnonzero(np.isfinite(values))
+            if len(known):
+                own = values[known]
+                largest = known[int(np.argmax(np.abs(own)))]
+                result[k] = own.min(), own.max(), half[largest, k]
+        return result
 
     @property
     def residual_rms(self) -> np.ndarray:

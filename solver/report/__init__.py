@@ -8,6 +8,7 @@ from ..formats.atomic import write_atomically
 from ..scene.study_folder import CONTENT_FILE, REPORT_FILE
 from .content import CONTENT, Content
 from .from_study import build_content
+from .moments_folder import write_moments
 from .page import render
 
 
@@ -20,4 +21,4 @@ def write_report(content: Content, folder: str | Path) -> Path:
     return folder / REPORT_FILE
 
 
-__all__ = ["CONTENT", "Content", "build_content", "render", "write_report"]
+__all__ = ["CONTENT", "Content", "build_content", "render", "write_moments", "write_report"]

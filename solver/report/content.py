@@ -177,6 +177,33 @@ class PlateFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class MomentSummary:
+    """Joint moments of one trial, see `moments.JointMoments`.
+
+    Attributes:
+        trial: its name.
+        names: C coordinates.
+        meanings: C; anatomical name of the direction in which a coordinate increases, empty if it has none.
+        peaks: (C, 3) [N m/kg] or [N/kg] least, greatest, and half the 95 % interval at the larger one; NaN if unknown.
+        residual_rms, residual_peak: (2,) residual force [N] and moment [N m] at the root.
+        notes: plain sentences.
+    """
+
+    trial: str
+    names: tuple[str, ...]
+    meanings: tuple[str, ...]
+    peaks: np.ndarray
+    residual_rms: np.ndarray
+    residual_peak: np.ndarray
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "peaks", frozen("peaks", self.peaks, (len(self.names), 3), finite=False))
+        for name in ("residual_rms", "residual_peak"):
+            object.__setattr__(self, name, frozen(name, getattr(self, name), (2,), finite=False))
+
+
+@dataclass(frozen=True, slots=True)
 class FlightCheck:
     """Check in flight: RMS of (CoM acceleration - gravity) [m/s^2] and of the rate of angular momentum [N m]."""
 
@@ -258,8 +285,8 @@ class Content:
         rank: numerical rank.
         truth: the known parameters of a simulation, or None.
         errors: per trial, used and unused.
-        residuals, signals, tracking, weighings, plate_findings, flights, base: sections; empty if there is nothing to
-            show.
+        residuals, signals, tracking, weighings, plate_findings, moments, flights, base: sections; empty if there is
+            nothing to show.
         from_flight: data of an identification from flight phases alone; None for one with forces.
         loads: added between two sets of recordings; one without a link if none was found; empty without a search.
         methods: rows (title, text) of the method section.
@@ -288,6 +315,7 @@ class Content:
     weighings: tuple[Weighing, ...] = ()
     plate_findings: tuple[PlateFinding, ...] = ()
     residuals: tuple[ResidualSummary, ...] = ()
+    moments: tuple[MomentSummary, ...] = ()
     flights: tuple[FlightCheck, ...] = ()
     from_flight: FlightIdentification | None = None
     base: tuple[BaseParameter, ...] = ()

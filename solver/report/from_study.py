@@ -13,8 +13,10 @@ from ..identification.error_model.weight_estimation import describe_cutoffs
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
 from ..inertials import InertialParameters
+from ..moments.of_study import moments_of_trial
 from ..person import UNKNOWN
 from ..plate_options import FINDINGS
+from ..scene.motion_record import motion_record
 from ..signals.filters import LIGHT
 from ..signals.window_rules import Reason
 from ..study.plates.finding import Finding
@@ -26,6 +28,7 @@ from .content import (
     FlightCheck,
     FlightIdentification,
     LoadSummary,
+    MomentSummary,
     PlateFinding,
     ResidualSummary,
     Signals,
@@ -87,6 +90,7 @@ def build_content(
         weighings=_weighings(study),
         residuals=tuple(_residual_summary(residual) for residual in compute_residuals(study.rig, study.trials, result)),
         plate_findings=tuple(_plate_finding(finding) for finding in study.findings),
+        moments=_moment_summaries(study, result),
         flights=tuple(
             FlightCheck(f.trial, f.frames, *f.acceleration, *f.momentum_rate) for f in result.flights if f.frames > 0
         ),
@@ -97,6 +101,27 @@ def build_content(
         warnings=study.warnings,
         notes=tuple(dict.fromkeys((*result.notes, *result.estimate.notes, *study.rig.notes))),
     )
+
+
+def _moment_summaries(study: Study, result: Identification) -> tuple[MomentSummary, ...]:
+    """Joint moments of trials; those that cannot be computed have a note instead."""
+    summaries = []
+    for record in study.records:
+        if record.trial is None or record.motion is None or not record.trial.counted.any():
+            continue
+        moving = motion_record(record.name, study.rig, record.motion, result.parameters).with_trial(record.trial)
+        body = result.parameters, result.covariance_root
+        try:
+            found = moments_of_trial(moving, body, study.calibration, record.recording.markers)
+        except InvalidValue as error:
+            unknown = np.full(2, np.nan)
+            summaries.append(MomentSummary(record.name, (), (), np.zeros((0, 3)), unknown, unknown, (str(error),)))
+        else:
+            summaries.append(
+                MomentSummary(record.name, found.names, found.meanings, found.peaks, found.residual_rms,
+                              found.residual_peak, found.notes)
+            )  # fmt: skip
+    return tuple(summaries)
 
 
 def _flight_identification(flights: Flights | None) -> FlightIdentification | None:

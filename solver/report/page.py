@@ -10,7 +10,17 @@ import numpy as np
 from ..study.residuals import FORCE_THRESHOLD, MOMENT_THRESHOLD
 from .content import Content, ResidualSummary, TrialErrors
 from .document import Numbering, build_document, render_card, render_cards
-from .sections import added_load, excitation, flight, marker_errors, parameters, plates, signals, wrench_errors
+from .sections import (
+    added_load,
+    excitation,
+    flight,
+    joint_moments,
+    marker_errors,
+    parameters,
+    plates,
+    signals,
+    wrench_errors,
+)
 from .tables import finite_mean, format_number
 
 
@@ -108,6 +118,7 @@ SECTIONS: tuple[tuple[str, Callable[[Content, Numbering], str]], ...] = (
     ("Explained forces and moments", wrench_errors.render_fit),
     ("Forces and moments over time", signals.render_signals),
     ("Frames", signals.render_windows),
+    ("Joint moments", joint_moments.render_joint_moments),
     ("Identification from flight", flight.render_flight_identification),
     ("Flight", flight.render_flight),
     ("Plate checks", plates.render_plates),

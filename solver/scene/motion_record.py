@@ -13,6 +13,7 @@ from ..arrays import frozen_mask
 from ..check_options import CheckOptions
 from ..contacts.schedule import Schedule
 from ..errors import InvalidValue
+from ..filter_presets import FilterPreset
 from ..formats.codec import FileKind
 from ..inertials import InertialParameters
 from ..motion import Motion, describe_span
@@ -36,6 +37,7 @@ class MotionRecord:
         excluded: why frames are excluded: (reason, number of frames).
         schedule: of the contacts; None for a recording.
         checks: that the motion must pass.
+        preset: low-pass of motion and wrenches; None if unknown.
     """
 
     name: str
@@ -47,6 +49,7 @@ class MotionRecord:
     excluded: tuple[tuple[str, int], ...] = ()
     schedule: Schedule | None = None
     checks: CheckOptions = field(default_factory=CheckOptions)
+    preset: FilterPreset | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "excluded", tuple((str(reason), int(count)) for reason, count in self.excluded))
@@ -83,7 +86,7 @@ class MotionRecord:
         from ..signals import filter_wrenches
 
         wrenches = trial.wrenches if trial.preset is None else filter_wrenches(trial.wrenches, trial.preset)
-        return replace(self, wrenches=wrenches, counted=trial.counted, excluded=trial.excluded)
+        return replace(self, wrenches=wrenches, counted=trial.counted, excluded=trial.excluded, preset=trial.preset)
 
     def with_contacts(self, schedule: Schedule, checks: CheckOptions) -> MotionRecord:
         """This motion as a dance, with its contacts and checks."""

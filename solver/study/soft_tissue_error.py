@@ -8,7 +8,7 @@ every trial as it did in calibration.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -17,9 +17,11 @@ from ..calibration.calibration import Calibration
 from ..calibration.error_draws import CalibrationErrorDraws, ResidualDraws
 from ..calibration.normal_equations import LinearisedFrames, Unknowns
 from ..dynamics import ground_wrench, integrate
+from ..filter_presets import FilterPreset
 from ..identification.equations import low_pass_at, wrenches_about_base
 from ..identification.error_model.error_propagation import WrenchErrors, add_error_sources, propagate_wrench_errors
 from ..identification.result import SKELETON, SKIN, Identification
+from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 from ..signals import light_preset, smooth_motion
 from ..tracking.kinematics import Kinematics
@@ -91,25 +93,41 @@ def _compute_soft_tissue_error(  # noqa: PLR0913 one trial and what is known abo
     frames: slice,
     found: Identification,
 ) -> WrenchErrors:
-    draws = calibration.error_draws
-    assert draws is not None
-    body = _TrackedBody.from_configurations(rig, targets, q[frames])
     part, frame_ratio = trial.part(frames.start, frames.stop), trial.counted.sum() / trial.counted[frames].sum()
     parameters = found.parameters
     tracked_wrench = ground_wrench(rig, trial.motion.part(frames.start, frames.stop), parameters)
-    joints = np.array([joint.position for joint in rig.joints])
+    assert trial.preset is not None
+    light = light_preset(trial.preset, trial.motion.rate)
+    others: dict[str, list[np.ndarray]] = {}
+    for cause, moved, motion in draw_motions(rig, calibration, targets, q[frames], light):
+        others.setdefault(cause, []).append(ground_wrench(moved, motion, parameters) - tracked_wrench)
     errors = {}
-    for cause, steps in body.pose_changes(draws).items():
-        others = []
-        for points, step in zip({SKIN: draws.soft_tissue, SKELETON: draws.prior}[cause], steps):
-            moved = rig.with_joint_positions(joints + np.vstack([np.zeros(3), points[: len(joints) - 1]]))
-            poses = integrate(moved, q[frames], step)
-            motion = smooth_motion(moved, targets.times, poses, light_preset(trial.preset, trial.motion.rate))  # type: ignore[arg-type]
-            others.append(ground_wrench(moved, motion, parameters) - tracked_wrench)
-        here = wrenches_about_base(rig, part, np.stack(others, axis=1), found.base_link)
+    for cause, differences in others.items():
+        here = wrenches_about_base(rig, part, np.stack(differences, axis=1), found.base_link)
         # twice: the frequency weights scale both the equations' rows and the wrenches that they are fitted to
         errors[cause] = _apply_frequency_weights(_apply_frequency_weights(here, part, found), part, found)
     return WrenchErrors(part, float(np.sqrt(frame_ratio)), errors)
+
+
+def draw_motions(
+    rig: Rig, calibration: Calibration, targets: Targets, q: np.ndarray, preset: FilterPreset
+) -> Iterator[tuple[str, Rig, Motion]]:
+    """Cause, body and filtered motion of every draw of skin motion and joint centres.
+
+    Args:
+        rig: with the calibration's joint centres.
+        calibration: with its draws.
+        targets: N frames of measured markers.
+        q: (N, nq) configurations tracked from them.
+        preset: filter of the motions.
+    """
+    draws = calibration.error_draws
+    assert draws is not None
+    joints = np.array([joint.position for joint in rig.joints])
+    for cause, steps in _TrackedBody.from_configurations(rig, targets, q).pose_changes(draws).items():
+        for points, step in zip({SKIN: draws.soft_tissue, SKELETON: draws.prior}[cause], steps):
+            moved = rig.with_joint_positions(joints + np.vstack([np.zeros(3), points[: len(joints) - 1]]))
+            yield cause, moved, smooth_motion(moved, targets.times, integrate(moved, q, step), preset)
 
 
 def _apply_frequency_weights(errors: np.ndarray, trial: Trial, found: Identification) -> np.ndarray:

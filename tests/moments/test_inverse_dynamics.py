@@ -187,10 +187,52 @@ def test_intervals_follow_from_errors_of_the_parameters() -> None:
     trial = free(rig, random_motion(rig, 10, 2))
     error = 0.01 * np.random.default_rng(1).standard_normal(rig.prior.values.shape)
     found = compute_moments(rig, trial, covariance_root=error[None])
+    assert set(found.std_by_source) == {"inertial parameters", "plates"}
     other = compute_moments(rig, trial, InertialParameters(rig.links, rig.prior.values + error))
     assert found.std is not None
     np.testing.assert_allclose(found.std, np.abs(other.values - found.values), atol=1e-9)
     np.testing.assert_allclose(found.half_width, 1.96 * found.std)
+
+
+def test_intervals_contain_errors_of_plates() -> None:
+    """Plates err by 0.2 % of the weight in each force and by 2 mm of the centre of pressure, here of one foot alone."""
+    rig = solver.human(1.75, 70.0, "male")
+    motion = still(rig)
+    point = link_motions(rig, motion).position[:, rig.index("left_foot"), 0] + [0.06, 0.01, 0.0]
+    point[2] = 0.0
+    up = np.array([0.0, 0.0, rig.weight])
+    trial = trial_of(motion, {"left_foot": at(point, up)})
+    nothing = np.zeros((1, *rig.prior.values.shape))
+    found = compute_moments(rig, trial, covariance_root=nothing)
+    plain, squares = found.values, np.zeros(found.values.shape)
+    for axis in range(3):
+        force = np.eye(3)[axis] * 0.002 * rig.weight
+        squares += (compute_moments(rig, trial_of(motion, {"left_foot": at(point, up + force)})).values - plain) ** 2
+    for shift in (np.array([0.002, 0.0, 0.0]), np.array([0.0, 0.002, 0.0])):
+        squares += (compute_moments(rig, trial_of(motion, {"left_foot": at(point + shift, up)})).values - plain) ** 2
+    turned = at(point, up) + np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.002 * rig.weight])
+    squares += (compute_moments(rig, trial_of(motion, {"left_foot": turned})).values - plain) ** 2
+    np.testing.assert_allclose(found.std_by_source["plates"], np.sqrt(squares), atol=1e-9)
+    assert found.std is not None
+    assert found.std[0, found.names.index("left_foot_y")] > 1.0  # at least 0.002 m times 687 N
+
+
+def test_intervals_contain_errors_of_the_motion() -> None:
+    """The deviation is the root mean square change of the moment over draws of rig and motion, cause by cause."""
+    rig = solver.human(1.75, 70.0, "male")
+    motion = still(rig)
+    trial = trial_of(motion, {"left_foot": at(np.array([0.05, 0.1, 0.0]), np.array([0.0, 0.0, rig.weight]))})
+    nothing = np.zeros((1, *rig.prior.values.shape))
+    places = np.array([joint.position for joint in rig.joints])
+    others = [rig.with_joint_positions(places + shift) for shift in (0.005, -0.003)]
+    draws = [("", rig, motion), *(("skeleton", other, motion) for other in others)]
+    found = compute_moments(rig, trial, covariance_root=nothing, motions=draws)
+    changes = [compute_moments(other, trial).values - found.values for other in others]
+    expected = np.sqrt(np.mean(np.square(changes), axis=0))
+    np.testing.assert_allclose(found.std_by_source["skeleton"], expected, atol=1e-9)
+    assert expected.max() > 0.5
+    total = np.sqrt(np.sum([std**2 for std in found.std_by_source.values()], axis=0))
+    np.testing.assert_allclose(found.std, total)
 
 
 def opensim_rig(tmp_path: Path, version: int) -> Rig:

@@ -16,6 +16,7 @@ from solver.demo.examples import simulated_robot
 from solver.errors import InvalidValue
 from solver.formats.manifest import MANIFEST_FILE, file_digest
 from solver.identification.comparison import AXES, mean_ratio
+from solver.moments import moments_of_study
 from solver.report import CONTENT, build_content, render
 from solver.report.study_folder import write_study
 from solver.scene import study_folder as names
@@ -134,6 +135,30 @@ def test_errors_in_the_report_are_those_of_its_signals(study: Study) -> None:
         np.testing.assert_allclose(np.sqrt(np.mean(difference**2, axis=0)), rmse, rtol=1e-9)
     assert (errors.identified_rmse < errors.prior_rmse).all()
     assert errors.frames == counted.sum()
+
+
+def test_joint_moments_in_the_report_are_those_of_the_command(study: Study, folder: Path) -> None:
+    """Peaks per kilogram and residuals in the report are those that `moments` computes from the folder."""
+    (summary,) = build_content(study).moments
+    found = moments_of_study(folder)["dance"]
+    assert summary.names == found.names
+    np.testing.assert_allclose(summary.peaks, found.peaks, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(summary.residual_rms, found.residual_rms, rtol=1e-9)
+    assert summary.notes == found.notes
+    page = (folder / names.REPORT_FILE).read_text(encoding="utf-8")
+    assert ">Joint moments<" in page
+    largest = max(abs(found.peaks[:, :2].ravel()))
+    assert f"{largest:.2f}" in page
+
+
+def test_a_trial_without_joint_moments_is_named_in_the_report(study: Study) -> None:
+    """Forces without moments give no joint moments: the page says so, and is complete otherwise."""
+    (record,) = study.records
+    assert record.trial is not None
+    bare = replace(record.trial, wrenches=record.trial.wrenches.without_axes([3, 4, 5]))
+    content = build_content(replace(study, records=(replace(record, trial=bare),)))
+    assert content.moments[0].names == ()
+    assert "joint moments need both" in render(content)
 
 
 def test_marker_errors_are_reported_as_tracked(study: Study, tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from html import escape
 
 import numpy as np
 
-from ..report.document import Numbering, build_document, render_card, render_cards
-from ..report.figures import WIDTH
-from ..report.svg import Axis, Drawing, axis_limits, find_runs
-from ..report.tables import format_number, render_table
-from .values import JointMoments
+from ..moments.values import JointMoments
+from .document import Numbering, build_document, render_card, render_cards
+from .figures import WIDTH
+from .svg import Axis, Drawing, axis_limits, find_runs
+from .tables import format_number, render_table
 
 COLUMNS = 3
 LEFT, GAP, TOP, PANEL, BETWEEN = 44.0, 52.0, 26.0, 84.0, 40.0
@@ -30,22 +30,6 @@ def render_moments(found: Sequence[JointMoments]) -> str:
     return build_document("Joint moments", head, sections, "residual moment about the root link's origin")
 
 
-def peaks(found: JointMoments) -> np.ndarray:
-    """Least and greatest value per kg of each coordinate and half the 95 % interval at the larger one, (C, 3).
-
-    NaN where there is no value.
-    """
-    result = np.full((len(found.names), 3), np.nan)
-    half = found.half_width / found.mass
-    for k, values in enumerate(found.per_kg.T):
-        known = np.flatnonzero(np.isfinite(values))
-        if len(known):
-            own = values[known]
-            largest = known[int(np.argmax(np.abs(own)))]
-            result[k] = own.min(), own.max(), half[largest, k]
-    return result
-
-
 def _render_trial(found: JointMoments, numbering: Numbering) -> str:
     (force, moment), (peak_force, peak_moment) = found.residual_rms, found.residual_peak
     frames = int(np.isfinite(found.residual).all(axis=1).sum())
@@ -61,12 +45,12 @@ def _render_trial(found: JointMoments, numbering: Numbering) -> str:
         "Figure",
         _draw(found),
         "Moment per kilogram of every coordinate [N m/kg] (forces of sliding joints [N/kg]): positive drives the "
-        "coordinate to increase. The band is the 95 % interval due to the inertial parameters alone; frames with "
-        "unmeasured contacts are left out.",
+        "coordinate to increase. The band is the 95 % interval; frames with unmeasured contacts are left "
+        f"out.{_describe_sources(found)}",
     )
     rows = [
         [escape(name), escape(meaning), *(format_number(value, DIGITS) for value in row)]
-        for name, meaning, row in zip(found.names, found.meanings, peaks(found))
+        for name, meaning, row in zip(found.names, found.meanings, found.peaks)
     ]
     table = numbering.add_caption(
         "Table",
@@ -77,6 +61,16 @@ def _render_trial(found: JointMoments, numbering: Numbering) -> str:
     )
     listed = f'<ul class="warnings">{notes}</ul>' if notes else ""
     return render_cards(cards) + listed + figure + table
+
+
+def _describe_sources(found: JointMoments) -> str:
+    """Share of each cause in the variance, mean over coordinates and frames."""
+    if not found.std_by_source:
+        return ""
+    means = {source: float(np.nanmean(std**2)) for source, std in found.std_by_source.items()}
+    total = max(sum(means.values()), np.finfo(float).tiny)
+    listed = ", ".join(f"{escape(source)} {100.0 * mean / total:.0f} %" for source, mean in means.items())
+    return f" Causes of the variance: {listed}."
 
 
 def _draw(found: JointMoments) -> str:
