@@ -28,9 +28,11 @@ from solver.identification.error_model.axis_weights import fit_axis_weights
 from solver.identification.identify import IdentifyOptions, get_method
 from solver.inertials import InertialParameters
 from solver.motion import Motion
+from solver.plate_options import PlateOptions
 from solver.rig import Rig
 from solver.signals import PRESETS
 from solver.study.pipeline import prepare
+from solver.study.plates.known_plates import collect_known_plates
 from solver.study.preparation import PreparedTrials
 from solver.study.subject_calibration import calibrate
 from solver.study.values import TrialRecord
@@ -130,7 +132,7 @@ def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS, known_rig: boo
     truth = person.truth.replaced(place, person.truth.link(place) + belt(person.rig, place).values[0])
     number = 1 + person.rig.index(place)
     recording = record(person, f"belt on {place}", _dance(seed, rounds, number), truth, Noise(), 1000 * seed + number)
-    loaded = _prepare(bare.rig, bare.attachments, recording)
+    loaded = _prepare(bare.rig, bare.attachments, recording, bare.prepared)
     rig, mass = bare.prepared.rig, _mass(bare.prepared)
     before, after = _trial(bare.prepared), _trial(loaded)
     answer = find_added_load(rig, [before], [after], LoadOptions(bare_mass=mass))
@@ -195,7 +197,7 @@ def place_loads(seed: int) -> Iterator[PlacedLoad]:
             truth = truth.replaced(place, truth.link(place) + belt(person.rig, place).values[0] / len(places))
         motion = _dance(seed, 1, 1)
         recording = record(person, "belt", motion, truth, Noise(skin=SKIN), 1000 * seed + number)
-        loaded = _prepare(bare.rig, bare.attachments, recording)
+        loaded = _prepare(bare.rig, bare.attachments, recording, bare.prepared)
         answer = find_added_load(rig, [_trial(bare.prepared)], [_trial(loaded)], options)
         at = [rig.index(place) for place in places]
         named = {frozenset(links) for links in (answer.carriers, *answer.alternatives)}
@@ -242,10 +244,16 @@ def _dance(seed: int, rounds: int, number: int) -> Motion:
     return dance(volunteer(seed), 100 * seed + number, rounds)
 
 
-def _prepare(rig: Rig, attachments: tuple[Attachment, ...], recording: Recording) -> PreparedTrials:
+def _prepare(
+    rig: Rig, attachments: tuple[Attachment, ...], recording: Recording, bare: PreparedTrials | None = None
+) -> PreparedTrials:
+    """A recording on plates whose location is that found without the belt, as `solver.find_load` prepares it."""
     assert recording.markers is not None
     tracked = track_markers(rig, attachments, recording.markers)
-    return prepare(rig, [TrialRecord(recording, tracked)], PRESETS[PRESET])
+    known = None
+    if bare is not None:
+        known = collect_known_plates([(_trial(bare).wrenches.frames, bare.records[0].plate_correction)], None)
+    return prepare(rig, [TrialRecord(recording, tracked)], PRESETS[PRESET], plates=PlateOptions(known=known))
 
 
 def _trial(prepared: PreparedTrials) -> Trial:

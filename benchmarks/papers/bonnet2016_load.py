@@ -39,6 +39,8 @@ from .rows import Row
 
 HEIGHT, MASS, SEX = 1.75, 65.0, "female"
 """Of the volunteer."""
+VARIANT = "23dof"
+"""The paper's twelve segments."""
 OPTIONS = paper_options("human", hold=1.0)
 """The paper's, but for the 5 s of standing in which the volunteer was shown what comes next."""
 SQUATS = 10
@@ -71,7 +73,7 @@ class LoadTest:
 
 def load_test(dances: Dances) -> LoadTest:
     """The whole experiment; the dance is designed within the limits of the loaded average person."""
-    rig = human(HEIGHT, MASS, SEX)
+    rig = human(HEIGHT, MASS, SEX, variant=VARIANT)
     average, load, link = arm_load(rig)
     drawn = rig.with_prior(average)
     dance, _ = dances.of(drawn, OPTIONS)

@@ -10,6 +10,7 @@ from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
 from ..files import AnyPath, Paths
 from ..identification.added_load import AddedLoad, LoadOptions, find_added_load
+from ..plate_options import KnownPlates
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
 from ..signals import GRAVITY, preset_of
@@ -66,11 +67,15 @@ def find_load(
     if study.identification is None:
         raise InvalidValue("no recording without the load has forces: a load is found from forces")
     _, laden = compute_poses(after, body, settings, PartialProgress(progress, 0.6, 0.8))
+    plates = settings.plates
+    if plates.known is None:
+        # a load on one side looks like plates that were moved; an offset would look like the load itself
+        plates = replace(plates, known=KnownPlates(study.known_plates.layouts))
     prepared = prepare(
         study.rig,
         [r for r in laden if r.poses is not None],
         preset_of(settings.preset),
-        plates=settings.plates,
+        plates=plates,
     )
     trials = [record.trial for record in prepared.records if record.trial is not None]
     if not trials:

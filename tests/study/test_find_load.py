@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from solver.cli import main
@@ -106,3 +107,16 @@ def test_real_jumps_of_an_unladen_subject_carry_nothing(shared_data: Path) -> No
     assert offset.load is not None
     assert 2.0 < offset.load.total < 4.5  # nothing was carried: the squats' plates read 3.5 kg less
     assert any("would look the same" in warning for warning in offset.warnings)
+
+
+def test_the_plates_stay_where_the_recordings_without_a_load_show_them() -> None:
+    """A load on one side shifts the pressure as moved plates would: only a warning says so, and nothing is moved."""
+    bare = simulated_robot()
+    (recording,) = bare.recordings
+    wrenches = recording.wrenches
+    assert wrenches is not None
+    values = wrenches.values.copy()
+    values[:, :, 3:] += np.cross([0.0, 0.03, 0.0], values[:, :, :3])
+    moved = replace(recording, wrenches=replace(wrenches, values=values))
+    study = find_load(bare.recordings, [moved], bare.rig, settings=QUICK)
+    assert any("mm from their location in the recordings" in warning for warning in study.warnings)
