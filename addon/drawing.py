@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -89,10 +90,19 @@ def circle_points(centre: Point, radius: float, height: float = FLOOR_OFFSET, st
 
 def draw_lines(points: Points, colour: Colour, width: float) -> None:
     """Draw lines between pairs of points."""
-    if not len(points):
+    draw_line_batch(line_batch(points), colour, width)
+
+
+def line_batch(points: Points) -> gpu.types.GPUBatch | None:
+    """Lines between pairs of points as a batch that stays on the GPU; None without any."""
+    return gpu.types.GPUBatch(type="LINES", buf=_vertex_buffer(points)) if len(points) else None
+
+
+def draw_line_batch(batch: gpu.types.GPUBatch | None, colour: Colour, width: float) -> None:
+    """Draw lines that are on the GPU."""
+    if batch is None:
         return
     shader = _builtin("POLYLINE_UNIFORM_COLOR")
-    batch = gpu.types.GPUBatch(type="LINES", buf=_vertex_buffer(points))
     shader.bind()
     shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
     shader.uniform_float("lineWidth", width * interface_scale())
@@ -102,24 +112,62 @@ def draw_lines(points: Points, colour: Colour, width: float) -> None:
 
 def fill_convex(corners: Points, colour: Colour) -> None:
     """Fill a convex polygon (V, 2 or 3)."""
-    fill_polygons([(corners, colour)])
-
-
-def fill_polygons(polygons: Sequence[tuple[Points, Colour]]) -> None:
-    """Fill convex polygons (V, 2 or 3), each in a colour, in one call of the GPU; the later ones are on top."""
-    shown = [(np.array(corners, np.float32), colour) for corners, colour in polygons if len(corners) > 2]
-    if not shown:
+    if len(corners) < 3:
         return
-    counts = np.array([len(corners) for corners, _ in shown])
-    starts = np.cumsum(counts) - counts
-    positions: Any = np.concatenate([corners for corners, _ in shown])
-    colours: Any = np.repeat(np.array([colour for _, colour in shown], np.float32), counts, axis=0)
-    faces: Any = np.concatenate([int(start) + _fan(int(count)) for start, count in zip(starts, counts, strict=True)])
-    buffer = gpu.types.GPUVertBuf(_point_format(positions.shape[1], has_colours=True), len(positions))
-    buffer.attr_fill(id="pos", data=positions)
-    buffer.attr_fill(id="color", data=colours)
-    triangles = gpu.types.GPUIndexBuf(type="TRIS", seq=faces)
-    gpu.types.GPUBatch(type="TRIS", buf=buffer, elem=triangles).draw(_builtin("SMOOTH_COLOR"))
+    shader = _builtin("UNIFORM_COLOR")
+    batch = gpu.types.GPUBatch(type="TRIS", buf=_vertex_buffer(corners), elem=_fan(len(corners)))
+    shader.bind()
+    shader.uniform_float("color", colour)
+    batch.draw(shader)
+
+
+def polygon_batch(polygons: Sequence[tuple[Points, Colour]]) -> gpu.types.GPUBatch | None:
+    """Convex polygons (V, 2 or 3), each with its colour, as one batch that stays on the GPU; None without any."""
+    filled = [polygon for polygon in polygons if len(polygon[0]) >= 3]
+    if not filled:
+        return None
+    positions, colours, faces = polygon_triangles(filled)
+    content: Any = {"pos": positions, "color": colours}
+    triangles: Any = faces  # arrays are accepted, although the type stubs exclude them
+    return batch_for_shader(_builtin("SMOOTH_COLOR"), "TRIS", content, indices=triangles)
+
+
+def polygon_triangles(polygons: Sequence[tuple[Points, Colour]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Corners (C, 3), their colours (C, 4) and triangles (T, 3) of convex polygons (V, 2 or 3) with colours.
+
+    The types are those of the GPU: float32 and int32.
+    """
+    counts = [len(corners) for corners, _ in polygons]
+    stops = np.cumsum(counts, dtype=np.int32)
+    positions = np.zeros((stops[-1], 3), np.float32)
+    for (corners, _), start, stop in zip(polygons, stops - counts, stops, strict=True):
+        positions[start:stop, : len(corners[0])] = corners
+    colours = np.repeat(np.array([colour for _, colour in polygons], np.float32), counts, axis=0)
+    faces = [start + _fan_corners(count) for start, count in zip(stops - counts, counts, strict=True)]
+    return positions, colours, np.concatenate(faces).astype(np.int32)
+
+
+def draw_polygon_batch(batch: gpu.types.GPUBatch | None) -> None:
+    """Draw polygons that are on the GPU."""
+    if batch is not None:
+        batch.draw(_builtin("SMOOTH_COLOR"))
+
+
+@contextmanager
+def moved_to(position: Point) -> Iterator[None]:
+    """Draw what follows around a position (2,) [px]."""
+    gpu.matrix.push()
+    try:
+        gpu.matrix.translate((float(position[0]), float(position[1])))
+        yield
+    finally:
+        gpu.matrix.pop()
+
+
+def box_corners(left: float, bottom: float, width: float, height: float) -> list[tuple[float, float]]:
+    """Corners of a rectangle [px]."""
+    right, top = left + width, bottom + height
+    return [(left, bottom), (right, bottom), (right, top), (left, top)]
 
 
 def fill_floor(corners: np.ndarray, colour: Colour, height: float = FLOOR_OFFSET) -> None:
@@ -128,12 +176,6 @@ def fill_floor(corners: np.ndarray, colour: Colour, height: float = FLOOR_OFFSET
         return
     fill_convex([(x, y, height) for x, y in corners], colour)
     draw_lines(outline_lines(corners, height), (*colour[:3], 1.0), LINE_WIDTH)
-
-
-def box_corners(left: float, bottom: float, width: float, height: float) -> list[tuple[float, float]]:
-    """Corners of a rectangle [px]."""
-    right, top = left + width, bottom + height
-    return [(left, bottom), (right, bottom), (right, top), (left, top)]
 
 
 def fill_box(left: float, bottom: float, width: float, height: float, colour: Colour) -> None:
@@ -155,6 +197,8 @@ def _colour_bar(colour_map: str, position: tuple[float, float], size: tuple[floa
 def free_batches() -> None:
     """Free the batches on the GPU."""
     _colour_bar.cache_clear()
+    _fan.cache_clear()
+    _text_box_shapes.cache_clear()
 
 
 def draw_legend(colour_map: str, title: str, ticks: Sequence[tuple[float, str]]) -> None:
@@ -188,15 +232,12 @@ def wrap_rows(rows: Sequence[tuple[str, Colour, Colour]], width: float) -> list[
     """Rows of a text box no wider than a width [px]; only the first line of each has a square."""
     size, result = interface_scale(), []
     for text, colour, ink in rows:
-        letters = int(len(text) * (width - TEXT_MARGIN * size) / max(text_width(text, LETTER_HEIGHT * size), 1.0))
-        first, *others = _wrap(text, max(letters, 1))
+        room = width - TEXT_MARGIN * size
+        taken = text_width(text, LETTER_HEIGHT * size)
+        letters = int(len(text) * room / max(taken, 1.0))
+        first, *others = [text] if taken <= room else textwrap.wrap(text, max(letters, 1)) or [""]
         result += [(first, colour, ink), *((line, (0.0, 0.0, 0.0, 0.0), ink) for line in others)]
     return result
-
-
-@lru_cache(256)
-def _wrap(text: str, letters: int) -> list[str]:
-    return textwrap.wrap(text, letters) or [""]
 
 
 def draw_text_box(
@@ -211,15 +252,30 @@ def draw_text_box(
     """
     (left, bottom), step = position, interface_scale()
     width, height = text_box_size(rows) if size is None else size
-    heights = [bottom + height - (LINE_HEIGHT * (row + 1) + 1) * step for row in range(len(rows))]
+    with moved_to(position):
+        draw_polygon_batch(_text_box_shapes(tuple(colour for _, colour, _ in rows), width, height, step))
+    heights = _row_heights(len(rows), height, step)
+    for y, (text, _, ink) in zip(heights, rows, strict=True):
+        draw_text(text, left + 26 * step, bottom + y, LETTER_HEIGHT * step, ink)
+
+
+def _row_heights(count: int, height: float, step: float) -> list[float]:
+    """[px] Baselines of rows above the lower edge of a text box."""
+    return [height - (LINE_HEIGHT * (row + 1) + 1) * step for row in range(count)]
+
+
+@lru_cache(64)
+def _text_box_shapes(
+    colours: tuple[Colour, ...], width: float, height: float, step: float
+) -> gpu.types.GPUBatch | None:
+    """Background and squares of a text box."""
+    heights = _row_heights(len(colours), height, step)
     squares = [
-        (box_corners(left + 9 * step, y, 9 * step, 9 * step), colour)
-        for y, (_, colour, _) in zip(heights, rows, strict=True)
+        (box_corners(9 * step, y, 9 * step, 9 * step), colour)
+        for y, colour in zip(heights, colours, strict=True)
         if colour[3] > 0.0
     ]
-    fill_polygons([(box_corners(left, bottom, width, height), BACKGROUND), *squares])  # before the text ends blending
-    for y, (text, _, ink) in zip(heights, rows, strict=True):
-        draw_text(text, left + 26 * step, y, LETTER_HEIGHT * step, ink)
+    return polygon_batch([(box_corners(0.0, 0.0, width, height), BACKGROUND), *squares])
 
 
 def frame_axis(region: bpy.types.Region) -> tuple[float, float]:
@@ -258,19 +314,24 @@ def _vertex_buffer(points: Points) -> gpu.types.GPUVertBuf:
     return buffer
 
 
-@lru_cache(4)
-def _point_format(dimensions: int, *, has_colours: bool = False) -> gpu.types.GPUVertFormat:
+@lru_cache(2)
+def _point_format(dimensions: int) -> gpu.types.GPUVertFormat:
     found = gpu.types.GPUVertFormat()
     found.attr_add(id="pos", comp_type="F32", len=dimensions, fetch_mode="FLOAT")
-    if has_colours:
-        found.attr_add(id="color", comp_type="F32", len=4, fetch_mode="FLOAT")
     return found
 
 
 @lru_cache(64)
-def _fan(count: int) -> np.ndarray:
-    """Triangles (T, 3) of a convex polygon with so many corners."""
-    return np.array([(0, k, k + 1) for k in range(1, count - 1)], np.int32)
+def _fan(count: int) -> gpu.types.GPUIndexBuf:
+    """Triangles of a convex polygon with so many corners."""
+    triangles: Any = _fan_corners(count)  # arrays are accepted, although the type stubs exclude them
+    return gpu.types.GPUIndexBuf(type="TRIS", seq=triangles)
+
+
+def _fan_corners(count: int) -> np.ndarray:
+    """Triangles (count - 2, 3) of a convex polygon with so many corners."""
+    second = np.arange(1, count - 1, dtype=np.int32)
+    return np.stack([np.zeros_like(second), second, second + 1], axis=1)
 
 
 @lru_cache(4)

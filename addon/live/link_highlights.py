@@ -127,14 +127,18 @@ class ShapeBatches:
 
 def pose_bytes(armature: bpy.types.Object | None) -> bytes:
     """The pose of an armature, for comparison."""
-    bones = () if armature is None or armature.pose is None else armature.pose.bones
-    return np.array([bone.matrix for bone in bones], np.float32).tobytes()
+    if armature is None or armature.pose is None:
+        return b""
+    matrices = np.empty((len(armature.pose.bones), 16), np.float32)
+    armature.pose.bones.foreach_get("matrix", matrices.ravel())
+    return matrices.tobytes()
 
 
 def read_vertices(mesh: bpy.types.Mesh) -> np.ndarray:
     """Vertices (V, 3) [m]."""
     positions = np.empty((len(mesh.vertices), 3), np.float32)
-    mesh.vertices.foreach_get("co", positions.ravel())
+    places: Any = mesh.attributes["position"]  # ten times as fast as from the vertices
+    places.data.foreach_get("vector", positions.ravel())
     return positions
 
 

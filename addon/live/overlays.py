@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import textwrap
+from functools import lru_cache
+from typing import ClassVar
 
 import bpy
 import gpu
@@ -54,6 +56,9 @@ def enable(on: bool) -> None:
         (overlays.Overrides.balance, LiveCheck.shows_balance),
         (overlays.Overrides.colours, LiveCheck.shows_excitation),
     )
+    FrameBatches.cached = None
+    for mark in (_circle, _cross, _diamond, _com_symbol):
+        mark.cache_clear()
     for predicates, own in instead:
         if own in predicates:
             predicates.remove(own)
@@ -95,19 +100,41 @@ def _draw_space() -> None:
     gpu.state.blend_set("NONE")
 
 
+class FrameBatches:
+    """What is drawn in space of one result, on the GPU until another result is shown."""
+
+    cached: ClassVar[FrameBatches | None] = None
+
+    def __init__(self, frame: SceneFrame) -> None:
+        x, y, z = frame.com
+        fill = (*(PASS_COLOUR if frame.balanced else FAIL_COLOUR)[:3], SUPPORT_ALPHA)
+        corners = [(a, b, drawing.FLOOR_OFFSET) for a, b in frame.polygon]
+        self.frame, self.com_colour = frame, com_colour(frame)
+        self.outline = drawing.line_batch(drawing.outline_lines(frame.polygon))
+        self.floor = drawing.polygon_batch([(corners, fill)])
+        self.com_line = drawing.line_batch([(x, y, z), (x, y, 0.0)])
+        self.arrows = drawing.line_batch(force_lines(frame))
+
+    @classmethod
+    def get(cls, frame: SceneFrame) -> FrameBatches:
+        """Those of a result."""
+        if cls.cached is None or cls.cached.frame is not frame:
+            cls.cached = cls(frame)
+        return cls.cached
+
+
 def _draw_support(frame: SceneFrame, settings: LiveSettings) -> None:
     """Draw support polygon, centre of mass and foot forces."""
+    shown = FrameBatches.get(frame)
     if settings.show_balance:
-        colour = PASS_COLOUR if frame.balanced else FAIL_COLOUR
-        drawing.draw_lines(drawing.outline_lines(frame.polygon), SHADOW_COLOUR, 2.5 * drawing.LINE_WIDTH)
-        drawing.fill_floor(frame.polygon, (*colour[:3], SUPPORT_ALPHA))
-        x, y, z = frame.com
-        drawing.draw_lines([(x, y, z), (x, y, 0.0)], SHADOW_COLOUR, 2.0 * drawing.LINE_WIDTH)
-        drawing.draw_lines([(x, y, z), (x, y, 0.0)], com_colour(frame), drawing.LINE_WIDTH)
+        drawing.draw_line_batch(shown.outline, SHADOW_COLOUR, 2.5 * drawing.LINE_WIDTH)
+        drawing.draw_polygon_batch(shown.floor)
+        drawing.draw_line_batch(shown.outline, PASS_COLOUR if frame.balanced else FAIL_COLOUR, drawing.LINE_WIDTH)
+        drawing.draw_line_batch(shown.com_line, SHADOW_COLOUR, 2.0 * drawing.LINE_WIDTH)
+        drawing.draw_line_batch(shown.com_line, shown.com_colour, drawing.LINE_WIDTH)
     if settings.show_forces:
-        arrows = force_lines(frame)
-        drawing.draw_lines(arrows, SHADOW_COLOUR, drawing.BOLD_WIDTH + 2.0)
-        drawing.draw_lines(arrows, FORCE_COLOUR, drawing.BOLD_WIDTH)
+        drawing.draw_line_batch(shown.arrows, SHADOW_COLOUR, drawing.BOLD_WIDTH + 2.0)
+        drawing.draw_line_batch(shown.arrows, FORCE_COLOUR, drawing.BOLD_WIDTH)
 
 
 def com_colour(frame: SceneFrame) -> Colour:
@@ -137,20 +164,26 @@ def _draw_text() -> None:
 
 def _draw_balance_marks(frame: SceneFrame) -> None:
     """Draw the centre of mass, its projection on the floor, and the ZMP, at a constant size in pixels."""
-    size, colour_of_com = drawing.interface_scale(), com_colour(frame)
+    size, colour_of_com = drawing.interface_scale(), FrameBatches.get(frame).com_colour
     x, y, z = frame.com
     foot, com = _to_pixels((x, y, 0.0)), _to_pixels((x, y, z))
     if foot is not None:
-        (_draw_circle if colour_of_com == PASS_COLOUR else _draw_cross)(foot, FOOT_RADIUS * size, colour_of_com)
+        inside = colour_of_com == PASS_COLOUR
+        mark, wide, narrow = (_circle, 4.5, 2.5) if inside else (_cross, 6.0, 3.5)
+        with drawing.moved_to(foot):
+            drawing.draw_line_batch(mark(FOOT_RADIUS * size * (1.0 if inside else 1.15)), SHADOW_COLOUR, wide)
+            drawing.draw_line_batch(mark(FOOT_RADIUS * size), colour_of_com, narrow)
         if colour_of_com != PASS_COLOUR:  # two marks on the floor need labels
             drawing.draw_text("CoM", foot[0] - 38 * size, foot[1] - 4 * size, 10 * size, shadow=True)
     if frame.zmp is not None:
         zmp, colour = _to_pixels((*frame.zmp, 0.0)), PASS_COLOUR if frame.balanced else FAIL_COLOUR
         if zmp is not None:
-            _draw_diamond(zmp, ZMP_RADIUS * size, colour)
+            with drawing.moved_to(zmp):
+                drawing.draw_polygon_batch(_diamond(ZMP_RADIUS * size, colour))
             drawing.draw_text("ZMP", zmp[0] + 14 * size, zmp[1] - 12 * size, 10 * size, shadow=True)
     if com is not None:
-        _draw_com_symbol(com, COM_RADIUS * size)
+        with drawing.moved_to(com):
+            drawing.draw_polygon_batch(_com_symbol(COM_RADIUS * size))
 
 
 def _draw_labels(labels: list[tuple[str, np.ndarray]]) -> None:
@@ -169,37 +202,40 @@ def _to_pixels(point: tuple[float, float, float]) -> np.ndarray | None:
     return None if position is None else np.array(position)
 
 
-def _circle(centre: np.ndarray, radius: float, steps: int = 24) -> np.ndarray:
-    return drawing.circle_points(centre, radius, 0.0, steps)[:, :2]
+@lru_cache(8)
+def _circle(radius: float) -> gpu.types.GPUBatch | None:
+    """Lines of a circle [px] around the origin."""
+    rim = _rim(radius)
+    return drawing.line_batch(np.stack([rim, np.roll(rim, -1, axis=0)], axis=1).reshape(-1, 2))
 
 
-def _draw_circle(centre: np.ndarray, radius: float, colour: Colour) -> None:
-    rim = _circle(centre, radius)
-    around = np.stack([rim, np.roll(rim, -1, axis=0)], axis=1).reshape(-1, 2)
-    drawing.draw_lines(around, SHADOW_COLOUR, 4.5)
-    drawing.draw_lines(around, colour, 2.5)
+@lru_cache(8)
+def _cross(radius: float) -> gpu.types.GPUBatch | None:
+    """Lines of a diagonal cross [px] around the origin."""
+    return drawing.line_batch(radius * np.array([(-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)]))
 
 
-def _draw_cross(centre: np.ndarray, radius: float, colour: Colour) -> None:
-    arms = radius * np.array([(-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)])
-    drawing.draw_lines(centre + 1.15 * arms, SHADOW_COLOUR, 6.0)
-    drawing.draw_lines(centre + arms, colour, 3.5)
-
-
-def _draw_diamond(centre: np.ndarray, radius: float, colour: Colour) -> None:
+@lru_cache(8)
+def _diamond(radius: float, colour: Colour) -> gpu.types.GPUBatch | None:
+    """A diamond [px] around the origin with a dark border."""
     corners = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)])
-    drawing.fill_polygons([(centre + (radius + 2.5) * corners, SHADOW_COLOUR), (centre + radius * corners, colour)])
+    return drawing.polygon_batch([((radius + 2.5) * corners, SHADOW_COLOUR), (radius * corners, colour)])
 
 
-def _draw_com_symbol(centre: np.ndarray, radius: float) -> None:
-    """Draw the symbol of a centre of mass: a disc with dark and light quarters."""
-    rim = _circle(centre, radius)
+@lru_cache(8)
+def _com_symbol(radius: float) -> gpu.types.GPUBatch | None:
+    """The symbol of a centre of mass [px] around the origin: a disc with dark and light quarters."""
+    rim = _rim(radius)
     quarter = len(rim) // 4
-    parts = [
-        ([centre, *(rim[(start + k) % len(rim)] for k in range(quarter + 1))], SHADOW_COLOUR)
+    dark = [
+        (np.array([(0.0, 0.0), *(rim[(start + k) % len(rim)] for k in range(quarter + 1))]), SHADOW_COLOUR)
         for start in (0, 2 * quarter)
     ]
-    drawing.fill_polygons([(_circle(centre, radius + 1.5), SHADOW_COLOUR), (rim, (1.0, 1.0, 1.0, 1.0)), *parts])
+    return drawing.polygon_batch([(_rim(radius + 1.5), SHADOW_COLOUR), (rim, (1.0, 1.0, 1.0, 1.0)), *dark])
+
+
+def _rim(radius: float) -> np.ndarray:
+    return drawing.circle_points((0.0, 0.0), radius, 0.0)[:, :2]
 
 
 def _draw_readout(session: CheckSession, frame: SceneFrame | None, fresh: bool) -> None:

@@ -8,7 +8,8 @@ bottom of the region, and scroll and zoom with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
 
 import bpy
 import gpu
@@ -19,7 +20,7 @@ from .. import drawing
 from ..action import frames_at
 from ..bpy_access import require
 from ..draw_handlers import DrawHandlers
-from ..drawing import Colour, Points
+from ..drawing import Colour
 from ..solver_api import SceneKey, errors
 from .check_colours import (
     COMFORTABLE_MARGIN,
@@ -57,21 +58,41 @@ LARGEST_REGION_FRACTION = 0.55
 """Largest fraction of the region for the overlays; if they do not fit, nothing is drawn."""
 
 
+MOST_VIEWS = 4
+"""Number of editors, or of zooms of one, whose drawings stay on the GPU."""
+Polygons: TypeAlias = list[tuple[drawing.Points, Colour]]
+Labels: TypeAlias = list[tuple[str, float, float, Colour]]
+"""Texts with their positions [px] and colours."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineView:
+    """What one editor shows beside the margin bar: the background below it, shapes above it, and labels."""
+
+    background: gpu.types.GPUBatch | None
+    shapes: gpu.types.GPUBatch | None
+    labels: Labels
+
+
 class DrawCache:
-    """The last drawing, which stays on the GPU until it changes."""
+    """The last drawing, which stays on the GPU until it changes: the margin bar, and the rest for each view."""
 
     key: ClassVar[tuple[int, ...]] = ()
     batch: ClassVar[gpu.types.GPUBatch | None] = None
     contacts: ClassVar[list[ContactState]] = []
-    spans: ClassVar[np.ndarray] = np.zeros((0, 2))
-    """(C, 2) first and last frame of each contact state."""
-    failing: ClassVar[np.ndarray] = np.zeros((0, 2))
-    """(F, 2) first and last frame of each failing interval."""
+    failing: ClassVar[list[tuple[float, float]]] = []
+    views: ClassVar[dict[tuple[float, ...], TimelineView]] = {}
+
+    @classmethod
+    def clear(cls) -> None:
+        """Free the drawing."""
+        cls.key, cls.batch = (), None
+        cls.views.clear()
 
 
 def enable(on: bool) -> None:
     """Add or remove the overlays."""
-    DrawCache.key, DrawCache.batch = (), None
+    DrawCache.clear()
     HANDLERS.enable(on)
 
 
@@ -121,29 +142,54 @@ def _draw() -> None:
         _draw_empty(scene, origin, step, size)
         return
     _update_cache(scene, body, session)
+    view_key = (origin, step, float(region.width), size)
+    if view_key not in DrawCache.views:
+        while len(DrawCache.views) >= MOST_VIEWS:
+            del DrawCache.views[next(iter(DrawCache.views))]
+        DrawCache.views[view_key] = _build_view(scene, session.results, *view_key)
+    shown = DrawCache.views[view_key]
     gpu.state.blend_set("ALPHA")
-    bottom = SCROLL_BAR_HEIGHT * size
-    times = session.results.timeline.times
-    first, last = (origin + step * float(frame) for frame in frames_at(scene, times[[0, -1]]))
-    left, right = max(first - 0.5 * step, 0.0), min(last + 0.5 * step, float(region.width))
-    if right > left:
-        drawing.fill_box(left, bottom - GAP * size, right - left, height, BACKGROUND)
-    if DrawCache.batch is not None:
-        gpu.matrix.push()
-        gpu.matrix.translate((origin, bottom))
-        gpu.matrix.scale((step, BAR_HEIGHT * size))
-        DrawCache.batch.draw(gpu.shader.from_builtin("SMOOTH_COLOR"))
-        gpu.matrix.pop()
-    place = bottom + (BAR_HEIGHT + GAP) * size
-    for state, (start, stop) in zip(DrawCache.contacts, (origin + step * DrawCache.spans).tolist(), strict=True):
-        _draw_strip(state, max(start, 0.0), min(stop, float(region.width)), place, size)
-    marks = _posture_marks(session.results.timeline.keys, scene, origin, step, place + (STRIP_HEIGHT + GAP) * size)
-    above = place + (STRIP_HEIGHT + KEY_HEIGHT + GAP) * size
-    for x, end in (origin + step * DrawCache.failing).tolist():
-        if end > 0.0 and x < region.width:
-            marks += _failure_marks(x - 0.5 * step, max(end + 0.5 * step, x - 0.5 * step + 2.0), above, size)
-    drawing.fill_polygons(marks)
+    drawing.draw_polygon_batch(shown.background)
+    gpu.matrix.push()
+    gpu.matrix.translate((origin, SCROLL_BAR_HEIGHT * size))
+    gpu.matrix.scale((step, BAR_HEIGHT * size))
+    drawing.draw_polygon_batch(DrawCache.batch)
+    gpu.matrix.pop()
+    drawing.draw_polygon_batch(shown.shapes)
+    for text, x, y, ink in shown.labels:
+        drawing.draw_text(text, x, y, LETTER_HEIGHT * size, ink)
     gpu.state.blend_set("NONE")
+
+
+def _build_view(
+    scene: bpy.types.Scene, readings: CheckResults, origin: float, step: float, width: float, size: float
+) -> TimelineView:
+    """Build what a region of a width [px] shows with frame zero and the distance of frames at these places [px]."""
+
+    def place(times: Sequence[float] | np.ndarray) -> np.ndarray:
+        return np.asarray(origin + step * frames_at(scene, np.array(times, float)))
+
+    bottom, background = SCROLL_BAR_HEIGHT * size, []
+    height = (BAR_HEIGHT + STRIP_HEIGHT + KEY_HEIGHT + 3.0 * GAP) * size
+    first, last = place(readings.timeline.times[[0, -1]])
+    left, right = max(first - 0.5 * step, 0.0), min(last + 0.5 * step, width)
+    if right > left:
+        background = [(drawing.box_corners(left, bottom - GAP * size, right - left, height), BACKGROUND)]
+    shapes: Polygons = []
+    labels: Labels = []
+    above = bottom + (BAR_HEIGHT + GAP) * size
+    for contact in DrawCache.contacts:
+        start, stop = place([contact.start, contact.stop])
+        _add_strip(shapes, labels, contact, (max(start, 0.0), min(stop, width)), above, size)
+    keys = readings.timeline.keys
+    places = place([key.time for key in keys])
+    shapes += _posture_marks(keys, places, width, above + (STRIP_HEIGHT + GAP) * size, size)
+    for interval in DrawCache.failing:
+        x, end = place(interval)
+        if end > 0.0 and x < width:
+            left, right = x - 0.5 * step, max(end + 0.5 * step, x - 0.5 * step + 2.0)
+            shapes += _failure_marks(left, right, above + (STRIP_HEIGHT + KEY_HEIGHT + GAP) * size, size)
+    return TimelineView(drawing.polygon_batch(background), drawing.polygon_batch(shapes), labels)
 
 
 def _draw_empty(scene: bpy.types.Scene, origin: float, step: float, size: float) -> None:
@@ -163,10 +209,9 @@ def _update_cache(scene: bpy.types.Scene, body: bpy.types.Object, session: Check
     key = (readings.serial, readings.version, hash(scene.render.fps / scene.render.fps_base))
     if key == DrawCache.key:
         return
-    states = contact_states(readings.timeline, tuple(sole.name for sole in readings.timeline.rig.soles))
-    DrawCache.key, DrawCache.contacts = key, states
-    DrawCache.spans = frames_at(scene, np.reshape([(state.start, state.stop) for state in states], (-1, 2)))
-    DrawCache.failing = frames_at(scene, np.reshape(readings.failing_intervals(), (-1, 2)))
+    DrawCache.views.clear()
+    DrawCache.key, DrawCache.failing = key, readings.failing_intervals()
+    DrawCache.contacts = contact_states(readings.timeline, tuple(sole.name for sole in readings.timeline.rig.soles))
     DrawCache.batch = _build_batch(scene, readings)
 
 
@@ -180,42 +225,40 @@ def _build_batch(scene: bpy.types.Scene, readings: CheckResults) -> gpu.types.GP
     return batch_for_shader(shader, "TRIS", content, indices=triangles)
 
 
-def _draw_strip(stand: ContactState, left: float, right: float, bottom: float, size: float) -> None:
-    width, colour = right - left, contact_colour(stand.state)
+def _add_strip(
+    shapes: Polygons, labels: Labels, contact: ContactState, ends: tuple[float, float], bottom: float, size: float
+) -> None:
+    """Add the strip of a contact state between two places [px], with its name if there is room."""
+    left, width = ends[0], ends[1] - ends[0]
     if width <= 0.5:
         return
-    gap = 1.0 if width > 4.0 else 0.0
-    drawing.fill_box(left, bottom, width - gap, STRIP_HEIGHT * size, (*colour[:3], STRIP_ALPHA))
-    for label in contact_labels(stand.state):
+    colour, gap = contact_colour(contact.state), 1.0 if width > 4.0 else 0.0
+    shapes.append((drawing.box_corners(left, bottom, width - gap, STRIP_HEIGHT * size), (*colour[:3], STRIP_ALPHA)))
+    for label in contact_labels(contact.state):
         if drawing.text_width(label, LETTER_HEIGHT * size) + 8.0 * size < width:
-            dark = stand.state == AIR or sum(colour[:3]) < 1.6
+            dark = contact.state == AIR or sum(colour[:3]) < 1.6
             ink = drawing.TEXT_COLOUR if dark else (0.05, 0.05, 0.06, 1.0)
-            drawing.draw_text(label, left + 4.0 * size, bottom + 2.5 * size, LETTER_HEIGHT * size, ink)
+            labels.append((label, left + 4.0 * size, bottom + 2.5 * size, ink))
             return
 
 
-def _posture_marks(
-    keys: Sequence[SceneKey], scene: bpy.types.Scene, origin: float, step: float, bottom: float
-) -> list[tuple[Points, Colour]]:
+def _posture_marks(keys: Sequence[SceneKey], places: np.ndarray, width: float, bottom: float, size: float) -> Polygons:
     """A diamond at each posture, coloured by its role."""
-    size, width = drawing.interface_scale(), require(bpy.context.region, "region").width
     half, last = 0.5 * KEY_HEIGHT * size, -np.inf
-    marks: list[tuple[Points, Colour]] = []
-    places = origin + step * frames_at(scene, np.array([key.time for key in keys]))
+    shapes: Polygons = []
     for key, x in zip(keys, places.tolist(), strict=True):
         if 0.0 < x < width and x - last >= POSTURE_SPACING * size:
             last = x
             for grown, colour in ((1.5, BACKGROUND), (0.0, ROLE_COLOURS[key.role])):
                 far, middle = half + grown - 1.0, bottom + half
                 corners = [(x - far, middle), (x, middle - far), (x + far, middle), (x, middle + far)]
-                marks.append((corners, colour))
-    return marks
+                shapes.append((corners, colour))
+    return shapes
 
 
-def _failure_marks(left: float, right: float, bottom: float, size: float) -> list[tuple[Points, Colour]]:
+def _failure_marks(left: float, right: float, bottom: float, size: float) -> Polygons:
     """A line over a failing interval and a flag at its start."""
-    top = bottom + 9.0 * size
-    flag = [(left - 4.0 * size, top), (left + 4.0 * size, top), (left, bottom)]
+    flag = [(left - 4.0 * size, bottom + 9.0 * size), (left + 4.0 * size, bottom + 9.0 * size), (left, bottom)]
     return [(drawing.box_corners(left, bottom, right - left, 2.0 * size), FAIL_COLOUR), (flag, FAIL_COLOUR)]
 
 

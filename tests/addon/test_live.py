@@ -33,7 +33,7 @@ from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
 from solver.scene.result import SceneResult
-from solver.scene.timeline import SceneStrip, SceneTimeline
+from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline
 from tests.addon.live_session import PATIENCE, until
 from tests.addon.scenes import build
 from tests.random_motion import planar_pair
@@ -289,6 +289,17 @@ def test_margin_bar_is_grey_red_amber_or_green() -> None:
     ]
     assert colours[12, 3] < colours[8, 3]  # what an older check said is faded
     assert faces.max() == len(corners) - 1
+
+
+def test_postures_in_view_have_marks_of_their_roles() -> None:
+    """A diamond with a dark border around each posture that is inside the region and not too near the one before."""
+    keys = [SceneKey(time, role) for time, role in ((0.0, "fixed"), (1.0, "free"), (1.001, "fixed"), (9.0, "free"))]
+    places = np.array([-5.0, 40.0, 41.0, 90.0])
+    shapes = timeline_overlays._posture_marks(keys, places, 100.0, 10.0, 1.0)
+    assert [np.mean(corners, axis=0)[0] for corners, _ in shapes] == [40.0, 40.0, 90.0, 90.0]
+    free = timeline_overlays.ROLE_COLOURS["free"]
+    assert [colour for _, colour in shapes] == 2 * [timeline_overlays.BACKGROUND, free]
+    assert np.ptp(shapes[0][0], axis=0)[0] > np.ptp(shapes[1][0], axis=0)[0]
 
 
 def test_contact_states_cover_the_timeline() -> None:

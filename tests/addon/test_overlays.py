@@ -92,3 +92,16 @@ def test_long_rows_of_a_text_box_are_wrapped(monkeypatch: pytest.MonkeyPatch) ->
     assert len(wrapped) > 2
     assert [colour[3] for _, colour, _ in wrapped] == [1.0, *[0.0] * (len(wrapped) - 2), ink[3]]
     assert drawing.text_box_size(wrapped)[0] <= 200.0
+
+
+def test_polygons_of_one_batch_keep_their_corners_and_colours() -> None:
+    """The triangles of polygons in a plane and in space cover each one's area, in its colour, in the GPU's types."""
+    red, blue = (1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.5)
+    flat, raised = [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (0.0, 1.0)], [(0.0, 0.0, 3.0), (1.0, 0.0, 3.0), (0.0, 1.0, 3.0)]
+    positions, colours, faces = drawing.polygon_triangles([(flat, red), (raised, blue)])
+    assert (positions.dtype, colours.dtype, faces.dtype) == (np.float32, np.float32, np.int32)
+    corners = positions[faces]
+    areas = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2]
+    assert areas.tolist() == [1.0, 1.0, 0.5]
+    assert corners[:, :, 2].tolist() == [[0.0] * 3, [0.0] * 3, [3.0] * 3]
+    assert [tuple(colours[face[0]]) for face in faces] == [red, red, blue]
