@@ -1,8 +1,13 @@
-"""What is wrong with the wheels of a built zip: of another platform or Python, unlisted, too large, or incomplete."""
+"""What is wrong with the wheels of a built zip: of another platform or Python, unlisted, too large, or incomplete.
+
+``python packaging/audit.py [dist]`` checks the zips of every platform and Blender in a folder.
+"""
 
 from __future__ import annotations
 
+import argparse
 import re
+import sys
 import tomllib
 import zipfile
 from email.parser import HeaderParser
@@ -20,6 +25,26 @@ ONLY_FOR_BUILDING = {"cython", "setuptools"}
 """What some wheels require without importing it when they run."""
 SYSTEMS = {"windows": "Windows", "linux": "Linux", "macos": "Darwin"}
 OWN_TAG = {"windows": r"win_amd64", "linux": r"(many)?linux.*x86_64", "macos": r"macosx_.*"}
+
+
+def main(arguments: list[str]) -> int:
+    """Print a line for every zip; 1 if one is missing or has problems."""
+    from build import BLENDERS, PLATFORMS, ROOT  # type: ignore[import-not-found]
+
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "dist", help="of the zips (default: dist)")
+    folder = parser.parse_args(arguments).folder
+    wrong = 0
+    for platform in PLATFORMS:
+        for python in BLENDERS:
+            name = f"*{platform.replace('-', '_')}-py{python.replace('.', '')}.zip"
+            found = sorted(folder.glob(name))
+            problems = [problem for path in found for problem in find_problems(path, platform, python)]
+            problems += [f"no {name} in {folder}"] if not found else []
+            size = f"{found[-1].stat().st_size / 1e6:.1f} MB" if found else "missing"
+            print(f"{platform:<12} Python {python}  {size:>8}  {'; '.join(problems) or 'complete'}")
+            wrong += bool(problems)
+    return int(wrong > 0)
 
 
 def find_problems(path: Path, platform: str, python: str) -> list[str]:
@@ -77,3 +102,7 @@ def _requirements(wheel: bytes) -> list[Requirement]:
         (name,) = (name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name))
         header = HeaderParser().parsestr(archive.read(name).decode("utf-8"))
     return [Requirement(text) for text in header.get_all("Requires-Dist") or []]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -68,6 +68,18 @@ def test_a_zip_that_is_too_large_is_found(tmp_path: Path) -> None:
     assert "MB, more than 60" in problem
 
 
+def test_one_command_checks_the_zips_of_all_platforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line for every platform and Python: complete, wrong or missing; the status says whether all are complete."""
+    zip_of(tmp_path, GOOD).rename(tmp_path / "exciting_dance-1.0.0-windows_x64-py313.zip")
+    zip_of(tmp_path, GOOD).rename(tmp_path / "exciting_dance-1.0.0-linux_x64-py313.zip")
+    assert audit.main([str(tmp_path)]) == 1
+    lines = {tuple(line.split()[:3]): line for line in capsys.readouterr().out.splitlines()}
+    assert len(lines) == len(build.PLATFORMS) * len(build.BLENDERS)
+    assert lines["windows-x64", "Python", "3.13"].endswith("complete")
+    assert "not linux-x64" in lines["linux-x64", "Python", "3.13"]
+    assert "missing" in lines["macos-arm64", "Python", "3.11"]
+
+
 def test_windows_gets_the_engine_that_has_wheels() -> None:
     """FCL instead of Pinocchio on Windows alone; all else is the same everywhere."""
     windows, linux = build.packages("windows-x64"), build.packages("linux-x64")
