@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from collections.abc import Sequence
 from itertools import combinations_with_replacement
 
@@ -30,6 +32,24 @@ def random_shape(kind: str, generator: np.random.Generator) -> Shape:
 def random_pose(generator: np.random.Generator, spread: float = 0.15) -> fcl_distances.Pose:
     """Axes and origin."""
     return exp(2.0 * generator.standard_normal(3)), spread * generator.standard_normal(3)
+
+
+@pytest.mark.skipif(engine.NAME != "pinocchio", reason="compares with coal")
+def test_both_engines_have_one_interface() -> None:
+    """Functions and public methods have the same names, parameters, kinds and results."""
+    coal_distances = importlib.import_module("solver.engine.coal_distances")
+    for name in ("solid_of", "convex_hull_solid", "solid_distance"):
+        first, second = (getattr(module, name) for module in (coal_distances, fcl_distances))
+        assert inspect.signature(first) == inspect.signature(second), name
+    first, second = (_methods(module.ShapeDistances) for module in (coal_distances, fcl_distances))
+    assert first == second
+    assert set(first) == {"__init__", "distances", "nearest_points"}
+
+
+def _methods(kind: type) -> dict[str, inspect.Signature]:
+    """Signatures of the constructor and the public methods."""
+    found = {name: value for name, value in vars(kind).items() if inspect.isfunction(value)}
+    return {name: inspect.signature(value) for name, value in found.items() if name == "__init__" or name[0] != "_"}
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations_with_replacement(KINDS, 2)))
