@@ -99,7 +99,7 @@ PAPERS: Mapping[str, Paper] = {
     "jovic2016": Paper(
         _jovic,
         "`paper's program`, `known place`: the paper's program; `ours`, `blind`: ours",
-        "HRP-2 is a stand-in in simulation, nothing bends; people of Table IV have no moving skin",
+        "HRP-2 is a stand-in in simulation, nothing bends; skin moves in the last part of Table IV alone",
         "nothing of Tables I to IV and Figs. 5 to 13",
     ),
     "rapetti2020": Paper(
