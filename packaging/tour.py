@@ -239,14 +239,16 @@ def write_figures(path: Path, figures: dict[str, float]) -> None:
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
-def run(output: Path) -> None:
-    """Make the tour between redraws of the window, and quit; without a window one step after the other."""
+def run(output: Path, *, research: bool = True) -> None:
+    """Make both tours, or only the animator's, between redraws of the window, and quit; without a window one step after
+    the other."""
     tour = Tour(output)
 
     def steps() -> Iterator[float]:
         yield 2.0
         yield from tour.animate()
-        yield from tour.research()
+        if research:
+            yield from tour.research()
 
     remaining = steps()
 
@@ -281,4 +283,6 @@ def run(output: Path) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="tour.py", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("tour"))
-    run(parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []).output)
+    parser.add_argument("--animator", action="store_true", help="only the animator's tour")
+    options = parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])
+    run(options.output, research=not options.animator)
