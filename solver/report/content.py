@@ -184,7 +184,7 @@ class MomentSummary:
         trial: its name.
         names: C coordinates.
         meanings: C; anatomical name of the direction in which a coordinate increases, empty if it has none.
-        peaks: (C, 3) [N m/kg] or [N/kg] least, greatest, and half the 95 % interval at the larger one; NaN if unknown.
+        peaks: (C, 2) [N m/kg] or [N/kg] least and greatest; NaN if unknown.
         residual_rms, residual_peak: (2,) residual force [N] and moment [N m] at the root.
         notes: plain sentences.
     """
@@ -198,7 +198,7 @@ class MomentSummary:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "peaks", frozen("peaks", self.peaks, (len(self.names), 3), finite=False))
+        object.__setattr__(self, "peaks", frozen("peaks", self.peaks, (len(self.names), 2), finite=False))
         for name in ("residual_rms", "residual_peak"):
             object.__setattr__(self, name, frozen(name, getattr(self, name), (2,), finite=False))
 

@@ -13,7 +13,7 @@ from ..identification.error_model.weight_estimation import describe_cutoffs
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
 from ..inertials import InertialParameters
-from ..moments.of_study import moments_of_trial
+from ..moments.inverse_dynamics import compute_moments
 from ..person import UNKNOWN
 from ..plate_options import FINDINGS
 from ..scene.motion_record import motion_record
@@ -104,21 +104,24 @@ def build_content(
 
 
 def _moment_summaries(study: Study, result: Identification) -> tuple[MomentSummary, ...]:
-    """Joint moments of trials; those that cannot be computed have a note instead."""
+    """Joint moments of trials; those that cannot be computed have a note instead.
+
+    Their intervals need dozens of further motions per trial, which `moments` computes.
+    """
     summaries = []
     for record in study.records:
         if record.trial is None or record.motion is None or not record.trial.counted.any():
             continue
-        moving = motion_record(record.name, study.rig, record.motion, result.parameters).with_trial(record.trial)
-        body = result.parameters, result.covariance_root
+        trial = motion_record(record.name, study.rig, record.motion, result.parameters).with_trial(record.trial).trial
+        assert trial is not None
         try:
-            found = moments_of_trial(moving, body, study.calibration, record.recording.markers)
+            found = compute_moments(study.rig, trial, result.parameters)
         except InvalidValue as error:
             unknown = np.full(2, np.nan)
-            summaries.append(MomentSummary(record.name, (), (), np.zeros((0, 3)), unknown, unknown, (str(error),)))
+            summaries.append(MomentSummary(record.name, (), (), np.zeros((0, 2)), unknown, unknown, (str(error),)))
         else:
             summaries.append(
-                MomentSummary(record.name, found.names, found.meanings, found.peaks, found.residual_rms,
+                MomentSummary(record.name, found.names, found.meanings, found.peaks[:, :2], found.residual_rms,
                               found.residual_peak, found.notes)
             )  # fmt: skip
     return tuple(summaries)

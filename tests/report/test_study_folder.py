@@ -142,9 +142,8 @@ def test_joint_moments_in_the_report_are_those_of_the_command(study: Study, fold
     (summary,) = build_content(study).moments
     found = moments_of_study(folder)["dance"]
     assert summary.names == found.names
-    np.testing.assert_allclose(summary.peaks, found.peaks, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(summary.peaks, found.peaks[:, :2], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(summary.residual_rms, found.residual_rms, rtol=1e-9)
-    assert summary.notes == found.notes
     page = (folder / names.REPORT_FILE).read_text(encoding="utf-8")
     assert ">Joint moments<" in page
     largest = max(abs(found.peaks[:, :2].ravel()))

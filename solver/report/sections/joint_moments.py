@@ -8,7 +8,7 @@ import numpy as np
 
 from ..content import Content, MomentSummary
 from ..document import Numbering
-from ..tables import format_number, format_with_std, render_table
+from ..tables import format_number, render_table
 
 MIN_MOMENT = 0.02
 """[N m/kg] Coordinates whose moment stays below this in all trials are left out."""
@@ -25,9 +25,9 @@ def render_joint_moments(content: Content, numbering: Numbering) -> str:
     peaks = numbering.add_caption(
         "Table",
         peak_table(known),
-        "Largest moment per kilogram of body mass [N m/kg] (forces of sliding joints [N/kg]) and half its 95 % "
-        "interval, by trial; positive drives the coordinate to increase. Coordinates whose moment stays below "
-        f"{MIN_MOMENT:g} are left out. The command moments draws them over time.",
+        "Largest moment per kilogram of body mass [N m/kg] (forces of sliding joints [N/kg]), by trial; positive "
+        f"drives the coordinate to increase. Coordinates whose moment stays below {MIN_MOMENT:g} are left out. The "
+        "command moments draws them over time, with 95 % intervals.",
     )
     residuals = numbering.add_caption(
         "Table",
@@ -41,15 +41,11 @@ def render_joint_moments(content: Content, numbering: Numbering) -> str:
 def peak_table(trials: list[MomentSummary]) -> str:
     """A row for every coordinate, a column for every trial."""
     names = trials[0].names
-    largest = []
-    for trial in trials:
-        low, high, half = trial.peaks.T
-        value = np.where(np.abs(low) > np.abs(high), low, high)
-        largest.append([*zip(value, half)])
+    largest = [np.where(-low > high, low, high) for low, high in (trial.peaks.T for trial in trials)]
     rows = [
-        [escape(name), escape(meaning), *(format_with_std(*trial[k], DIGITS) for trial in largest)]
+        [escape(name), escape(meaning), *(format_number(float(trial[k]), DIGITS) for trial in largest)]
         for k, (name, meaning) in enumerate(zip(names, trials[0].meanings))
-        if any(abs(trial[k][0]) >= MIN_MOMENT for trial in largest)
+        if any(abs(trial[k]) >= MIN_MOMENT for trial in largest)
     ]
     titles = ["coordinate", "positive", *(escape(trial.trial) for trial in trials)]
     return render_table(titles, rows, has_text_column=True)
