@@ -17,14 +17,12 @@ from solver.calibration import Calibration
 from solver.dynamics import ground_wrench
 from solver.identification.body_coordinates import BodyCoordinates, parameters_from_pseudo_inertias
 from solver.identification.consistent import ConsistentOptions, mass_prior_rows, prior_strengths
-from solver.identification.error_model.error_propagation import add_error_sources, propagate_wrench_errors
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.identification.result import TWO_SIDED, Identification
 from solver.inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
 from solver.rig import Rig
 from solver.signals import light_preset, preset_of, resample, smooth_motion
 from solver.study.motion_noise import adapt_cutoff, estimate_motion_noise, make_noise_replicas
-from solver.study.soft_tissue_error import compute_soft_tissue_errors
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.tracking import track_markers
@@ -186,12 +184,6 @@ def prior_width(given: Case) -> np.ndarray:
     return np.array([2.0 * TWO_SIDED * np.array(stds)[:, part].mean() for _, part, _, _ in GROUPS])
 
 
-def add_soft_tissue_error(given: Case, found: Identification) -> Identification:
-    """A result whose intervals include the soft-tissue error."""
-    soft_tissue = compute_soft_tissue_errors(given.rig, given.calibration, given.records, found)
-    return add_error_sources(found, propagate_wrench_errors(given.rig, found, soft_tissue))
-
-
 def variance_shares(found: Identification, part: slice) -> np.ndarray:
     """Share of each cause, as `Identification.std_by_source` has them, in the variances of some columns."""
     variances = np.array([np.sum(std[:, part] ** 2) for std in found.std_by_source.values()])
@@ -200,22 +192,19 @@ def variance_shares(found: Identification, part: slice) -> np.ndarray:
 
 def coverage_figures() -> list[Figure]:
     """Coverage and width of the intervals, and the error of the masses against the tables'."""
-    found, narrow, alone, causes = [], [], [], []
+    found, alone, causes = [], [], []
     with one_blas_thread():
         for seed in range(VOLUNTEERS):
             given = draw_case(seed)
             options = IdentifyOptions(total_mass=given.truth.total_mass, cross_validate=False, jobs=1)
-            by_noise = identify_trials(given.rig, given.trials, options)
-            whole = add_soft_tissue_error(given, by_noise)
+            whole = identify_trials(given.rig, given.trials, options)
             found.append(compute_coverage(given, whole))
-            narrow.append(compute_coverage(given, by_noise))
             causes.append([variance_shares(whole, part) for _, part, _, _ in GROUPS])
             names = list(whole.std_by_source)
             alone.append(prior_width(given))
     data = f"simulated, {VOLUNTEERS} volunteers, skin motion"
     covered, width = (np.mean([getattr(one, name) for one in found], axis=0) for name in ("covered", "width"))
     error, prior = (np.array([getattr(one, name) for one in found]) for name in ("error", "prior"))
-    before, thin = (np.mean([getattr(one, name) for one in narrow], axis=0) for name in ("covered", "width"))
     figures, loosest, limits = [], np.mean(alone, axis=0), 100.0 * np.mean(causes, axis=0)
     for group, (name, _, unit, scale) in enumerate(GROUPS):
         widths = f"mean width {scale * width[group]:.3g} {unit}, of the prior alone {scale * loosest[group]:.3g}"
@@ -227,9 +216,6 @@ def coverage_figures() -> list[Figure]:
             Figure(f"95 % intervals that hold the truth: {name}", data, 100.0 * float(covered[group]), "%",
                    at_least(88.0), Bound(92.0, 97.0, "92 to 97"), note)
         )  # fmt: skip
-        old = f"mean width {scale * thin[group]:.3g} {unit}"
-        figures.append(Figure(f"  the same by noise and prior alone: {name}", data, 100.0 * float(before[group]), "%",
-                              None, None, old))  # fmt: skip
     ratios = error[:, 0] / prior[:, 0]
     listed = ", ".join(f"{ratio:.2f}" for ratio in ratios)
     figures += [
@@ -247,9 +233,7 @@ def slow_figures() -> list[Figure]:
         for seed in range(VOLUNTEERS):
             given = draw_case(seed, SLOW_PULSES)
             options = IdentifyOptions(total_mass=given.truth.total_mass, cross_validate=False, jobs=1)
-            found.append(
-                compute_coverage(given, add_soft_tissue_error(given, identify_trials(given.rig, given.trials, options)))
-            )
+            found.append(compute_coverage(given, identify_trials(given.rig, given.trials, options)))
             cutoffs += [trial.preset.cutoff for trial in given.trials if trial.preset is not None]
     slowest, fastest = SLOW_PULSES
     data = f"simulated, {VOLUNTEERS} volunteers, {slowest:g} to {fastest:g} Hz, skin motion"

@@ -31,7 +31,7 @@ from solver.signals import smooth_motion
 from solver.threads import one_blas_thread
 from solver.trial import Recording
 
-from .coverage import GROUPS, Coverage, add_soft_tissue_error, compute_coverage, simulate_study
+from .coverage import GROUPS, Coverage, compute_coverage, simulate_study
 from .figure import Bound, Figure, at_least, at_most, exit_code, heading, row
 from .volunteers import ARMS_AWAY, CENTRES, MARKER_NOISE, MOTIONS, SHARED, Volunteer, volunteer
 
@@ -182,7 +182,7 @@ def measure_person(seed: int, kind: str, factor: float) -> Coverage:
     """Errors and intervals of one person's identification from one motion."""
     given = simulate_study(draw_person(seed, kind, factor), np.random.default_rng((seed, 98)))
     options = IdentifyOptions(total_mass=given.truth.total_mass, cross_validate=False, jobs=1)
-    return compute_coverage(given, add_soft_tissue_error(given, identify_trials(given.rig, given.trials, options)))
+    return compute_coverage(given, identify_trials(given.rig, given.trials, options))
 
 
 def measure_cell(people: int, kind: str, factor: float) -> list[Figure]:

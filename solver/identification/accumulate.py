@@ -15,6 +15,7 @@ from ..trial import Trial
 from .base_parameters import BaseParameters, base_parameters
 from .blocks import AXES, Block, BlockOptions, axis_columns, merge_blocks
 from .equations import Equations, equations
+from .error_model.posture_errors import PostureErrorAccumulator
 from .regression import Regression
 from .triangular import append_rows
 
@@ -84,6 +85,7 @@ class EquationAccumulator:
     ) -> None:
         self.rig, self.structure, self.axes = rig, structure, axes
         self.blocks, self.replica_noise = _BlockAccumulator(structure, blocks), _NoiseAccumulator(structure)
+        self.posture_errors = PostureErrorAccumulator(rig, _base_parameter_rows(structure)) if rig.is_person else None
 
     def add(self, trial: Trial, equations: Equations, replicas: Sequence[Equations], *, exact: bool = False) -> None:
         """Add some of a trial's equations, and those of its noise replicas.
@@ -99,6 +101,8 @@ class EquationAccumulator:
                 _subtract_remainder(piece, self.rig.prior, self.structure) for piece in (equations, *replicas)
             )
         self.blocks.add(trial.name, trial.motion.times[equations.frames], equations)
+        if self.posture_errors is not None and trial.corner is None:  # else the rows are not those of single frames
+            self.posture_errors.add(trial, equations)
         for other in replicas:
             self.replica_noise.add(equations, other, len(replicas))
 
@@ -112,7 +116,10 @@ class EquationAccumulator:
         if not found:
             raise InvalidValue(NO_COUNTED_FRAME)
         noise = self.replica_noise.finish()
-        return Regression(rig.links, base, self.axes, self.structure, np.ones(AXES), found, noise=noise)
+        posture = None if self.posture_errors is None else self.posture_errors.finish()
+        return Regression(
+            rig.links, base, self.axes, self.structure, np.ones(AXES), found, noise=noise, posture_errors=posture
+        )
 
 
 def axis_weights(

@@ -2,7 +2,9 @@
 
 The cost is Bayesian: ||W (Y phi - f)||^2 / (2 v c) + sum_i d(P_i), with v the variance of a weighted residual, c the
 number of correlated equations that carry the information of one independent equation, and d the divergence from the
-prior, scaled so that a link whose mass and size grow by its relative standard deviation costs 1/2.
+prior, scaled so that a link whose mass and size grow by its relative standard deviation costs 1/2. For tracked people
+the covariance v c 1 of the normal equations' right-hand side grows by that of errors that follow posture
+(`error_model.posture_errors`).
 """
 
 from __future__ import annotations
@@ -220,11 +222,12 @@ class _ConsistentProblem:
     options: ConsistentOptions
 
     def solve(self, weight: float, start: np.ndarray | None = None) -> _Optimum:
-        """The optimum with the data's squares times ``weight``; iterative methods begin at ``start``."""
+        """The optimum with noise of variance 1 / ``weight``; iterative methods begin at ``start``."""
         bodies, reference = self.bodies, self.bodies.reference
-        columns = bodies.transform_columns(self.equations.factor)
-        residual = self.equations.target - self.equations.factor @ reference.vector
-        hessian, gradient = weight * (columns.T @ columns), -weight * (columns.T @ residual)
+        whitening = self.equations.whitening(1.0 / weight)
+        columns = bodies.transform_columns(whitening @ self.equations.factor)
+        residual = whitening @ (self.equations.target - self.equations.factor @ reference.vector)
+        hessian, gradient = columns.T @ columns, -(columns.T @ residual)
         strengths = prior_strengths(reference.links, self.options)
         if self.options.prior != DIAGONAL:
             prior_rows = mass_prior_rows(bodies, self.options)
@@ -236,8 +239,10 @@ class _ConsistentProblem:
         if self.options.prior == METRIC:
             hessian = hessian + np.diag(np.repeat(strengths, PER_LINK))
         else:
-            whitening = bodies.transform_columns(np.diag(1.0 / diagonal_prior_std(reference, self.boxes, self.options)))
-            hessian = hessian + whitening.T @ whitening
+            prior_factor = bodies.transform_columns(
+                np.diag(1.0 / diagonal_prior_std(reference, self.boxes, self.options))
+            )
+            hessian = hessian + prior_factor.T @ prior_factor
         problem = Problem.quadratic(hessian, gradient, rows=self.rows, cones=_cones(len(reference.links)))
         return _check_solution(solve(problem, "clarabel", tolerance=TOLERANCE))
 

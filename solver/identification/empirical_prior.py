@@ -79,8 +79,9 @@ def estimate_relative_std(
     deviations = np.repeat(1.0 / np.sqrt(prior_strengths(rig.links, options)), PER_LINK)
     free = null_space(bodies.transform_columns(rows.matrix[rows.equality].toarray()) * deviations)
     equations = regression.calibrated_equations
-    columns = (bodies.transform_columns(equations.factor) * deviations) @ free / np.sqrt(noise)
-    residual = (equations.target - equations.factor @ estimate.prior.vector) / np.sqrt(noise)
+    whitening = equations.whitening(noise)
+    columns = (bodies.transform_columns(whitening @ equations.factor) * deviations) @ free
+    residual = whitening @ (equations.target - equations.factor @ estimate.prior.vector)
     U, values, _ = np.linalg.svd(columns, full_matrices=False)
     information, projected = values**2, (U.T @ residual) ** 2
     stds = np.geomspace(min(MIN_RELATIVE_STD, options.relative_std), options.relative_std, GRID_SIZE)

@@ -23,13 +23,13 @@ from .consistent import RELATIVE_STD_SETTING, ConsistentOptions, consistent, dia
 from .constraints import ConstraintOptions
 from .empirical_prior import consistent_with_empirical_prior, with_relative_std
 from .error_model.axis_weights import Method, fit_axis_weights, merge_regressions
-from .error_model.error_propagation import NO_BIAS_NOTE, split_posterior_std
+from .error_model.error_propagation import BIAS_NOTE, NO_BIAS_NOTE, split_posterior_std
 from .error_model.frequency_weights import FrequencyWeights, PairedWeights
 from .error_model.refit import TrialFit, refit_with_frequency_weights
 from .error_model.weight_estimation import describe_cutoffs
 from .estimate import Estimate
 from .information import information, noise_variance
-from .posterior import covariance_root, posterior, whitened_factor, widen_by_posterior
+from .posterior import covariance_root, posterior, widen_by_posterior
 from .regression import Regression
 from .result import Identification, Uncertainty
 
@@ -173,8 +173,9 @@ def identify_trials(
     root = std_by_source = None
     if find_method(options.method).has_posterior:
         root = covariance_root(regression, estimate, rig, _consistent_options(rig, options))
+        own_noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
         std_by_source = split_posterior_std(
-            root, whitened_factor(regression, estimate), estimate.parameters, uncertainty
+            root, regression.calibrated_equations, own_noise, estimate.parameters, uncertainty
         )
     return Identification(
         estimate=estimate,
@@ -300,7 +301,8 @@ def _uncertainty(
         notes.append(f"the intervals show how much blocks of time disagree; {NO_BIAS_NOTE}")
         return samples
     notes.append(
-        f"the intervals show how much blocks of time disagree and what the data do not determine; {NO_BIAS_NOTE}"
+        "the intervals show how much blocks of time disagree and what the data do not determine; "
+        f"{NO_BIAS_NOTE if regression.posture_errors is None else BIAS_NOTE}"
     )
     return widen_by_posterior(
         samples, estimate, posterior(regression, estimate, rig, _consistent_options(rig, options))

@@ -57,18 +57,20 @@ def information(
     Args:
         regression: accumulated equations.
         prior_std: (L, 10) or (10 L,) standard deviation of the prior, or typical size of each parameter.
-        noise: standard deviation of one weighted equation, inflated for correlated residuals. None: the data are taken
-            as exact, and a parameter is determined as far as it lies outside the null space.
+        noise: standard deviation of one weighted equation, inflated for correlated residuals, besides errors that
+            follow posture. None: the data are taken as exact, and a parameter is determined as far as it lies outside
+            the null space.
         tolerance: of the rank.
     """
     scale = np.ravel(np.asarray(prior_std, float))
-    _, s, Vt = svd(regression.calibrated_equations.factor * scale[None, :], full_matrices=False, check_finite=False)
+    equations = regression.calibrated_equations
+    _, s, Vt = svd(equations.factor * scale[None, :], full_matrices=False, check_finite=False)
     rank = int(np.sum(s > tolerance * s[0])) if len(s) and s[0] > 0.0 else 0
-    if noise is None:
-        share = np.ones(rank)
-    else:
-        information_ratio = (s[:rank] / noise) ** 2
-        share = information_ratio / (1.0 + information_ratio)
+    share = np.ones(rank)
+    if noise is not None:
+        whitened = equations.whitening(noise**2) @ equations.factor * scale[None, :]
+        _, values, Vt = svd(whitened, full_matrices=False, check_finite=False)
+        share = values[:rank] ** 2 / (1.0 + values[:rank] ** 2)
     determined = np.clip(np.sum(share[:, None] * Vt[:rank] ** 2, axis=0), 0.0, 1.0)
     links = tuple(regression.links)
     return Information(links, determined.reshape(len(links), PER_LINK), s, rank)

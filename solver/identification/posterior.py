@@ -67,7 +67,8 @@ def parameter_std(phi: np.ndarray, parameters: InertialParameters) -> ParameterS
 def whitened_factor(regression: WeightedEquations, estimate: Estimate) -> np.ndarray:
     """(k, 10 L) factor of the posterior's equations, divided by their standard deviation."""
     noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
-    return regression.calibrated_equations.factor / np.sqrt(noise)
+    equations = regression.calibrated_equations
+    return equations.whitening(noise) @ equations.factor
 
 
 def covariance_root(

@@ -20,6 +20,7 @@ from ..inertials import PER_LINK, InertialParameters
 from .base_parameters import BaseParameters
 from .blocks import AXES, MAX_BLOCKS, Block, axis_columns, merge_blocks
 from .error_model.errors_in_variables import CalibratedEquations, calibrate_equations
+from .error_model.posture_errors import PostureErrors
 from .triangular import join_factors, scatter_columns, squared_residual, triangular_factor
 from .weighted_equations import FullParameterForm
 
@@ -47,6 +48,7 @@ class Regression(FullParameterForm):
         counts: (B,) how often each block is used: once, unless resampled.
         noise: per axis the factor of the expected change of [Y_b f] with the motion's noise, unweighted, over all
             blocks used once; () where the noise is unknown.
+        posture_errors: of a tracked person's motion, over all blocks used once; None for others.
     """
 
     links: tuple[str, ...]
@@ -57,6 +59,7 @@ class Regression(FullParameterForm):
     blocks: tuple[Block, ...]
     counts: np.ndarray = field(default_factory=lambda: np.zeros(0))
     noise: tuple[np.ndarray, ...] = ()
+    posture_errors: PostureErrors | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen("weights", self.weights, (AXES,)))
@@ -106,16 +109,28 @@ class Regression(FullParameterForm):
         """Factor (k, B + 1) of the expected change of W [Y_b f] with the motion's noise; no rows where unknown."""
         if not self.noise:
             return np.zeros((0, len(self.structure) + 1))
-        block_frames = sum(c * block.frames for c, block in zip(self.counts, self.blocks))
-        return self._weighted(self.noise) * np.sqrt(block_frames / sum(block.frames for block in self.blocks))
+        return self._weighted(self.noise) * np.sqrt(self._resampled_fraction)
+
+    @property
+    def _resampled_fraction(self) -> float:
+        """Number of frames over that of all blocks used once."""
+        return self.frames / sum(block.frames for block in self.blocks)
 
     @cached_property
     def calibrated_equations(self) -> CalibratedEquations:
-        """The equations corrected for noise of the motion (`errors_in_variables`)."""
-        if not self.noise_triangle.any():
-            return CalibratedEquations(self.factor, self.target, np.zeros(0))
-        factor, target, shares = calibrate_equations(self.base_triangle, self.noise_triangle)
-        return CalibratedEquations(factor @ self.structure.regrouping, target, shares)
+        """The equations corrected for noise of the motion (`errors_in_variables`), with its `posture_errors`."""
+        result, transform = CalibratedEquations(self.factor, self.target, np.zeros(0)), self.structure.regrouping
+        if self.noise_triangle.any():
+            factor, target, shares = calibrate_equations(self.base_triangle, self.noise_triangle)
+            result = CalibratedEquations(factor @ transform, target, shares)
+        if self.posture_errors is None:
+            return result
+        gradients = np.zeros((len(self.structure), self.posture_errors.gradients[0].shape[1]))
+        for weight, own, columns in zip(self.weights, self.posture_errors.gradients, self._axis_columns):
+            gradients[columns[:-1]] += self._resampled_fraction * weight**2 * own
+        rows = sum(float(block.rows[self.weights > 0.0].sum()) for block in self.blocks)
+        square = float(self.weights**2 @ self.posture_errors.squares) / max(rows, 1.0)
+        return result.with_posture_errors(transform.T @ gradients, square)
 
     def cost(self, parameters: InertialParameters) -> float:
         """||W (Y phi - f)||^2 of any parameters."""
@@ -184,7 +199,10 @@ class Regression(FullParameterForm):
         noise = self.noise or other.noise
         if self.noise and other.noise:
             noise = tuple(join_factors(pair, pair[0].shape[1]) for pair in zip(self.noise, other.noise))
-        return Regression(self.links, self.base, self.axes, self.structure, self.weights, tuple(blocks), noise=noise)
+        posture = self.posture_errors or other.posture_errors
+        if self.posture_errors and other.posture_errors:
+            posture = self.posture_errors.merge(other.posture_errors)
+        return replace(self, blocks=tuple(blocks), counts=np.zeros(0), noise=noise, posture_errors=posture)
 
     def columns(self, link: str, part: str = "all") -> slice:
         """Columns of a link in phi: ``"all"`` ten, ``"static"`` mass and first moment, ``"dynamic"`` inertia.

@@ -17,7 +17,7 @@ from .comparison import Comparison, FlightCheck
 from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
 from .estimate import Estimate
 
-NOISE, PRIOR, SKIN, SKELETON = "noise", "prior", "skin", "skeleton"
+NOISE, PRIOR, SKIN = "noise", "prior", "skin and skeleton"
 """Sources of uncertainty."""
 INERTIA_AXES = ("xx", "xy", "yy", "xz", "yz", "zz")
 TWO_SIDED = 1.96
@@ -120,7 +120,7 @@ class Identification(HtmlResult):
         covariance_root: (M, L, 10) changes of the parameters whose squares sum to their covariance under the posterior;
             None for a method without one.
         std_by_source: by source of uncertainty, (L, 10) standard deviations whose squares sum to those of the
-            intervals: `NOISE`, `PRIOR`, and for tracked people `SKIN` and `SKELETON`; empty for a method without a
+            intervals: `NOISE`, `PRIOR`, and for people `SKIN`; empty for a method without a
             posterior.
     """
 

@@ -17,7 +17,7 @@ from ..scene.motion import RECORDING
 from ..scene.motion_record import MotionRecord
 from ..scene.study_folder import CALIBRATION_FILE, RECORDING_END
 from ..signals import smooth_motion
-from ..study.soft_tissue_error import MAX_FRAMES, draw_motions
+from ..study.motion_draws import MAX_FRAMES, draw_motions
 from ..tracking.track import targets_from_attachments
 from .contact_links import assign_wrenches
 from .inverse_dynamics import compute_moments

@@ -8,7 +8,7 @@
 6. synchronise: `synchronisation.estimate_lags` finds the lag between plates and motion
 7. correct: `plates.checks.check_plates` finds errors of the plates; `preparation.build_trial` corrects them
 8. identify: `identification.identify_prepared`
-9. compare: `identification.warn_of_result`; `soft_tissue_error.add_soft_tissue_error` widens the intervals
+9. compare: `identification.warn_of_result`
 10. report: `report.study_folder.write_study` writes the result
 
 `identify` does steps 1 to 9, `identify_motions` steps 4 to 9, `prepare` steps 4 to 7, and `track` steps 3 to 7.
@@ -41,7 +41,6 @@ from .plates.correction import NO_CORRECTION, PlateCorrection
 from .plates.finding import format_warnings
 from .preparation import FilteredTrial, PreparedTrials, build_trial, filter_trial, find_trial_windows
 from .recordings import load_body, load_recordings, require_base, require_markers, require_rates, require_sex
-from .soft_tissue_error import add_soft_tissue_error
 from .subject_calibration import calibrate
 from .synchronisation import estimate_lags
 from .tracking import collect_warnings, compute_poses
@@ -137,8 +136,6 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     moved = [record for record in records if record.poses is not None]
     remaining = PartialProgress(progress, 0.6, 1.0)
     study = identify_motions(rig, moved, stated_mass=mass, settings=settings, progress=remaining)
-    with timer.measure("intervals"):
-        study = add_soft_tissue_error(study, calibration)
     return replace(
         study,
         calibration=calibration,

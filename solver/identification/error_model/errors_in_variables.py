@@ -10,11 +10,12 @@ positive semi-definite.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import svd
+from scipy.linalg import lstsq, solve_triangular, svd
 
+TINY = float(np.finfo(float).tiny)
 RANK_TOLERANCE = 1e-8
 """Singular values below this fraction of the largest are rounding."""
 MAX_NOISE_FRACTION = 0.8
@@ -31,11 +32,47 @@ class CalibratedEquations:
         target: (k,), weighted.
         noise_fractions: (r,) in [0, `MAX_NOISE_FRACTION`] fraction of each principal direction that is noise of the
             motion, descending; empty if the noise is unknown.
+        posture_errors: (k, S) errors of the target by S independent errors of the motion that follow posture
+            (`posture_errors`); None without them.
+        posture_square: mean square of a weighted equation's error due to them.
     """
 
     factor: np.ndarray
     target: np.ndarray
     noise_fractions: np.ndarray
+    posture_errors: np.ndarray | None = None
+    posture_square: float = 0.0
+
+    def with_posture_errors(self, gradients: np.ndarray, square: float) -> CalibratedEquations:
+        """These equations with errors that follow posture.
+
+        Args:
+            gradients: (10 L, S) errors Y'e of the right-hand side of the normal equations before calibration.
+            square: mean square of a weighted equation's error.
+        """
+        errors = lstsq(self.factor.T, gradients, cond=RANK_TOLERANCE, check_finite=False)[0]
+        if len(self.noise_fractions):  # calibration scaled the factor by 1 - fraction, not the target
+            errors *= (1.0 - self.noise_fractions)[:, None]
+        return replace(self, posture_errors=errors, posture_square=square)
+
+    def scaled_posture_errors(self, noise_variance: float) -> np.ndarray:
+        """(k, S) posture errors, reduced where they would exceed the variance of an equation's residual, which contains
+        them."""
+        if self.posture_errors is None:
+            return np.zeros((len(self.factor), 0))
+        return self.posture_errors * np.sqrt(min(1.0, noise_variance / max(self.posture_square, TINY)))
+
+    def whitening(self, noise_variance: float) -> np.ndarray:
+        """(k, k) matrix that makes errors independent with variance one.
+
+        Args:
+            noise_variance: of an equation, without the errors that follow posture.
+        """
+        if self.posture_errors is None:
+            return np.eye(len(self.factor)) / np.sqrt(noise_variance)
+        errors = self.scaled_posture_errors(noise_variance) / np.sqrt(noise_variance)
+        root = np.linalg.cholesky(np.eye(len(errors)) + errors @ errors.T)
+        return solve_triangular(root, np.eye(len(root)), lower=True) / np.sqrt(noise_variance)
 
 
 def calibrate_equations(equations: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

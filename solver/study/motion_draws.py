@@ -1,14 +1,14 @@
-"""Wrench error caused by soft-tissue motion and joint-centre error.
+"""Motions that the tracked markers allow as well: draws of soft-tissue motion and of joint centres.
 
-If the joint centres are elsewhere, or the markers move with the skin, the true motion differs from the tracked one and
-needs other wrenches. Every draw of a calibration's `CalibrationErrorDraws` is one such body. Its poses follow from the
+If the joint centres are elsewhere, or the markers move with the skin, the true motion differs from the tracked one.
+Every draw of a calibration's `CalibrationErrorDraws` is one such body. Its poses follow from the
 tracked ones by the linear response of the least-squares tracker to displaced points. The skin is assumed to move in
 every trial as it did in calibration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -16,97 +16,22 @@ import numpy as np
 from ..calibration.calibration import Calibration
 from ..calibration.error_draws import CalibrationErrorDraws, ResidualDraws
 from ..calibration.normal_equations import LinearisedFrames, Unknowns
-from ..dynamics import ground_wrench, integrate
+from ..dynamics import integrate
 from ..filter_presets import FilterPreset
-from ..identification.equations import low_pass_at, wrenches_about_base
-from ..identification.error_model.error_propagation import WrenchErrors, add_error_sources, propagate_wrench_errors
-from ..identification.result import SKELETON, SKIN, Identification
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
-from ..signals import light_preset, smooth_motion
+from ..signals import smooth_motion
 from ..tracking.kinematics import Kinematics
 from ..tracking.options import TrackingOptions
 from ..tracking.targets import Targets
-from ..tracking.track import targets_from_attachments
-from ..trial import Trial
-from .values import Study, TrialRecord
 
+SKIN, SKELETON = "skin", "skeleton"
+"""Causes of a draw."""
 MAX_FRAMES = 4096
-"""Frames of a trial that are used, from its middle: twenty seconds at 200 frames a second."""
+"""Frames of a trial beyond which the motions of all draws need too much memory: twenty seconds at 200 frames a second.
+"""
 CHUNK_FRAMES = 256
 """Frames whose normal equations are in memory at once."""
-
-
-def add_soft_tissue_error(study: Study, calibration: Calibration | None) -> Study:
-    """A study whose intervals include the soft-tissue and joint-centre error of its motions.
-
-    The study is returned unchanged if it has no intervals, if the method is not the consistent one, or if the
-    calibration has no draws.
-    """
-    found = study.identification
-    if found is None or found.uncertainty is None or found.covariance_root is None:
-        return study
-    if calibration is None or calibration.error_draws is None:
-        return study
-    wrench_errors = compute_soft_tissue_errors(study.rig, calibration, study.records, found)
-    return (
-        replace(
-            study, identification=add_error_sources(found, propagate_wrench_errors(study.rig, found, wrench_errors))
-        )
-        if wrench_errors
-        else study
-    )
-
-
-def compute_soft_tissue_errors(
-    rig: Rig, calibration: Calibration, records: Sequence[TrialRecord], found: Identification
-) -> tuple[WrenchErrors, ...]:
-    """Wrench errors of trials for every sample of skin motion and joint centres.
-
-    Args:
-        rig: of the trials, with the calibration's joint centres.
-        calibration: with its draws.
-        records: of all trials; those without a trial or without markers are ignored.
-        found: identification from these trials.
-    """
-    result = []
-    for record in records:
-        trial, poses, markers = record.trial, record.poses, record.recording.markers
-        if trial is None or trial.preset is None or poses is None or markers is None:
-            continue
-        if not len(markers) == len(poses.times) == len(trial.motion):
-            continue
-        first = max(0, (len(markers) - MAX_FRAMES) // 2)
-        own = slice(first, min(first + MAX_FRAMES, len(markers)))
-        if trial.counted[own].any():
-            targets, _ = targets_from_attachments(rig, calibration.attachments, markers.part(own.start, own.stop))
-            result.append(_compute_soft_tissue_error(rig, calibration, targets, trial, poses.q, own, found))
-    return tuple(result)
-
-
-def _compute_soft_tissue_error(  # noqa: PLR0913 one trial and what is known about it
-    rig: Rig,
-    calibration: Calibration,
-    targets: Targets,
-    trial: Trial,
-    q: np.ndarray,
-    frames: slice,
-    found: Identification,
-) -> WrenchErrors:
-    part, frame_ratio = trial.part(frames.start, frames.stop), trial.counted.sum() / trial.counted[frames].sum()
-    parameters = found.parameters
-    tracked_wrench = ground_wrench(rig, trial.motion.part(frames.start, frames.stop), parameters)
-    assert trial.preset is not None
-    light = light_preset(trial.preset, trial.motion.rate)
-    others: dict[str, list[np.ndarray]] = {}
-    for cause, moved, motion in draw_motions(rig, calibration, targets, q[frames], light):
-        others.setdefault(cause, []).append(ground_wrench(moved, motion, parameters) - tracked_wrench)
-    errors = {}
-    for cause, differences in others.items():
-        here = wrenches_about_base(rig, part, np.stack(differences, axis=1), found.base_link)
-        # twice: the frequency weights scale both the equations' rows and the wrenches that they are fitted to
-        errors[cause] = _apply_frequency_weights(_apply_frequency_weights(here, part, found), part, found)
-    return WrenchErrors(part, float(np.sqrt(frame_ratio)), errors)
 
 
 def draw_motions(
@@ -128,20 +53,6 @@ def draw_motions(
         for points, step in zip({SKIN: draws.soft_tissue, SKELETON: draws.prior}[cause], steps):
             moved = rig.with_joint_positions(joints + np.vstack([np.zeros(3), points[: len(joints) - 1]]))
             yield cause, moved, smooth_motion(moved, targets.times, integrate(moved, q, step), preset)
-
-
-def _apply_frequency_weights(errors: np.ndarray, trial: Trial, found: Identification) -> np.ndarray:
-    """Errors (N, K, 6) scaled by the frequency weights, averaged over links by their masses."""
-    frequency_weights = found.frequency_weights.identified
-    if frequency_weights is None:
-        return errors
-    masses = found.parameters.masses / found.parameters.total_mass
-    result = np.zeros_like(errors)
-    weights = np.einsum("l,lac->ca", masses, frequency_weights.low_pass_weights)
-    for band, of_axes in zip(frequency_weights.bands, weights):
-        if of_axes.any():
-            result += low_pass_at(trial, errors * of_axes, float(band))
-    return result
 
 
 @dataclass(frozen=True, slots=True)
