@@ -42,6 +42,8 @@ WAIT = 0.1
 """[s] between two looks for answers of the live check without a window, where no timer runs."""
 JOB_TIMEOUT = 900.0
 """[s] Longest job: an identification on a slow machine."""
+REDUCTION = ("-resize", "1100x", "-dither", "FloydSteinberg", "-colors", "256")
+"""Options of ImageMagick with which a picture has the size of the documentation's."""
 DRAG, SLIP, SECONDS = 0.15, 3e-4, 3
 """[m] by which the pelvis is lowered, largest displacement of a sole between the postures, and [s] between them."""
 
@@ -104,7 +106,7 @@ class Tour:
             return
         path = self.output / f"{self.count}_{name}.png"
         if shutil.which("import"):  # of ImageMagick; Blender's own is black with a software renderer
-            subprocess.run(["import", "-window", "root", str(path)], check=True)
+            subprocess.run(["import", "-window", "root", *REDUCTION, f"PNG8:{path}"], check=True)
         else:
             with view_override():
                 bpy.ops.screen.screenshot(filepath=str(path))
