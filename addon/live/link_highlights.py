@@ -39,8 +39,7 @@ void main()
   fragColor = vec4(tint.rgb * shade, between ? 0.25 * tint.a : tint.a);
 }
 """
-"""Triangles are shaded flat, by the derivatives of their positions: reading a skin's normals from Blender takes longer
-than all else that a redraw does."""
+"""Triangles are shaded flat, by the derivatives of their positions, so that a skin's normals need not be read."""
 
 
 class ShapeBatches:
