@@ -4,7 +4,7 @@ The programs are recorded as they are solved, all on simulated bodies: frames of
 of random drags, frequency weights of an identification, steps of a repair. Each solver gets the same programs. OSQP
 and the active sets of this project start from the solution before where the programs are a sequence, as they do in
 use; the others start from nothing. A solver's row counts the programs that it solved: without violating a bound or row,
-and with the cost of the best of the solvers.
+and with the cost of the best of the solvers, which may use the tolerance of the constraints.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def program_figures(kind: str, programs: Sequence[RecordedProgram]) -> Iterator[
     if not programs:
         raise BackendError(f"{kind}: no program was solved")
     variables, rows = (max(sizes) for sizes in zip(*((p.problem.variables, len(p.problem.rows)) for p in programs)))
-    size = f"simulated, {len(programs)} of {variables} variables, {rows} rows"
+    size = f"simulated, {len(programs)} programs of at most {variables} variables and {rows} rows"
     too_large = variables + rows > LARGEST
     results = {name: solve_all(name, programs) for name in TITLES if not (name == "daqp" and too_large)}
     best = [

@@ -8,7 +8,7 @@ filter (6 Hz, the paper's), mass from the plates, identification. Three estimate
 * paper: the hierarchical method, given which link carries the belt: its reference mass raised by 2 kg and its symmetry
   dropped. The method then starts from half of the answer.
 
-The mass of the blind answer is the difference of two weights, since as few links as possible carry the load. What tells
+The mass of the blind answer is the difference of two weights, since as few links as possible carry the load. What shows
 more is which link it names: `place_loads` puts the belt on every link of a person whose skin moves, and half of it on
 each of two.
 """

@@ -27,6 +27,7 @@ NO_INTERVALS = "no intervals: the study has no covariance of its inertial parame
 NO_MOTION_ERROR = (
     "intervals do not contain errors of the motion: it was not tracked from markers of a calibrated person"
 )
+NO_FILTER = "intervals do not contain errors of the motion: the study does not hold its filter; identify again"
 LONG_TRIAL = f"intervals do not contain errors of the motion: the trial has more than {MAX_FRAMES} frames"
 PRIOR_USED = "inertial parameters are those of the prior"
 
@@ -106,7 +107,9 @@ def moments_of_trial(
     result = compute_moments(rig, trial, parameters, covariance_root=root, motions=motions, contacts=contacts)
     notes = [PRIOR_USED] * (body is None) + [NO_INTERVALS] * (root is None)
     if root is not None and len(result.std_by_source) <= len((INERTIALS, PLATES)):
-        notes.append(LONG_TRIAL if len(record) > MAX_FRAMES else NO_MOTION_ERROR)
+        tracked = calibration is not None and calibration.error_draws is not None and markers is not None
+        missing = NO_FILTER if tracked and record.preset is None else NO_MOTION_ERROR
+        notes.append(LONG_TRIAL if len(record) > MAX_FRAMES else missing)
     return result.with_notes(notes)
 
 

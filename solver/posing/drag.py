@@ -11,7 +11,7 @@ and solves the quadratic program
 
 for the change d of the flat coordinates y, with mass matrix M, total mass m and the posture y_0 before the drag:
 inverse kinematics of the whole body with contacts as equalities. A target counts for at most `STEP` per iteration, so
-that far ones are approached on a path that keeps the constraints. Where a point is held back, the last term stands for
+that far ones are approached on a path that keeps the constraints. Where a point is held back, the last term models
 the curvature of its path, which the linearisation lacks: it damps the change d_r of joints and root's orientation by
 the leg's length h and by the part u of the pull that the change before did not follow, which vanishes as targets are
 reached.

@@ -25,8 +25,8 @@ from ..equations import Equations
 DISPLACEMENT_PER_RADIAN = 2e-3
 """[m/rad] Standard deviation of the displacement of a link's centre of mass along each axis, per radian of each
 coordinate at the link: 3.5 mm in space. Skin markers move by 1.7 to 4.7 mm per radian, by segment (reviews: Leardini et
-al. 2005, Gait Posture 21:212; Peters et al. 2010, Gait Posture 31:1). With 4 mm, masses of simulated people with such
-skin are no better, and half a run predicts the other half's forces and moments 3 % worse."""
+al. 2005, Gait Posture 21:212; Peters et al. 2010, Gait Posture 31:1). Chosen instead of 4 mm, with which half a run of
+one person predicts the other half's forces and moments 3 % worse."""
 JOINT_CENTRE_STD = 3.5e-3
 """[m] Standard deviation of the distance between centre of mass and link origin along each axis, which depends on the
 joint's centre: estimated hip centres of ten simulated volunteers are 6 mm from the true ones."""
