@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 pytest_plugins = ("tests.affected",)
 WITHOUT_PINOCCHIO = Path(__file__).resolve().parent / "without_pinocchio"
-if os.environ.get("ENGINE") == "numpy":  # here and in every process that a test starts
+if os.environ.get("ENGINE") == "numpy" and find_spec("pinocchio"):  # here and in every process that a test starts
     runpy.run_path(str(WITHOUT_PINOCCHIO / "sitecustomize.py"))
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(WITHOUT_PINOCCHIO), os.environ.get("PYTHONPATH"))))
 SHARED_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
