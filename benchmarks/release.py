@@ -1,6 +1,7 @@
-"""``python -m benchmarks release``: the second engine's time over the first's, on simulated data, in processes alone.
+"""``python -m benchmarks release``: the second engine's time over the first's, and whether the package installs.
 
-Processor time of the same work with ENGINE=pinocchio and ENGINE=numpy, a median of several runs each.
+Processor time of the same simulated work in processes with ENGINE=pinocchio and ENGINE=numpy, a median of several runs
+each; then the steps of `benchmarks.distribution`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +27,7 @@ from solver.rigs import human
 from solver.tracking import Attachment, Targets, Tracker
 from solver.tracking.kinematics import Kinematics
 
+from .distribution import try_distribution
 from .reference import reference_line
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,7 +48,7 @@ GOALS = {
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table; 1 if a ratio is above what must hold."""
+    """Print both tables; 1 if a ratio is above what must hold or a step does not work."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks release", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--measure", action="store_true", help="print this process' times as JSON")
     if parser.parse_args(arguments).measure:
@@ -59,6 +62,11 @@ def main(arguments: list[str]) -> int:
         ratio = second[what] / first[what]
         worse += ratio > must
         print(f"{what:<32}{_text(first[what]):>12}{_text(second[what]):>12}{ratio:>8.2f}{must:>7g}{aim:>6g}")
+    print(f"\n{'step':<40}{'works':<7}")
+    with tempfile.TemporaryDirectory() as folder:
+        for step in try_distribution(Path(folder)):
+            worse += not step.works
+            print(f"{step.what:<40}{'yes' if step.works else 'NO':<7}{step.detail}", flush=True)
     return int(worse > 0)
 
 

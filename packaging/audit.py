@@ -58,6 +58,8 @@ def find_problems(path: Path, platform: str, python: str) -> list[str]:
     system = platform.split("-")[0]
     with zipfile.ZipFile(path) as archive:
         manifest = tomllib.loads(archive.read("blender_manifest.toml").decode("utf-8"))
+        # Of zips built together for several platforms, this table names the platform and the wheels of the one zip.
+        manifest |= manifest.get("build", {}).get("generated", {})
         names = [name for name in archive.namelist() if name.endswith(".whl")]
         requirements = {name: _requirements(archive.read(name)) for name in names}
     problems = []

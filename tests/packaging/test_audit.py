@@ -18,13 +18,15 @@ import build  # type: ignore[import-not-found]  # noqa: E402
 GOOD = {"one-1-cp313-cp313-win_amd64.whl": ["two; extra == 'all'", "three", "numpy"], "three-2-py3-none-any.whl": []}
 
 
-def zip_of(folder: Path, wheels: dict[str, list[str]], listed: list[str] | None = None, size: int = 0) -> Path:
+def zip_of(
+    folder: Path, wheels: dict[str, list[str]], listed: list[str] | None = None, size: int = 0, generated: str = ""
+) -> Path:
     """A zip as Blender's tool makes it, with wheels that hold nothing but their requirements."""
     path = folder / "extension.zip"
     names = list(wheels) if listed is None else listed
     rows = ", ".join(f'"./wheels/{name}"' for name in names)
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("blender_manifest.toml", f'platforms = ["windows-x64"]\nwheels = [{rows}]\n')
+        archive.writestr("blender_manifest.toml", f'platforms = ["windows-x64"]\nwheels = [{rows}]\n{generated}')
         archive.writestr("filling", b"\0" * size)
         for name, needs in wheels.items():
             held = BytesIO()
@@ -60,6 +62,16 @@ def test_an_unlisted_wheel_and_another_platform_are_found(tmp_path: Path) -> Non
     path = zip_of(tmp_path, GOOD, listed=list(GOOD)[:1])
     assert any("three-2" in problem for problem in audit.find_problems(path, "windows-x64", "3.13"))
     assert any("not linux-x64" in problem for problem in audit.find_problems(path, "linux-x64", "3.13"))
+
+
+def test_zips_built_together_are_judged_by_their_own_table(tmp_path: Path) -> None:
+    """Blender's tool repeats the wheels of all platforms, and adds a table of those that the zip is for."""
+    together = [*GOOD, "one-1-cp313-cp313-manylinux_2_28_x86_64.whl"]
+    rows = ", ".join(f'"./wheels/{name}"' for name in GOOD)
+    own = f'[build.generated]\nplatforms = ["windows-x64"]\nwheels = [{rows}]\n'
+    assert audit.find_problems(zip_of(tmp_path, GOOD, together, generated=own), "windows-x64", "3.13") == []
+    (problem,) = audit.find_problems(zip_of(tmp_path, GOOD, together), "windows-x64", "3.13")
+    assert "manylinux_2_28_x86_64.whl is not in both the manifest and the zip" in problem
 
 
 def test_a_zip_that_is_too_large_is_found(tmp_path: Path) -> None:
