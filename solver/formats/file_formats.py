@@ -69,11 +69,11 @@ FILE_FORMATS: list[FileFormat] = [
         description="the header names each column with its unit, see below",
     ),
     FileFormat(
-        "BIDS motion, QTM", (".tsv",), (MARKERS,), ".tsv_recordings:read_recording_file",
+        "BIDS motion, QTM", (".tsv",), (MARKERS, FORCES), ".tsv_recordings:read_recording_file",
         kind=".tsv_recordings:find_kind",
         description="BIDS `*_motion.tsv`: the channels of type POS in `*_channels.tsv` beside it; the rate from "
         "`*_motion.json`, beside it or above; the handedness from `SpatialAxes`. Qualisys Track Manager: 3D data, "
-        "exported with the header; its forces are read from C3D",
+        "and forces of all plates `NAME_f_1.tsv`, `NAME_f_2.tsv`, exported with the header",
     ),
     FileFormat(
         "BVH", (".bvh",), (SEGMENTS,), ".bvh:read_recording_file",

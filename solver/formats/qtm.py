@@ -36,7 +36,9 @@ POSITIONS = "3D"
 UNIT = "mm"
 """Of all lengths that the program exports."""
 LEADING_TITLES = ("Frame", "Time")
-"""Columns before the first marker, if they were exported."""
+"""Columns before the first marker or force, if they were exported."""
+FIRST_TITLES = ("frame", "time", "sample", "force_x")
+"""Titles of the first column in lower case, if titles were exported; others begin with a marker's name and X."""
 
 
 def is_qtm(path: Path) -> bool:
@@ -50,7 +52,7 @@ def is_qtm(path: Path) -> bool:
 
 def has_markers(path: Path) -> bool:
     """Whether an export holds trajectories of markers, not 2D data, forces or bodies."""
-    header, _ = _parse_header(read_lines(path))
+    header, _ = parse_header(read_lines(path))
     return NAMES in header and header.get(CONTENT, (POSITIONS,))[0] == POSITIONS
 
 
@@ -72,17 +74,17 @@ def read_qtm(
             is not a number, times out of order, an axis or unit that contradicts the data, no frames.
     """
     lines = read_lines(path)
-    header, start = _parse_header(lines)
+    header, start = parse_header(lines)
     content = header.get(CONTENT, (POSITIONS,))[0]
     if content != POSITIONS or NAMES not in header:
         problem = f"holds {content} data, not 3D trajectories of markers" if content != POSITIONS else f"has no {NAMES}"
-        remedy = "Export the 3D data as TSV with its header, or markers and forces together as C3D"
+        remedy = "Export the 3D data as TSV with its header, and forces in files of their own"
         raise InputError(path, problem, place=None if CONTENT not in header else CONTENT, remedy=remedy)
     names = tuple(name for name in header[NAMES] if name)
     if not names or find_repeated(names):
         problem = f"marker names occur twice: {', '.join(find_repeated(names))}" if names else "no marker is named"
         raise InputError(path, problem, place=NAMES, remedy="Give every marker its own name")
-    times, values = _parse_rows(path, lines, start, names, _read_rate(path, header))
+    times, values = parse_rows(path, lines, start, [f"{name} {axis}" for name in names for axis in "XYZ"], header)
     positions = values.reshape(len(times), len(names), 3) * length_in_metres(units or UNIT, path)
     lost = (positions == 0.0).all(axis=2)
     if lost.any():
@@ -102,12 +104,12 @@ def read_qtm(
         raise InputError(path, str(error), remedy="Correct the marker names or the rows") from error
 
 
-def _parse_header(lines: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], int]:
+def parse_header(lines: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], int]:
     """Values by key, and the index of the first row of data: the first line that begins with no key."""
     header: dict[str, tuple[str, ...]] = {}
     for number, line in enumerate(lines):
         key, *values = [cell.strip() for cell in line.split("\t")]
-        if key in LEADING_TITLES or "X" in key.split():  # titles of columns
+        if key.lower() in FIRST_TITLES or "X" in key.split():  # titles of columns
             return header, number + 1
         if key and not (key[0].isalpha() and key.isupper()):
             return header, number
@@ -118,7 +120,7 @@ def _parse_header(lines: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], int
     return header, len(lines)
 
 
-def _read_rate(path: str | Path, header: Mapping[str, tuple[str, ...]]) -> float | None:
+def _read_rate(path: str | Path, header: Mapping[str, Sequence[str]]) -> float | None:
     """[1/s] FREQUENCY; None if it is missing, or ``EXT`` for an external clock."""
     text = header.get(RATE, ("",))[0]
     try:
@@ -128,11 +130,23 @@ def _read_rate(path: str | Path, header: Mapping[str, tuple[str, ...]]) -> float
     return rate if rate > 0.0 else None
 
 
-def _parse_rows(
-    path: str | Path, lines: Sequence[str], start: int, names: Sequence[str], rate: float | None
+def parse_rows(
+    path: str | Path, lines: Sequence[str], start: int, titles: Sequence[str], header: Mapping[str, Sequence[str]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Times (N,) [s] and coordinates (N, 3 M) as written."""
-    titles = [f"{name} {axis}" for name in names for axis in "XYZ"]
+    """Times (N,) [s] and values (N, C) as written.
+
+    Args:
+        path: of the file.
+        lines: of the file.
+        start: index of the first row of data.
+        titles: of the C columns after frame number and time.
+        header: values by key.
+
+    Raises:
+        InputError: no rate and no times, a row of another length, a cell that is not a number, times out of order, or
+            no rows.
+    """
+    rate = _read_rate(path, header)
     rows: list[list[float]] = []
     places, stamps = [], []
     leading = 0
@@ -144,8 +158,10 @@ def _parse_rows(
             leading = len(LEADING_TITLES) if len(cells) >= len(titles) + len(LEADING_TITLES) else 0
         columns = [*LEADING_TITLES[:leading], *titles]
         if len(cells) < len(columns) or any(cell.lower() not in MISSING_CELLS for cell in cells[len(columns) :]):
-            problem = f"the row has {len(cells)} cells, {len(names)} markers need {len(columns)}"
-            remedy = "Export it again, each marker with X, Y and Z"
+            problem = (
+                f"the row has {len(cells)} cells, {len(columns)} are needed: {', '.join(columns[:3])} ... {columns[-1]}"
+            )
+            remedy = "Export it again, with all of these columns"
             raise InputError(path, problem, place=f"line {number}", remedy=remedy)
         rows.append(parse_numbers(cells[: len(columns)], path, number, columns))
         stamps.append(cells[1])

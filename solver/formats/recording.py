@@ -20,6 +20,7 @@ from .bids import is_bids_motion, metadata_files
 from .file_formats import BOTH, FORCES, JOINTS, MARKERS, SEGMENTS, find_format, recording_suffixes
 from .manifest import MANIFEST_FILE, Manifest, file_digest, is_unchanged, read_manifest
 from .npz_archive import entry_names
+from .qtm_forces import PLATE_ENDING, plate_files
 from .read_options import DEFAULT_OPTIONS, ReadOptions
 from .trial_names import distinct_names, printable_name
 from .wrench_checks import centres_of_pressure
@@ -54,7 +55,7 @@ def read_recording(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS, *, name
         >>> solver.read_recording([folder / "dance_joints.csv", folder / "dance_wrenches.csv"]).name
         'dance'
     """
-    files = as_paths(paths)
+    files = _first_of_plates(as_paths(paths))
     if not files:
         raise InputError("recording", "no file was named", remedy="Name a file of markers, of forces, or both")
     warnings: list[str] = []
@@ -167,7 +168,7 @@ def pair_files(paths: Paths) -> list[tuple[str, tuple[Path, ...]]]:
             raise InputError(shown, "holds no recording, only results of this program", remedy=remedy)
         remedy = f"Name files or folders with {', '.join(recording_suffixes())}"
         raise InputError(shown, "holds no recording", remedy=remedy)
-    groups = _pair_by_name(kinds)
+    groups = _pair_by_name({file: kinds[file] for file in _first_of_plates(kinds)})
     names = distinct_names([_trial_stem(group[0]) for group in groups], [group[0] for group in groups])
     return sorted(zip(names, groups))
 
@@ -182,7 +183,20 @@ def list_files_read(paths: Paths) -> tuple[Path, ...]:
 
 
 def _with_metadata(files: Sequence[Path]) -> tuple[Path, ...]:
-    return (*files, *(described for file in files if is_bids_motion(file) for described in metadata_files(file)))
+    described = [other for file in files if is_bids_motion(file) for other in metadata_files(file)]
+    plates = [other for file in files for other in plate_files(file) if other not in files]
+    return (*files, *described, *plates)
+
+
+def _first_of_plates(files: Iterable[Path]) -> list[Path]:
+    """Files without those that are read together with an earlier one: the other plates of its trial."""
+    kept: list[Path] = []
+    together: set[Path] = set()
+    for file in files:
+        if file.absolute() not in together:
+            kept.append(file)
+            together |= {other.absolute() for other in plate_files(file)}
+    return kept
 
 
 def has_joints(paths: Paths) -> bool:
@@ -295,7 +309,9 @@ def _is_visible(file: Path, folder: Path) -> bool:
 
 def _trial_stem(path: Path) -> str:
     """Name of the trial of a file."""
-    stem = _BIDS_ENDINGS.sub("", path.stem) if path.suffix.lower() == ".tsv" else path.stem
+    stem = path.stem
+    if path.suffix.lower() == ".tsv":
+        stem = PLATE_ENDING.sub("", _BIDS_ENDINGS.sub("", stem))
     return _NAME_ENDINGS.sub("", stem)
 
 

@@ -57,10 +57,10 @@ def test_a_marker_that_was_not_seen_is_missing(cells: tuple[str, ...], tmp_path:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"DATA_INCLUDED": "Force"}, "DATA_INCLUDED: holds Force data.*C3D"),
+        ({"DATA_INCLUDED": "2D"}, "DATA_INCLUDED: holds 2D data, not 3D"),
         ({"FREQUENCY": "fast"}, "FREQUENCY: 'fast' is not a number"),
         ({"MARKER_NAMES": "\t".join(MARKERS[:-1] + MARKERS[:1])}, "MARKER_NAMES: marker names occur twice: C7"),
-        ({"MARKER_NAMES": "\t".join((*MARKERS, "a", "b"))}, r"line 12: the row has 33 cells, 12 markers need 36"),
+        ({"MARKER_NAMES": "\t".join((*MARKERS, "a", "b"))}, r"line 12: the row has 33 cells, 36 are needed"),
         ({"FREQUENCY": "50"}, "the header states 50 Hz, but the times in the file advance at 100 Hz"),
     ],
 )
@@ -72,9 +72,9 @@ def test_what_is_wrong_is_one_sentence(changes: dict[str, str], words: str, tmp_
 
 
 def test_tables_that_hold_no_markers_are_skipped_in_folders(tmp_path: Path) -> None:
-    """Forces of a plate, and tables of other programs."""
+    """Analog channels, and tables of other programs."""
     write(tmp_path / "walk.tsv")
-    write(tmp_path / "walk_f_1.tsv", changes={"DATA_INCLUDED": "Force"})
+    (tmp_path / "walk_a.tsv").write_text("TOT_NO_OF_CHAN\t1\nDATA_INCLUDED\tANALOG\n0.5\n")
     (tmp_path / "notes.tsv").write_text("a\tb\n1\t2\n")
     assert [recording.name for recording in find_recordings(tmp_path)] == ["walk"]
     with pytest.raises(InputError, match="NO_OF_FRAMES"):
