@@ -18,7 +18,7 @@ from ..errors import InputError, InvalidValue
 from ..files import read_bytes
 from ..inertials import InertialParameters
 from ..rig import Rig
-from ..rigs.opensim.document import Body, OpenSimModel, read_opensim
+from ..rigs.opensim.document import Body, OpenSimModel, read_opensim, to_strict_markup
 from ..rigs.opensim.matching import Group, transfer_inertials
 from ..rigs.opensim.rig import BodyPlacement, body_placements, consistent_inertia, from_opensim, model_of
 from .atomic import write_atomically
@@ -27,7 +27,7 @@ SAME = 1e-12
 """Largest relative difference of a number that is not written."""
 INERTIAS = ("xx", "yy", "zz", "xy", "xz", "yz")
 """Order of the six moments in the file."""
-BODY_PATH = ["OpenSimDocument", "Model", "BodySet", "objects", "Body"]
+BODY = "Body"
 MIN_MARGIN = -1e-9
 """Smallest eigenvalue of a pseudo-inertia, relative to the largest, that is not negative."""
 
@@ -229,15 +229,15 @@ def _find_elements(data: bytes) -> dict[str, dict[str, tuple[int, int]]]:
         nonlocal body, opened, begun
         note()
         stack.append(tag)
-        if stack == BODY_PATH:
+        if tag == BODY:
             body = attributes.get("name", "")
-        own = stack[:-1] == BODY_PATH
+        own = stack[-2:-1] == [BODY]
         opened, begun = (parser.CurrentByteIndex, -1) if own else (-1, -1)
 
     def end(tag: str) -> None:
         nonlocal opened, begun
         note()
-        if stack[:-1] == BODY_PATH and opened >= 0 and parser.CurrentByteIndex > opened:
+        if stack[-2:-1] == [BODY] and opened >= 0 and parser.CurrentByteIndex > opened:
             found.setdefault(body, {})[tag] = begun, parser.CurrentByteIndex
         stack.pop()
         opened, begun = -1, -1
@@ -245,5 +245,5 @@ def _find_elements(data: bytes) -> dict[str, dict[str, tuple[int, int]]]:
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.DefaultHandler = lambda text: note()
-    parser.Parse(data, True)
+    parser.Parse(to_strict_markup(data), True)
     return found

@@ -24,8 +24,17 @@ def read_xml(path: str | Path, max_bytes: int = MAX_BYTES) -> Element:
         InputError: no file, too large, not well-formed, hostile (entities, external references), nested too deeply.
     """
     check_file(path, max_bytes)
+    return parse_xml(path, read_bytes(path))
+
+
+def parse_xml(path: str | Path, data: bytes) -> Element:
+    """Root element of the bytes of an XML file.
+
+    Raises:
+        InputError: see `read_xml`.
+    """
     try:
-        root: Element = defusedxml.ElementTree.fromstring(read_bytes(path), forbid_dtd=False)
+        root: Element = defusedxml.ElementTree.fromstring(data, forbid_dtd=False)
     except DefusedXmlException as error:
         problem = f"defines XML entities or external references ({type(error).__name__}), which are not allowed"
         raise InputError(path, problem, remedy="Remove the DTD from the file") from None

@@ -41,6 +41,22 @@ def changed(rig: Rig, seed: int = 1) -> InertialParameters:
     return InertialParameters(rig.links, np.array(rows))
 
 
+def test_markup_that_opensim_writes_stays_as_it_is(tmp_path: Path) -> None:
+    """Classes within classes, comments within comments, and a body outside the set of bodies."""
+    path, out = write(tmp_path), tmp_path / "out.osim"
+    text = path.read_text()
+    body = re.search('<Body name="egg">.*?</Body>', text)
+    assert body is not None
+    odd = f"<!-- <!-- mass -- in kg --><A::B><c/></A::B><components>{body[0]}</components><BodySet>"
+    text = text.replace(body[0], "").replace("<BodySet>", odd).replace("/bodyset/egg", "/egg")
+    path.write_text(text)
+    rig = from_opensim(path)
+    wanted = changed(rig)
+    write_opensim(rig, out, wanted)
+    assert np.abs(from_opensim(out).prior.values - wanted.values).max() < 1e-12
+    assert NUMBERS.sub("", out.read_text()) == NUMBERS.sub("", text)
+
+
 @pytest.mark.parametrize("version", [3, 4])
 def test_a_model_comes_back_with_the_numbers_written(tmp_path: Path, version: int) -> None:
     """Parameters of links survive writing and reading, also of a link that carries a welded body."""

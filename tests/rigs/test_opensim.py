@@ -146,6 +146,102 @@ def test_rotations_are_in_the_order_of_the_axes(tmp_path: Path) -> None:
     assert ((place / [0.1, 0.2, 0.3]) ** 2).sum() == pytest.approx(1.0, abs=1e-14)
 
 
+def test_a_scapula_slides_on_the_ellipsoid_and_wings_about_its_axis(tmp_path: Path) -> None:
+    """Its frame is the product of the mobilizers: an ellipsoid turned by a right angle, and a tangential hinge."""
+    radii, origin, direction = np.array([0.08, 0.2, 0.09]), (0.03, -0.02), 0.4
+    inside = (
+        f"<thoracic_ellipsoid_radii_x_y_z>{' '.join(map(str, radii))}</thoracic_ellipsoid_radii_x_y_z>"
+        f"<scapula_winging_axis_origin>{origin[0]} {origin[1]}</scapula_winging_axis_origin>"
+        f"<scapula_winging_axis_direction>{direction}</scapula_winging_axis_direction>"
+    )
+    names = ("abduction", "elevation", "upward", "winging")
+    links = (
+        Link("pelvis", "ground", "FreeJoint", FREE, states=WIDE),
+        Link("scapula", "pelvis", "ScapulothoracicJoint", names, AT, TILT, inside=inside),
+    )
+    path = write(tmp_path, Model(links))
+    model = read_opensim(path)
+    angles = np.array([0.3, -0.4, 0.5, 0.2])
+    values = {name: np.array([angle]) for name, angle in zip(names, angles)}
+    turn, move = (part[0] for part in joint_transform(model.joints[1], values, 1))
+    quarter = exp(np.array([0.0, 0.0, 0.5 * np.pi]))
+    slide = body_fixed_xyz(angles[:3])
+    onto = quarter @ slide @ quarter.T
+    hinge = exp(angles[3] * np.array([-np.sin(direction), np.cos(direction), 0.0]))
+    pivot = np.array([*origin, 0.0])
+    assert turn == pytest.approx(onto @ hinge, abs=1e-14)
+    at = quarter @ (slide[:, 2] * radii[[1, 0, 2]]) + onto @ (pivot - hinge @ pivot)
+    assert move == pytest.approx(at, abs=1e-14)
+    rig = from_opensim(path)
+    every = random_values(model)
+    assert max_distance(rig, poses_of(rig, recorded(every)).q, body_poses(model, every)) < 1e-12
+    path.write_text(path.read_text().replace("thoracic_ellipsoid_radii", "ellipsoid_radii"))
+    with pytest.raises(InputError, match="joint 'to_scapula': has no <thoracic_ellipsoid_radii_x_y_z>"):
+        read_opensim(path)
+
+
+NESTED = (
+    '<components><PhysicalOffsetFrame name="mount"><components><PhysicalOffsetFrame name="tip"><socket_parent>..'
+    "</socket_parent><translation>0 0.2 0</translation></PhysicalOffsetFrame></components>"
+    "<socket_parent>..</socket_parent><translation>{} 0 0</translation></PhysicalOffsetFrame></components>"
+)
+
+
+def test_sockets_lead_to_frames_by_their_paths(tmp_path: Path) -> None:
+    """Frames of one name on two bodies, nested, relative or absolute; markers on them; a body outside its set."""
+    links = (
+        Link("pelvis", "ground", "FreeJoint", FREE, states=WIDE),
+        Link("thigh", "pelvis", "PinJoint", ("hip",)),
+        Link("shank", "thigh", "PinJoint", ("knee",)),
+    )
+    markers = (("TIP", "thigh/mount/tip"), ("HERE", "shank"), ("FLOOR", "ground"))
+    text = Model(links, markers=markers).text(4).replace("/bodyset/ground<", "/ground<")
+    for body, x in (("pelvis", "0.1"), ("thigh", "0.3")):
+        text = text.replace(f'<Body name="{body}">', f'<Body name="{body}">{NESTED.format(x)}')
+    text = text.replace("<socket_parent>/bodyset/thigh<", "<socket_parent>../../../bodyset/thigh/mount/tip<")
+    text = text.replace("../../../bodyset/thigh/mount/tip<", "/bodyset/thigh<", 1)  # the thigh's own child frame
+    shank = re.search('<Body name="shank">.*?</Body>', text)
+    assert shank is not None
+    text = text.replace(shank[0], "").replace("<BodySet>", f"<components>{shank[0]}</components><BodySet>")
+    text = text.replace("/bodyset/shank", "/shank")
+    path = tmp_path / "nested.osim"
+    path.write_text(text)
+    model = read_opensim(path)
+    assert set(model.bodies) == {"pelvis", "thigh", "shank"}
+    assert model.joints[2].parent.position == pytest.approx([0.3, 0.2, 0.0], abs=1e-15)
+    assert model.markers["TIP"][0] == "thigh"
+    assert model.markers["TIP"][1] == pytest.approx([0.3, 0.3, 0.0], abs=1e-15)
+    assert set(model.markers) == {"TIP", "HERE"}
+    assert "markers on the ground or on bodies that are left out: FLOOR" in model.approximations
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_markup_that_opensim_writes_is_read(tmp_path: Path, version: int) -> None:
+    """Classes within classes, comments within comments, and hyphens in comments change nothing."""
+    path = write(tmp_path, version=version)
+    plain = read_opensim(path)
+    odd = (
+        "<ForceSet><objects><HuntCrossleyForce::ContactParameters name='c'><geometry>a</geometry>"
+        "</HuntCrossleyForce::ContactParameters></objects></ForceSet><!-- <!-- Mass -- in kg. --><MarkerSet>"
+    )
+    path.write_text(path.read_text().replace("<MarkerSet>", odd))
+    found = read_opensim(path)
+    assert list(found.bodies) == list(plain.bodies)
+    assert set(found.markers) == set(plain.markers)
+
+
+def test_joints_of_one_name_are_distinguished(tmp_path: Path) -> None:
+    """Files of version 3 have them; the second one is named after its body too."""
+    path = write(tmp_path, version=3)
+    path.write_text(path.read_text().replace('name="to_ball"', 'name="to_pin"'))
+    model = read_opensim(path)
+    assert [joint.name for joint in model.joints if joint.child.body in ("pin", "ball")] == ["to_pin", "to_pin_ball"]
+    assert "joint 'to_pin' of body 'ball' is called 'to_pin_ball'" in model.approximations
+    values = random_values(model)
+    rig = from_opensim(path)
+    assert max_distance(rig, poses_of(rig, recorded(values)).q, body_poses(model, values)) < 1e-12
+
+
 def test_body_kinematics_give_the_same_motion(tmp_path: Path) -> None:
     """Poses of bodies about their centres of mass move the rig as the coordinates that they came from."""
     path = write(tmp_path)
@@ -194,7 +290,8 @@ def test_followers_and_locked_coordinates_need_no_column(tmp_path: Path) -> None
     ("change", "message"),
     [
         ((r'Version="40000"', 'Version="30505"'), "version 30505, not 2, 3 or 4"),
-        (("UniversalJoint", "ScapulothoracicJoint"), "<ScapulothoracicJoint>, which is not read"),
+        (("UniversalJoint", "RollingOnSurfaceJoint"), "<RollingOnSurfaceJoint>, which is not read"),
+        (("UniversalJoint", "ScapulothoracicJoint"), "has 4 coordinates, and 2 are listed"),
         (("SimmSpline", "FourierFunction"), "<FourierFunction> is not a function"),
         (("<mass>2.0</mass>", "<mass>-2.0</mass>"), "has mass -2 kg"),
         (("<mass>2.0</mass>", "<mass>0</mass>"), "has an inertia but no mass"),

@@ -6,17 +6,20 @@ offset from bodies. Both become the same values here. Muscles, contact geometry 
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from ...errors import InputError
+from ...files import check_file, read_bytes
 from ...numerals import numeral
-from ..safe_xml import read_xml
+from ..safe_xml import MAX_BYTES, parse_xml
 from .functions import Function, constant_function, find_function, identity_function, read_function
 
 GROUND = "ground"
@@ -30,6 +33,12 @@ SEQUENCES = {
     "FreeJoint": ((X, Y, Z), (X, Y, Z)), "PlanarJoint": ((Z,), (X, Y)), "CustomJoint": ((), ()),
 }  # fmt: skip
 """Axes of rotations and translations of each class of joint, in the order of its coordinates."""
+OFFSET_FRAME = "PhysicalOffsetFrame"
+SCAPULOTHORACIC = "ScapulothoracicJoint"
+"""Three rotations on an ellipsoid, abduction, elevation and upward rotation of a scapula, and its winging about an axis
+tangential to the ellipsoid."""
+COMMENT = re.compile(rb"(?<=<!--).*?(?=-->)", re.DOTALL)
+CLASS_WITHIN_CLASS = re.compile(rb"(</?\w+)::(?=\w)")
 MIN_MOMENT = -1e-6
 """A moment of inertia below this fraction of the largest one is negative, not a rounding error."""
 
@@ -83,6 +92,7 @@ class OpenSimJoint:
         rotations: in order, each about an axis of the frame that the one before it left.
         translations: of the child frame, along axes of the parent frame.
         radii: (3,) [m] of the ellipsoid on which the child frame slides; None for other joints.
+        pivot: (3,) [m] point of the frame after the first three rotations, through which the fourth one's axis leads.
     """
 
     name: str
@@ -93,6 +103,7 @@ class OpenSimJoint:
     rotations: tuple[TransformAxis, ...]
     translations: tuple[TransformAxis, ...]
     radii: np.ndarray | None = None
+    pivot: np.ndarray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +175,8 @@ def read_opensim(path: str | Path) -> OpenSimModel:
             have, a coordinate whose range or default is impossible, or joints that form no tree.
     """
     path = Path(path)
-    root = read_xml(path)
+    check_file(path, MAX_BYTES)
+    root = parse_xml(path, to_strict_markup(read_bytes(path)))
     if root.tag != "OpenSimDocument":
         problem = f"the outermost element is <{root.tag}>, not <OpenSimDocument>"
         raise InputError(path, problem, remedy="Give an OpenSim model (.osim)")
@@ -178,18 +190,30 @@ def read_opensim(path: str | Path) -> OpenSimModel:
     return _ModelReader(path, model, version).read()
 
 
+def to_strict_markup(data: bytes) -> bytes:
+    """Bytes of a model as XML, with every element where it was.
+
+    OpenSim reads and writes what XML forbids: hyphens within comments, which are left when a part that has comments is
+    commented out, and names of classes within classes, such as ``HuntCrossleyForce::ContactParameters``.
+    """
+    data = COMMENT.sub(lambda found: found[0].replace(b"-", b" "), data)
+    return CLASS_WITHIN_CLASS.sub(rb"\1..", data)
+
+
 class _ModelReader:
     def __init__(self, path: Path, model: Element, version: int) -> None:
         self.path, self.model, self.version = path, model, version
         self.notes: list[str] = []
+        self.components = _index_components(model)
 
     def read(self) -> OpenSimModel:
-        elements = [e for e in self.model.findall("BodySet/objects/Body") if e.get("name") != GROUND]
+        elements = [e for e in self.components.values() if e.tag == "Body" and e.get("name") != GROUND]
         names = [element.get("name", "") for element in elements]
         self._check_names("body", names)
         if not names:
             raise InputError(self.path, "holds no body", remedy="Give a model with bodies")
         bodies = {name: self._read_body(name, element) for name, element in zip(names, elements)}
+        self.all_bodies = bodies
         listed = self._read_new_joints(bodies) if self.version in NEW else self._read_old_joints(elements, bodies)
         joints = self._sort_joints(listed, bodies)
         bodies = {joint.child.body: bodies[joint.child.body] for joint in joints}
@@ -307,45 +331,59 @@ class _ModelReader:
 
     def _read_new_joints(self, bodies: dict[str, Body]) -> list[OpenSimJoint]:
         joints = []
-        shared: dict[str, Element] = {}
-        for frame in self.model.iter("PhysicalOffsetFrame"):
-            shared.setdefault(frame.get("name", ""), frame)
-        for joint in self.model.iterfind("JointSet/objects/*"):
+        for path, joint in self.components.items():
+            if not joint.tag.endswith("Joint"):
+                continue
             title = joint.get("name", "")
             place = f"joint {title!r}"
-            own = {frame.get("name", ""): frame for frame in joint.findall("frames/PhysicalOffsetFrame")}
             ends = [
-                self._find_frame(place, joint.findtext(f"socket_{role}_frame") or "", own, shared, bodies)
+                self._find_frame(place, path, joint.findtext(f"socket_{role}_frame") or "", bodies)
                 for role in ("parent", "child")
             ]
             listed = joint.findall("coordinates/Coordinate")
             joints.append(self._build_joint(title, joint, ends[0], ends[1], listed))
         return joints
 
-    def _find_frame(
-        self, place: str, socket: str, own: dict[str, Element], shared: dict[str, Element], bodies: dict[str, Body]
-    ) -> Frame:
-        """The frame that a socket names, offset from its body by any number of frames."""
-        name = socket.strip().rpartition("/")[2]
+    def _find_frame(self, place: str, owner: str, socket: str, bodies: dict[str, Body]) -> Frame:
+        """The frame that a socket of a component names, offset from its body by any number of frames.
+
+        A name leads from the owner; if nothing is there, as in early files of version 4, its last part is looked for.
+        """
         rotation, position = np.eye(3), np.zeros(3)
-        for _ in range(len(shared) + 1):
-            if name == GROUND or (name in bodies and name not in own):
-                return Frame(name, rotation, position)
-            frame = own.get(name, shared.get(name))
-            if frame is None:
+        named = socket.strip()
+        for _ in range(len(self.components) + 1):
+            path = posixpath.normpath(posixpath.join(owner, named))
+            if path not in self.components and path != f"/{GROUND}":
+                path = self._find_by_name(owner, path.rpartition("/")[2])
+            if path == f"/{GROUND}":
+                return Frame(GROUND, rotation, position)
+            component = self.components.get(path)
+            if component is None:
                 break
-            turned, moved = self._offset(place, frame, "translation", "orientation")
+            if component.tag == "Body" and component.get("name") in bodies:
+                return Frame(component.get("name", ""), rotation, position)
+            turned, moved = self._offset(place, component, "translation", "orientation")
             rotation, position = turned @ rotation, moved + turned @ position
-            name = (frame.findtext("socket_parent") or "").strip().rpartition("/")[2]
+            owner, named = path, (component.findtext("socket_parent") or "").strip()
         problem = f"refers to frame {socket.strip()!r}, which leads to no body"
         raise InputError(self.path, problem, place=place, remedy=OPEN_REMEDY)
+
+    def _find_by_name(self, owner: str, name: str) -> str:
+        """Path of the body or frame of a name: first the owner's neighbours, then bodies, then other frames."""
+        if name == GROUND:
+            return f"/{GROUND}"
+        near = [posixpath.join(place, name) for place in (owner, posixpath.dirname(owner))]
+        found = [path for path in self.components if path.rpartition("/")[2] == name]
+        of_bodies = [path for path in found if self.components[path].tag == "Body"]
+        of_frames = [path for path in found if self.components[path].tag == OFFSET_FRAME]
+        return next(iter([path for path in near if path in self.components] + of_bodies + of_frames), "")
 
     def _build_joint(
         self, name: str, element: Element, parent: Frame, child: Frame, listed: Sequence[Element]
     ) -> OpenSimJoint:
         kind, place = element.tag, f"joint {name!r}"
-        if kind not in SEQUENCES:
-            remedy = f"Replace it by one of {', '.join(SEQUENCES)}"
+        if kind not in SEQUENCES and kind != SCAPULOTHORACIC:
+            remedy = f"Replace it by one of {', '.join((*SEQUENCES, SCAPULOTHORACIC))}"
             raise InputError(self.path, f"is a <{kind}>, which is not read", place=place, remedy=remedy)
         if child.body == GROUND:
             raise InputError(self.path, "moves the ground", place=place, remedy="Exchange its parent and child frames")
@@ -353,7 +391,9 @@ class _ModelReader:
         if kind == "CustomJoint":
             rotations, translations = self._read_spatial_transform(place, element, coordinates)
         else:
-            turns, slides = SEQUENCES[kind]
+            winging = self._number(place, element, "scapula_winging_axis_direction", 0.0)
+            scapula = (Y, -X, Z, np.cos(winging) * Y - np.sin(winging) * X), ()
+            turns, slides = SEQUENCES.get(kind, scapula)
             if len(coordinates) != len(turns) + len(slides):
                 problem = f"a <{kind}> has {len(turns) + len(slides)} coordinates, and {len(coordinates)} are listed"
                 raise InputError(self.path, problem, place=place, remedy=OPEN_REMEDY)
@@ -362,10 +402,16 @@ class _ModelReader:
                 for axis, each in zip((*turns, *slides), coordinates)
             ]
             rotations, translations = tuple(axes[: len(turns)]), tuple(axes[len(turns) :])
-        radii = None
+        radii = pivot = None
         if kind == "EllipsoidJoint":
             radii = self._numbers(place, element, "radii_x_y_z", 3, (1.0,) * 3)
-        return OpenSimJoint(name, kind, parent, child, coordinates, rotations, translations, radii)
+        elif kind == SCAPULOTHORACIC:
+            if element.find("thoracic_ellipsoid_radii_x_y_z") is None:
+                problem = "has no <thoracic_ellipsoid_radii_x_y_z>"
+                raise InputError(self.path, problem, place=place, remedy=OPEN_REMEDY)
+            radii = self._numbers(place, element, "thoracic_ellipsoid_radii_x_y_z", 3, (1.0,) * 3)
+            pivot = np.append(self._numbers(place, element, "scapula_winging_axis_origin", 2, (0.0,) * 2), 0.0)
+        return OpenSimJoint(name, kind, parent, child, coordinates, rotations, translations, radii, pivot)
 
     def _read_coordinate(self, element: Element) -> Coordinate:
         name = element.get("name", "")
@@ -413,9 +459,24 @@ class _ModelReader:
             found.append(TransformAxis(axis / length, names, function))
         return tuple(found[:3]), tuple(found[3:])
 
+    def _distinguish(self, joints: list[OpenSimJoint]) -> list[OpenSimJoint]:
+        """Joints of which no two have one name, which older files have: later ones are named after their bodies too."""
+        taken: set[str] = set()
+        result = []
+        for joint in joints:
+            name = (
+                joint.name if joint.name and joint.name not in taken else f"{joint.name}_{joint.child.body}".strip("_")
+            )
+            if name != joint.name:
+                self.notes.append(f"joint {joint.name!r} of body {joint.child.body!r} is called {name!r}")
+            taken.add(name)
+            result.append(replace(joint, name=name))
+        self._check_names("joint", [joint.name for joint in result])
+        return result
+
     def _sort_joints(self, joints: list[OpenSimJoint], bodies: dict[str, Body]) -> tuple[OpenSimJoint, ...]:
         """Joints from the ground outwards, of the heaviest tree on it."""
-        self._check_names("joint", [joint.name for joint in joints])
+        joints = self._distinguish(joints)
         counts = Counter(joint.child.body for joint in joints)
         for body, count in counts.items():
             if count > 1:
@@ -466,12 +527,22 @@ class _ModelReader:
         return tuple(found)
 
     def _read_markers(self, bodies: dict[str, Body]) -> dict[str, tuple[str, np.ndarray]]:
-        found = {}
-        for marker in self.model.findall("MarkerSet/objects/Marker"):
-            body = (marker.findtext("socket_parent_frame") or marker.findtext("body") or "").strip().rpartition("/")[2]
-            if body in bodies:
-                name = marker.get("name", "")
-                found[name] = body, self._numbers(f"marker {name!r}", marker, "location", 3, (0.0,) * 3)
+        found, fixed = {}, []
+        listed = [(path, each) for path, each in self.components.items() if each.tag == "Marker"]
+        for path, marker in listed:
+            name = marker.get("name", "")
+            place = f"marker {name!r}"
+            socket = (marker.findtext("socket_parent_frame") or marker.findtext("body") or "").strip()
+            if not socket:
+                continue
+            frame = self._find_frame(place, path, socket, self.all_bodies)
+            if frame.body in bodies:
+                location = self._numbers(place, marker, "location", 3, (0.0,) * 3)
+                found[name] = frame.body, frame.position + frame.rotation @ location
+            else:
+                fixed.append(name)
+        if fixed:
+            self.notes.append(f"markers on the ground or on bodies that are left out: {', '.join(fixed)}")
         return found
 
     def _find_up(self) -> str:
@@ -481,6 +552,21 @@ class _ModelReader:
             problem = f"its gravity points along {' '.join(f'{x:g}' for x in gravity)}, neither -y nor -z"
             raise InputError(self.path, problem, remedy="Set <gravity> to 0 -9.80665 0")
         return "yz"[axis - 1]
+
+
+def _index_components(model: Element) -> dict[str, Element]:
+    """Bodies, joints, markers and frames by their paths, as version 4 names them, such as ``/bodyset/pelvis/frame``."""
+    found: dict[str, Element] = {}
+    waiting = [("/", each) for each in model.iterfind("components/*")]
+    for owner in ("BodySet", "JointSet", "MarkerSet"):
+        waiting += [(f"/{owner.lower()}/", each) for each in model.iterfind(f"{owner}/objects/*")]
+    for place, component in waiting:
+        path = place + component.get("name", "")
+        while path in found:  # a name that is used twice; it is reported where it matters
+            path += "'"
+        found[path] = component
+        waiting += [(f"{path}/", each) for tag in ("components", "frames") for each in component.iterfind(f"{tag}/*")]
+    return found
 
 
 def body_fixed_xyz(angles: np.ndarray) -> np.ndarray:

@@ -50,13 +50,18 @@ def relative_pose(joint: OpenSimJoint, values: Mapping[str, np.ndarray], count: 
 
 def joint_transform(joint: OpenSimJoint, values: Mapping[str, np.ndarray], count: int) -> tuple[np.ndarray, np.ndarray]:
     """Axes (N, 3, 3) and origin (N, 3) [m] of a joint's child frame in its parent frame."""
-    turn, move = np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 3))
-    for axis in joint.rotations:
+    sliding, move = np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 3))
+    for axis in joint.rotations[:3]:
+        sliding = sliding @ exp(evaluate(axis, values, count)[:, None] * axis.axis)
+    turn = sliding
+    for axis in joint.rotations[3:]:
         turn = turn @ exp(evaluate(axis, values, count)[:, None] * axis.axis)
     for axis in joint.translations:
         move = move + evaluate(axis, values, count)[:, None] * axis.axis
     if joint.radii is not None:
-        move = move + turn[:, :, 2] * joint.radii
+        move = move + sliding[:, :, 2] * joint.radii
+    if joint.pivot is not None:
+        move = move + (sliding - turn) @ joint.pivot
     return turn, move
 
 
