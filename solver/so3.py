@@ -21,11 +21,12 @@ STILL = 1e-9
 """[rad] below which a rotation vector has no direction."""
 STRAIGHT = 1e-6
 """[rad] Distance of the pitch from a right angle within which roll and yaw are not unique."""
-HALF_SINE = np.array([1 / 2, -1 / 48, 1 / 3840, -1 / 645120, 1 / 185794560])
 SECOND = np.array([1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800])
 FIRST_SLOPE = np.array([-1 / 24, 1 / 360, -1 / 13440, 1 / 907200, -1 / 95800320])
 SECOND_SLOPE = np.array([-1 / 120, 1 / 2520, -1 / 120960, 1 / 9979200, -1 / 1245404160])
-"""Series in the squared angle u: of `Exponential.half_sine`, of c, of db/du and of dc/du."""
+"""Series in the squared angle u: of c, db/du and dc/du."""
+LEAST = 1e-300
+"""[rad^2] added to a squared angle that divides: no rounding, but for an angle of zero."""
 
 
 class Exponential:
@@ -46,23 +47,18 @@ class Exponential:
     def __init__(self, vectors: np.ndarray) -> None:
         self.r = r = _components(vectors, "rotation vectors", 3)
         self.u = u = np.asarray(dot(r, r))
-        small = u < SMALL
-        self.small = small if small.any() else None
-        safe = u if self.small is None else np.where(small, 1.0, u)
-        angle = np.sqrt(safe)
+        angle = np.sqrt(u + LEAST)
         half = 0.5 * angle
         self.half_sine = np.asarray(np.sin(half) / angle)  # sin(|r| / 2) / |r|
         self.half_cosine = np.asarray(np.cos(half))
-        if self.small is not None:
-            near = u[self.small]
-            self.half_sine[self.small] = _series(HALF_SINE, near)
-            self.half_cosine[self.small] = np.cos(0.5 * np.sqrt(near))
         self.a = 2.0 * self.half_sine * self.half_cosine
         self.b = 2.0 * self.half_sine * self.half_sine
         self.cosine = 1.0 - self.b * u
-        self.c = np.asarray((1.0 - self.a) / safe)
+        small = u < SMALL
+        self.small = small if small.any() else None
+        self.c = np.asarray((1.0 - self.a) / (u + LEAST))
         if self.small is not None:
-            self.c[self.small] = _series(SECOND, near)
+            self.c[self.small] = _series(SECOND, u[self.small])
 
     @property
     def quaternion(self) -> np.ndarray:
@@ -106,7 +102,7 @@ class Exponential:
 
     def _slopes(self) -> tuple[np.ndarray, np.ndarray]:
         """db/du and dc/du."""
-        twice = 2.0 * (self.u if self.small is None else np.where(self.small, 1.0, self.u))
+        twice = 2.0 * (self.u + LEAST)
         db, dc = np.asarray((self.a - 2.0 * self.b) / twice), np.asarray((self.b - 3.0 * self.c) / twice)
         if self.small is not None:
             near = self.u[self.small]

@@ -26,6 +26,7 @@ motion between any two centres of mass that keep r.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -39,7 +40,7 @@ from ..coordinates import coordinate_names, to_flat
 from ..errors import InvalidValue, MissingDependency
 from ..inertials import GRAVITY
 from ..rig import ROOT_NV, Rig
-from ..so3 import log
+from ..so3 import log, vee
 from .kinematics import PostureKinematics
 from .knees import find_knees
 from .separation import Separation
@@ -139,7 +140,6 @@ class Drag:
         kinematics = self._kinematics
         kinematics.update(self._y)
         self._separation = Separation(kinematics, self._checks, ground)
-        self._held_links: tuple[int, ...] = ()
         self._kept = self._allowed = np.zeros(0)
         self._sole_poses = {link: (kinematics.rotations[link].copy(), kinematics.positions[link].copy())
                             for link in self._corners}  # fmt: skip
@@ -169,6 +169,7 @@ class Drag:
                 start.
         """
         self._sole_poses.update(sole_poses or {})
+        self._hold(self._held.links)
         self._kept = self._allowed = np.minimum(self._allowed, 0.0)  # room for the motion is needed at its end only
         self._place(to_flat(self.rig, q))
         slip = self._slip()
@@ -248,7 +249,7 @@ class Drag:
     def _place(self, y: np.ndarray) -> None:
         self._y = y
         self._kinematics.update(y)
-        self._separation.update(self._held_links)
+        self._separation.update(self._held.links)
 
     def _set_polygon(self, patches: Sequence[str]) -> None:
         anchors = [self._planted[name] for name in patches]
@@ -285,27 +286,31 @@ class Drag:
     def _release(self, patches: Iterable[str]) -> None:
         """Lift soles, and keep the balance on the remaining ones."""
         self._lifted.update(patches)
-        self._held_links = tuple(dict.fromkeys(self._links[name] for name in self.planted))
+        self._hold(list(dict.fromkeys(self._links[name] for name in self.planted)))
         self._set_polygon(self.planted)
+
+    def _hold(self, links: list[int]) -> None:
+        rotations, positions = (np.array([self._sole_poses[link][k] for link in links]) for k in (0, 1))
+        owners = np.repeat(np.arange(len(links)), [len(self._corners[link]) for link in links])
+        corners = np.concatenate([np.zeros((0, 3)), *(self._corners[link] for link in links)])
+        self._held = _Held(links, rotations.reshape(-1, 3, 3), positions.reshape(-1, 3), owners, corners)
 
     def _distance(self, wanted: Sequence[tuple[int, Target]]) -> float:
         """[m] Largest distance from a target."""
-        errors = [target.position - self._kinematics.place(index, target.point) for index, target in wanted]
-        return max((float(np.sqrt(np.nansum(error * error))) for error in errors), default=0.0)
+        errors = (target.position - self._kinematics.place(index, target.point) for index, target in wanted)
+        return max((math.hypot(*(x for x in error.tolist() if not math.isnan(x))) for error in errors), default=0.0)
 
     def _slip(self) -> float:
         """[m] Largest displacement of a planted corner or pinned point."""
-        kinematics, result = self._kinematics, 0.0
-        for link in self._held_links:
-            rotation, position = self._sole_poses[link]
-            moved = self._corners[link] @ (kinematics.rotations[link] - rotation).T
-            moved += kinematics.positions[link] - position
-            result = max(result, float((moved * moved).sum(axis=1).max()) ** 0.5)
+        kinematics, held = self._kinematics, self._held
+        turned = (kinematics.rotations[held.links] - held.rotations)[held.owners]
+        moved = (turned @ held.corners[:, :, None])[:, :, 0]
+        moved += (kinematics.positions[held.links] - held.positions)[held.owners]
+        squares = (moved * moved).sum(axis=1).tolist()
         for pinned, place in zip(self._pins, self._pin_places):
-            result = max(
-                result, float(np.linalg.norm(kinematics.place(self.rig.index(pinned.link), pinned.point) - place))
-            )
-        return result
+            moved = kinematics.place(self.rig.index(pinned.link), pinned.point) - place
+            squares.append(float(moved @ moved))
+        return max(squares, default=0.0) ** 0.5
 
     def _is_kept(self, slip: float) -> bool:
         """Whether planted soles stay, links are apart, and the centre of mass is within the polygon, or all of this no
@@ -364,21 +369,20 @@ class Drag:
             change = program.minimise(self._solve)
         if change is None:
             return None, program
-        change = np.clip(change, *program.bounds)  # to the last digit
+        lower, upper = program.bounds
+        change = np.minimum(np.maximum(change, lower), upper)  # to the last digit
         change *= min(1.0, LARGEST_CHANGE / max(float(np.abs(change).max()), 1e-12))
         if pulls:
             self._unfollowed = max(float(np.linalg.norm(pull - rows @ change)) for rows, pull in pulls)
         return change, program
 
     def _equalities(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        kinematics = self._kinematics
-        rows, right = [], []
-        for link in self._held_links:
-            rotation, position = self._sole_poses[link]
-            rows.append(kinematics.link_jacobian(link))
-            turn = 0.5 * (rotation @ kinematics.rotations[link].T - kinematics.rotations[link] @ rotation.T)
-            angle = np.array([turn[2, 1], turn[0, 2], turn[1, 0]])  # small: the sine is the angle
-            right += [_limited(position - kinematics.positions[link], STEP), _limited(angle, TURN)]
+        kinematics, held = self._kinematics, self._held
+        turns = held.rotations @ kinematics.rotations[held.links].transpose(0, 2, 1)
+        angles = vee(turns)  # small: the sine is the angle
+        shifts = held.positions - kinematics.positions[held.links]
+        rows = [kinematics.link_jacobian(link) for link in held.links]
+        right = [np.concatenate([_limited(shifts, STEP), _limited(angles, TURN)], axis=1).reshape(-1)]
         for pinned, place in zip(self._pins, self._pin_places):
             index = self.rig.index(pinned.link)
             rows.append(kinematics.point_jacobian(index, pinned.point))
@@ -388,7 +392,7 @@ class Drag:
     def _bounds(self, bent_knees: bool) -> tuple[np.ndarray, np.ndarray]:
         """Bounds on the change of the flat coordinates, with knees of planted legs short of straight if so chosen."""
         lower, upper = self._lower - self._y, self._upper - self._y
-        held = set(self._held_links)
+        held = set(self._held.links)
         for knee in self._knees if bent_knees else ():
             if knee.foot in held:
                 bent = self._y[knee.coordinate] - knee.straight
@@ -418,6 +422,18 @@ class Drag:
         found = [f"joint limit of {names[k].replace('_', ' ')}" for k in strong[:2]]
         found += [AT_EDGE] * bool((edges > STRONG * largest).any())
         return (*found, *(near[k] for k in np.argsort(-touching)[:1] if touching[k] > STRONG * largest))
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Planted links: indices (K,), axes (K, 3, 3) and origins (K, 3) [m] in which they stay, and the corners (C, 3) [m]
+    of their soles with the places (C,) of their links among these."""
+
+    links: list[int]
+    rotations: np.ndarray
+    positions: np.ndarray
+    owners: np.ndarray
+    corners: np.ndarray
 
 
 @dataclass(slots=True)
@@ -457,6 +473,7 @@ def _load_daqp() -> Callable[..., Any]:
     return cast("Callable[..., Any]", daqp.solve)
 
 
-def _limited(vector: np.ndarray, largest: float) -> np.ndarray:
-    length = float(vector @ vector) ** 0.5
-    return vector if length <= largest else vector * (largest / length)
+def _limited(vectors: np.ndarray, largest: float) -> np.ndarray:
+    """Vectors (..., 3), shortened to a length."""
+    lengths = np.sqrt((vectors * vectors).sum(axis=-1, keepdims=True))
+    return vectors * (largest / np.maximum(lengths, largest))

@@ -31,7 +31,9 @@ class PostureKinematics(Workspace):
         self._total = float(self._masses.sum())
         self._carried = self._masses @ self.moves / self._total  # share of the mass that each coordinate moves
         self._balls = ball_joints(rig)
-        self._columns = self._balls.moves.reshape(-1)
+        # Rates of the model by rates of the flat coordinates: a block for each of these joints.
+        self._rates = np.eye(rig.nv)
+        self._blocks = self._balls.moves[:, :, None], self._balls.moves[:, None, :]
         self.y, self.q, self.com = np.zeros(rig.nv), rig.neutral, np.zeros(3)
         self.com_jacobian = np.zeros((3, rig.nv))
         self.twists = np.zeros((2, 3, rig.nv))
@@ -42,10 +44,9 @@ class PostureKinematics(Workspace):
         turns = Exponential(self._balls.of(y[None]))
         self.q = configurations(self.rig, y[None], turns)[0]
         self.update_kinematics(self.q)
-        twists = np.array(self.jacobian)
+        self._rates[self._blocks] = turns.right_jacobian[0]
+        twists = self.jacobian @ self._rates
         twists[:, :3] = np.eye(6, 3)  # the root's position, world axes
-        balls = twists[:, self._columns].reshape(6, -1, 3).transpose(1, 0, 2) @ turns.right_jacobian[0]
-        twists[:, self._columns] = balls.transpose(1, 0, 2).reshape(6, -1)
         self.twists = twists.reshape(2, 3, -1)
         moments = (self.rotations @ self._moments[:, :, None])[:, :, 0] + self._masses[:, None] * self.positions
         moments /= self._total
@@ -62,13 +63,14 @@ class PostureKinematics(Workspace):
 
     def placed_point_jacobian(self, link: int, place: np.ndarray) -> np.ndarray:
         """(3, nv) of the point of a link that is at a place (3,) [m], world."""
-        linear, angular = self.twists
-        return (linear + cross(angular, place)) * self.moves[link]
+        x, y, z = place.tolist()
+        rows = np.array([[1.0, 0.0, 0.0, 0.0, z, -y], [0.0, 1.0, 0.0, -z, 0.0, x], [0.0, 0.0, 1.0, y, -x, 0.0]])
+        return np.asarray(rows @ self.twists.reshape(6, -1)) * self.moves[link]
 
     def link_jacobian(self, link: int) -> np.ndarray:
         """(6, nv) of a link's origin and of its angular velocity, world axes."""
-        linear, angular = self.twists
-        return np.concatenate([linear + cross(angular, self.positions[link]), angular]) * self.moves[link]
+        linear = self.placed_point_jacobian(link, self.positions[link])
+        return np.concatenate([linear, self.twists[1] * self.moves[link]])
 
     def mass_matrix(self) -> np.ndarray:
         """(nv, nv) by the rig's prior."""

@@ -81,19 +81,22 @@ class Separation:
         found, points, normals = self._detector.measure_shape_pairs(kinematics.q, due)
         self._bounds[due] = found
         near = (found < reach) & np.isfinite(normals).all(axis=1)
-        self._close, self._points, self._normals = due[near], points[near, 0], normals[near]
-        self._low, self._lowest = [], []
-        heights = []
+        self._close, self._low = due[near], []
+        lowest: list[np.ndarray] = []
         if self._ground is not None:
             low = corners[:, :, 2].min(axis=1, initial=np.inf) < self._ground + self._near
             for shape in np.flatnonzero(low).tolist():
                 link = int(self._links[shape])
                 if link not in standing:
                     own = support_points(self._shapes[shape], (rotations[link].T @ DOWN)[None])[0]
-                    self._lowest.append(rotations[link] @ own + positions[link])
+                    lowest.append(rotations[link] @ own + positions[link])
                     self._low.append(shape)
-                    heights.append(self._lowest[-1][2] - self._ground)
-        self.distances = np.concatenate([found[near] - self._clearance, heights])
+        self._points, self._normals = points[near, 0], normals[near]
+        self.distances = found[near] - self._clearance
+        if lowest:
+            self._points = np.concatenate([self._points, lowest])
+            self._normals = np.concatenate([self._normals, [-DOWN] * len(lowest)])
+            self.distances = np.concatenate([self.distances, self._points[-len(lowest) :, 2] - self._ground])
         self.kept = np.concatenate([self._kept_pairs[self._close], self._kept_heights[self._low]])
 
     def names(self) -> list[str]:
@@ -107,12 +110,8 @@ class Separation:
         """Derivatives (M, nv) of the distances by the flat coordinates."""
         linear, angular = self._kinematics.twists
         around = cross(self._points.T, self._normals.T).T
-        found = [(self._normals @ linear + around @ angular) * self._moves[self._close]]
-        found += [
-            self._kinematics.placed_point_jacobian(int(self._links[shape]), point)[2:]
-            for shape, point in zip(self._low, self._lowest)
-        ]
-        return np.concatenate(found)
+        moves = np.concatenate([self._moves[self._close], self._kinematics.moves[self._links[self._low]]])
+        return np.asarray((self._normals @ linear + around @ angular) * moves)
 
 
 @lru_cache(maxsize=4)
