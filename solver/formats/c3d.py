@@ -26,7 +26,7 @@ from .c3d_format import C3dData, Parameters, read_c3d_data
 from .c3d_plates import PlateOptions, plate_wrenches, read_platforms
 from .force_plates import ForcePlate
 from .read_options import ReadOptions
-from .text_files import Warn, ignore_warning
+from .text_files import Warn, find_placeholders, ignore_warning
 from .trial_names import printable_name
 
 MODEL_OUTPUTS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
@@ -147,7 +147,7 @@ def _read_points(path: str | Path, content: C3dData, unit_in_metres: float, warn
     if len(kept) < points.shape[1]:
         warn(f"{Path(path).name}: {points.shape[1] - len(kept)} points are outputs of a model, not markers; left out")
     points = points[:, kept]
-    points[(points == 0.0).all(axis=2)] = np.nan
+    points[find_placeholders(points)] = np.nan
     if kept and not np.isfinite(points).any():
         remedy = "The file is damaged or was never labelled: export it again"
         raise InputError(path, "no marker is visible in any frame", place="data section", remedy=remedy)

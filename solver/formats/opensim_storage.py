@@ -71,7 +71,11 @@ def read_storage(path: str | Path, *, leave_out_repeated: bool = False, warn: Wa
     """
     lines = read_lines(path)
     header, labels_at = parse_header(path, lines)
-    names = split_cells(lines[labels_at])
+    kind = header.get("datatype", "double").lower()
+    if kind != "double":
+        remedy = "Export markers as TRC, and forces with a column for each axis"
+        raise InputError(path, f"holds values of type {header['datatype']}, which are not read", remedy=remedy)
+    names = split_cells(lines[labels_at].lstrip())
     while names and not names[-1]:
         names.pop()
     if not names or names[0].lower() != TIME:
@@ -302,7 +306,7 @@ def _parse_rows(
     for number, line in enumerate(lines[start:], start + 1):
         if not line.strip():
             continue
-        cells = split_cells(line)
+        cells = split_cells(line.lstrip())  # older programs begin rows with a tab
         if len(cells) < len(names) or any(cells[len(names) :]):
             problem = f"the row has {len(cells)} cells, the column names {len(names)}"
             raise InputError(path, problem, place=f"line {number}", remedy="Export it again; the row is damaged")

@@ -25,6 +25,7 @@ from .text_files import (
     ignore_warning,
     parse_numbers,
     read_lines,
+    remove_placeholders,
     undo_rounding,
 )
 
@@ -61,7 +62,8 @@ def read_qtm(
 ) -> tuple[Markers, str]:
     """Markers in metres, z up, and the file's vertical axis.
 
-    A sample is missing (NaN) if a coordinate's cell is empty or ``NULL``, or if all three are exactly zero.
+    A sample is missing (NaN) if a coordinate's cell is empty or ``NULL``, or if all three are one number, such as 0 or
+    9999999.
 
     Args:
         path: the file.
@@ -85,11 +87,9 @@ def read_qtm(
         problem = f"marker names occur twice: {', '.join(find_repeated(names))}" if names else "no marker is named"
         raise InputError(path, problem, place=NAMES, remedy="Give every marker its own name")
     times, values = parse_rows(path, lines, start, [f"{name} {axis}" for name in names for axis in "XYZ"], header)
-    positions = values.reshape(len(times), len(names), 3) * length_in_metres(units or UNIT, path)
-    lost = (positions == 0.0).all(axis=2)
-    if lost.any():
-        warn(f"{Path(path).name}: {int(lost.sum())} marker samples at exactly (0, 0, 0) are treated as missing")
-        positions[lost] = np.nan
+    positions = values.reshape(len(times), len(names), 3)
+    remove_placeholders(positions, path, warn)
+    positions = positions * length_in_metres(units or UNIT, path)
     if not np.isfinite(positions).any():
         remedy = "Check the export: all positions are empty or zero"
         raise InputError(path, "no marker is visible in any frame", remedy=remedy)

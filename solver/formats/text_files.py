@@ -28,6 +28,8 @@ RATE_DIFFERENCE = 0.02
 """Largest relative difference between a stated rate and that of the time stamps."""
 MAX_STEP_ERROR = 1e-6
 """Largest deviation of unrounded time stamps from a multiple of the step, relative to the step."""
+MAX_SHOWN = 3
+"""Placeholders that a warning lists."""
 ROUNDING_SLACK = 1.02
 """A rounded time stamp may be off by half its last digit; a little more for the binary representation."""
 
@@ -110,6 +112,23 @@ def _parse_number(cell: str, path: str | Path, line: int, column: str) -> float:
     if re.fullmatch(r"[-+]?\d+,\d+([eE][-+]?\d+)?", cell):
         remedy = "Export with decimal points instead of commas"
     raise InputError(path, f"{cell!r} is not a number", place=place, remedy=remedy)
+
+
+def find_placeholders(positions: np.ndarray) -> np.ndarray:
+    """Samples (N, M) of positions (N, M, 3) with one number in all three coordinates.
+
+    Programs write 0 0 0, 9999999 9999999 9999999 or -9999 -9999 -9999 for a marker that was not seen.
+    """
+    return np.asarray((positions[:, :, 0] == positions[:, :, 1]) & (positions[:, :, 1] == positions[:, :, 2]))
+
+
+def remove_placeholders(positions: np.ndarray, path: str | Path, warn: Warn) -> None:
+    """Set such samples of positions (N, M, 3) to NaN, with a warning."""
+    lost = find_placeholders(positions)
+    if lost.any():
+        shown = ", ".join(f"({n:.9g}, {n:.9g}, {n:.9g})" for n in np.unique(positions[lost][:, 0])[:MAX_SHOWN])
+        warn(f"{Path(path).name}: {int(lost.sum())} marker samples at exactly {shown} are treated as missing")
+        positions[lost] = np.nan
 
 
 def check_times(times: np.ndarray, lines: Sequence[int], path: str | Path) -> None:

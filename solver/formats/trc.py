@@ -22,6 +22,7 @@ from .text_files import (
     ignore_warning,
     parse_numbers,
     read_lines,
+    remove_placeholders,
     split_cells,
     undo_rounding,
 )
@@ -39,8 +40,8 @@ def read_trc(
 ) -> Markers:
     """Read the markers of a TRC file in metres, z up.
 
-    A sample is missing (NaN) if a coordinate's cell is empty or ``nan``, or if all three are exactly zero. Rounded time
-    stamps are replaced by uniform ones if these agree with the header's DataRate. Trajectories without a
+    A sample is missing (NaN) if a coordinate's cell is empty or ``nan``, or if all three are one number, such as 0 or
+    9999999. Rounded time stamps are replaced by uniform ones if these agree with the DataRate. Trajectories without a
     name are called ``unnamed_K``, where K is their place in the file.
 
     Args:
@@ -65,7 +66,7 @@ def read_trc_with_up(
     if len(lines) < HEADER_LINES or not lines[0].lstrip().lower().startswith("pathfiletype"):
         problem = "is not a TRC file: the first line must start with PathFileType"
         raise InputError(path, problem, place="line 1", remedy="Export the markers as TRC again")
-    header = dict(zip((k.lower() for k in lines[KEYS_LINE - 1].split()), lines[VALUES_LINE - 1].split()))
+    header = _parse_header(lines[KEYS_LINE - 1], lines[VALUES_LINE - 1])
     names = _parse_names(path, lines, header, warn)
     unit = units or header.get("units")
     if unit is None:
@@ -73,11 +74,9 @@ def read_trc_with_up(
     metre = length_in_metres(unit, path)
     _check_axes(path, lines[AXES_LINE - 1])
     times, values = _parse_rows(path, lines, names, header, ragged, warn)
-    positions = values.reshape(len(times), len(names), 3) * metre
-    lost = (positions == 0.0).all(axis=2)
-    if lost.any():
-        warn(f"{Path(path).name}: {int(lost.sum())} marker samples at exactly (0, 0, 0) are treated as missing")
-        positions[lost] = np.nan
+    positions = values.reshape(len(times), len(names), 3)
+    remove_placeholders(positions, path, warn)
+    positions = positions * metre
     if not np.isfinite(positions).any():
         raise InputError(
             path, "no marker is visible in any frame", remedy="Check the export: all positions are empty or zero"
@@ -96,9 +95,17 @@ def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None,
     return Recording(printable_name(path.stem), markers), up
 
 
+def _parse_header(keys: str, values: str) -> dict[str, str]:
+    """Values by key in lower case; a value may be empty where tabs separate both lines."""
+    titles, cells = split_cells(keys.rstrip()), split_cells(values)
+    if "\t" not in values or len(cells) < len(titles):
+        titles, cells = keys.split(), values.split()
+    return {title.lower(): cell for title, cell in zip(titles, cells) if cell}
+
+
 def _parse_names(path: str | Path, lines: list[str], header: dict[str, str], warn: Warn) -> tuple[str, ...]:
     """Names of all trajectories, checked against the header's count, or numbered by their place."""
-    cells = split_cells(lines[NAMES_LINE - 1])[LEADING_COLUMNS:]
+    cells = [cell.strip('"') for cell in split_cells(lines[NAMES_LINE - 1])[LEADING_COLUMNS:]]
     names = tuple(name for name in cells if name)
     if not names:
         problem = "the line of marker names is empty"

@@ -162,6 +162,25 @@ def test_a_table_starts_with_the_time_whatever_is_above_it(tmp_path: Path, kept:
     assert content_kind_in_folder(bare) == FORCES
 
 
+def test_rows_may_begin_with_a_tab(tmp_path: Path) -> None:
+    """As older programs write them."""
+    path = standing_mot(tmp_path / "stand.mot")
+    plain = read_storage(path)
+    head, names, rows = path.read_text().partition("time\t")
+    first, _, rest = rows.partition("\n")
+    path.write_text(head + names + first + "\n" + "".join(f"\t{row}\n" for row in rest.splitlines()))
+    np.testing.assert_array_equal(read_storage(path).values, plain.values)
+
+
+def test_vectors_in_cells_are_refused(tmp_path: Path) -> None:
+    """OpenSim 4 can write x,y,z into one cell."""
+    path = tmp_path / "markers.sto"
+    path.write_text("DataType=Vec3\nversion=3\nendheader\ntime\tC7\n0.0\t0.1,0.2,0.3\n")
+    with pytest.raises(InputError, match="holds values of type Vec3, which are not read") as caught:
+        read_storage(path)
+    assert "TRC" in str(caught.value.remedy)
+
+
 def test_a_written_table_reads_back(tmp_path: Path) -> None:
     """Joint angles go to a .mot and back without loss beyond twelve digits."""
     rng = np.random.default_rng(1)

@@ -36,15 +36,37 @@ def test_missing_cells_stay_missing(tmp_path: Path, cell: str) -> None:
     assert markers.seen.sum() == FRAMES * len(MARKERS) - 1
 
 
-def test_a_marker_at_exactly_zero_is_missing(tmp_path: Path) -> None:
-    """Three exact zeros are how some programs write a lost marker; it is reported."""
+@pytest.mark.parametrize("cell", ["0", "9999999.000", "-9999"])
+def test_one_number_in_all_coordinates_is_missing(tmp_path: Path, cell: str) -> None:
+    """Programs write zeros or nines for a lost marker; it is reported."""
     messages: list[str] = []
     rows = trc_rows(STILL)
-    rows[2][2:5] = ["0", "0.0", "0.000"]
-    markers = read_trc(write_trc(tmp_path / "zero.trc", rows), warn=messages.append)
+    rows[2][2:5] = [cell, cell, cell]
+    markers = read_trc(write_trc(tmp_path / "lost.trc", rows), warn=messages.append)
     assert not markers.seen[2, 0]
-    assert len(messages) == 1
-    assert "(0, 0, 0)" in messages[0]
+    assert markers.seen.sum() == FRAMES * len(MARKERS) - 1
+    shown = cell.removesuffix(".000")
+    assert messages == [f"lost.trc: 1 marker samples at exactly ({shown}, {shown}, {shown}) are treated as missing"]
+
+
+def test_values_of_the_header_may_be_empty(tmp_path: Path) -> None:
+    """A rate and counts that a program leaves out do not move the unit to another key."""
+    path = standing_trc(tmp_path / "stand.trc", scale=1000.0, units="mm")
+    lines = path.read_text().split("\n")
+    keys, values = (line.split("\t") for line in lines[1:3])
+    lines[2] = "\t".join(
+        "" if key in ("CameraRate", "NumFrames", "OrigDataRate") else value for key, value in zip(keys, values)
+    )
+    path.write_text("\n".join(lines))
+    np.testing.assert_allclose(read_trc(path).positions[0], STANDING, atol=1e-9)
+
+
+def test_names_may_be_quoted(tmp_path: Path) -> None:
+    """As a spreadsheet saves them."""
+    path = standing_trc(tmp_path / "stand.trc")
+    text = path.read_text()
+    path.write_text(text.replace(MARKERS[0], f'"{MARKERS[0]}"', 1))
+    assert read_trc(path).names == MARKERS
 
 
 @pytest.mark.parametrize("kept", [3, 5, 8, 2 + 3 * len(MARKERS) - 1])
