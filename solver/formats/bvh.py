@@ -3,9 +3,10 @@
 ``HIERARCHY`` nests ``ROOT`` and ``JOINT`` blocks with an ``OFFSET`` from the parent and ``CHANNELS``; an ``End Site``
 is the end of the last bone. ``MOTION`` holds ``Frames:``, ``Frame Time:`` and one row of channel values per frame,
 angles in degrees. The rotation channels of a joint are intrinsic rotations in their order in the file; position
-channels replace the offset. In the rest pose all channels are zero and every joint has the file's axes. If that pose is
-not upright standing (in LAFAN1 all bones then lie along one axis), the frame in which the body stands tallest is the
-rest pose. The format has no unit of length; it is found from the height of the skeleton.
+channels replace the offset; a rotation without a channel is zero. In the rest pose all channels are zero and every
+joint has the file's axes. If that pose is not upright standing (in LAFAN1 all bones then lie along one axis), the frame
+in which the body stands tallest is the rest pose. The format has no unit of length; it is found from the height of the
+skeleton.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def read_bvh(
     """Read the segment poses of a skeleton in metres, z up, and the file's vertical axis.
 
     Raises:
-        InputError: naming the line: blocks that do not nest, a joint without offset or with missing or unknown
+        InputError: naming the line: blocks that do not nest, a joint without offset or with unknown
             channels, a bone without length, a row of a wrong length or with a cell that is not a number, no frames, or
             a skeleton whose unit, vertical axis or rest pose cannot be determined.
     """
@@ -68,7 +69,7 @@ def read_bvh(
     joints = _parse_hierarchy(path, lines[:motion])
     parents = [joint.parent for joint in joints]
     offsets = np.array([joint.offset for joint in joints])
-    times, values = _parse_motion(path, lines, motion + 1, sum(len(joint.channels or ()) for joint in joints))
+    times, values = _parse_motion(path, lines, motion + 1, sum(len(joint.channels or ()) for joint in joints), warn)
     rotations, positions = _forward_kinematics(joints, offsets, values)
     skeleton = Skeleton(tuple(joint.name for joint in joints), tuple(parents), offsets)
 
@@ -143,8 +144,7 @@ def _parse_hierarchy(path: str | Path, lines: Sequence[str]) -> list[_Joint]:
     for joint in joints:
         if joint.offset is None:
             raise _line_error(path, joint.line, f"joint {joint.name!r} has no OFFSET")
-        if joint.channels is None:
-            raise _line_error(path, joint.line, f"joint {joint.name!r} has no CHANNELS")
+        joint.channels = joint.channels or ()
         joint.first_channel, first = first, first + len(joint.channels)
     names = [joint.name for joint in joints]
     for place, joint in enumerate(joints):
@@ -163,7 +163,7 @@ def _parse_offset(path: str | Path, number: int, words: Sequence[str]) -> np.nda
 
 
 def _parse_channels(path: str | Path, number: int, name: str, words: Sequence[str]) -> tuple[str, ...]:
-    """Channels of a joint: all three rotations, and all three positions or none."""
+    """Channels of a joint: any rotations, and all three positions or none."""
     channels = tuple(next((c for c in ROTATIONS + POSITIONS if c.lower() == word.lower()), word) for word in words[1:])
     if not words or not words[0].isascii() or not words[0].isdigit() or int(words[0][:4]) != len(channels):
         raise _line_error(
@@ -172,9 +172,7 @@ def _parse_channels(path: str | Path, number: int, name: str, words: Sequence[st
     for channel in channels:
         if channel not in ROTATIONS + POSITIONS:
             raise _line_error(path, number, f"joint {name!r} has the unknown channel {channel[:40]!r}")
-    lacking = [c for c in ROTATIONS if c not in channels]
-    if any(c in channels for c in POSITIONS):
-        lacking += [c for c in POSITIONS if c not in channels]
+    lacking = [c for c in POSITIONS if c not in channels] if any(c in channels for c in POSITIONS) else []
     if lacking or len(set(channels)) != len(channels):
         what = f"lacks {', '.join(lacking)}" if lacking else "names a channel twice"
         raise _line_error(path, number, f"joint {name!r} {what}")
@@ -207,16 +205,19 @@ def _bone_ends(
     return tips
 
 
-def _parse_motion(path: str | Path, lines: Sequence[str], start: int, channels: int) -> tuple[np.ndarray, np.ndarray]:
+def _parse_motion(
+    path: str | Path, lines: Sequence[str], start: int, channels: int, warn: Warn
+) -> tuple[np.ndarray, np.ndarray]:
     """Times (N,) [s] and channel values (N, C)."""
     stated: dict[str, float] = {}
     row = start
     while row < len(lines) and len(stated) < 2:
         key, colon, value = lines[row].partition(":")
+        key = " ".join(key.lower().split())
         if lines[row].strip():
-            if not colon or key.strip().lower() not in ("frames", "frame time") or key.strip().lower() in stated:
+            if not colon or key not in ("frames", "frame time") or key in stated:
                 raise _line_error(path, row + 1, "'Frames: N' and 'Frame Time: seconds' must follow MOTION")
-            stated[key.strip().lower()] = parse_numbers([value.strip()], path, row + 1, (key.strip(),))[0]
+            stated[key] = parse_numbers([value.strip()], path, row + 1, (key,))[0]
         row += 1
     if len(stated) < 2:
         raise _line_error(path, start, "'Frames: N' and 'Frame Time: seconds' must follow MOTION")
@@ -225,7 +226,7 @@ def _parse_motion(path: str | Path, lines: Sequence[str], start: int, channels: 
     if not kept:
         raise _line_error(path, len(lines), "holds no frames")
     if stated["frames"] != len(kept):
-        raise _line_error(path, row, f"{stated['frames']:g} frames are stated, but there are {len(kept)} rows")
+        warn(f"{Path(path).name}: {stated['frames']:g} frames are stated, but there are {len(kept)} rows; all are used")
     if len(kept) > 1 and not 0.0 < step < MAX_FRAME_TIME:
         raise _line_error(path, row, f"a frame of {step:g} s")
     titles = [f"channel {k + 1}" for k in range(channels)]
