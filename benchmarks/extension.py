@@ -122,6 +122,10 @@ def posing_rows(events: int, seed: int) -> Iterator[Figure]:
             for name, must in MUSTS.items():
                 what = f"{events} drag events: {words[name]}"
                 yield Figure(what, data, getattr(found, name), units[name], at_most(must), aims.get(name))
+            note = f"median distance of the others {found.missed:.0f} mm"
+            yield Figure(
+                f"{events} drag events: drags that end within 1 mm", data, 100.0 * found.reached, "%", note=note
+            )
 
 
 def character_rows(wheel: Path | None) -> Iterator[Figure]:
@@ -134,12 +138,17 @@ def character_rows(wheel: Path | None) -> Iterator[Figure]:
         data = f"{convention}, simulated"
         total = Figure("character: error of the rig's total mass", data, None, "%", at_most(1.0))
         found = Figure("character: error of the identified total mass", data, None, "%", at_most(1.0))
+        ratio = Figure("character: rms error of the links' masses, identified / prior", data, None)
         if wheel is None:
-            yield from missing([total, found], NO_WHEEL)
+            yield from missing([total, found, ratio], NO_WHEEL)
             continue
-        rig = build_character_rig(load_character(wheel, convention), STATED_MASS).rig
-        yield replace(total, value=100.0 * abs(rig.prior.total_mass / STATED_MASS - 1.0))
-        yield replace(found, value=100.0 * identify_character(rig).total)
+        built = build_character_rig(load_character(wheel, convention), STATED_MASS)
+        note = f"{len(built.parts)} parts of a person found, {len(built.rig.links)} links"
+        yield replace(total, value=100.0 * abs(built.rig.prior.total_mass / STATED_MASS - 1.0), note=note)
+        masses = identify_character(built.rig)
+        yield replace(found, value=100.0 * masses.total)
+        note = f"{masses.found:.2f} / {masses.prior:.2f} kg"
+        yield replace(ratio, value=masses.found / masses.prior, note=note)
 
 
 def blender_rows() -> list[Figure]:
@@ -193,10 +202,15 @@ def window_rows(files: list[Path]) -> list[Figure]:
 
 def tables(chosen: argparse.Namespace) -> Iterator[Figure]:
     """All rows, in the order of the table."""
+    from solver.threads import one_blas_thread
+
     from .faults.scenes import rows as scene_rows
+    from .posing_motions import DRAGS, motion_rows
 
     yield from window_rows(chosen.window)
     yield from posing_rows(chosen.events, chosen.seed)
+    with one_blas_thread():
+        yield from motion_rows(DRAGS, chosen.seed)
     yield from character_rows(chosen.characters)
     yield from enabling_rows()
     yield from blender_rows()

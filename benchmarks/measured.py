@@ -37,7 +37,7 @@ def format_table(table: MeasuredTable) -> str:
     """Markdown of a table: how it was measured, and its rows; values that miss their goal are bold."""
     busy = "" if not table.load > 1.0 else f" on a machine with {table.load:.1f} processes per core"
     lines = [
-        f"`python -m benchmarks {table.command}`, {table.day}{busy}; {table.processor / 60.0:.0f} minutes of processor "
+        f"`python -m benchmarks {table.command}`, {table.day}{busy}; {_duration(table.processor)} of processor "
         f"time. Times are those of an ordinary machine; here they are {table.reference / ORDINARY:.2f} times as long.",
         "",
         "| what | data | value | goal | aim | remarks |",
@@ -45,6 +45,10 @@ def format_table(table: MeasuredTable) -> str:
         *(_format_row(figure, table.reference) for figure in table.figures),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120.0 else f"{seconds / 60.0:.0f} minutes"
 
 
 def _format_row(figure: Figure, reference: float) -> str:

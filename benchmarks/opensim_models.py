@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,15 +29,16 @@ from solver.plate_options import PlateOptions
 from solver.report.study_folder import write_study
 from solver.rig import Rig
 from solver.rigs.opensim.document import read_opensim
-from solver.rigs.opensim.rig import APPROXIMATED, from_opensim
+from solver.rigs.opensim.rig import from_opensim
 from solver.signals import preset_of
 from solver.signals.filters import low_pass
 from solver.study.joint_motion import convert_joint_recordings
 from solver.study.pipeline import prepare
 from solver.trial import Trial
 
+from .figures.figure import Figure, at_least, at_most, missing
+from .figures.table import FigureTable, add_output_option
 from .identification import DATA
-from .reference import reference_line
 
 MODELS = DATA.parent / "models" / "opensim"
 SUBJECT, SCALED = "subject_a", "subject_a_scaled.osim"
@@ -53,6 +54,8 @@ ROOT = ("pelvis_tx_force", "pelvis_ty_force", "pelvis_tz_force"), (
     "pelvis_tilt_moment", "pelvis_list_moment", "pelvis_rotation_moment",
 )  # fmt: skip
 """Residuals at the pelvis in the results of OpenSim's inverse dynamics."""
+MUST = 0.8
+"""Of the residuals, identified over scaled."""
 EULER = tuple(tuple(f"arm_{way}_{side}" for way in ("flex", "add", "rot")) for side in "rl")
 """Coordinates that jump between equivalent triples near gimbal lock."""
 
@@ -63,36 +66,35 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--python", type=Path, help="interpreter that has the package opensim")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of recordings (default: %(default)s)")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder of models (default: %(default)s)")
+    add_output_option(parser)
     options = parser.parse_args(list(arguments))
-    print(reference_line())
+    table = FigureTable(["opensim", *arguments], options.output)
     with tempfile.TemporaryDirectory() as folder:
-        measure_files(sorted(options.models.rglob("*.osim")), Path(folder))
-        if options.python is None:
-            print("residuals: not measured without --python")
-            return 0
-        if not (options.models / SCALED).is_file():
-            print(f"residuals: no {SCALED} in {options.models}")
-            return 0
-        measure_residuals(options, Path(folder))
-    return 0
+        table.add(file_figures(sorted(options.models.rglob("*.osim")), Path(folder)))
+        if options.python is None or not (options.models / SCALED).is_file():
+            reason = "needs --python" if options.python is None else f"no {SCALED} in {options.models}"
+            table.add(missing(residual_rows("trials of subject_a", np.full((2, 3), np.nan)), reason))
+        else:
+            table.add(residual_figures(options, Path(folder)))
+    return table.close()
 
 
-def measure_files(paths: Sequence[Path], folder: Path) -> None:
+def file_figures(paths: Sequence[Path], folder: Path) -> Iterator[Figure]:
     """Read, write and read again every model."""
     for path in paths:
         start = time.process_time()
         try:
             rig = from_opensim(path)
         except solver.SolverError as error:
-            print(f"{path.name}: refused: {error}")
+            yield Figure("model read", path.name, 0.0, "", at_least(1.0), note=f"refused: {error}")
             continue
         seconds = time.process_time() - start
         model = read_opensim(path)
         deviation, total = round_trip(rig, folder / path.name)
-        print(f"{path.name}: {rig.summary}; {seconds:.2f} s; round trip {deviation:.1e}, total mass {total:.1e}")
-        print(f"  {len(model.bodies)} bodies, {len(model.coordinates)} coordinates, {len(model.markers)} markers")
-        for text in rig.provenance[APPROXIMATED]:  # type: ignore[attr-defined]
-            print(f"  approximated: {text}")
+        size = f"{len(model.bodies)} bodies, {len(model.coordinates)} coordinates, {len(model.markers)} markers"
+        yield Figure("model read", path.name, 1.0, "", at_least(1.0), note=f"{size}; {seconds:.2f} CPU s here")
+        yield Figure("inertial parameters through a file: largest error", path.name, deviation, "SI", at_most(1e-9))
+        yield Figure("  the same, total mass", path.name, total, "kg", at_most(1e-9))
 
 
 def round_trip(rig: Rig, path: Path) -> tuple[float, float]:
@@ -103,7 +105,7 @@ def round_trip(rig: Rig, path: Path) -> tuple[float, float]:
     return float(np.abs(again.values - other.values).max()), abs(again.total_mass - other.total_mass)
 
 
-def measure_residuals(options: argparse.Namespace, folder: Path) -> None:
+def residual_figures(options: argparse.Namespace, folder: Path) -> Iterator[Figure]:
     """Residuals at the pelvis on trials not used, of the model as it was, scaled, and identified."""
     model = options.models / SCALED
     rig = from_opensim(model)
@@ -124,10 +126,25 @@ def measure_residuals(options: argparse.Namespace, folder: Path) -> None:
         plates = PlateOptions(known=study.known_plates)
         records = convert_joint_recordings(rig, [recordings[name] for name in tested])
         prepared = prepare(rig, records, preset_of(PRESET), stated_mass=study.mass.mass, plates=plates)
-        print(f"identified on {', '.join(fitted)}: {study.mass.mass:.2f} kg")
         for trial in prepared.trials:
             storage = options.data / SUBJECT / "reference_ik" / f"{trial.name}.mot"
-            compare(options.python, trial, storage, models, place)
+            data = f"{trial.name}, identified on {', '.join(fitted)}"
+            yield from residual_rows(data, measure_residuals(options.python, trial, storage, models, place))
+
+
+def residual_rows(data: str, residuals: np.ndarray) -> list[Figure]:
+    """Rows of a trial by RMS residuals (3, 2, 3) [N, N m], axes last, of the model as it was, scaled and identified."""
+    before, scaled, identified = np.linalg.norm(residuals, axis=2)
+    rows = []
+    for k, (what, unit) in enumerate((("force", "N"), ("moment", "N m"))):
+        note = f"{identified[k]:.3g} over {scaled[k]:.3g} {unit}; model as it was {before[k]:.3g} {unit}"
+        ratio = float(identified[k] / scaled[k])
+        rows.append(
+            Figure(f"residual {what} at the pelvis, identified / scaled", data, ratio, "", at_most(MUST), None, note)
+        )
+    axes = residuals[2] / residuals[1]
+    note = "forces, then moments: " + " ".join(f"{ratio:.2f}" for ratio in axes.ravel())
+    return [*rows, Figure("  the same, mean of the six axes", data, float(axes.mean()), note=note)]
 
 
 def read_trial(folder: Path, name: str) -> solver.Recording:
@@ -137,8 +154,10 @@ def read_trial(folder: Path, name: str) -> solver.Recording:
     )
 
 
-def compare(python: Path, trial: Trial, storage: Path, models: Mapping[str, Path], folder: Path) -> None:
-    """Print RMS residuals [N, N m] of every model on one trial, over its frames that count."""
+def measure_residuals(
+    python: Path, trial: Trial, storage: Path, models: Mapping[str, Path], folder: Path
+) -> np.ndarray:
+    """RMS residuals (M, 2, 3) [N, N m] of every model on one trial, over its frames that count, axes last."""
     coordinates, wrench = folder / f"{trial.name}_ik.mot", folder / f"{trial.name}_wrench.mot"
     angles, preset = read_storage(storage), preset_of(PRESET)
     values = low_pass(continuous(angles.names, angles.values), rate_of(angles.times), preset)
@@ -152,24 +171,17 @@ def compare(python: Path, trial: Trial, storage: Path, models: Mapping[str, Path
          "output": str(folder / f"{trial.name}_{k}.sto")}
         for k, path in enumerate(models.values())
     ]  # fmt: skip
-    masses = run_judge(python, tasks, folder)
-    found: dict[str, np.ndarray] = {}
-    for label, mass, task in zip(models, masses, tasks):
+    run_judge(python, tasks, folder)
+    found = []
+    for task in tasks:
         result = read_storage(str(task["output"]))
         near = np.abs(result.times[:, None] - times).min(axis=1) < 1e-3
-        found[label] = np.array([[np.sqrt(np.mean(result.column(axis)[near] ** 2)) for axis in axes] for axes in ROOT])
-        force, moment = np.linalg.norm(found[label], axis=1)
-        print(f"  {trial.name}, {label}: {mass:.3f} kg, force {force:.1f} N, moment {moment:.2f} N m")
-    lengths = np.linalg.norm(found["identified"], axis=1) / np.linalg.norm(found["scaled"], axis=1)
-    axes = (found["identified"] / found["scaled"]).ravel()
-    shown = " ".join(f"{ratio:.2f}" for ratio in axes)
-    print(
-        f"    identified over scaled: force {lengths[0]:.2f}, moment {lengths[1]:.2f}; axes {shown}, {axes.mean():.2f}"
-    )
+        found.append([[np.sqrt(np.mean(result.column(axis)[near] ** 2)) for axis in axes] for axes in ROOT])
+    return np.array(found)
 
 
-def run_judge(python: Path, tasks: Sequence[Mapping[str, object]], folder: Path) -> list[float]:
-    """Run OpenSim's inverse dynamics; the masses of the models [kg]."""
+def run_judge(python: Path, tasks: Sequence[Mapping[str, object]], folder: Path) -> None:
+    """Run OpenSim's inverse dynamics or kinematics."""
     (folder / "tasks.json").write_text(json.dumps(tasks))
     judge = Path(__file__).with_name("opensim_judge.py")
     done = subprocess.run(
@@ -181,8 +193,6 @@ def run_judge(python: Path, tasks: Sequence[Mapping[str, object]], folder: Path)
     )
     if done.returncode:
         raise SystemExit(f"OpenSim failed: {done.stderr[-800:]}")
-    masses: list[float] = json.loads(done.stdout.splitlines()[-1])
-    return masses
 
 
 def write_wrenches(path: Path, times: np.ndarray, wrenches: Mapping[str, np.ndarray]) -> None:

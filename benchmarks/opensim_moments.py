@@ -1,8 +1,8 @@
 """Joint moments against OpenSim's: ``python -m benchmarks moments --python PYTHON [--data DIR] [--models DIR]``.
 
 The same model, filtered joint angles and filtered wrenches on the feet go into `solver.moments` and into OpenSim's
-InverseDynamicsTool, which computes without a further filter. Prints the largest and the RMS difference of each
-coordinate's moment as a share of its range. The last trial is computed again with knees that turn about one axis: where
+InverseDynamicsTool, which computes without a further filter. Prints the largest and the RMS difference of the moments
+as a share of their ranges. The last trial is computed again with knees that turn about one axis: where
 they turn about three, OpenSim's acceleration contradicts its own velocity. ``--python`` names an interpreter that has
 the package ``opensim``.
 """
@@ -12,8 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -34,9 +33,10 @@ from solver.signals.resample import resample
 from solver.study.joint_motion import compute_configurations
 from solver.trial import Trial
 
+from .figures.figure import Bound, Figure, at_most
+from .figures.table import FigureTable, add_output_option
 from .identification import DATA
 from .opensim_models import MODELS, SCALED, SUBJECT, continuous, run_judge, write_wrenches
-from .reference import reference_line
 
 PRESET = "human_8hz"
 FINER = 5
@@ -47,6 +47,8 @@ MIN_RANGE = 1.0
 """[N m] Range below which a moment is left out of the shares: a toe that carries nothing."""
 WALK = "gait2392_walk1"
 TRIALS = ("walking1", "squats1", "DJ1")
+MUST = 1.0
+"""[%]"""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -55,8 +57,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--python", type=Path, required=True, help="interpreter that has the package opensim")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of recordings (default: %(default)s)")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder of models (default: %(default)s)")
+    add_output_option(parser)
     options = parser.parse_args(list(arguments))
-    print(reference_line())
+    table = FigureTable(["moments", *arguments], options.output)
+    with tempfile.TemporaryDirectory() as temporary:
+        table.add(moment_figures(options, Path(temporary)))
+    return table.close()
+
+
+def moment_figures(options: argparse.Namespace, temporary: Path) -> Iterator[Figure]:
+    """Rows of every trial, and of the last one with other knees."""
     folder = options.data / SUBJECT
     walk = options.models / f"{WALK}_ik.mot", options.models / f"{WALK}_grf.mot"
     cases = [(options.models / "gait2392_subject01.osim", *walk)]
@@ -64,18 +74,14 @@ def main(arguments: Sequence[str]) -> int:
         (options.models / SCALED, folder / "reference_ik" / f"{name}.mot", folder / "forces" / f"{name}.mot")
         for name in TRIALS
     ]
-    with tempfile.TemporaryDirectory() as temporary:
-        for number, case in enumerate(cases):
-            place = Path(temporary) / str(number)
-            place.mkdir()
-            compare(options.python, *case, place)
-        model, angles, forces = cases[-1]
-        place = Path(temporary) / "one_axis"
+    for number, (model, angles, forces) in enumerate(cases):
+        place = temporary / str(number)
         place.mkdir()
-        compare(
-            options.python, fix_small_rotations(model, place / f"{model.stem}_one_axis.osim"), angles, forces, place
-        )
-    return 0
+        yield from compare(options.python, model, angles, forces, place, at_most(MUST))
+    place = temporary / "one_axis"
+    place.mkdir()
+    other = fix_small_rotations(model, place / f"{model.stem}_one_axis.osim")
+    yield from compare(options.python, other, angles, forces, place, None)
 
 
 def fix_small_rotations(model: Path, path: Path) -> Path:
@@ -98,14 +104,14 @@ def fix_small_rotations(model: Path, path: Path) -> Path:
     return path
 
 
-def compare(python: Path, model: Path, angles: Path, forces: Path, folder: Path) -> None:
-    """Print the differences of one trial."""
+def compare(
+    python: Path, model: Path, angles: Path, forces: Path, folder: Path, must: Bound | None
+) -> Iterator[Figure]:
+    """The differences of one trial."""
     rig = from_opensim(model, meshes="none")
     trial = filter_trial(rig, angles, forces, folder / "ik.mot")
     contacts = assign_wrenches(rig, trial.motion, trial.wrenches)
-    start = time.process_time()
     found = compute_moments(rig, trial, contacts=contacts)
-    seconds = time.process_time() - start
     loads = {
         rig.links[foot]: np.where((contacts.links == foot)[:, :, None], trial.wrenches.values, 0.0).sum(axis=1)
         for foot in contacts.feet
@@ -128,15 +134,12 @@ def compare(python: Path, model: Path, angles: Path, forces: Path, folder: Path)
             off = np.abs(own - other)[known] / np.ptp(other[known])
             rows.append((float(off.max()), float(np.sqrt(np.mean(off**2))), name, float(np.ptp(other[known]))))
     rows.sort(reverse=True)
-    largest, mean = rows[0], float(np.median([row[0] for row in rows]))
-    print(
-        f"{angles.stem}, {model.name}: {len(rows)} of {len(found.names)} moments, {int(inside.sum())} frames, "
-        f"{seconds:.2f} CPU s; largest difference {100 * largest[0]:.3f} % of the range ({largest[2]}, "
-        f"{largest[3]:.1f} N m), median of the largest {100 * mean:.3f} %, largest RMS "
-        f"{100 * max(row[1] for row in rows):.3f} %"
-    )
-    for most, rms, name, span in rows[:6]:
-        print(f"  {name}: {100 * most:.3f} %, RMS {100 * rms:.3f} %, of {span:.1f} N m")
+    (largest, _, worst, span), data = rows[0], f"{angles.stem}, {model.name}"
+    note = f"{worst}, of {span:.1f} N m; {len(rows)} of {len(found.names)} moments, {int(inside.sum())} frames"
+    yield Figure("largest difference of a moment, of its range", data, 100.0 * largest, "%", must, note=note)
+    middle = 100.0 * float(np.median([row[0] for row in rows]))
+    yield Figure("  the same, median over the moments", data, middle, "%")
+    yield Figure("  largest RMS difference", data, 100.0 * max(row[1] for row in rows), "%")
 
 
 def filter_trial(rig: Rig, angles: Path, forces: Path, filtered: Path) -> Trial:

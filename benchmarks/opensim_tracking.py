@@ -10,8 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +22,15 @@ from solver.rigs.opensim.kinematics import body_poses
 from solver.so3 import log
 from solver.tracking.opensim_markers import MarkerCoordinates, coordinates_from_markers
 
+from .figures.figure import Figure, at_most
+from .figures.table import FigureTable, add_output_option
 from .identification import DATA
 from .opensim_models import MODELS, SCALED, SUBJECT, run_judge
-from .reference import reference_line
 
 TRIALS = ("walking1", "DJ1")
 WALK = "gait2392_walk1"
+SAME = 1e-5
+"""Relative excess of a squared error that counts as none."""
 MIN_MASS = 1.0
 """[kg] Bodies below this, such as a patella, are left out of the poses that are compared."""
 
@@ -39,8 +41,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--python", type=Path, required=True, help="interpreter that has the package opensim")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of recordings (default: %(default)s)")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder of models (default: %(default)s)")
+    add_output_option(parser)
     options = parser.parse_args(list(arguments))
-    print(reference_line())
+    table = FigureTable(["opensim-tracking", *arguments], options.output)
     subject = options.data / SUBJECT
     cases: list[tuple[Path, Path, Path | None]] = [
         (options.models / "gait2392_subject01.osim", options.models / f"{WALK}.trc", None)
@@ -51,33 +54,33 @@ def main(arguments: Sequence[str]) -> int:
     ]
     with tempfile.TemporaryDirectory() as temporary:
         for path, markers, reference in cases:
-            compare(options.python, path, markers, reference, Path(temporary))
-    return 0
+            table.add(compare(options.python, path, markers, reference, Path(temporary)))
+    return table.close()
 
 
-def compare(python: Path, path: Path, file: Path, reference: Path | None, folder: Path) -> None:
-    """Print the errors and differences of one trial."""
+def compare(python: Path, path: Path, file: Path, reference: Path | None, folder: Path) -> Iterator[Figure]:
+    """The errors and differences of one trial."""
     model, markers = read_opensim(path), solver.read_recording(file).markers
     assert markers is not None
-    start = time.process_time()
     found = coordinates_from_markers(model, markers)
-    seconds = time.process_time() - start
     output = folder / f"{file.stem}_ik.mot"
     task = {"model": str(path), "markers": str(file), "output": str(output),
             "start": float(markers.times[0]), "stop": float(markers.times[-1])}  # fmt: skip
     run_judge(python, [task], folder)
     theirs = read_coordinates(model, output, markers.times, found)
-    print(f"{file.stem}, {path.name}: {len(markers)} frames, {len(found.names)} markers, {seconds:.1f} CPU s")
+    data = f"{file.stem}, {path.name}"
     own_rms, own = marker_errors(model, markers, found, found.values)
     their_rms, other = marker_errors(model, markers, found, theirs)
-    print(f"  RMS of the markers: {1e3 * own_rms:.3f} mm, OpenSim {1e3 * their_rms:.3f} mm")
-    print(f"  squared error of a frame over OpenSim's: {(own / other).min():.3f} to {(own / other).max():.6f}")
-    print(f"  {describe_difference(model, found, theirs, own > 0.99 * other)}")
+    note = f"OpenSim {1e3 * their_rms:.3f} mm; {len(markers)} frames, {len(found.names)} markers"
+    yield Figure("RMS of the markers", data, 1e3 * own_rms, "mm", note=note)
+    excess = float((own / other).max()) - 1.0
+    yield Figure("squared error of a frame, largest relative excess over OpenSim's", data, excess, "", at_most(SAME))
+    yield difference_figure("OpenSim's", data, model, found, theirs, own > 0.99 * other)
     if reference is not None:
         known = read_coordinates(model, reference, markers.times, found)
         rms, _ = marker_errors(model, markers, found, known)
-        print(f"  a public pipeline, hand-weighted markers: {1e3 * rms:.3f} mm")
-        print(f"  {describe_difference(model, found, known, np.ones(len(markers), bool))}")
+        yield Figure("RMS of the markers by a public pipeline, weighed by hand", data, 1e3 * rms, "mm")
+        yield difference_figure("that pipeline's", data, model, found, known, np.ones(len(markers), bool))
 
 
 def read_coordinates(
@@ -109,9 +112,14 @@ def marker_errors(
     return float(np.sqrt(np.nanmean(squares))), np.nansum(squares, axis=1)
 
 
-def describe_difference(
-    model: OpenSimModel, found: MarkerCoordinates, values: dict[str, np.ndarray], frames: np.ndarray
-) -> str:
+def difference_figure(
+    whose: str,
+    data: str,
+    model: OpenSimModel,
+    found: MarkerCoordinates,
+    values: dict[str, np.ndarray],
+    frames: np.ndarray,
+) -> Figure:
     """RMS differences of the orientations and origins of the bodies over the frames that count."""
     one, other = body_poses(model, found.values), body_poses(model, values)
     rows = []
@@ -124,10 +132,8 @@ def describe_difference(
     rows.sort(reverse=True)
     (angle, _, worst), middle = rows[0], rows[len(rows) // 2][0]
     distance = max(row[1] for row in rows)
-    return (
-        f"poses of bodies differ by {middle:.3f} degrees (median), {angle:.3f} degrees ({worst}) and {distance:.3f} mm "
-        f"at most, RMS over {int(frames.sum())} frames"
-    )
+    note = f"at most {angle:.3f} degrees ({worst}) and {distance:.3f} mm; {int(frames.sum())} frames"
+    return Figure(f"bodies' orientations against {whose}, median body, RMS", data, middle, "degrees", note=note)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,8 @@ from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.threads import one_blas_thread
 from solver.trajectory.curve import FlatCurve
 
-from .reference import reference_line
+from .figures.figure import Figure
+from .figures.table import FigureTable
 
 DRAGS, EVENTS_PER_DRAG, DRAGS_IN_A_ROW = 60, 30, 3
 REACH = 0.25
@@ -102,30 +103,38 @@ def random_drags(rig: Rig, q: np.ndarray, drags: int, seed: int) -> Iterator[tup
         start = found.q
 
 
-def measure_rig(rig: Rig, drags: int, seed: int) -> str:
-    """A row of figures."""
+def motion_rows(drags: int, seed: int, robots: Sequence[Path] = ()) -> Iterator[Figure]:
+    """Collisions at the end of a drag, and motions there that pass, of three rigs and further robots (.urdf)."""
+    for rig in (human(1.75, 70.0, "male"), hrp2(), hoap3(), *map(from_urdf, robots)):
+        yield from rig_rows(rig, drags, seed)
+
+
+def rig_rows(rig: Rig, drags: int, seed: int) -> Iterator[Figure]:
+    """Figures of one rig."""
+    data = f"{rig.name[:16]}, simulated, {drags} drags"
+    collision = "drags that end in a collision"
     record = find_standing_posture(rig)
     if record is None:
-        return "no standing posture"
+        yield Figure(collision, data, None, "%", note="no standing posture")
+        return
     soles = [sole.name for sole in rig.soles]
     checker = FrameChecker(rig, Schedule.constant(anchors_at(rig, rig.neutral, soles), 0.0, 1.0), DANCE_CHECKS)
     found: dict[float, list[set[str]]] = {seconds: [] for seconds in (0.0, *DURATIONS)}
-    distances = []
-    for start, end, distance in random_drags(rig, record.motion.q[0], drags, seed):
-        if find_failures(checker, start, start, 0.0):
-            continue
-        distances.append(distance)
-        for seconds, failures in found.items():
-            failures.append(find_failures(checker, start, end, seconds))
-    colliding = np.mean([bool(each & COLLISIONS) for each in found[0.0]])
-    passed = " ".join(f"{np.mean([not each for each in found[seconds]]):6.0%}" for seconds in DURATIONS)
-    names = Counter(name for each in found[DURATIONS[0]] for name in each)
-    reasons = ", ".join(f"{name} {count}" for name, count in names.most_common())
-    return f"{len(distances):6d} {np.mean(np.array(distances) <= 1e-3):8.0%} {colliding:10.0%} {passed}  {reasons}"
+    for start, end, _ in random_drags(rig, record.motion.q[0], drags, seed):
+        if not find_failures(checker, start, start, 0.0):
+            for seconds, failures in found.items():
+                failures.append(find_failures(checker, start, end, seconds))
+    yield Figure(collision, data, 100.0 * float(np.mean([bool(each & COLLISIONS) for each in found[0.0]])), "%")
+    for seconds in DURATIONS:
+        names = Counter(name for each in found[seconds] for name in each)
+        reasons = ", ".join(f"{name} {count}" for name, count in names.most_common())
+        passed = 100.0 * float(np.mean([not each for each in found[seconds]]))
+        what = f"motions in {seconds:g} s to the end of a drag that pass every check"
+        yield Figure(what, data, passed, "%", note=f"checks that fail: {reasons}" if reasons else "")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print a row per rig."""
+    """Print the rows of each rig."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.posing_motions",
         description=__doc__,
@@ -135,15 +144,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--robots", type=Path, nargs="*", default=[], help="further robots (.urdf)")
     options = parser.parse_args(arguments)
-    print(reference_line())
-    durations = " ".join(f"{f'{seconds:g} s':>6}" for seconds in DURATIONS)
-    print(f"{'rig':44} {'drags':>6} {'reached':>8} {'colliding':>10} {durations}  checks that fail in {DURATIONS[0]} s")
+    table = FigureTable(["posing_motions", *(arguments or [])])
     with one_blas_thread():
-        rigs = [human(1.75, 70.0, "male"), hrp2(), hoap3()]
-        rigs += [from_urdf(path) for path in options.robots]
-        for rig in rigs:
-            print(f"{rig.name[:44]:44} {measure_rig(rig, options.drags, options.seed)}", flush=True)
-    return 0
+        table.add(motion_rows(options.drags, options.seed, options.robots))
+    return table.close()
 
 
 if __name__ == "__main__":

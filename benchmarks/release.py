@@ -28,7 +28,8 @@ from solver.tracking import Attachment, Targets, Tracker
 from solver.tracking.kinematics import Kinematics
 
 from .distribution import try_distribution
-from .reference import reference_line
+from .figures.figure import Figure, at_least, at_most
+from .figures.table import FigureTable, add_output_option
 
 ROOT = Path(__file__).resolve().parents[1]
 FRAMES = 4000
@@ -51,23 +52,23 @@ def main(arguments: list[str]) -> int:
     """Print both tables; 1 if a ratio is above what must hold or a step does not work."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks release", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--measure", action="store_true", help="print this process' times as JSON")
-    if parser.parse_args(arguments).measure:
+    add_output_option(parser)
+    options = parser.parse_args(arguments)
+    if options.measure:
         print(json.dumps(measure()))
         return 0
-    print(reference_line())
+    table = FigureTable(["release", *arguments], options.output)
     first, second = (_measure_apart(engine) for engine in ("pinocchio", "numpy"))
-    print(f"{'what':<32}{'pinocchio':>12}{'numpy':>12}{'ratio':>8}{'must':>7}{'aim':>6}")
-    worse = 0
     for what, (must, aim) in GOALS.items():
+        note = f"{_text(second[what])} over {_text(first[what])} here"
         ratio = second[what] / first[what]
-        worse += ratio > must
-        print(f"{what:<32}{_text(first[what]):>12}{_text(second[what]):>12}{ratio:>8.2f}{must:>7g}{aim:>6g}")
-    print(f"\n{'step':<40}{'works':<7}")
+        words = f"{what}: over Pinocchio's"
+        table.add([Figure(words, "simulated person", ratio, "x", at_most(must), at_most(aim), note)])
     with tempfile.TemporaryDirectory() as folder:
         for step in try_distribution(Path(folder)):
-            worse += not step.works
-            print(f"{step.what:<40}{'yes' if step.works else 'NO':<7}{step.detail}", flush=True)
-    return int(worse > 0)
+            works = Figure(f"works: {step.what}", "this machine", float(step.works), "", at_least(1.0), note=step.detail)
+            table.add([works])
+    return table.close()
 
 
 def measure() -> dict[str, float]:

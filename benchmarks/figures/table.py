@@ -16,8 +16,15 @@ from typing import Any
 from ..reference import loop_seconds
 from .figure import Bound, Figure, exit_code, heading, row, summary
 
-PLACES = ("--output", "--data")
-"""Options that name a place on this machine, which the written command leaves out."""
+PLACES = {
+    "--output": "",
+    "--data": "",
+    "--models": "",
+    "--python": "PYTHON",
+    "--characters": "WHEEL",
+    "--window": "FILE",
+}
+"""Options that name a place on this machine: what the written command has in its stead; left out without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +119,12 @@ def _without_places(command: Sequence[str]) -> list[str]:
     kept: list[str] = []
     words = iter(command)
     for word in words:
-        if word in PLACES:
-            next(words, None)
-        elif not word.startswith(tuple(f"{option}=" for option in PLACES)):
+        option, equals, _ = word.partition("=")
+        if option not in PLACES:
             kept.append(word)
+            continue
+        if not equals:
+            next(words, None)
+        if PLACES[option]:
+            kept += [option, PLACES[option]]
     return kept

@@ -1,4 +1,5 @@
-"""Experiments of ayusawa, simulated: ``python -m benchmarks.papers.ayusawa [--quick] [--only PART ...]``.
+"""Experiments of ayusawa, simulated: ``python -m benchmarks.papers.ayusawa [--quick] [--only PART ...]
+[--output DIR]``.
 
 table    Table I: a thrown chain of two links with the true parameters that it prints
 throws   its errors over several draws, by the paper's null space and by weighted ones
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -168,7 +170,7 @@ def _start(rig: Rig, throws: Throws, generator: np.random.Generator) -> tuple[np
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table and the figures."""
-    from . import jumper, landing  # which import from here, or take long
+    from . import jumper, landing, plots  # which import from here, or take long
 
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.papers.ayusawa",
@@ -177,6 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--quick", action="store_true", help="fewer throws, seeds and flights; no landing")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="which parts (default: all)")
+    parser.add_argument("--output", type=Path, help="folder for Fig. 5 as SVG")
     options = parser.parse_args(arguments)
     print(reference_line())
     with one_blas_thread():
@@ -186,7 +189,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for figure in rows(options.quick):
                 print(row(figure), flush=True)
         if "jumper" in options.only:
-            print(jumper.figure_5(jumper.Jumps(5 if options.quick else 10, 1e-3)), flush=True)
+            text, drawing = jumper.figure_5(jumper.Jumps(5 if options.quick else 10, 1e-3))
+            print(text, flush=True)
+            if options.output is not None:
+                print(f"written: {plots.save(drawing, options.output / 'fig5.svg')}")
             for figure in () if options.quick else jumper.rows():
                 print(row(figure), flush=True)
         if "landing" in options.only and not options.quick:

@@ -9,8 +9,9 @@ soles (`pressure_margin` is the distance by which it leaves them).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from scipy.linalg import solve_banded
@@ -75,7 +76,14 @@ class Excitation:
     sway: float = 0.015
 
 
-def exciting(rig: Rig, start: np.ndarray, excitation: Excitation, rate: float, seed: int) -> Motion:
+def exciting(
+    rig: Rig,
+    start: np.ndarray,
+    excitation: Excitation,
+    rate: float,
+    seed: int,
+    joint_seeds: Mapping[int, int] = MappingProxyType({}),
+) -> Motion:
     """A random exciting motion.
 
     Args:
@@ -84,11 +92,15 @@ def exciting(rig: Rig, start: np.ndarray, excitation: Excitation, rate: float, s
         excitation: how.
         rate: frames per second.
         seed: of frequencies and phases.
+        joint_seeds: by the index of a velocity, the seed from which its coordinate is taken instead.
     """
     generator = np.random.default_rng(seed)
     times = np.arange(0.0, sum(phase.seconds for phase in excitation.phases), 1.0 / rate)
     ease = _step(times, 0.0) * (1.0 - _step(times, times[-1] - SHIFT_SECONDS))
     tangent = _tangents(rig, excitation, generator, times, ease)
+    for other in sorted(set(joint_seeds.values()) - {seed}):
+        columns = [column for column, chosen in joint_seeds.items() if chosen == other]
+        tangent[:, columns] = _tangents(rig, excitation, np.random.default_rng(other), times, ease)[:, columns]
     rotations, origins = link_poses(rig, start)
     feet = [rig.index(foot) for foot in excitation.feet]
     in_air = [_in_air(excitation.phases, foot, times) for foot in excitation.feet]

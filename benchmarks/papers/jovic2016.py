@@ -114,13 +114,19 @@ def print_table_1(result: Hrp2Result) -> None:
         "\nTable I, HRP-2 (ours SIMULATED on a stand-in; encoders 1e-4 rad, attitude 1e-4 rad + 2e-3 rad wander, feet"
     )
     print("1 N, 0.1 N m, 200 Hz, 20 Hz filter): RMSE [N, N m] and correlation. 'paper's program' is the paper's")
-    print("identification with its own eps and level 4; 'ours' are variants; CAD scaled: to the measured mass")
+    print(
+        "identification with its own eps and level 4; 'its eps alone', 'its level 4 alone': 'ours, hierarchical' with"
+    )
+    print("that part of it; CAD scaled: to the measured mass")
     for trial, words in ((result.paper.trial, "motion used"), (result.unseen, "unseen motion")):
         print(f" {words}")
         fits = {name: (fit.rmse, fit.correlation) for name, fit in result.fits(trial).items()}
         print_axes(fits, TABLE_1, "CAD")
-    print(f" weighed {result.measured_mass:.2f} kg; condition of the chosen motion {result.scores[0]:.3g}", end="")
-    print(f" (worst of {len(result.scores)}: {max(result.scores):.3g})")
+    print(
+        f" weighed {result.measured_mass:.2f} kg; condition of the motion chosen joint by joint {result.score:.3g}",
+        end="",
+    )
+    print(f" (of {len(result.scores)} candidates: best {min(result.scores):.3g}, worst {max(result.scores):.3g})")
 
 
 def print_table_2(result: Hrp2Result) -> None:

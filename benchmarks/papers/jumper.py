@@ -20,6 +20,7 @@ from solver.identification.flight import PLAIN, SCALED, NullSpace, null_space
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
 from solver.motion import Motion
+from solver.report.svg import Drawing
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import human
 from solver.signals import GRAVITY, NoiseReplicas, light_preset, noise_floor, preset_of, resample, smooth_motion
@@ -30,6 +31,7 @@ from solver.trial import Recording, Trial
 from solver.wrenches import Wrenches
 
 from ..figures.figure import Figure, at_least, at_most, within
+from . import plots
 from .thrown import simulate_flight, simulate_recording
 
 RATE, SECONDS, PRESET = 100.0, 0.5, "human_8hz"
@@ -109,8 +111,8 @@ def evaluate_jumps(jumps: Jumps, relative_std: float | None = None) -> JumpError
     return JumpErrors(*over_prior(rig, truth, test, bases))
 
 
-def figure_5(jumps: Jumps) -> str:
-    """Fig. 5 in newtons, by the paper's program, by ours and by the prior."""
+def figure_5(jumps: Jumps) -> tuple[str, Drawing]:
+    """Fig. 5: mean errors [N, N m] by the paper's program, by ours and by the prior, and the wrench over time."""
     rig, truth = jumper(jumps.seed)
     generator = np.random.default_rng(1000 + jumps.seed)
     flights, _ = _record_jumps(rig, truth, jumps, generator)
@@ -128,7 +130,13 @@ def figure_5(jumps: Jumps) -> str:
     for name, values in sets.items():
         error = np.abs(wrench_errors(rig, truth, test, values)).mean(axis=0)
         lines.append(f" {name:17s}" + "".join(f"{value:8.2f}" for value in error))
-    return "\n".join(lines)
+    true = predicted_wrench(rig, test, truth, axes="world")
+    curves = {"true": true} | {name: true + wrench_errors(rig, truth, test, values) for name, values in sets.items()}
+    panels = [
+        (f"{axis} [{'N' if k < 3 else 'N m'}]", {name: each[:, k] for name, each in curves.items()})
+        for k, axis in enumerate(AXES)
+    ]
+    return "\n".join(lines), plots.curves_over_time(test.times, panels, "Fig. 5: wrench of a jumper, SIMULATED")
 
 
 def _record_jumps(

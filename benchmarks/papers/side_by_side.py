@@ -71,8 +71,8 @@ def _with_data(module: str) -> Callable[[argparse.Namespace, Path], object]:
     return lambda options, folder: _call(module, *_quick(options), "--data", str(options.data), "--output", str(folder))
 
 
-def _ayusawa(options: argparse.Namespace, _: Path) -> None:
-    _call("ayusawa", *_quick(options))
+def _ayusawa(options: argparse.Namespace, folder: Path) -> None:
+    _call("ayusawa", *_quick(options), "--output", str(folder))
 
 
 PAPERS: Mapping[str, Paper] = {
@@ -81,7 +81,7 @@ PAPERS: Mapping[str, Paper] = {
         "Table I, rows `plain`, Fig. 5's row of that name: the paper's program; `noise`, `scaled`, `ours`: ours",
         "simulated throws of the chain whose parameters Table I prints, and a simulated jumper; markers with 1 mm of "
         "white noise, no moving skin, no error in the motion on which Fig. 5 is judged",
-        "Fig. 5 as a drawing",
+        "nothing of Table I and Fig. 5",
     ),
     "bailly2019": Paper(
         _with_data("bailly2019"),

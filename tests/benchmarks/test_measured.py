@@ -38,11 +38,11 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path, table: MeasuredTable)
 def test_the_command_names_no_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Folders of data and outputs differ from machine to machine."""
     output = tmp_path / "out.json"
-    words = ["subject", "--data", "/somewhere", "--quick", f"--output={output}"]
+    words = ["subject", "--data", "/somewhere", "--python", "/bin/python", "--quick", f"--output={output}"]
     run = FigureTable(words, output)
     run.measure(lambda: iter(FIGURES[:1]))
     assert run.close() == 0
-    assert MeasuredTable.read(output).command == "subject --quick"
+    assert MeasuredTable.read(output).command == "subject --python PYTHON --quick"
     assert "mass | of a link" in capsys.readouterr().out
 
 
