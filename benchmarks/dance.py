@@ -12,8 +12,9 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -78,17 +79,21 @@ QUICK_LEAVES_OUT = (
     "24 s instead of 12 beside 60, for information), MuJoCo"
 )
 
-ALONE: dict[str, Callable[[argparse.Namespace], Iterator[list[Figure]]]] = {
+PARTS: dict[str, Callable[[argparse.Namespace], Iterable[Iterable[Figure]]]] = {
+    "planar": lambda chosen: [planar_figures(1 if chosen.quick else 6)],
+    "hoap3": lambda chosen: hoap3_figures(chosen),
     "random": lambda chosen: dance_accuracy.figures(chosen.quick, chosen.workers),
-    "fixed": lambda chosen: iter([fixed_base.figures(chosen.quick)]),
-    "repairs": lambda chosen: iter([repairs.figures(chosen.quick)]),
+    "fixed": lambda chosen: [fixed_base.figures(chosen.quick)],
+    "repairs": lambda chosen: [repairs.figures(chosen.quick)],
     "jumps": lambda _: jump.figures(),
     "recordings": lambda chosen: recorded_dances.figures(chosen.data),
     "poses": lambda chosen: named_dances.figures(chosen.workers),
-    "identified": lambda _: iter([dance_pipeline.figures()]),
+    "identified": lambda _: [dance_pipeline.figures()],
+    "foreign": lambda chosen: [foreign_figures(chosen.no_engine)],
+    "engine": lambda chosen: [engine_figures(chosen)],
 }
-"""Rows that stand by themselves, by the name that chooses them."""
-SLOW = ("jumps", "recordings", "poses", "identified")
+"""Rows, by the name that chooses them."""
+SLOW = ("jumps", "recordings", "poses", "identified", "foreign")
 """Those that a quick look leaves out."""
 
 
@@ -101,7 +106,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--paper", action="store_true", help="with the paper's criterion and tempo, not the defaults")
     parser.add_argument("--no-engine", action="store_true", help="without MuJoCo, which takes longest")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
-    parser.add_argument("--only", choices=ALONE, help="these rows alone")
+    parser.add_argument("--only", choices=PARTS, help="these rows alone")
     parser.add_argument(
         "--engine-postures", type=int, default=POSTURES, metavar="N", help="per foot configuration, HRP-2 and human"
     )
@@ -111,30 +116,26 @@ def main(arguments: Sequence[str]) -> int:
     if options.quick:
         print(f"--quick leaves out: {QUICK_LEAVES_OUT}")
     table = FigureTable(["dance", *arguments], options.output)
-
+    chosen = [options.only] if options.only else [name for name in PARTS if not (options.quick and name in SLOW)]
     with one_blas_thread():
-        if options.only:
-            for found in ALONE[options.only](options):
+        for name in chosen:
+            for found in PARTS[name](options):
                 table.add(found)
-            return table.close()
-        table.add(planar_figures(1 if options.quick else 6))
-        table.add([scrubbing_figure(options.quick)])
-        rig = hoap3("middle", torque="peak")
-        made, dance, wanted = design_figures(rig, options.quick, options.workers, options.seed, options.paper)
-        table.add(made)
-        table.add([violation_figure(rig, dance, wanted)])
-        table.add(criterion_figures(dance, whole=not options.quick))
-        table.add(identified_figures(rig, dance, whole=not options.quick))
-        if not options.quick:
-            short = replace(wanted, **{name: getattr(DanceOptions(), name) for name in LONG})
-            table.add(identified_figures(rig, design_dance(rig, short), whole=False))
-            table.add(comparison_figures(rig, dance, wanted))
-        for name in ("random", "fixed", "repairs", *(() if options.quick else SLOW)):
-            for found in ALONE[name](options):
-                table.add(found)
-        table.add(foreign_figures(options.quick, options.no_engine))
-        table.add(engine_figures(rig, dance, options.quick or options.no_engine, options.engine_postures))
     return table.close()
+
+
+def hoap3_figures(chosen: argparse.Namespace) -> Iterator[Iterable[Figure]]:
+    """HOAP-3's dance, and what it identifies beside plain motions."""
+    yield [scrubbing_figure(chosen.quick)]
+    made, rig, dance, wanted = design_hoap3(chosen.quick, chosen.workers, chosen.seed, chosen.paper)
+    yield made
+    yield [violation_figure(rig, dance, wanted)]
+    yield criterion_figures(dance, whole=not chosen.quick)
+    yield identified_figures(rig, dance, whole=not chosen.quick)
+    if not chosen.quick:
+        short = replace(wanted, **{name: getattr(DanceOptions(), name) for name in LONG})
+        yield identified_figures(rig, design_dance(rig, short), whole=False)
+        yield comparison_figures(rig, dance, wanted)
 
 
 def planar_figures(rounds: int) -> list[Figure]:
@@ -168,10 +169,10 @@ def scrubbing_figure(quick: bool) -> Figure:
     return Figure(what, SIMULATED, cost.single, "ms", at_most(15.0), at_most(5.0), timed=True)
 
 
-def design_figures(
-    rig: Rig, quick: bool, workers: int, seed: int, paper: bool = False
-) -> tuple[list[Figure], Dance, DanceOptions]:
-    """The dance, and what it cost."""
+@cache
+def design_hoap3(quick: bool, workers: int, seed: int, paper: bool) -> tuple[list[Figure], Rig, Dance, DanceOptions]:
+    """What the dance cost, the robot, the dance and its options."""
+    rig = hoap3("middle", torque="peak")
     each = QUICK_POSTURES if quick else POSTURES
     options = paper_options() if paper else DanceOptions(**LONG)
     options = replace(options, postures=dict.fromkeys(FOOT_CONFIGURATIONS, each), workers=workers, seed=seed)
@@ -189,7 +190,7 @@ def design_figures(
                f"paper: 15 min; the dance lasts {dance.duration:.0f} s, {kinds.count('exciting')} of {len(kinds)} "
                "transitions exciting"),
         Figure("postures reached", data, float(len(dance.postures)), "", at_least(4.0 * each)),
-    ], dance, options  # fmt: skip
+    ], rig, dance, options  # fmt: skip
 
 
 def violation_figure(rig: Rig, dance: Dance, options: DanceOptions) -> Figure:
@@ -280,21 +281,19 @@ def comparison_figures(rig: Rig, dance: Dance, options: DanceOptions) -> list[Fi
     return result
 
 
-def foreign_figures(quick: bool, no_engine: bool) -> Iterator[Figure]:
+def foreign_figures(no_engine: bool) -> Iterator[Figure]:
     """Humanoids of other authors: danced, checked by the independent judge, played in MuJoCo."""
-    if quick:
-        return
     yield from foreign_humanoids.dance_figures()
     if not no_engine:
         yield from foreign_humanoids.play_figures()
         yield from foreign_humanoids.own_figures()
 
 
-def engine_figures(rig: Rig, dance: Dance, without: bool, postures: int) -> list[Figure]:
+def engine_figures(chosen: argparse.Namespace) -> list[Figure]:
     """Falls and slips in MuJoCo, three rigs, and the loop from simulated sensors; HOAP-3 plays the dance above."""
     rows = [Figure(f"{name}: falls in MuJoCo over the whole dance", SIMULATED, None, "", at_most(0.0))
             for name in ("HOAP-3", "HRP-2", "human")]  # fmt: skip
-    if without:
+    if chosen.quick or chosen.no_engine:
         return left_out(rows, "left out; python -m benchmarks.engine.proof measures it")
     try:
         import mujoco  # noqa: F401
@@ -307,9 +306,10 @@ def engine_figures(rig: Rig, dance: Dance, without: bool, postures: int) -> list
         print(text, file=sys.stderr)
 
     own, *others = CASES
+    _, rig, dance, _ = design_hoap3(False, chosen.workers, chosen.seed, chosen.paper)
     found = figures(own, rig, dance, say)
     for case in others:
-        found += design_and_measure(case, postures, FOOT_CONFIGURATIONS, say)
+        found += design_and_measure(case, chosen.engine_postures, FOOT_CONFIGURATIONS, say)
     return found
 
 
