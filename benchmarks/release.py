@@ -66,7 +66,9 @@ def main(arguments: list[str]) -> int:
         table.add([Figure(words, "simulated person", ratio, "x", at_most(must), at_most(aim), note)])
     with tempfile.TemporaryDirectory() as folder:
         for step in try_distribution(Path(folder)):
-            works = Figure(f"works: {step.what}", "this machine", float(step.works), "", at_least(1.0), note=step.detail)
+            works = Figure(
+                f"works: {step.what}", "this machine", float(step.works), "", at_least(1.0), note=step.detail
+            )
             table.add([works])
     return table.close()
 
