@@ -43,7 +43,8 @@ def identified(study: Study) -> str:
     result = study.identification
     if result is None:
         return "no trial has forces: nothing was identified"
-    lines = [format_inertial_table(result.parameters), ""]
+    lines = [result.doubt, ""] if result.doubt else []
+    lines += [format_inertial_table(result.parameters), ""]
     if study.mass is not None:
         lines.append(f"body mass {study.mass.mass:.2f} ± {study.mass.std:.2f} kg")
     lines.append(f"method {result.estimate.method}, satisfies: {result.estimate.satisfies}")

@@ -20,6 +20,9 @@ AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 """World axes; moments about the base link's origin."""
 FORCES = slice(0, 3)
 MOMENTS = slice(3, 6)
+PLATE_ERROR = 0.002
+"""Error of force plates, as a fraction of the body weight and in metres of the centre of pressure: 1.4 N and 1.4 N m
+for an adult of 70 kg. Slow motions cause forces no larger than that, and their ratio is then random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,3 +184,9 @@ def _rms_norm(vectors: np.ndarray) -> float:
 def mean_ratio(comparisons: Sequence[Comparison]) -> np.ndarray:
     """RMSE identified / prior per axis (6,), averaged over trials."""
     return np.nanmean([comparison.ratio for comparison in comparisons], axis=0)
+
+
+def mean_ratio_beyond(comparison: Comparison, plates: float) -> float:
+    """Mean over axes of the ratio of the RMSE to the prior's, with the plates' error [N, N m] added to both."""
+    identified, prior = (np.hypot(fit.rmse, plates) for fit in (comparison.identified, comparison.prior))
+    return float(np.nanmean(identified / prior))

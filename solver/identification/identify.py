@@ -17,10 +17,12 @@ from ..trial import Trial
 from .accumulate import NO_COUNTED_FRAME, accumulate_regression
 from .base_estimation import BaseEstimate, estimate_base
 from .base_parameters import base_parameters
+from .blocks import AXES
 from .bootstrap import MIN_BLOCKS, bootstrap
 from .comparison import Comparison, FlightCheck, check_flight, compare
 from .consistent import RELATIVE_STD_SETTING, ConsistentOptions, consistent, diagonal_prior_std
 from .constraints import ConstraintOptions
+from .decision import find_doubt
 from .empirical_prior import consistent_with_empirical_prior, with_relative_std
 from .error_model.axis_weights import Method, fit_axis_weights, merge_regressions
 from .error_model.error_propagation import BIAS_NOTE, NO_BIAS_NOTE, split_posterior_std
@@ -157,7 +159,15 @@ def identify_trials(
     comparisons += [
         _compare(rig, trial, own.estimate, options, weights) for trial, (own, weights) in zip(tested, others)
     ]
-    uncertainty = _uncertainty(rig, regression, estimate, options, notes, PartialProgress(progress, 0.5, 1.0))
+    doubt = find_doubt(rig, used, tested, estimate, comparisons)
+    evidence = regression
+    if doubt and find_method(options.method).has_posterior:
+        doubt = f"the result is the prior, scaled to the body's mass, because the recordings do not decide it: {doubt}"
+        evidence, estimate = _without_data(regression), _at_prior(estimate)
+        frequency_weights = replace(frequency_weights, identified=frequency_weights.prior)
+    elif doubt:
+        doubt = f"the recordings do not decide the result: {doubt}"
+    uncertainty = _uncertainty(rig, evidence, estimate, options, notes, PartialProgress(progress, 0.5, 1.0))
     _note_noise(regression, options, notes)
     _note_prior(rig, estimate, options, notes)
     _note_frequency_weights(rig, frequency_weights, notes)
@@ -172,14 +182,14 @@ def identify_trials(
     )
     root = std_by_source = None
     if find_method(options.method).has_posterior:
-        root = covariance_root(regression, estimate, rig, _consistent_options(rig, options))
+        root = covariance_root(evidence, estimate, rig, _consistent_options(rig, options))
         own_noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
         std_by_source = split_posterior_std(
-            root, regression.calibrated_equations, own_noise, estimate.parameters, uncertainty
+            root, evidence.calibrated_equations, own_noise, estimate.parameters, uncertainty
         )
     return Identification(
         estimate=estimate,
-        determined=np.where(np.isin(rig.links, fixed), 0.0, data_information.determined.T).T,
+        determined=data_information.determined * (evidence is regression) * ~np.isin(rig.links, fixed)[:, None],
         singular_values=data_information.singular_values,
         rank=data_information.rank,
         weights=regression.weights,
@@ -193,6 +203,7 @@ def identify_trials(
         notes=tuple(notes),
         frequency_weights=frequency_weights,
         covariance_root=root,
+        doubt=doubt,
         std_by_source=std_by_source or {},
     )
 
@@ -242,6 +253,17 @@ def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions
     # for unknown sex the prior is the mean of both tables: their difference widens it
     wider = {link: float(np.hypot(chosen.relative_std, std)) for link, std in rig.prior_spread.items()}
     return replace(chosen, relative_stds=wider)
+
+
+def _at_prior(estimate: Estimate) -> Estimate:
+    """The prior, scaled to the body's mass, as the estimate."""
+    prior = estimate.prior.scaled(estimate.parameters.total_mass)
+    return replace(estimate, parameters=prior, prior=prior, cost=estimate.cost_prior, at_bounds=())
+
+
+def _without_data(regression: Regression) -> Regression:
+    """Equations of weight zero, with which the posterior is the prior."""
+    return replace(regression, weights=np.zeros(AXES), noise=(), posture_errors=None)
 
 
 def _cross_validate(

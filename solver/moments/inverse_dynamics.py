@@ -13,10 +13,10 @@ import numpy as np
 from ..dynamics.kinematics import LinkMotions, motion_pieces
 from ..dynamics.regressor import newton_euler_columns
 from ..errors import InvalidValue
+from ..identification.comparison import PLATE_ERROR
 from ..inertials import GRAVITY, GRAVITY_VECTOR, PER_LINK, InertialParameters
 from ..motion import Motion
 from ..rig import Rig
-from ..study.residuals import PLATE_ERROR
 from ..trial import Trial
 from ..wrenches import Wrenches
 from .contact_links import SHARED, UNKNOWN, ContactLinks, assign_wrenches

@@ -11,7 +11,6 @@ from ..progress import Progress
 from ..rig import Rig
 from .flights import identify_flights
 from .preparation import PreparedTrials
-from .residuals import warn_if_worse_than_prior
 from .values import Flights, Settings
 
 
@@ -44,7 +43,7 @@ def warn_of_result(prepared: PreparedTrials, identified: Identification, flights
     unused = [trial.name for trial in prepared.trials if trial.name not in identified.trials]
     return (
         *(f"{name}: no frame counts, left out of the identification" for name in unused),
-        *warn_if_worse_than_prior(identified.comparisons, identified.parameters.total_mass),
+        *((identified.doubt,) if identified.doubt else ()),
     )
 
 

@@ -40,13 +40,14 @@ def test_only_noise_lowers_the_cut_off() -> None:
 
 
 def test_standing_trials_do_not_affect_the_cut_off() -> None:
-    """A trial of a body that sways by millimetres neither raises the cut-off of noisy trials nor lowers its own."""
+    """A trial of a body that sways by millimetres does not change the cut-off of noisy trials; alone it has its own."""
     rig = small_rig()
     noisy, still = tracked("noisy", 0.01), tracked("still", 0.0, size=0.003)
     shaking = tracked("shaking", 0.001, size=0.003)
     noises = estimate_motion_noise(rig, [noisy, still], PRESET)
     assert adapt_cutoff(rig, PRESET, [noisy, still], noises) == adapt_cutoff(rig, PRESET, [noisy], noises)
-    assert adapt_cutoff(rig, PRESET, [shaking], estimate_motion_noise(rig, [shaking], PRESET)) == PRESET
+    alone = adapt_cutoff(rig, PRESET, [shaking], estimate_motion_noise(rig, [shaking], PRESET))
+    assert alone.cutoff < PRESET.cutoff
 
 
 def test_a_slow_motion_is_not_standing() -> None:

@@ -1,4 +1,4 @@
-"""Residuals in the field's units, computed by hand and on a simulated robot; warnings from them."""
+"""Residuals in the field's units, computed by hand and on a simulated robot."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from solver.demo.examples import simulated_robot
-from solver.identification.comparison import Comparison, WrenchFit
 from solver.study.pipeline import identify
-from solver.study.residuals import Residual, TrialResidual, body_height, compute_residuals, warn_if_worse_than_prior
+from solver.study.residuals import Residual, TrialResidual, body_height, compute_residuals
 from solver.study.values import Settings, Study
 
 PRIOR = Residual(50.0, 90.0, 9.0, 20.0)
@@ -66,36 +65,3 @@ def test_trials_that_were_not_fitted_are_ignored(study: Study) -> None:
     assert study.identification is not None
     others = tuple(replace(trial, name="another") for trial in study.trials)
     assert compute_residuals(study.rig, others, study.identification) == ()
-
-
-MASS = 70.0
-
-
-def comparison(ratio: float, *, used: bool = False, size: float = 20.0) -> Comparison:
-    """A trial whose six errors are so many times the prior's of ``size`` [N, N m]."""
-    one = np.ones(6)
-    return Comparison(
-        "squat", used, 100, WrenchFit(ratio * size * one, one), WrenchFit(size * one, one), WrenchFit(one, one)
-    )
-
-
-@pytest.mark.parametrize(("ratios", "warned"), [((0.7, 0.9), False), ((1.0, 1.1), False), ((1.4, 1.3), True)])
-def test_errors_above_the_priors_are_a_warning(ratios: tuple[float, ...], warned: bool) -> None:
-    """Unused trials predicted clearly worse than by the prior give one warning with a likely cause; others none."""
-    warnings = warn_if_worse_than_prior([comparison(ratio) for ratio in ratios], MASS)
-    assert bool(warnings) == warned
-    assert all("excites too little" in text and "squat" in text for text in warnings)
-
-
-def test_used_trials_cause_no_warning() -> None:
-    """A fitted trial is no test, however large its error; without comparisons there is no warning."""
-    assert warn_if_worse_than_prior([comparison(3.0, used=True)], MASS) == []
-    assert warn_if_worse_than_prior([], MASS) == []
-
-
-def test_errors_below_the_plates_error_cause_no_warning() -> None:
-    """A ratio of errors of a fraction of a newton is no warning for an adult, but is one for a light robot."""
-    small = [comparison(1.5, size=0.3)]
-    assert warn_if_worse_than_prior(small, MASS) == []
-    assert warn_if_worse_than_prior([comparison(1.5)], MASS)
-    assert warn_if_worse_than_prior(small, 0.1 * MASS)
