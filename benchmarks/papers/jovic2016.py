@@ -31,7 +31,7 @@ from solver.trial import Trial
 
 from ..reference import reference_line
 from . import plots
-from .belt import BELT, PLACES, SKIN, BeltResult, PlacedLoad, belt_test, place_loads
+from .belt import BELT, PLACES, SKIN, SPLITS, BeltResult, PlacedLoad, belt_test, place_loads
 from .hrp2_experiment import CHANGES, PAPER, RATE, Hrp2Result, MotionResult, base_link, hrp2_experiment, mass_error
 from .inconsistency import simulated_trial, tally
 from .jovic2016_tables import BELT_ESTIMATES, TABLE_1, TABLE_2, TABLE_3, TABLE_4
@@ -260,14 +260,16 @@ def print_places() -> None:
     """Which link the blind answer names, on all links and people."""
     print("\nTable IV, all places, ours, blind (SIMULATED as above, and the markers of a link swing together by")
     print(f"{1e3 * SKIN:g} mm at 6 Hz, 24 s)")
-    print(" person  2 kg on                       named                         P       any may carry: there [kg]")
+    print("gain: of the log-likelihood by the true split over the closest load on one link, in data without noise")
+    print(" person  2 kg on                       named                         P       any may carry: there [kg] gain")
     found = []
     for seed in range(1, PEOPLE + 1):
         for each in place_loads(seed):
             found.append(each)
             chances = ", ".join(f"{value:.2f}" for value in each.probabilities)
             places, named = (" and ".join(links) or "none" for links in (each.places, each.carriers))
-            print(f" {seed:6d}  {places:28s}  {named:28s}  {chances:10s}  {each.spread:.2f}", flush=True)
+            gain = f"{each.gain:26.1f}" if len(each.places) > 1 else ""
+            print(f" {seed:6d}  {places:28s}  {named:28s}  {chances:10s}  {each.spread:.2f}{gain}", flush=True)
     single = [each for each in found if len(each.places) == 1]
     split = [each for each in found if len(each.places) > 1]
     chance = np.mean([each.probabilities[0] for each in single])
@@ -277,6 +279,11 @@ def print_places() -> None:
     print(f" {len(split)} split loads: named as split in {_count(split, 'is_split')}, ", end="")
     print(f"on both right links in {_count(split, 'is_named')}, ", end="")
     print(f"not excluded in {_count(split, 'not_excluded')}")
+    print(f" loads on one link: named as split in {_count(single, 'is_split')}; split loads by gain:")
+    for places in sorted(SPLITS, key=lambda places: -np.mean([each.gain for each in split if each.places == places])):
+        same = [each for each in split if each.places == places]
+        gains, named = ", ".join(f"{each.gain:.1f}" for each in same), sum(each.is_split for each in same)
+        print(f"   {' and '.join(places):38s} named as split {named} of {len(same)}; gains {gains}")
 
 
 def _count(loads: Sequence[PlacedLoad], what: str) -> str:

@@ -1,7 +1,8 @@
 """The five papers beside ours: ``python -m benchmarks papers [NAME ...] [--quick] [--data DIR] [--output DIR]``.
 
-Prints each paper's tables as they are measured and writes them with the figures that are drawn to ``index.html``. Every
-paper says which rows are its own program and which are ours, what is easier than in the paper, and what is not shown.
+Prints each paper's tables as they are measured and writes them to ``NAME.txt``, and with the figures that are drawn to
+``index.html``. Every paper says which rows are its own program and which are ours, what is easier than in the paper,
+and what is not shown.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..identification import DATA
 from ..reference import reference_line
 
 OUTPUT = Path("out/papers")
+HEAD = '<!doctype html><meta charset="utf-8"><title>Five papers beside ours</title>'
 PERSON, SEX = "subject_a", "female"
 """Whose recordings Table III of jovic2016 uses, and that person's sex."""
 
@@ -144,8 +146,10 @@ def main(arguments: Sequence[str]) -> int:
             print(f"\n== {name}\n{_describe(paper)}", flush=True)
             paper.run(options, options.output / name)
             print(f"processor {time.process_time() - began:.0f} s without child processes", flush=True)
-        sections.append(_section(name, shown.kept.getvalue(), options.output))
-        _write(options.output / "index.html", sections)
+        text = shown.kept.getvalue()
+        _write(options.output / f"{name}.txt", text.lstrip())
+        sections.append(_section(name, text, options.output))
+        _write(options.output / "index.html", HEAD + "".join(sections))
     print(f"\nwritten: {options.output / 'index.html'}")
     return 0
 
@@ -161,7 +165,7 @@ def _section(name: str, text: str, output: Path) -> str:
     return f"<h2>{escape(name)}</h2><pre>{escape(text)}</pre>{pictures}"
 
 
-def _write(path: Path, sections: Sequence[str]) -> None:
+def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with write_atomically(path) as stream:
-        stream.write('<!doctype html><meta charset="utf-8"><title>Five papers beside ours</title>' + "".join(sections))
+        stream.write(text)
