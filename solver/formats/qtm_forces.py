@@ -44,9 +44,9 @@ def is_forces(path: Path) -> bool:
 
 
 def plate_files(path: Path) -> tuple[Path, ...]:
-    """All plates of the trial of a force file, in the order of their numbers; empty for a file of another name."""
+    """All plates of the trial of a force file, in the order of their numbers; empty for a missing or another file."""
     ending = PLATE_ENDING.search(path.stem)
-    if path.suffix.lower() != ".tsv" or ending is None:
+    if path.suffix.lower() != ".tsv" or ending is None or not path.is_file():
         return ()
     trial = path.stem[: ending.start()]
     found: list[tuple[int, Path]] = []

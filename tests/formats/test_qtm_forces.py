@@ -164,6 +164,12 @@ def test_what_is_wrong_is_one_sentence(changes: dict[str, str | None], words: st
     assert caught.value.remedy
 
 
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    """Also where its folder is missing."""
+    with pytest.raises(InputError, match="does not exist"):
+        read_recording(tmp_path / "none" / "stand_f_1.tsv")
+
+
 def test_plates_of_different_lengths_are_refused(tmp_path: Path) -> None:
     """Plates of one trial have the same samples."""
     (tmp_path / "stand_f_1.tsv").write_text(plate_text())
