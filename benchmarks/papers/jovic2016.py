@@ -280,10 +280,10 @@ def print_places() -> None:
     print(f"on both right links in {_count(split, 'is_named')}, ", end="")
     print(f"not excluded in {_count(split, 'not_excluded')}")
     print(f" loads on one link: named as split in {_count(single, 'is_split')}; split loads by gain:")
-    for places in sorted(SPLITS, key=lambda places: -np.mean([each.gain for each in split if each.places == places])):
-        same = [each for each in split if each.places == places]
-        gains, named = ", ".join(f"{each.gain:.1f}" for each in same), sum(each.is_split for each in same)
-        print(f"   {' and '.join(places):38s} named as split {named} of {len(same)}; gains {gains}")
+    for pair in sorted(SPLITS, key=lambda pair: -np.mean([each.gain for each in split if each.places == pair])):
+        same = [each for each in split if each.places == pair]
+        gains, count = ", ".join(f"{each.gain:.1f}" for each in same), sum(each.is_split for each in same)
+        print(f"   {' and '.join(pair):38s} named as split {count} of {len(same)}; gains {gains}")
 
 
 def _count(loads: Sequence[PlacedLoad], what: str) -> str:
