@@ -16,7 +16,7 @@ import numpy as np
 from solver.calibration import Calibration
 from solver.dynamics import ground_wrench
 from solver.identification.body_coordinates import BodyCoordinates, parameters_from_pseudo_inertias
-from solver.identification.consistent import ConsistentOptions, mass_prior_rows, prior_strengths
+from solver.identification.consistent import ConsistentOptions, population_rows, prior_strengths
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.identification.result import TWO_SIDED, Identification
 from solver.inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
@@ -174,7 +174,7 @@ def prior_width(given: Case) -> np.ndarray:
     """Mean width of 95 % intervals by the prior alone, by `GROUPS`."""
     bodies, options = BodyCoordinates.from_reference(given.rig.prior), ConsistentOptions(mass_prior=True)
     strengths = np.repeat(prior_strengths(given.rig.links, options), PER_LINK)
-    known = mass_prior_rows(bodies, options)
+    known = population_rows(bodies, options)
     # to second order the distance of a body is half its strength times the squares of its coordinates
     covariance = np.linalg.inv(np.diag(strengths) + known.T @ known).reshape(len(strengths), -1, PER_LINK)
     stds = []

@@ -247,7 +247,11 @@ def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions
     constraints = replace(options.complete_constraints(), beta=None)
     is_person = rig.is_person
     symmetric = is_person if options.symmetric is None else options.symmetric
-    chosen = ConsistentOptions(constraints=constraints, plausible=symmetric, mass_prior=is_person)
+    paired = {link for pair in rig.pairs for link in pair}
+    midline = tuple(link for link in rig.links if link not in paired) if is_person and symmetric else ()
+    chosen = ConsistentOptions(
+        constraints=constraints, plausible=symmetric, mass_prior=is_person, midline_links=midline
+    )
     if options.relative_std is not None:
         chosen = replace(chosen, relative_std=options.relative_std)
     # for unknown sex the prior is the mean of both tables: their difference widens it

@@ -10,7 +10,7 @@ import pytest
 
 from solver.errors import InvalidValue, UnknownLink
 from solver.identification.body_coordinates import BodyCoordinates, entropic_divergence
-from solver.identification.consistent import ENTROPIC, METRIC, PRIORS, ConsistentOptions, consistent, mass_prior_rows
+from solver.identification.consistent import ENTROPIC, METRIC, PRIORS, ConsistentOptions, consistent, population_rows
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.error_model.errors_in_variables import CalibratedEquations
 from solver.identification.estimate import Estimate
@@ -218,13 +218,31 @@ def test_mass_prior_has_the_relative_std() -> None:
     rig = small_rig()
     bodies = BodyCoordinates.from_reference(rig.prior)
     options = ConsistentOptions(relative_std=0.2, relative_stds={rig.links[1]: 0.5}, mass_prior=True)
-    rows = mass_prior_rows(bodies, options)
+    rows = population_rows(bodies, options)
     for link, spread in ((0, 0.2), (1, 0.5)):
         values = rig.prior.values.copy()
         values[link, 0] *= 1.0 + spread
         x = bodies.coordinates(InertialParameters(rig.links, values))
         assert 0.5 * np.sum((rows @ x) ** 2) == pytest.approx(0.5)
-    assert not len(mass_prior_rows(bodies, replace(options, mass_prior=False)))
+    assert not len(population_rows(bodies, replace(options, mass_prior=False)))
+
+
+def test_a_midline_link_lies_near_its_plane_of_symmetry() -> None:
+    """A shift across the plane of a tenth of the radius of gyration costs half; along the plane, and of other links, it
+    costs nothing, and neither does a mass at an unchanged centre of mass."""
+    rig = small_rig()
+    bodies, prior = BodyCoordinates.from_reference(rig.prior), rig.prior
+    rows = population_rows(bodies, ConsistentOptions(midline_links=rig.links[:1]))
+    gyration = np.sqrt(prior.pseudo_inertias[0, 1, 1] / prior.masses[0] - prior.coms[0, 1] ** 2)
+
+    def cost(link: int, axis: int, mass: float = 1.0) -> float:
+        values = prior.values.copy()
+        values[link, 0] *= mass
+        values[link, 1:4] = values[link, 0] * (prior.coms[link] + 0.1 * gyration * (np.arange(3) == axis))
+        return 0.5 * float(np.sum((rows @ bodies.coordinates(InertialParameters(rig.links, values))) ** 2))
+
+    assert cost(0, 1) == pytest.approx(0.5)
+    assert max(cost(0, 0), cost(0, 2), cost(1, 1), cost(0, 3, mass=1.5)) < 1e-12
 
 
 @pytest.mark.parametrize("prior", [ENTROPIC, METRIC])
