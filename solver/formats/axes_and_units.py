@@ -15,7 +15,7 @@ Warn = Callable[[str], None]
 UP_CHOICES = ("auto", "x", "y", "z", "-x", "-y", "-z")
 LENGTH_UNITS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "inch": 0.0254, "cmu": 0.0254 / 0.45}
 """Units of length in metres; ``cmu`` is the unit of skeletons in the CMU motion capture database, 1/0.45 inch."""
-LENGTH_UNIT_PREFIXES = {"met": 1.0, "centi": 1e-2, "milli": 1e-3}
+LENGTH_UNIT_PREFIXES = {"met": 1.0, "centi": 1e-2, "milli": 1e-3, "inch": 0.0254}
 """The same by the first letters of words, since C3D truncates them to four."""
 
 _TO_Z_UP = {
@@ -75,7 +75,7 @@ def length_in_metres(unit: str, path: str | Path) -> float:
     Raises:
         InputError: an unknown unit.
     """
-    plain = unit.strip().lower()
+    plain = unit.strip(" ()[]").lower()
     for stem, metres in LENGTH_UNIT_PREFIXES.items():
         if plain.startswith(stem):
             return metres

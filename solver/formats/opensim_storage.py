@@ -79,8 +79,14 @@ def read_storage(path: str | Path, *, leave_out_repeated: bool = False, warn: Wa
     while names and not names[-1]:
         names.pop()
     if not names or names[0].lower() != TIME:
-        problem = f"the first column must be 'time', not {names[0]!r}" if names else "no column names"
-        raise InputError(path, problem, place=f"line {labels_at + 1}", remedy="Export it again with a time column")
+        problem = f"the first column must be 'time', not {names[0][:40]!r}" if names else "no column names"
+        remedy = "Export it again with a time column"
+        if names and names[0].lower().startswith(f"{TIME},"):
+            problem, remedy = (
+                "columns are separated by commas",
+                "Export it with tabs, or name it .csv with units in its titles",
+            )
+        raise InputError(path, problem, place=f"line {labels_at + 1}", remedy=remedy)
     twice = find_repeated(names)
     if twice and not leave_out_repeated:
         problem = f"column names occur twice: {', '.join(twice)}"

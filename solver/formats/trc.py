@@ -96,10 +96,10 @@ def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None,
 
 
 def _parse_header(keys: str, values: str) -> dict[str, str]:
-    """Values by key in lower case; a value may be empty where tabs separate both lines."""
-    titles, cells = split_cells(keys.rstrip()), split_cells(values)
-    if "\t" not in values or len(cells) < len(titles):
-        titles, cells = keys.split(), values.split()
+    """Values by key in lower case: in their order or, if some are empty, by their columns."""
+    titles, cells = keys.split(), values.split()
+    if len(cells) < len(titles):
+        titles, cells = split_cells(keys), split_cells(values)
     return {title.lower(): cell for title, cell in zip(titles, cells) if cell}
 
 

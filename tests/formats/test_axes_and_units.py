@@ -65,10 +65,11 @@ def test_without_names_a_cube_of_markers_has_no_vertical() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "metres"), [("mm", 1e-3), ("mete", 1.0), ("Meters", 1.0), ("cm", 0.01), ("inch", 0.0254)]
+    ("unit", "metres"),
+    [("mm", 1e-3), ("mete", 1.0), ("Meters", 1.0), ("cm", 0.01), ("inch", 0.0254), ("inches", 0.0254), ("(mm)", 1e-3)],
 )
 def test_units_of_length(unit: str, metres: float) -> None:
-    """Units in words, symbols and cut to four letters."""
+    """Units in words, symbols, brackets and cut to four letters."""
     assert length_in_metres(unit, "file") == metres
 
 

@@ -172,6 +172,14 @@ def test_rows_may_begin_with_a_tab(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_storage(path).values, plain.values)
 
 
+def test_columns_between_commas_are_refused(tmp_path: Path) -> None:
+    """A table that was saved as CSV under the old name."""
+    path = standing_mot(tmp_path / "stand.mot")
+    path.write_text(path.read_text().replace("\t", ","))
+    with pytest.raises(InputError, match=r"line 6: columns are separated by commas\. Export it with tabs"):
+        read_storage(path)
+
+
 def test_vectors_in_cells_are_refused(tmp_path: Path) -> None:
     """OpenSim 4 can write x,y,z into one cell."""
     path = tmp_path / "markers.sto"

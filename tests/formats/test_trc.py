@@ -61,6 +61,15 @@ def test_values_of_the_header_may_be_empty(tmp_path: Path) -> None:
     np.testing.assert_allclose(read_trc(path).positions[0], STANDING, atol=1e-9)
 
 
+def test_values_of_the_header_may_be_farther_apart_than_their_keys(tmp_path: Path) -> None:
+    """Some programs write two tabs between values, and one between keys."""
+    path = standing_trc(tmp_path / "stand.trc", scale=1000.0, units="mm")
+    lines = path.read_text().split("\n")
+    lines[2] = lines[2].replace("\t", "\t\t  ")
+    path.write_text("\n".join(lines))
+    np.testing.assert_allclose(read_trc(path).positions[0], STANDING, atol=1e-9)
+
+
 def test_names_may_be_quoted(tmp_path: Path) -> None:
     """As a spreadsheet saves them."""
     path = standing_trc(tmp_path / "stand.trc")
