@@ -75,6 +75,8 @@ SEPARATION_TOLERANCE = 0.0015
 """[m] by which links may be nearer to each other than they should stay."""
 RECOVERY = 0.01
 """[m] by which a centre of mass outside the polygon approaches it in one iteration."""
+FOLLOWED = 0.1
+"""Fraction of the distance at its start at which a call ends while targets move."""
 CLOSE, SETTLED = 3e-4, 2e-4
 """[m] Distance from the targets at which iterations end; [rad, m] change of the coordinates at which the posture has
 settled."""
@@ -123,7 +125,6 @@ class Drag:
         self._checks, self._balanced = CheckOptions() if checks is None else checks, True
         self._solve = _load_daqp()
         self._kinematics = PostureKinematics(rig)
-        self._pins = tuple(pins)
         self._planted = {anchor.patch: anchor for anchor in anchors_at(rig, q, planted)}
         self._links = {name: rig.index(rig.patch(name).link) for name in self._planted}
         self._corners = {
@@ -143,12 +144,14 @@ class Drag:
         self._kept = self._allowed = np.zeros(0)
         self._sole_poses = {link: (kinematics.rotations[link].copy(), kinematics.positions[link].copy())
                             for link in self._corners}  # fmt: skip
-        self._pin_places = [kinematics.place(rig.index(pinned.link), pinned.point) for pinned in self._pins]
+        own = ((rig.index(pinned.link), pinned.point) for pinned in pins)
+        self._pinned = [(link, point, kinematics.place(link, point)) for link, point in own]
         self._metric = INERTIA_WEIGHT * kinematics.mass_matrix() / rig.prior.total_mass + 1e-7 * np.eye(rig.nv)
         moves = np.arange(ROOT_NV, rig.nv)
         self._metric[moves, moves] += POSTURE_WEIGHT
-        self._unfollowed = 0.0
-        """[m] Part of a target's pull that the last change did not follow."""
+        self._slip, self._unfollowed = 0.0, 0.0
+        """[m] Largest displacement of a planted corner or pinned point; part of a target's pull that the last change
+        did not follow."""
         self._last_targets: list[tuple[int, bytes]] = []
         self._lifted: set[str] = set()
         self._release(())
@@ -172,16 +175,14 @@ class Drag:
         self._hold(self._held.links)
         self._kept = self._allowed = np.minimum(self._allowed, 0.0)  # room for the motion is needed at its end only
         self._place(to_flat(self.rig, q))
-        slip = self._slip()
         for _ in range(FITTING_ITERATIONS):
-            if self._is_kept(slip):
+            if self._is_kept():
                 break
             change, _ = self._iterate([], bent_knees=False)
             if change is None:
                 break
             self._place(self._y + change)
-            slip = self._slip()
-        return DragResult(self._kinematics.q, self._is_kept(slip), 0.0, (), slip, self._margin())
+        return DragResult(self._kinematics.q, self._is_kept(), 0.0, (), self._slip, self._margin())
 
     def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Axes (L, 3, 3) and origins (L, 3) [m] of the links, world, in the posture of the last result."""
@@ -190,7 +191,8 @@ class Drag:
     def move(self, targets: Sequence[Target], *, balance: bool = True) -> DragResult:
         """Move towards the targets by at most `ITERATIONS` steps; call again with the same targets until converged.
 
-        While targets move, an iteration that brings the body hardly nearer ends the call; the rest follows at rest.
+        While targets move, an iteration that brings the body hardly nearer, or nearly there, ends the call; the rest
+        follows at rest.
         A planted sole that is a target's link is lifted as soon as the weight is on the others.
 
         Args:
@@ -207,49 +209,64 @@ class Drag:
         targets_before, self._last_targets = self._last_targets, [(k, each.position.tobytes()) for k, each in wanted]
         is_moving = self._last_targets != targets_before
         start, before = self._y, self._distance(wanted)
-        slip, distance = self._slip(), before
-        program, interrupted, converged = None, False, not waiting and before <= CLOSE and self._is_kept(slip)
+        distance = before
+        program, interrupted, converged = None, False, not waiting and before <= CLOSE and self._is_kept()
         for _ in range(0 if converged else ITERATIONS):
             change, program = self._iterate(wanted)
             if change is None:
                 break
             self._place(self._y + change)
-            last, slip, distance = distance, self._slip(), self._distance(wanted)
+            last, distance = distance, self._distance(wanted)
             settled = (distance <= CLOSE and not waiting) or float(np.abs(change).max()) < SETTLED
-            converged = slip <= PLANTED_TOLERANCE and settled
-            interrupted = is_moving and not waiting and abs(last - distance) < CLOSE and self._is_kept(slip)
+            converged = self._slip <= PLANTED_TOLERANCE and settled
+            followed = abs(last - distance) < CLOSE or distance < FOLLOWED * before
+            interrupted = is_moving and not waiting and followed and self._is_kept()
             if converged or interrupted:
                 break
         for _ in range(RESTORING_ITERATIONS):
-            if self._is_kept(slip):
+            if self._is_kept():
                 break
             change, _ = self._iterate([])
             if change is None:
                 break
             self._place(self._y + change)
-            slip, distance = self._slip(), self._distance(wanted)
-        is_kept = self._is_kept(slip)
+            distance = self._distance(wanted)
+        is_kept = self._is_kept()
         if not is_kept or (distance > max(before - CLOSE, CLOSE) and not waiting and not interrupted):  # no progress
             converged = True
             if not is_kept or distance > before:
                 self._place(start)
-                slip, distance = self._slip(), before
+                distance = before
         waiting = self._lift(dragged)
         obstacles: tuple[str, ...] = ()
         if waiting:
             obstacles = (SHIFTING,)
         elif converged and distance > REACHED:
             obstacles = self._name_active(program) or (OUT_OF_REACH,)
-        return DragResult(self._kinematics.q, converged and not waiting, distance, obstacles, slip, self._margin())
+        converged = converged and not waiting
+        return DragResult(self._kinematics.q, converged, distance, obstacles, self._slip, self._margin())
 
     def _margin(self) -> float:
         """[m] Distance of the centre of mass from the edge of the support polygon, positive inside; NaN without one."""
         return float(self._polygon.margin(self._kinematics.com[None, :2])[0]) if self._polygon else float("nan")
 
     def _place(self, y: np.ndarray) -> None:
-        self._y = y
-        self._kinematics.update(y)
-        self._separation.update(self._held.links)
+        """Place the body, and move it as a whole by what the planted corners and pinned points moved in the mean."""
+        kinematics, held = self._kinematics, self._held
+        kinematics.update(y)
+        turned = (kinematics.rotations[held.links] - held.rotations)[held.owners]
+        moved = (turned @ held.corners[:, :, None])[:, :, 0]
+        moved += (kinematics.positions[held.links] - held.positions)[held.owners]
+        pinned = [kinematics.place(link, point) - place for link, point, place in self._pinned]
+        moved = np.concatenate([moved, *(shift[None] for shift in pinned)])
+        self._slip = 0.0
+        if len(moved):
+            mean = moved.mean(axis=0)
+            kinematics.translate(-mean)
+            moved -= mean
+            self._slip = float((moved * moved).sum(axis=1).max()) ** 0.5
+        self._y = kinematics.y
+        self._separation.update(held.links)
 
     def _set_polygon(self, patches: Sequence[str]) -> None:
         anchors = [self._planted[name] for name in patches]
@@ -300,22 +317,10 @@ class Drag:
         errors = (target.position - self._kinematics.place(index, target.point) for index, target in wanted)
         return max((math.hypot(*(x for x in error.tolist() if not math.isnan(x))) for error in errors), default=0.0)
 
-    def _slip(self) -> float:
-        """[m] Largest displacement of a planted corner or pinned point."""
-        kinematics, held = self._kinematics, self._held
-        turned = (kinematics.rotations[held.links] - held.rotations)[held.owners]
-        moved = (turned @ held.corners[:, :, None])[:, :, 0]
-        moved += (kinematics.positions[held.links] - held.positions)[held.owners]
-        squares = (moved * moved).sum(axis=1).tolist()
-        for pinned, place in zip(self._pins, self._pin_places):
-            moved = kinematics.place(self.rig.index(pinned.link), pinned.point) - place
-            squares.append(float(moved @ moved))
-        return max(squares, default=0.0) ** 0.5
-
-    def _is_kept(self, slip: float) -> bool:
+    def _is_kept(self) -> bool:
         """Whether planted soles stay, links are apart, and the centre of mass is within the polygon, or all of this no
         worse than at the start."""
-        if slip > PLANTED_TOLERANCE:
+        if self._slip > PLANTED_TOLERANCE:
             return False
         if (self._separation.distances < self._separation.kept - SEPARATION_TOLERANCE).any():
             return False
@@ -383,10 +388,9 @@ class Drag:
         shifts = held.positions - kinematics.positions[held.links]
         rows = [kinematics.link_jacobian(link) for link in held.links]
         right = [np.concatenate([_limited(shifts, STEP), _limited(angles, TURN)], axis=1).reshape(-1)]
-        for pinned, place in zip(self._pins, self._pin_places):
-            index = self.rig.index(pinned.link)
-            rows.append(kinematics.point_jacobian(index, pinned.point))
-            right.append(_limited(place - kinematics.place(index, pinned.point), STEP))
+        for link, point, place in self._pinned:
+            rows.append(kinematics.point_jacobian(link, point))
+            right.append(_limited(place - kinematics.place(link, point), STEP))
         return rows, right
 
     def _bounds(self, bent_knees: bool) -> tuple[np.ndarray, np.ndarray]:

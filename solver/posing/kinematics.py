@@ -8,7 +8,7 @@ from ..coordinates import ball_joints, configurations
 from ..dynamics.workspace import Workspace
 from ..inertials import FIRST_MOMENT
 from ..rig import Rig
-from ..so3 import Exponential, cross
+from ..so3 import Exponential, cross, skew
 
 
 class PostureKinematics(Workspace):
@@ -52,6 +52,14 @@ class PostureKinematics(Workspace):
         moments /= self._total
         self.com = moments.sum(axis=0)
         self.com_jacobian = self._carried * self.twists[0] + cross(self.twists[1], moments.T @ self.moves)
+
+    def translate(self, shift: np.ndarray) -> None:
+        """Move the whole body by a shift (3,) [m], world."""
+        self.y, self.q, self.com = self.y.copy(), self.q.copy(), self.com + shift
+        self.y[:3] += shift
+        self.q[:3] += shift
+        self.positions = self.positions + shift
+        self.twists[0] += skew(shift) @ self.twists[1]
 
     def place(self, link: int, point: np.ndarray) -> np.ndarray:
         """World position (3,) [m] of a point (3,) of a link."""

@@ -304,22 +304,44 @@ def test_room_is_left_for_the_motion() -> None:
     assert 0.1 * depth < found.margin < 0.4 * depth
 
 
+def counted(drag: Drag) -> list[int]:
+    """Has a drag count its quadratic programs; the count is the only entry."""
+    solve, programs = drag._solve, [0]
+
+    def solve_and_count(*values: object) -> object:
+        programs[0] += 1
+        return solve(*values)
+
+    drag._solve = solve_and_count
+    return programs
+
+
 def test_targets_that_move_out_of_reach_cost_little(body: tuple[Rig, np.ndarray]) -> None:
     """Pulled forward by its height, a body solves at most three programs an event on average; soles stay at each."""
     rig, q = body
     size = float(link_poses(rig, q)[1][:, 2].max())
     drag = Drag(rig, q, soles(rig))
-    solve, programs = drag._solve, 0
-
-    def counted(*values: object) -> object:
-        nonlocal programs
-        programs += 1
-        return solve(*values)
-
-    drag._solve = counted
+    programs = counted(drag)
     hand = "right_hand" if "right_hand" in rig.links else "right_forearm"
     start = origin(rig, q, hand)
     for step in range(1, 61):
         found = drag.move([Target(hand, start + step / 60.0 * size * np.array([1.0, 0.1, 0.2]), np.zeros(3))])
         assert slip(rig, q, found.q) < 1e-4
-    assert programs <= 180
+    assert programs[0] <= 180
+
+
+def test_targets_within_reach_take_one_program_an_event(body: tuple[Rig, np.ndarray]) -> None:
+    """Lowered in steps of 5 mm, a pelvis follows to a fifth of a step with hardly more than one program each,
+    and all the way at rest: as a whole it moves by what the soles would have moved."""
+    rig, q = body
+    drag, start, pelvis = Drag(rig, q, soles(rig)), origin(rig, q, rig.links[0]), rig.links[0]
+    programs, down = counted(drag), np.array([0.0, 0.0, -0.005])
+    for step in range(1, 9):
+        target = Target(pelvis, start + step * down, np.zeros(3))
+        found = drag.move([target])
+        assert found.distance < 0.2 * 0.005
+        assert slip(rig, q, found.q) < 1e-4
+    assert programs[0] <= 12
+    while not found.converged:
+        found = drag.move([target])
+    assert found.distance <= 3e-4
