@@ -17,6 +17,7 @@ from solver.feasibility.collisions import CollisionDetector
 from solver.motion import Motion
 from solver.posing import Drag, DragResult, Pin, Target
 from solver.posing.knees import find_knees
+from solver.posing.values import REACHED
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.so3 import exp
@@ -344,4 +345,4 @@ def test_targets_within_reach_take_one_program_an_event(body: tuple[Rig, np.ndar
     assert programs[0] <= 12
     while not found.converged:
         found = drag.move([target])
-    assert found.distance <= 3e-4
+    assert found.distance <= REACHED
