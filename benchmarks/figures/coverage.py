@@ -22,7 +22,7 @@ from solver.identification.result import TWO_SIDED, Identification
 from solver.inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
 from solver.rig import Rig
 from solver.signals import light_preset, preset_of, resample, smooth_motion
-from solver.study.motion_noise import adapt_cutoff, estimate_motion_noise, make_noise_replicas
+from solver.study.motion_noise import adapt_cutoff
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.tracking import track_markers
@@ -108,8 +108,7 @@ def simulate_study(body: Volunteer, generator: np.random.Generator) -> Case:
         assert recording.markers is not None
         whole = replace(recording, wrenches=simulate_plates(body, recording.name, truth, generator))
         records.append(TrialRecord(whole, track_markers(found.rig, found.attachments, recording.markers)))
-    noises = estimate_motion_noise(found.rig, records, preset)
-    preset = adapt_cutoff(found.rig, preset, records, noises)
+    preset = adapt_cutoff(found.rig, preset, records)
     rig = found.rig.with_prior(found.rig.prior.scaled(truth.total_mass))
     done = []
     for record in records:
@@ -120,10 +119,7 @@ def simulate_study(body: Volunteer, generator: np.random.Generator) -> Case:
         motion = smooth_motion(rig, poses.times, poses.q, light)
         times = motion.times
         counted = (times > times[0] + ENDS) & (times < times[-1] - ENDS)
-        copies = make_noise_replicas(rig, record, preset, noises)
-        trial = Trial(
-            record.name, motion, resample(wrenches, times, light), counted, noise_replicas=copies, preset=preset
-        )
+        trial = Trial(record.name, motion, resample(wrenches, times, light), counted, preset=preset)
         done.append(replace(record, trial=trial))
     return Case(rig, tuple(done), truth, found)
 

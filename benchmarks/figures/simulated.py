@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 
@@ -17,7 +16,7 @@ from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.signals import FilterPreset, light_preset, preset_of, resample, smooth_motion
-from solver.study.motion_noise import adapt_cutoff, estimate_motion_noise, make_noise_replicas
+from solver.study.motion_noise import adapt_cutoff
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.tracking.track import TrackedMotion
@@ -84,7 +83,7 @@ def select_half(trial: Trial, part: str) -> Trial:
 
 
 def noisy_motion_figures() -> list[Figure]:
-    """Errors against the truth with white noise in the tracked motion: prior, as measured, and with the noise known.
+    """Errors against the truth with white noise in the tracked motion: prior, requested cut-off and lowered cut-off.
 
     Forces are exact and the skeleton is the true one, so that nothing else is wrong.
     """
@@ -92,15 +91,14 @@ def noisy_motion_figures() -> list[Figure]:
         body, trials = person()
         records = [_track(body, trial, number) for number, trial in enumerate(trials)]
         given = preset_of(PRESET)
-        noises = estimate_motion_noise(body.rig, records, given)
-        lowered = adapt_cutoff(body.rig, given, records, noises)
-        as_measured = [_noisy_trial(body, record, given, ()) for record in records]
-        copies = [make_noise_replicas(body.rig, record, lowered, noises) for record in records]
-        with_noise = [_noisy_trial(body, record, lowered, shaken) for record, shaken in zip(records, copies)]
+        lowered = adapt_cutoff(body.rig, given, records)
+        as_measured, with_noise = (
+            [_noisy_trial(body, record, preset) for record in records] for preset in (given, lowered)
+        )
         prior = inertial_error(body.truth, body.rig.prior.scaled(body.truth.total_mass))
         before, after = (_identify(body, trials) for trials in (as_measured, with_noise))
     data = f"simulated person, {len(trials)} motions, markers' noise 2 mm"
-    known = f"filter {lowered.cutoff:.1f} Hz and equations calibrated"
+    known = f"filter {lowered.cutoff:.1f} Hz"
     rows = (
         ("mass", "kg", 1.0, (a.mass for a in (prior, before, after))),
         ("centre of mass", "mm", 1e3, (a.com for a in (prior, before, after))),
@@ -132,7 +130,7 @@ def _track(body: Person, trial: Trial, seed: int) -> TrialRecord:
     return TrialRecord(Recording(trial.name, wrenches=trial.wrenches), tracked)
 
 
-def _noisy_trial(body: Person, record: TrialRecord, preset: FilterPreset, copies: Collection[Motion]) -> Trial:
+def _noisy_trial(body: Person, record: TrialRecord, preset: FilterPreset) -> Trial:
     tracked, wrenches = record.tracked, record.recording.wrenches
     assert tracked is not None
     assert wrenches is not None
@@ -141,7 +139,7 @@ def _noisy_trial(body: Person, record: TrialRecord, preset: FilterPreset, copies
     filtered = resample(wrenches, motion.times, light)
     counted = np.ones(len(motion), bool)
     counted[:FRAME_RATE] = counted[-FRAME_RATE:] = False  # a filter's ends
-    return Trial(record.name, motion, filtered, counted, noise_replicas=copies, preset=preset)
+    return Trial(record.name, motion, filtered, counted, preset=preset)
 
 
 def _identify(body: Person, trials: list[Trial]) -> InertialError:

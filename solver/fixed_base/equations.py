@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 from ..arrays import frozen
 from ..errors import InvalidValue
 from ..identification.base_parameters import BaseParameters
-from ..identification.error_model.errors_in_variables import CalibratedEquations
+from ..identification.error_model.equation_errors import EquationsWithErrors
 from ..identification.triangular import scatter_columns, squared_residual, triangular_factor
 from ..identification.weighted_equations import FullParameterForm
 from ..inertials import InertialParameters
@@ -109,9 +109,9 @@ class FixedBaseEquations(FullParameterForm):
         return self.full_triangle[drives:, drives:]
 
     @property
-    def calibrated_equations(self) -> CalibratedEquations:
+    def equations_with_errors(self) -> EquationsWithErrors:
         """The equations themselves: encoders are taken as exact."""
-        return CalibratedEquations(self.factor, self.target, np.zeros(0))
+        return EquationsWithErrors(self.factor, self.target)
 
     def fit_drives(self, parameters: InertialParameters) -> np.ndarray:
         """(n, 4) parameters of the drives (`DRIVES`) that fit best with these inertials; (0, 4) without drives."""

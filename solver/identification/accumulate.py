@@ -87,19 +87,19 @@ class EquationAccumulator:
         self.blocks, self.replica_noise = _BlockAccumulator(structure, blocks), _NoiseAccumulator(structure)
         self.posture_errors = PostureErrorAccumulator(rig, _base_parameter_rows(structure)) if rig.is_person else None
 
-    def add(self, trial: Trial, equations: Equations, replicas: Sequence[Equations], *, exact: bool = False) -> None:
+    def add(
+        self, trial: Trial, equations: Equations, replicas: Sequence[Equations] = (), *, exact: bool = False
+    ) -> None:
         """Add some of a trial's equations, and those of its noise replicas.
 
         Args:
             trial: of the equations.
             equations: of its motion.
-            replicas: of each of its noise replicas.
+            replicas: of each of its noise replicas, for the null space of flights.
             exact: the equations depend on base parameters alone; otherwise the rest is taken from the prior.
         """
         if not exact:
-            equations, *replicas = (
-                _subtract_remainder(piece, self.rig.prior, self.structure) for piece in (equations, *replicas)
-            )
+            equations = _subtract_remainder(equations, self.rig.prior, self.structure)
         self.blocks.add(trial.name, trial.motion.times[equations.frames], equations)
         if self.posture_errors is not None and trial.corner is None:  # else the rows are not those of single frames
             self.posture_errors.add(trial, equations)

@@ -22,7 +22,7 @@ from ..rig import Rig
 from .body_coordinates import PSEUDO_INERTIA_ORDER, BodyCoordinates
 from .constraints import SYMMETRY, ConstraintOptions, box_rows, fixed_link_rows, mass_rows, plausible_rows
 from .entropic import minimise
-from .error_model.errors_in_variables import CalibratedEquations
+from .error_model.equation_errors import EquationsWithErrors
 from .estimate import Estimate, Step, compute_cost
 from .information import MIN_BLOCKS, count_weighted_rows, data_inflation, noise_variance
 from .weighted_equations import WeightedEquations
@@ -124,7 +124,7 @@ def consistent(regression: WeightedEquations, rig: Rig, options: ConsistentOptio
     bodies = BodyCoordinates.from_reference(reference)
     rows = _linear_rows(rig, reference, bodies, options)
     scale = _DataWeight.estimate(regression, reference, options)
-    task = _ConsistentProblem(regression.calibrated_equations, bodies, rows, rig.boxes, options)
+    task = _ConsistentProblem(regression.equations_with_errors, bodies, rows, rig.boxes, options)
     found = task.solve(scale.weight)
     for _ in range(0 if scale.is_fixed else MAX_ITERATIONS):
         previous, scale = scale, _DataWeight.estimate(regression, bodies.parameters(found.x), options)
@@ -211,14 +211,14 @@ class _ConsistentProblem:
     """Data, coordinates and constraints; only the weight of the data is a variable.
 
     Attributes:
-        equations: corrected for noise of the motion.
+        equations: with the covariance of their errors.
         bodies: coordinates around the reference.
         rows: linear rows in these coordinates.
         boxes: (L, 2, 3) [m], for the diagonal prior.
         options: choice of prior.
     """
 
-    equations: CalibratedEquations
+    equations: EquationsWithErrors
     bodies: BodyCoordinates
     rows: Rows
     boxes: np.ndarray

@@ -78,7 +78,7 @@ def estimate_relative_std(
     # coordinates of unit variance at the options' width, without the equality constraints
     deviations = np.repeat(1.0 / np.sqrt(prior_strengths(rig.links, options)), PER_LINK)
     free = null_space(bodies.transform_columns(rows.matrix[rows.equality].toarray()) * deviations)
-    equations = regression.calibrated_equations
+    equations = regression.equations_with_errors
     whitening = equations.whitening(noise)
     columns = (bodies.transform_columns(whitening @ equations.factor) * deviations) @ free
     residual = whitening @ (equations.target - equations.factor @ estimate.prior.vector)

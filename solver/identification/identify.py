@@ -37,7 +37,6 @@ from .result import Identification, Uncertainty
 
 MIN_FLIGHT_FRAMES = 5
 """Least number of frames of a flight that is checked."""
-HALF_NOISE = 0.5
 MAX_LISTED_SHARES = 4
 """Largest number of marker shares in a note."""
 
@@ -168,7 +167,6 @@ def identify_trials(
     elif doubt:
         doubt = f"the recordings do not decide the result: {doubt}"
     uncertainty = _uncertainty(rig, evidence, estimate, options, notes, PartialProgress(progress, 0.5, 1.0))
-    _note_noise(regression, options, notes)
     _note_prior(rig, estimate, options, notes)
     _note_frequency_weights(rig, frequency_weights, notes)
     _note_marker_shares(rig, frequency_weights.identified, notes)
@@ -185,7 +183,7 @@ def identify_trials(
         root = covariance_root(evidence, estimate, rig, _consistent_options(rig, options))
         own_noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
         std_by_source = split_posterior_std(
-            root, evidence.calibrated_equations, own_noise, estimate.parameters, uncertainty
+            root, evidence.equations_with_errors, own_noise, estimate.parameters, uncertainty
         )
     return Identification(
         estimate=estimate,
@@ -344,17 +342,6 @@ def _note_prior(rig: Rig, estimate: Estimate, options: IdentifyOptions, notes: l
         f"{100.0 * estimate.settings[RELATIVE_STD_SETTING]:.0f} % "
         f"around the prior, "
         f"which was used; the intervals allow each link {100.0 * chosen.relative_std:.0f} %"
-    )
-
-
-def _note_noise(regression: Regression, options: IdentifyOptions, notes: list[str]) -> None:
-    shares = regression.calibrated_equations.noise_fractions
-    if options.method != "consistent" or not len(shares):
-        return
-    notes.append(
-        f"the equations were corrected for white noise of the motion: in {int(np.sum(shares > HALF_NOISE))} of "
-        f"{len(shares)} directions "
-        " more than half of the signal was noise"
     )
 
 

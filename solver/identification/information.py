@@ -63,7 +63,7 @@ def information(
         tolerance: of the rank.
     """
     scale = np.ravel(np.asarray(prior_std, float))
-    equations = regression.calibrated_equations
+    equations = regression.equations_with_errors
     _, s, Vt = svd(equations.factor * scale[None, :], full_matrices=False, check_finite=False)
     rank = int(np.sum(s > tolerance * s[0])) if len(s) and s[0] > 0.0 else 0
     share = np.ones(rank)

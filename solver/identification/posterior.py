@@ -67,7 +67,7 @@ def parameter_std(phi: np.ndarray, parameters: InertialParameters) -> ParameterS
 def whitened_factor(regression: WeightedEquations, estimate: Estimate) -> np.ndarray:
     """(k, 10 L) factor of the posterior's equations, divided by their standard deviation."""
     noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
-    equations = regression.calibrated_equations
+    equations = regression.equations_with_errors
     return equations.whitening(noise) @ equations.factor
 
 

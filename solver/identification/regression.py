@@ -19,7 +19,7 @@ from ..errors import InvalidValue, UnknownLink
 from ..inertials import PER_LINK, InertialParameters
 from .base_parameters import BaseParameters
 from .blocks import AXES, MAX_BLOCKS, Block, axis_columns, merge_blocks
-from .error_model.errors_in_variables import CalibratedEquations, calibrate_equations
+from .error_model.equation_errors import EquationsWithErrors
 from .error_model.posture_errors import PostureErrors
 from .triangular import join_factors, scatter_columns, squared_residual, triangular_factor
 from .weighted_equations import FullParameterForm
@@ -117,12 +117,9 @@ class Regression(FullParameterForm):
         return self.frames / sum(block.frames for block in self.blocks)
 
     @cached_property
-    def calibrated_equations(self) -> CalibratedEquations:
-        """The equations corrected for noise of the motion (`errors_in_variables`), with its `posture_errors`."""
-        result, transform = CalibratedEquations(self.factor, self.target, np.zeros(0)), self.structure.regrouping
-        if self.noise_triangle.any():
-            factor, target, shares = calibrate_equations(self.base_triangle, self.noise_triangle)
-            result = CalibratedEquations(factor @ transform, target, shares)
+    def equations_with_errors(self) -> EquationsWithErrors:
+        """The equations with the `posture_errors` of the motion."""
+        result = EquationsWithErrors(self.factor, self.target)
         if self.posture_errors is None:
             return result
         gradients = np.zeros((len(self.structure), self.posture_errors.gradients[0].shape[1]))
@@ -130,7 +127,7 @@ class Regression(FullParameterForm):
             gradients[columns[:-1]] += self._resampled_fraction * weight**2 * own
         rows = sum(float(block.rows[self.weights > 0.0].sum()) for block in self.blocks)
         square = float(self.weights**2 @ self.posture_errors.squares) / max(rows, 1.0)
-        return result.with_posture_errors(transform.T @ gradients, square)
+        return result.with_posture_errors(self.structure.regrouping.T @ gradients, square)
 
     def cost(self, parameters: InertialParameters) -> float:
         """||W (Y phi - f)||^2 of any parameters."""

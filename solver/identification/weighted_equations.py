@@ -9,7 +9,7 @@ import numpy as np
 
 from ..inertials import InertialParameters
 from .base_parameters import BaseParameters
-from .error_model.errors_in_variables import CalibratedEquations
+from .error_model.equation_errors import EquationsWithErrors
 
 
 class WeightedEquations(Protocol):
@@ -56,8 +56,8 @@ class WeightedEquations(Protocol):
         """(k, B + 1) in base parameters."""
 
     @property
-    def calibrated_equations(self) -> CalibratedEquations:
-        """The equations corrected for noise of the motion."""
+    def equations_with_errors(self) -> EquationsWithErrors:
+        """The equations with the covariance of their errors."""
 
     def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
         """(K, B) gradient of half the weighted squared residual of each block used once."""

@@ -19,9 +19,9 @@ from ..rig import Rig
 from .resample import rate_of_grid
 
 LEAST = 3.5
-"""[Hz] Lowest cut-off. The equations are calibrated for white noise that passes, but harmonics above the cut-off are
-lost. On ten simulated volunteers with moving skin (0.2 to 0.9 Hz) the mean error of masses was 0.41 kg both at 3.5 Hz
-and at 2 Hz, the largest error 0.91 and 1.17 times that of the tables."""
+"""[Hz] Lowest cut-off: harmonics above the cut-off are lost. On ten simulated volunteers with moving skin (0.2 to 0.9
+Hz) the mean error of masses was 0.41 kg both at 3.5 Hz and at 2 Hz, the largest error 0.91 and 1.17 times that of the
+tables."""
 SEGMENT = 4.0
 """[s] Length of the segments whose spectra are averaged; shorter recordings are one segment."""
 SMOOTHED = 1.0

@@ -194,7 +194,8 @@ def identify_flights(
             f"the longest of {len(short)} lasts {longest:.2f} s" if short else "the centre of mass never falls freely"
         )
         raise InvalidValue(f"no flight is long enough to identify from: {seen}; record jumps of 0.3 s or more")
-    result = identify_trials(rig, trials, options, progress=progress)
+    alone = [replace(trial, noise_replicas=()) for trial in trials]
+    result = identify_trials(rig, alone, options, progress=progress)
     contact = [_build_contact_trial(record) for record in prepared.records]
     comparisons = [
         compare(rig, trial, result.parameters, result.prior, base=options.base)

@@ -35,7 +35,7 @@ from ..threads import one_blas_thread
 from ..tracking.bone_mapping import BoneMapping
 from ..trial import Recording, Trial
 from .identification import identify_prepared, list_assumptions, warn_of_result
-from .motion_noise import adapt_cutoff, estimate_motion_noise
+from .motion_noise import adapt_cutoff
 from .plates.checks import check_plates, check_recordings
 from .plates.correction import NO_CORRECTION, PlateCorrection
 from .plates.finding import format_warnings
@@ -235,9 +235,8 @@ def prepare(
     Raises:
         InvalidValue: a trial has no motion, or a plate check refuses the trials.
     """
-    noises = estimate_motion_noise(rig, records, preset)
-    requested, preset = preset, adapt_cutoff(rig, preset, records, noises)
-    trials = [filter_trial(rig, record, preset, noises) for record in records]
+    requested, preset = preset, adapt_cutoff(rig, preset, records)
+    trials = [filter_trial(rig, record, preset) for record in records]
     rough = weigh_roughly(rig, trials, stated_mass, plates)
     trials, mismatches = check_recordings(rig, trials, preset, rough.mass, plates)
     trials = [find_trial_windows(rig, trial, preset, rough.mass) for trial in trials]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +24,6 @@ from ..signals import (
 )
 from ..trial import Trial
 from ..wrenches import Wrenches
-from .motion_noise import MotionNoise, make_noise_replicas
 from .plates.correction import NO_CORRECTION, PlateCorrection
 from .plates.finding import Finding
 from .values import TrialRecord
@@ -71,7 +69,6 @@ class FilteredTrial:
         is_usable: (N,) False where the motion is interpolated or its markers are frozen.
         wrenches: at the motion's times, through its filter; None without forces.
         windows: which frames count; None without forces, or before the windows are known.
-        noise_replicas: copies of the motion with added noise.
         recorded_wrenches: at their own rate, NaN where samples are frozen or lost; None without forces.
     """
 
@@ -81,7 +78,6 @@ class FilteredTrial:
     is_usable: np.ndarray
     wrenches: Wrenches | None = None
     windows: Windows | None = None
-    noise_replicas: Collection[Motion] = ()
     recorded_wrenches: Wrenches | None = None
 
     @property
@@ -90,9 +86,7 @@ class FilteredTrial:
         return self.record.name
 
 
-def filter_trial(
-    rig: Rig, record: TrialRecord, preset: FilterPreset, noises: Mapping[str, MotionNoise]
-) -> FilteredTrial:
+def filter_trial(rig: Rig, record: TrialRecord, preset: FilterPreset) -> FilteredTrial:
     """Filter motion and wrenches of a trial with the same filter.
 
     Raises:
@@ -104,9 +98,8 @@ def filter_trial(
     motion = smooth_motion(rig, poses.times, poses.q, preset)
     light = smooth_motion(rig, poses.times, poses.q, light_preset(preset, motion.rate))
     usable = np.interp(motion.times, poses.times, poses.known.astype(float)) > INTERPOLATED_TRACKED
-    replicas = make_noise_replicas(rig, record, preset, noises)
     filtered = None if recorded is None else resample(recorded, motion.times, preset)
-    return FilteredTrial(record, motion, light, usable, filtered, None, replicas, recorded)
+    return FilteredTrial(record, motion, light, usable, filtered, None, recorded)
 
 
 def find_trial_windows(rig: Rig, trial: FilteredTrial, preset: FilterPreset, mass: float) -> FilteredTrial:
@@ -164,9 +157,8 @@ def build_trial(
         wrenches,
         counted,
         windows.excluded,
-        trial.noise_replicas,
-        preset,
-        _marker_displacements(trial, preset),
+        preset=preset,
+        marker_displacements=_marker_displacements(trial, preset),
     )
     return replace(
         trial.record,

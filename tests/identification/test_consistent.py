@@ -12,7 +12,7 @@ from solver.errors import InvalidValue, UnknownLink
 from solver.identification.body_coordinates import BodyCoordinates, entropic_divergence
 from solver.identification.consistent import ENTROPIC, METRIC, PRIORS, ConsistentOptions, consistent, population_rows
 from solver.identification.constraints import ConstraintOptions
-from solver.identification.error_model.errors_in_variables import CalibratedEquations
+from solver.identification.error_model.equation_errors import EquationsWithErrors
 from solver.identification.estimate import Estimate
 from solver.identification.regression import Regression
 from solver.inertials import InertialParameters
@@ -136,7 +136,7 @@ class _Equations:
         self.links, self.counts = regression.links, regression.counts
         self.factor, self.target, self.residual_cost = factor, regression.target, regression.residual_cost
         self.weights, self.axis_rows = regression.weights, regression.axis_rows
-        self.calibrated_equations = CalibratedEquations(factor, regression.target, np.zeros(0))
+        self.equations_with_errors = EquationsWithErrors(factor, regression.target)
 
 
 def test_a_narrower_prior_keeps_the_result_closer() -> None:

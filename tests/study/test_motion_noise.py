@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solver.signals import PRESETS, smooth_motion
-from solver.study.motion_noise import adapt_cutoff, estimate_motion_noise, make_noise_replicas
+from solver.study.motion_noise import adapt_cutoff
 from solver.study.values import TrialRecord
 from solver.tracking.track import TrackedMotion
 from solver.trial import Recording
@@ -29,14 +29,11 @@ def tracked(name: str, noise: float, forces: bool = True, hertz: float = 1.0, si
 
 
 def test_only_noise_lowers_the_cut_off() -> None:
-    """Noisy trials are filtered lower and get noise replicas; with one smooth trial the requested filter is kept."""
+    """Noisy trials are filtered lower; with one smooth trial the requested filter is kept."""
     rig = small_rig()
     noisy, smooth = tracked("noisy", 0.01), tracked("smooth", 0.0)
-    noises = estimate_motion_noise(rig, [noisy, smooth], PRESET)
-    assert adapt_cutoff(rig, PRESET, [noisy], noises).cutoff < PRESET.cutoff
-    assert adapt_cutoff(rig, PRESET, [noisy, smooth], noises) == PRESET
-    assert len(make_noise_replicas(rig, noisy, PRESET, noises)) > 1
-    assert make_noise_replicas(rig, smooth, PRESET, noises) == ()
+    assert adapt_cutoff(rig, PRESET, [noisy]).cutoff < PRESET.cutoff
+    assert adapt_cutoff(rig, PRESET, [noisy, smooth]) == PRESET
 
 
 def test_standing_trials_do_not_affect_the_cut_off() -> None:
@@ -44,9 +41,8 @@ def test_standing_trials_do_not_affect_the_cut_off() -> None:
     rig = small_rig()
     noisy, still = tracked("noisy", 0.01), tracked("still", 0.0, size=0.003)
     shaking = tracked("shaking", 0.001, size=0.003)
-    noises = estimate_motion_noise(rig, [noisy, still], PRESET)
-    assert adapt_cutoff(rig, PRESET, [noisy, still], noises) == adapt_cutoff(rig, PRESET, [noisy], noises)
-    alone = adapt_cutoff(rig, PRESET, [shaking], estimate_motion_noise(rig, [shaking], PRESET))
+    assert adapt_cutoff(rig, PRESET, [noisy, still]) == adapt_cutoff(rig, PRESET, [noisy])
+    alone = adapt_cutoff(rig, PRESET, [shaking])
     assert alone.cutoff < PRESET.cutoff
 
 
@@ -59,14 +55,11 @@ def test_a_slow_motion_is_not_standing() -> None:
         force = noisy.recording.wrenches.total[:, :3]
         slow = np.linalg.norm(force.std(axis=0)) < WEIGHED * np.linalg.norm(force.mean(axis=0))
         assert slow == (hertz == 0.1)
-        assert adapt_cutoff(rig, PRESET, [noisy], estimate_motion_noise(rig, [noisy], PRESET)).cutoff < PRESET.cutoff
+        assert adapt_cutoff(rig, PRESET, [noisy]).cutoff < PRESET.cutoff
 
 
 def test_trials_without_forces_or_motion_change_nothing() -> None:
-    """Without forces, or without a motion, no noise is estimated and the filter is unchanged."""
+    """Without forces, or without a motion, the filter is unchanged."""
     rig = small_rig()
-    mute, still = tracked("mute", 0.01, forces=False), TrialRecord(tracked("still", 0.01).recording)
-    noises = estimate_motion_noise(rig, [mute, still], PRESET)
-    assert noises == {}
-    assert adapt_cutoff(rig, PRESET, [mute], noises) == PRESET
-    assert make_noise_replicas(rig, mute, PRESET, noises) == ()
+    mute, bare = tracked("mute", 0.01, forces=False), TrialRecord(tracked("bare", 0.01).recording)
+    assert adapt_cutoff(rig, PRESET, [mute, bare]) == PRESET

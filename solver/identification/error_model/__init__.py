@@ -6,8 +6,8 @@ that is reconstructed from it therefore contains errors, mostly between 3 and 10
 `weight_estimation` estimates these fractions from the difference between measured and reconstructed wrenches.
 `skin_compliance` adds the wrench of links that move with their own markers beyond the rigid joints.
 `frequency_weighted_equations` applies both to the equations of a trial, and `refit` repeats a fit with them.
-`axis_weights` weights the six axes of the wrench by the inverse of their residuals. `errors_in_variables` removes the
-bias that white noise of the motion causes in least squares. `error_propagation` converts wrench errors of skin and
-skeleton into standard deviations of the parameters. Identified parameters and prior each have their own frequency
-weights, so that neither is favoured in a comparison.
+`axis_weights` weights the six axes of the wrench by the inverse of their residuals. `posture_errors` gives the
+covariance of errors that follow posture, and `equation_errors` adds it to that of noise. `error_propagation` converts
+them into standard deviations of the parameters. Identified parameters and prior each have their own frequency weights,
+so that neither is favoured in a comparison.
 """

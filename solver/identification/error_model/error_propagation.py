@@ -7,7 +7,7 @@ import numpy as np
 from ...inertials import InertialParameters
 from ..posterior import parameter_std
 from ..result import NOISE, PRIOR, SKIN, Uncertainty
-from .errors_in_variables import CalibratedEquations
+from .equation_errors import EquationsWithErrors
 
 NO_BIAS_NOTE = "they do not include errors that all blocks share"
 BIAS_NOTE = "they include errors of soft tissue and skeleton that follow posture"
@@ -15,7 +15,7 @@ BIAS_NOTE = "they include errors of soft tissue and skeleton that follow posture
 
 def split_posterior_std(
     root: np.ndarray,
-    equations: CalibratedEquations,
+    equations: EquationsWithErrors,
     noise_variance: float,
     parameters: InertialParameters,
     bootstrap: Uncertainty | None,

@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from ...dynamics import base_index
-from ...motion import Motion
 from ...rig import Rig
 from ...trial import Trial
 from ..accumulate import EquationAccumulator
@@ -41,31 +40,25 @@ def accumulate_frequency_weighted(
     """
     index = base_index(rig, base)
     collected = [EquationAccumulator(rig, structure) for _ in weights]
-    replicas = tuple(trial.noise_replicas)
-    streams = (_weighted_pieces(rig, trial, weights, index, motion) for motion in (trial.motion, *replicas))
-    for own_pieces, *others in zip(*streams):
-        for number, accumulator in enumerate(collected):
-            accumulator.add(trial, own_pieces[number], [other[number] for other in others])
+    for pieces in _weighted_pieces(rig, trial, weights, index):
+        for piece, accumulator in zip(pieces, collected):
+            accumulator.add(trial, piece)
     return [accumulator.regression(rig.links[index]) for accumulator in collected]
 
 
 def _weighted_pieces(
-    rig: Rig, trial: Trial, weights: Sequence[FrequencyWeights], base: int, motion: Motion
+    rig: Rig, trial: Trial, weights: Sequence[FrequencyWeights], base: int
 ) -> Iterator[list[Equations]]:
     """Equations of the counted frames, chunk by chunk, for each set of weights."""
     bands = np.unique(np.concatenate([frequency_weights.bands for frequency_weights in weights]))
     for chunk in split_trial(trial, bands):
         if chunk.trial.counted[chunk.core].any():
-            first = chunk.frames.start - chunk.core.start
-            chunk_motion = motion.part(first, first + len(chunk.trial.motion))
-            yield _weighted_equations(rig, chunk, weights, base, chunk_motion)
+            yield _weighted_equations(rig, chunk, weights, base)
 
 
-def _weighted_equations(
-    rig: Rig, chunk: TrialChunk, weights: Sequence[FrequencyWeights], base: int, motion: Motion
-) -> list[Equations]:
+def _weighted_equations(rig: Rig, chunk: TrialChunk, weights: Sequence[FrequencyWeights], base: int) -> list[Equations]:
     trial = chunk.trial
-    pieces = list(equations(rig, replace(trial, counted=frames_with_forces(trial)), base, "world", motion))
+    pieces = list(equations(rig, replace(trial, counted=frames_with_forces(trial)), base, "world"))
     frames = np.concatenate([piece.frames for piece in pieces])
     force, moment, wrench, used = (
         np.concatenate([getattr(piece, name) for piece in pieces], axis=-1)

@@ -71,7 +71,7 @@ def test_more_recordings_do_not_average_the_errors_out(person: Rig) -> None:
     for own, both in zip(one.posture_errors.gradients, two.posture_errors.gradients):
         np.testing.assert_allclose(both, 2.0 * own)
     response = [
-        np.linalg.lstsq(each.factor, each.calibrated_equations.scaled_posture_errors(1e9), rcond=1e-9)[0]
+        np.linalg.lstsq(each.factor, each.equations_with_errors.scaled_posture_errors(1e9), rcond=1e-9)[0]
         for each in (one, two)
     ]
     np.testing.assert_allclose(response[0], response[1], atol=1e-6 * np.abs(response[0]).max())
@@ -79,7 +79,7 @@ def test_more_recordings_do_not_average_the_errors_out(person: Rig) -> None:
 
 def test_whitened_errors_have_variance_one(person: Rig) -> None:
     """The whitening turns the covariance of noise and posture errors into the identity."""
-    found = regression_of(person).calibrated_equations
+    found = regression_of(person).equations_with_errors
     for noise in (1e-3, 1.0, 50.0):
         errors, whitening = found.scaled_posture_errors(noise), found.whitening(noise)
         covariance = noise * np.eye(len(errors)) + errors @ errors.T
@@ -99,7 +99,7 @@ def test_larger_displacements_leave_less_information(person: Rig, monkeypatch: p
     noise, matrices = 30.0, []
     for size in (0.0, 2e-3, 8e-3):
         monkeypatch.setattr(posture_errors, "DISPLACEMENT_PER_RADIAN", size)
-        found = replace(regression_of(person).calibrated_equations, posture_square=0.0)  # smaller than the residual
+        found = replace(regression_of(person).equations_with_errors, posture_square=0.0)  # smaller than the residual
         factor = found.whitening(noise) @ found.factor
         matrices.append(factor.T @ factor)
     for less, more in pairwise(matrices):
@@ -110,6 +110,6 @@ def test_larger_displacements_leave_less_information(person: Rig, monkeypatch: p
 
 def test_a_robot_has_no_such_errors() -> None:
     """Encoders measure the joints themselves: the whitening is that of noise alone."""
-    found = regression_of(small_rig()).calibrated_equations
+    found = regression_of(small_rig()).equations_with_errors
     assert found.posture_errors is None
     np.testing.assert_allclose(found.whitening(4.0), 0.5 * np.eye(len(found.factor)))
