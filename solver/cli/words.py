@@ -38,8 +38,6 @@ def removed_trials(before: Iterable[str], output: Path) -> str:
 
 def identified(study: Study) -> str:
     """A study's result in short: masses, what they satisfy, how well they explain the trials."""
-    from ..study.residuals import compute_residuals
-
     result = study.identification
     if result is None:
         return "no trial has forces: nothing was identified"
@@ -50,8 +48,8 @@ def identified(study: Study) -> str:
     lines.append(f"method {result.estimate.method}, satisfies: {result.estimate.satisfies}")
     if result.comparisons:
         lines += ["", compared(result.comparisons)]
-    if residuals := compute_residuals(study.rig, study.trials, result):
-        lines += ["", thresholds(residuals)]
+    if study.residuals:
+        lines += ["", thresholds(study.residuals)]
     return "\n".join(lines)
 
 

@@ -20,7 +20,7 @@ from ..scene.motion_record import motion_record
 from ..signals.filters import LIGHT
 from ..signals.window_rules import Reason
 from ..study.plates.finding import Finding
-from ..study.residuals import TrialResidual, compute_residuals
+from ..study.residuals import TrialResidual
 from ..study.values import Flights, Study, TrialRecord
 from .content import (
     BaseParameter,
@@ -89,7 +89,7 @@ def build_content(
         signals=tuple(_signals(study, result, record) for record in study.records if record.trial is not None),
         tracking=tuple(found for record in study.records if (found := _tracking(record)) is not None),
         weighings=_weighings(study),
-        residuals=tuple(_residual_summary(residual) for residual in compute_residuals(study.rig, study.trials, result)),
+        residuals=tuple(_residual_summary(residual) for residual in study.residuals),
         plate_findings=tuple(_plate_finding(finding) for finding in study.findings),
         moments=_moment_summaries(study, result),
         flights=tuple(

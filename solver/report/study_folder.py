@@ -30,7 +30,6 @@ from ..scene.motion_record import MOTION, motion_record
 from ..scene.result import RESULT, SceneResult
 from ..scene.rig import write_rig
 from ..study.provenance import PROVENANCE, Provenance, provenance_of_study
-from ..study.residuals import compute_residuals
 from ..study.values import Flights, Study
 from ..tracking.track import TrackedMotion
 from . import build_content, write_report
@@ -172,7 +171,7 @@ def _result_details(study: Study, found: Identification) -> dict[str, Any]:
                 "moment_share": r.moment_share,
                 "meets_usual_thresholds": r.meets_thresholds,
             }
-            for r in compute_residuals(study.rig, study.trials, found)
+            for r in study.residuals
         ],
         "flights": [
             {"trial": f.trial, "frames": f.frames, "acceleration": f.acceleration, "momentum_rate": f.momentum_rate}

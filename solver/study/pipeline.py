@@ -41,6 +41,7 @@ from .plates.correction import NO_CORRECTION, PlateCorrection
 from .plates.finding import format_warnings
 from .preparation import FilteredTrial, PreparedTrials, build_trial, filter_trial, find_trial_windows
 from .recordings import load_body, load_recordings, require_base, require_markers, require_rates, require_sex
+from .residuals import compute_residuals
 from .subject_calibration import calibrate
 from .synchronisation import estimate_lags
 from .tracking import collect_warnings, compute_poses
@@ -185,6 +186,7 @@ def identify_motions(
             remaining = PartialProgress(progress, 0.2, 1.0)
             identified, flights = identify_prepared(prepared, settings, stated_mass, remaining)
     compared = () if identified is None else warn_of_result(prepared, identified, flights)
+    residuals = () if identified is None else compute_residuals(prepared.rig, prepared.trials, identified)
     return Study(
         rig=prepared.rig,
         settings=settings,
@@ -197,6 +199,7 @@ def identify_motions(
         assumptions=() if identified is None else list_assumptions(prepared, settings),
         findings=prepared.findings,
         flights=flights,
+        residuals=residuals,
     )
 
 

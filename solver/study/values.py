@@ -31,6 +31,7 @@ from ..trial import Recording, Trial
 from .plates.correction import NO_CORRECTION, PlateCorrection
 from .plates.finding import Finding
 from .plates.known_plates import collect_known_plates
+from .residuals import TrialResidual
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +190,7 @@ class Study(HtmlResult):
         load: load added between two sets of recordings; None if none was searched for.
         findings: results of the plate checks, and what was done about them.
         flights: data of an identification from flight phases alone; None for one with forces.
+        residuals: of the trials that the identification was fitted to.
     """
 
     rig: Rig
@@ -204,6 +206,7 @@ class Study(HtmlResult):
     load: AddedLoad | None = None
     findings: tuple[Finding, ...] = ()
     flights: Flights | None = None
+    residuals: tuple[TrialResidual, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))

@@ -15,12 +15,12 @@ import numpy as np
 from ...dynamics import link_motions
 from ...rig import Rig
 from ...signals import GRAVITY
+from ...so3 import cross
 from ...trial import Trial
 from ..blocks import AXES
 
 PRIOR_STD = 1.0
 """Standard deviation of a share around zero before any data."""
-DIRECTIONS = 3
 
 
 def has_marker_displacements(trial: Trial) -> bool:
@@ -37,22 +37,16 @@ def skin_compliance_wrenches(rig: Rig, trial: Trial) -> np.ndarray:
     """
     assert trial.marker_displacements is not None
     displacements, links = trial.marker_displacements(slice(0, len(trial.motion))), link_motions(rig, trial.motion)
-    accelerations = links.to_world(links.acceleration)
-    upwards = np.array([0.0, 0.0, GRAVITY])
-    result = np.empty((len(trial.motion), len(rig.links), DIRECTIONS, AXES))
-    for link, (mass, com) in enumerate(zip(rig.prior.masses, rig.prior.coms)):
-        rotation = links.rotation[:, :, link].transpose(2, 0, 1)
-        position, pull = links.position[:, link].T + rotation @ com, accelerations[:, link].T + upwards
-        for axis in range(DIRECTIONS):
-            direction = rotation[:, :, axis]
-            # frames n, components c
-            offset, acceleration = (
-                np.einsum("nc,nc->n", direction, part[:, link])[:, None] * direction
-                for part in (displacements.values, displacements.accelerations)
-            )
-            result[:, link, axis, :DIRECTIONS] = mass * acceleration
-            result[:, link, axis, DIRECTIONS:] = mass * (np.cross(position, acceleration) + np.cross(offset, pull))
-    return result.reshape(len(result), -1, AXES)
+    rotation, masses = links.rotation, rig.prior.masses[:, None]
+    # components i in the world and j in the link, links l, frames n
+    position = links.position + np.einsum("ijln,lj->iln", rotation, rig.prior.coms)
+    pull = links.to_world(links.acceleration) + np.array([0.0, 0.0, GRAVITY])[:, None, None]
+    offset, acceleration = (
+        rotation * (masses * np.einsum("nli,ijln->jln", part, rotation))
+        for part in (displacements.values, displacements.accelerations)
+    )
+    moment = cross(position[:, None], acceleration) + cross(offset, pull[:, None])
+    return np.concatenate([acceleration, moment]).transpose(3, 2, 1, 0).reshape(len(trial.motion), -1, AXES)
 
 
 def solve_shares(normal_matrix: np.ndarray, right_side: np.ndarray) -> np.ndarray:
