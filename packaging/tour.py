@@ -44,8 +44,9 @@ JOB_TIMEOUT = 900.0
 """[s] Longest job: an identification on a slow machine."""
 REDUCTION = ("-resize", "1100x", "-dither", "FloydSteinberg", "-colors", "256")
 """Options of ImageMagick with which a picture has the size of the documentation's."""
-DRAG, SLIP, SECONDS = 0.15, 3e-4, 3
-"""[m] by which the pelvis is lowered, largest displacement of a sole between the postures, and [s] between them."""
+DRAG, SLIP, SECONDS, LIFT = 0.15, 3e-4, 3, (-0.15, 0.0, 0.35)
+"""[m] by which the pelvis is lowered, largest displacement of a sole between the postures, [s] between them, and [m] by
+which a foot is lifted."""
 
 
 class TourError(Exception):
@@ -149,6 +150,7 @@ class Tour:
         self.figures["clicks posing"] = self.clicks
         yield from self.take_picture("rig")
         yield from self.pose(body, live)
+        yield from self.lift_foot(body, live)
         for bone in body.pose.bones:
             bone.matrix_basis.identity()
         CONTEXT.scene.exciting_dance_dance.postures = 4
@@ -168,15 +170,7 @@ class Tour:
         with view_override():
             OPERATORS.exciting_dance.key_posture()
         drag = drag_module.PoseDrag(live.session, rig.links[0], [0.0, 0.0, 0.0])
-        drag.move(drag.start - [0.0, 0.0, DRAG])
-        stop = time.monotonic() + JOB_TIMEOUT
-        while not drag.is_settled:
-            require(time.monotonic() < stop, "the body did not follow the drag")
-            drag.apply()
-            yield 0.02
-        drag.apply()
-        drag.end()
-        require(not drag.describe(), f"the pelvis was held: {drag.describe()}")
+        yield from self.follow(drag, [0.0, 0.0, -DRAG])
         lowered = find_module("pose_writer").read_pose(body)
         last = 1 + SECONDS * round(scene.render.fps)
         scene.frame_set(last)
@@ -197,6 +191,33 @@ class Tour:
         require(slip <= SLIP, f"a sole moves by {1e3 * slip:.2f} mm between the postures")
         yield from self.wait_for_check(live)
         yield from self.take_picture("lowered")
+
+    def follow(self, drag: Any, shift: list[float]) -> Iterator[float]:
+        """Drag a point by a shift [m], and keep the posture; nothing may hold it back."""
+        drag.move(drag.start + shift)
+        stop = time.monotonic() + JOB_TIMEOUT
+        while not drag.is_settled:
+            require(time.monotonic() < stop, "the body did not follow the drag")
+            drag.apply()
+            yield 0.02
+        drag.apply()
+        drag.end()
+        require(not drag.describe(), f"{drag.link} was held: {drag.describe()}")
+
+    def lift_foot(self, body: Any, live: Any) -> Iterator[float]:
+        """Lift a foot from the posture at the start: the weight goes to the other one first."""
+        drag_module, timeline = find_module("posing.drag"), find_module("authoring.timeline")
+        rig = find_module("armature").rig_of(body)
+        with view_override():
+            CONTEXT.scene.frame_set(1)
+        foot = rig.soles[-1].link
+        drag = drag_module.PoseDrag(live.session, foot, [0.0, 0.0, 0.0])
+        yield from self.follow(drag, list(LIFT))
+        yield from self.wait_for_check(live)
+        loaded = {strip.patch for strip in timeline.sample_posture(CONTEXT, body).strips}
+        others = {sole.name for sole in rig.soles if sole.link != foot}
+        require(loaded == others, f"{loaded} carry load after {foot} was lifted")
+        yield from self.take_picture("one_foot")
 
     def wait_for_check(self, live: Any) -> Iterator[float]:
         """Wait until the live check has checked all frames."""

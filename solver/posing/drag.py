@@ -237,13 +237,13 @@ class Drag:
             if not is_kept or distance > before:
                 self._place(start)
                 distance = before
-        waiting = self._lift(dragged)
+        if waiting and not self._lift(dragged):  # lifted now: the rest follows
+            waiting = converged = False
         obstacles: tuple[str, ...] = ()
-        if waiting:
+        if waiting and not converged:
             obstacles = (SHIFTING,)
         elif converged and distance > REACHED:
-            obstacles = self._name_active(program) or (OUT_OF_REACH,)
-        converged = converged and not waiting
+            obstacles = self._name_active(program) or (AT_EDGE if waiting else OUT_OF_REACH,)
         return DragResult(self._kinematics.q, converged, distance, obstacles, self._slip, self._margin())
 
     def _margin(self) -> float:

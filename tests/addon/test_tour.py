@@ -18,4 +18,4 @@ def test_the_animators_tour_succeeds(tmp_path: Path) -> None:
     words = [sys.executable, str(ROOT / "packaging" / "tour.py"), "--", "--animator", "--output", str(tmp_path)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "All 4 steps are done" in done.stdout
+    assert "All 5 steps are done" in done.stdout

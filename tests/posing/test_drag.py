@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from solver.check_options import CheckOptions
+from solver.check_options import DANCE_CHECKS, CheckOptions
 from solver.contacts.schedule import anchors_at
 from solver.contacts.support import support_polygon
 from solver.coordinates import joint_coordinates
@@ -172,6 +172,16 @@ def test_a_lifted_foot_waits_for_the_weight(body: tuple[Rig, np.ndarray]) -> Non
     com = com_trajectory(rig, Motion(np.zeros(1), found.q[None], rest, rest), rig.prior)[0]
     assert (com[:2] > corners[:, :2].min(axis=0) - 1e-3).all()
     assert (com[:2] < corners[:, :2].max(axis=0) + 1e-3).all()
+
+
+def test_a_foot_dragged_far_in_one_event_is_lifted(body: tuple[Rig, np.ndarray]) -> None:
+    """The call in which the weight arrives on the other foot does not end the drag."""
+    rig, q = body
+    drag, start = Drag(rig, q, soles(rig), checks=DANCE_CHECKS), origin(rig, q, "left_foot")
+    found = pull(drag, "left_foot", start + 0.4 * rig.leg_length * np.array([-0.4, 0.0, 0.9]), steps=1)
+    assert found.reached
+    assert found.margin > 0.0
+    assert len(drag.planted) == 1
 
 
 def test_without_balance_the_body_reaches_farther() -> None:
