@@ -68,7 +68,8 @@ class StudyOperator(RecordingJob):
             return JobMessage(message, notes=(where,))
         warnings, mass = study.result.warnings, study.result.parameters.masses.sum()
         notes = tuple(finding for finding in study.result.findings if finding not in warnings)
-        return JobMessage(f"{message}: {mass:.1f} kg, see Report", failures=warnings, notes=(*notes, where))
+        found = "the recordings do not decide the masses" if study.result.doubt else f"{mass:.1f} kg, see Report"
+        return JobMessage(f"{message}: {found}", failures=warnings, notes=(*notes, where))
 
 
 class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):

@@ -85,6 +85,11 @@ class SceneResult:
         return _texts(self.details.get("suspected"))
 
     @property
+    def doubt(self) -> str:
+        """Why the recordings do not decide the masses; empty if they do."""
+        return str(self.details.get("doubt", ""))
+
+    @property
     def from_flight(self) -> bool:
         """Whether the result comes from flight phases alone, without measured forces."""
         return bool(self.details.get("from_flight"))

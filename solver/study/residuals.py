@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,7 +78,7 @@ class TrialResidual:
         return bool(within) and all(within)
 
 
-def compute_residuals(rig: Rig, trials: tuple[Trial, ...], found: Identification) -> tuple[TrialResidual, ...]:
+def compute_residuals(rig: Rig, trials: Sequence[Trial], found: Identification) -> tuple[TrialResidual, ...]:
     """Residuals of an identification on the trials that it was fitted to.
 
     Args:

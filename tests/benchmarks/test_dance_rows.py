@@ -85,8 +85,8 @@ def test_rows_can_be_chosen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     def rows(_: object) -> Iterator[list[Figure]]:
         yield [Figure("the requested row", "simulated", 1.0)]
 
-    monkeypatch.setitem(benchmark.ALONE, "jumps", rows)
+    monkeypatch.setitem(benchmark.PARTS, "jumps", rows)
     monkeypatch.setattr(benchmark, "planar_figures", lambda _: pytest.fail("not requested"))
     assert benchmark.main(["--only", "jumps"]) == 0
     assert "the requested row" in capsys.readouterr().out
-    assert set(benchmark.SLOW) <= set(benchmark.ALONE)
+    assert set(benchmark.SLOW) <= set(benchmark.PARTS)
