@@ -181,7 +181,7 @@ class Drag:
             change, _ = self._iterate([], bent_knees=False)
             if change is None:
                 break
-            self._place(self._y + change)
+            self._change(change)
         return DragResult(self._kinematics.q, self._is_kept(), 0.0, (), self._slip, self._margin())
 
     def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
@@ -215,7 +215,7 @@ class Drag:
             change, program = self._iterate(wanted)
             if change is None:
                 break
-            self._place(self._y + change)
+            self._change(change)
             last, distance = distance, self._distance(wanted)
             settled = (distance <= CLOSE and not waiting) or float(np.abs(change).max()) < SETTLED
             converged = self._slip <= PLANTED_TOLERANCE and settled
@@ -229,7 +229,7 @@ class Drag:
             change, _ = self._iterate([])
             if change is None:
                 break
-            self._place(self._y + change)
+            self._change(change)
             distance = self._distance(wanted)
         is_kept = self._is_kept()
         if not is_kept or (distance > max(before - CLOSE, CLOSE) and not waiting and not interrupted):  # no progress
@@ -250,8 +250,15 @@ class Drag:
         """[m] Distance of the centre of mass from the edge of the support polygon, positive inside; NaN without one."""
         return float(self._polygon.margin(self._kinematics.com[None, :2])[0]) if self._polygon else float("nan")
 
-    def _place(self, y: np.ndarray) -> None:
-        """Place the body, and move it as a whole by what the planted corners and pinned points moved in the mean."""
+    def _change(self, change: np.ndarray) -> None:
+        """Change the flat coordinates, and move the body as a whole by what that displaces the soles in the mean.
+
+        If the iteration solved for all of the displacement, this is the curvature that its linearisation lacks. From
+        farther away the light legs move, not the body.
+        """
+        self._place(self._y + change, steadied=self._slip < STEP)
+
+    def _place(self, y: np.ndarray, *, steadied: bool = False) -> None:
         kinematics, held = self._kinematics, self._held
         kinematics.update(y)
         turned = (kinematics.rotations[held.links] - held.rotations)[held.owners]
@@ -259,12 +266,11 @@ class Drag:
         moved += (kinematics.positions[held.links] - held.positions)[held.owners]
         pinned = [kinematics.place(link, point) - place for link, point, place in self._pinned]
         moved = np.concatenate([moved, *(shift[None] for shift in pinned)])
-        self._slip = 0.0
-        if len(moved):
+        if steadied and len(moved):
             mean = moved.mean(axis=0)
             kinematics.translate(-mean)
             moved -= mean
-            self._slip = float((moved * moved).sum(axis=1).max()) ** 0.5
+        self._slip = float((moved * moved).sum(axis=1).max(initial=0.0)) ** 0.5
         self._y = kinematics.y
         self._separation.update(held.links)
 

@@ -259,6 +259,18 @@ def test_knees_are_where_legs_bend(body: tuple[Rig, np.ndarray]) -> None:
         assert lengths[1] > max(lengths[0], lengths[2])
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_fitted_posture_moves_its_legs(body: tuple[Rig, np.ndarray], axis: int) -> None:
+    """Soles displaced by a moved root return by the light legs, in part, not by moving the whole body back."""
+    rig, q = body
+    moved = np.array(q)
+    moved[axis] += 0.02 * rig.leg_length
+    found = Drag(rig, q, soles(rig)).fit(moved)
+    assert found.converged
+    assert slip(rig, q, found.q) < 1e-4
+    assert found.q[axis] - q[axis] > 0.05 * 0.02 * rig.leg_length
+
+
 def test_wrong_input_is_one_error() -> None:
     """A posture of another size and a link that does not exist."""
     rig, q = BODIES["human, male, 1.75 m"]
