@@ -26,7 +26,7 @@ FIRST_SLOPE = np.array([-1 / 24, 1 / 360, -1 / 13440, 1 / 907200, -1 / 95800320]
 SECOND_SLOPE = np.array([-1 / 120, 1 / 2520, -1 / 120960, 1 / 9979200, -1 / 1245404160])
 """Series in the squared angle u: of c, db/du and dc/du."""
 LEAST = 1e-300
-"""[rad^2] added to a squared angle that divides: no rounding, but for an angle of zero."""
+"""[rad^2] added to a squared angle before a division; it changes no angle but zero."""
 
 
 class Exponential:

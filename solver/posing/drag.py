@@ -14,7 +14,8 @@ inverse kinematics of the whole body with contacts as equalities. A target count
 that far ones are approached on a path that keeps the constraints. Where a point is held back, the last term models
 the curvature of its path, which the linearisation lacks: it damps the change d_r of joints and root's orientation by
 the leg's length h and by the part u of the pull that the change before did not follow, which vanishes as targets are
-reached.
+reached. By how much curvature displaces planted corners and pins in the mean, a translation of the whole body takes
+back.
 
 The distances r leave room for the motion to and from the posture. A body that leans as a whole, as a rod of height
 2 h, accelerates its centre of mass c by a while its zero-moment point is c - l a / g, with the length l = 4/3 h of the
@@ -150,8 +151,8 @@ class Drag:
         moves = np.arange(ROOT_NV, rig.nv)
         self._metric[moves, moves] += POSTURE_WEIGHT
         self._slip, self._unfollowed = 0.0, 0.0
-        """[m] Largest displacement of a planted corner or pinned point; part of a target's pull that the last change
-        did not follow."""
+        """[m] Largest displacement of a planted corner or pinned point, and [m] part of a target's pull that the last
+        change did not follow."""
         self._last_targets: list[tuple[int, bytes]] = []
         self._lifted: set[str] = set()
         self._release(())
@@ -251,14 +252,15 @@ class Drag:
         return float(self._polygon.margin(self._kinematics.com[None, :2])[0]) if self._polygon else float("nan")
 
     def _change(self, change: np.ndarray) -> None:
-        """Change the flat coordinates, and move the body as a whole by what that displaces the soles in the mean.
+        """Change the flat coordinates, and take back by a translation of the body what curvature displaces the soles.
 
-        If the iteration solved for all of the displacement, this is the curvature that its linearisation lacks. From
-        farther away the light legs move, not the body.
+        Soles farther away than an iteration can bring back are not displaced by curvature alone: then the light legs
+        move, not the whole body.
         """
         self._place(self._y + change, steadied=self._slip < STEP)
 
     def _place(self, y: np.ndarray, *, steadied: bool = False) -> None:
+        """Place the body; steadied, it is translated by the mean displacement of planted corners and pinned points."""
         kinematics, held = self._kinematics, self._held
         kinematics.update(y)
         turned = (kinematics.rotations[held.links] - held.rotations)[held.owners]
@@ -313,6 +315,7 @@ class Drag:
         self._set_polygon(self.planted)
 
     def _hold(self, links: list[int]) -> None:
+        """Plant links where their sole poses are."""
         rotations, positions = (np.array([self._sole_poses[link][k] for link in links]) for k in (0, 1))
         owners = np.repeat(np.arange(len(links)), [len(self._corners[link]) for link in links])
         corners = np.concatenate([np.zeros((0, 3)), *(self._corners[link] for link in links)])
@@ -484,6 +487,6 @@ def _load_daqp() -> Callable[..., Any]:
 
 
 def _limited(vectors: np.ndarray, largest: float) -> np.ndarray:
-    """Vectors (..., 3), shortened to a length."""
+    """Vectors (..., 3), shortened to a largest length."""
     lengths = np.sqrt((vectors * vectors).sum(axis=-1, keepdims=True))
     return vectors * (largest / np.maximum(lengths, largest))
