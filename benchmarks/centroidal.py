@@ -20,7 +20,7 @@ from .figures.centroidal_walk import speed_figures, walk_figures
 from .figures.figure import Figure, at_most, missing
 from .figures.flights import alone_figures
 from .figures.table import FigureTable, add_output_option
-from .identification import DATA
+from .recordings import DATA
 
 QUICK_LEAVES_OUT = (
     "17 of the 20 seeds of the simulated walk, the hour, subject_a, subject_b, the walk without moments, all but a few "

@@ -38,7 +38,7 @@ from solver.scene.study_folder import RESULT_FILE
 from .figures.body import body_figures
 from .figures.table import FigureTable, add_output_option
 from .figures.volume_prior import volume_prior_figures
-from .identification import DATA
+from .recordings import DATA
 from .reference import reference_line
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packaging"))

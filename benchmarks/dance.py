@@ -47,7 +47,7 @@ from .figures import (
 from .figures.figure import Bound, Figure, at_least, at_most, left_out, missing
 from .figures.plain_motions import random_postures, squats, steps
 from .figures.table import FigureTable, add_output_option
-from .identification import DATA
+from .recordings import DATA
 
 SIMULATED = "simulated"
 POSTURES, QUICK_POSTURES = 15, 1

@@ -34,8 +34,8 @@ from .figures import (
 )
 from .figures.figure import Bound, Figure, at_least, at_most, missing, within
 from .figures.table import FigureTable, add_output_option
+from .recordings import DATA
 
-DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 QUICK_TRIALS = ("squats1", "DJ1")
 RUNS = 3
 QUICK_LEAVES_OUT = (

@@ -1,7 +1,9 @@
-"""Writes the tables of docs/measured.md from files of benchmarks: ``python -m benchmarks measured [--check]``.
+"""Writes the tables of README.md and docs/measured.md from files of benchmarks: ``python -m benchmarks measured``.
 
-A table of the page is between two comments, ``<!-- table: NAME -->`` and ``<!-- end of table -->``, and is made from
-docs/measured/NAME.json, which ``python -m benchmarks VERB --output docs/measured/NAME.json`` wrote.
+A table of a page is between two comments, ``<!-- table: NAME -->`` and ``<!-- end of table -->``, and is made from
+docs/measured/NAME.json, which ``python -m benchmarks VERB --output docs/measured/NAME.json`` wrote; or from
+docs/measured/NAME.md, where ``{FILE: WHAT}`` or ``{FILE: WHAT | DATA}`` is the value of the row of FILE.json whose
+first column is WHAT, and whose second contains DATA.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from .figures.table import MeasuredTable
 from .reference import ORDINARY
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE, TABLES = ROOT / "docs" / "measured.md", ROOT / "docs" / "measured"
+PAGES, TABLES = (ROOT / "README.md", ROOT / "docs" / "measured.md"), ROOT / "docs" / "measured"
 PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+VALUE = re.compile(r"\{([\w-]+): ([^|{}]+?)(?: \| ([^{}]+))?\}")
 MARKS = {FigureStatus.MISSED: "missed", FigureStatus.EDGE: "at the edge", FigureStatus.NOT_MEASURED: "not measured"}
 """What is added to the value of such a row."""
 
@@ -27,17 +30,33 @@ def fill_tables(page: str, folder: Path) -> str:
 
     Raises:
         OSError: a table of the page has no file.
+        LookupError: a value of a table is that of no row, or of several.
     """
-    return PLACE.sub(
-        lambda found: found[1] + format_table(MeasuredTable.read(folder / f"{found[2]}.json")) + found[3], page
-    )
+    return PLACE.sub(lambda found: found[1] + _make_table(folder, found[2]) + found[3], page)
+
+
+def _make_table(folder: Path, name: str) -> str:
+    rows = folder / f"{name}.md"
+    if rows.exists():
+        return VALUE.sub(lambda found: _find_value(folder, *found.groups()), rows.read_text(encoding="utf-8"))
+    return format_table(MeasuredTable.read(folder / f"{name}.json"))
+
+
+def _find_value(folder: Path, name: str, what: str, data: str | None) -> str:
+    table = MeasuredTable.read(folder / f"{name}.json")
+    found = [each for each in table.figures if each.what.strip() == what and (data or "") in each.data]
+    if len(found) != 1 or found[0].value is None:
+        raise LookupError(f"{name}.json: {len(found)} rows, or no value, of {what!r}, {data!r}")
+    value = found[0].value_on(table.reference)
+    assert value is not None
+    return _number(value)
 
 
 def format_table(table: MeasuredTable) -> str:
     """Markdown of a table: how it was measured, and its rows; values that miss their goal are bold."""
     busy = "" if not table.load > 1.0 else f" on a machine with {table.load:.1f} processes per core"
     lines = [
-        f"`python -m benchmarks {table.command}`, {table.day}{busy}; {_duration(table.processor)} of processor "
+        f"`python -m {table.command}`, {table.day}{busy}; {_duration(table.processor)} of processor "
         f"time. Times are those of an ordinary machine; here they are {table.reference / ORDINARY:.2f} times as long.",
         "",
         "| what | data | value | goal | aim | remarks |",
@@ -83,20 +102,21 @@ def _bound(bound: Bound | None) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page; with ``--check`` 1 when it differs from its files."""
+    """Write the pages; with ``--check`` 1 when one differs from its files."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks measured", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when the page is not up to date")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when a page is not up to date")
     check = parser.parse_args(arguments).check
-    before = PAGE.read_text(encoding="utf-8")
-    page = fill_tables(before, TABLES)
-    if check:
-        print("up to date" if page == before else f"{PAGE.name} differs from its files")
-        return int(page != before)
-    PAGE.write_text(page, encoding="utf-8")
-    print(f"wrote {PAGE}")
-    return 0
+    old = {page: page.read_text(encoding="utf-8") for page in PAGES}
+    new = {page: fill_tables(text, TABLES) for page, text in old.items()}
+    for page in (page for page in PAGES if old[page] != new[page]):
+        if not check:
+            page.write_text(new[page], encoding="utf-8")
+        print(f"{page.name} differs from its files" if check else f"wrote {page}")
+    if old == new:
+        print("up to date")
+    return int(check and old != new)
 
 
 if __name__ == "__main__":

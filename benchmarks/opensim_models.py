@@ -38,7 +38,7 @@ from solver.trial import Trial
 
 from .figures.figure import Figure, at_least, at_most, missing
 from .figures.table import FigureTable, add_output_option
-from .identification import DATA
+from .recordings import DATA
 
 MODELS = DATA.parent / "models" / "opensim"
 SUBJECT, SCALED = "subject_a", "subject_a_scaled.osim"

@@ -37,8 +37,8 @@ from solver.wrenches import Wrenches
 
 from .figures.figure import Bound, Figure, at_most
 from .figures.table import FigureTable, add_output_option
-from .identification import DATA
 from .opensim_models import MODELS, SCALED, SUBJECT, continuous, run_judge, write_wrenches
+from .recordings import DATA
 
 PRESET = "human_8hz"
 FINER = 5

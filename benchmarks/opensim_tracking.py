@@ -24,8 +24,8 @@ from solver.tracking.opensim_markers import MarkerCoordinates, coordinates_from_
 
 from .figures.figure import Figure, at_most
 from .figures.table import FigureTable, add_output_option
-from .identification import DATA
 from .opensim_models import MODELS, SCALED, SUBJECT, run_judge
+from .recordings import DATA
 
 TRIALS = ("walking1", "DJ1")
 WALK = "gait2392_walk1"

@@ -6,8 +6,9 @@ that no other trial can explain its forces. Quiet standing has no clock and is l
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,15 +26,17 @@ from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.wrenches import Wrenches
 
-from ..reference import reference_line
-from .figure import Figure, at_least, at_most
+from ..recordings import DATA
+from .figure import Figure, at_least, at_most, missing
 from .mismatched import freeze_forces, scale_horizontal_forces
 from .runs import OTHERS, RUNS, track_runs
 from .subject import PRESET, STATIC, SUBJECT
+from .table import FigureTable, add_output_option
 
 SECONDS = (0.3, 0.5, 1.0, 2.0)
 """Shifts of late and early forces, with shifted time stamps (samples beyond them are missing) and with the original
 ones."""
+WHAT = "forces late, early, exchanged, reversed, frozen: share detected"
 MUST = 0.95
 """Share of modified trials."""
 Bodies = Mapping[str, tuple[Rig, Sequence[TrialRecord]]]
@@ -103,30 +106,35 @@ def foreign_figures(bodies: Bodies) -> list[Figure]:
     alarms = {key: said for key, said in every.items() if not key[-1] and said}
     data = f"real, {', '.join(bodies)}"
     share = sum(map(bool, wrong.values())) / max(len(wrong), 1)
-    what = "forces late, early, exchanged, reversed, frozen: share detected"
     return [
-        Figure(what, f"{data}, modified in software", share, "", at_least(MUST), at_least(1.0),
+        Figure(WHAT, f"{data}, modified in software", share, "", at_least(MUST), at_least(1.0),
                f"of {len(wrong)}; not detected: {missed or 'none'}"),
         Figure("  the same trials unmodified: warnings", data, len(alarms), "", at_most(0), None,
                f"of {len(every) - len(wrong)}; {'; '.join(alarms.values())}"),
     ]  # fmt: skip
 
 
-def main(data: Path) -> int:
-    """Print the table; 1 where recordings are missing."""
-    print(reference_line())
-    wanted = {SUBJECT: (SUBJECT,), **RUNS, **OTHERS}
-    if missing_files := sorted(
-        {str(data / file) for files in wanted.values() for file in files if not (data / file).exists()}
-    ):
-        print(f"missing: {', '.join(missing_files)}", file=sys.stderr)
-        return 1
-    for name, files in wanted.items():
-        for (trial, case), said in check_trials(*track_runs(tuple(data / file for file in files), "one")).items():
-            print(f"{name:32}{trial:18}{case or 'as it is':20}{said[:120] or '-'}", flush=True)
-    return 0
+def measure_laboratories(data: Path) -> Iterator[Figure]:
+    """The rows of each person by itself."""
+    for name, files in {SUBJECT: (SUBJECT,), **RUNS, **OTHERS}.items():
+        paths = tuple(data / file for file in files)
+        if all(path.exists() for path in paths):
+            yield from foreign_figures({name: track_runs(paths, "one")})
+        else:
+            yield from missing([Figure(WHAT, f"real, {name}", None, "", at_least(MUST))], f"no data in {data}")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print; 1 when a must is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.figures.foreign", description=__doc__)
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
+    add_output_option(parser)
+    options = parser.parse_args(list(arguments))
+    table = FigureTable(arguments, options.output, "benchmarks.figures.foreign")
+    with one_blas_thread():
+        table.measure(lambda: measure_laboratories(options.data))
+    return table.close()
 
 
 if __name__ == "__main__":
-    with one_blas_thread():
-        raise SystemExit(main(Path(__file__).resolve().parents[3] / "shared" / "data"))
+    raise SystemExit(main(sys.argv[1:]))

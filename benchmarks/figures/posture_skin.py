@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
@@ -32,7 +32,8 @@ from solver.threads import one_blas_thread
 from solver.trial import Recording
 
 from .coverage import GROUPS, Coverage, compute_coverage, simulate_study
-from .figure import Bound, Figure, at_least, at_most, exit_code, heading, row
+from .figure import Bound, Figure, at_least, at_most
+from .table import FigureTable, add_output_option
 from .volunteers import ARMS_AWAY, CENTRES, MARKER_NOISE, MOTIONS, SHARED, Volunteer, volunteer
 
 PEOPLE, QUICK_PEOPLE = 5, 2
@@ -132,17 +133,18 @@ KINDS: dict[str, Steps] = {
 }
 
 
-def draw_person(seed: int, kind: str, factor: float) -> Volunteer:
+def draw_person(seed: int, kind: str, factor: float, draw_steps: Steps | None = None) -> Volunteer:
     """A volunteer's body with one motion and skin that follows posture, times a factor.
 
-    Body, marker places and response of the skin are the same for every kind of motion and factor.
+    Body, marker places and response of the skin are the same for every kind of motion and factor. The motion is one of
+    `KINDS`, or what ``draw_steps`` draws.
     """
     body = volunteer(seed)
     rig, generator = body.rig, np.random.default_rng((seed, 29))
     times = np.arange(0.0, SECONDS, 1.0 / RATE)
     still = still_motion(rig, standing_posture(rig, ARMS_AWAY), times[: round(STATIC_SECONDS * RATE)])
     base = standing_posture(rig, () if kind == "squats with raises" else CENTRES)
-    steps = KINDS[kind](rig, times, np.random.default_rng((seed, 30)))
+    steps = (draw_steps or KINDS[kind])(rig, times, np.random.default_rng((seed, 30)))
     q = np.array([integrate(rig, base, step) for step in steps])
     motions = {"static": still, kind: smooth_motion(rig, times, q, None)}
     skin = displace_skin(body, motions, factor, np.random.default_rng((seed, 31)))
@@ -211,19 +213,15 @@ def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.figures.posture_skin", description=__doc__)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_PEOPLE} people, skin x {QUICK_FACTORS[0]:g} only")
+    add_output_option(parser)
     options = parser.parse_args(list(arguments))
     people, factors = (QUICK_PEOPLE, QUICK_FACTORS) if options.quick else (PEOPLE, FACTORS)
-    print(heading())
-    figures: list[Figure] = []
-    for factor in factors:
-        for kind in KINDS:
-            began = time.process_time()
-            with one_blas_thread():
-                found = measure_cell(people, kind, factor)
-            figures += found
-            print("\n".join(map(row, found)))
-            print(f"      (processor {time.process_time() - began:.1f} s)", flush=True)
-    return exit_code(figures)
+    table = FigureTable(arguments, options.output, "benchmarks.figures.posture_skin")
+    with one_blas_thread():
+        for factor in factors:
+            for kind in KINDS:
+                table.measure(partial(measure_cell, people, kind, factor))
+    return table.close()
 
 
 if __name__ == "__main__":

@@ -7,10 +7,13 @@ frame, and delays.
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -27,14 +30,20 @@ from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.wrenches import Wrenches
 
-from ..reference import reference_line
+from ..recordings import DATA
+from .figure import Bound, Figure, at_most, missing
 from .runs import OTHERS, RUNS, track_runs
 from .subject import PRESET, SUBJECT
+from .table import FigureTable, add_output_option
 
 FOREIGN = {
     "plates_tilted": tuple(f"foreign/plates_tilted_gait{name}.c3d" for name in ("fast_1", "normal_1", "normal_2")),
     "flywheel_standing": ("foreign/flywheel_standing.c3d",),
 }
+FALSE_ALARMS = ("trials as they are", "trials with another rate, tilted or late")
+ROTATED = tuple(
+    f"{plates}, {trials}" for plates in ("all plates", "one plate") for trials in ("one trial", "every trial")
+)
 QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
 WORDS = {1: ("90 degrees clockwise",), 2: ("rotated by 180 degrees", "both signs"), 3: ("90 degrees counterclockwise",)}
 """By the number of quarters, counterclockwise, by which plates were turned: what puts them right."""
@@ -115,10 +124,10 @@ def table(rig: Rig, records: Sequence[TrialRecord]) -> Counter[str]:
     as_it_is = find_sync_errors(rig, records, mass)
     by_name = {record.name: record for record in records if record.name in forces}
     for name, record in by_name.items():
-        enter("correct trials, false alarms", any(word in as_it_is.get(name, "") for word in AXES))
+        enter(FALSE_ALARMS[0], any(word in as_it_is.get(name, "") for word in AXES))
         for changed in modify_markers(record):
             messages = find_sync_errors(rig, [changed], mass).get(name, "")
-            enter("other faults, false alarms", any(word in messages for word in AXES))
+            enter(FALSE_ALARMS[1], any(word in messages for word in AXES))
     for quarters, words in WORDS.items():
         turned: dict[tuple[str, ...], dict[str, TrialRecord]] = {}
         for name, record in by_name.items():
@@ -145,20 +154,45 @@ def _plates(wrenches: Wrenches, mass: float) -> list[tuple[str, ...]]:
     return [*((name,) for name in names if len(names) > 1), names]
 
 
-def main(data: Path) -> None:
-    """Print the table."""
-    print(reference_line())
+def measure_rotations(data: Path) -> Iterator[Figure]:
+    """Every person's trials, and all together."""
     total: Counter[str] = Counter()
-    kinds = ("correct trials, false "
-            "alarms", "other faults, false alarms", "all plates, one trial", "all plates, every trial",
-             "one plate, one trial", "one plate, every trial")  # fmt: skip
     for name, files in {SUBJECT: (SUBJECT,), **RUNS, **OTHERS, **FOREIGN}.items():
-        count = table(*track_runs(tuple(data / file for file in files), "one"))
+        paths = tuple(data / file for file in files)
+        if not all(path.exists() for path in paths):
+            yield from missing([Figure("plates rotated in software", f"real, {name}", None)], f"no data in {data}")
+            continue
+        count = table(*track_runs(paths, "one"))
         total.update(count)
-        print(f"{name:32}" + ", ".join(f"{kind} {count[kind]}/{count[f'of {kind}']}" for kind in kinds), flush=True)
-    print(f"{'all':32}" + ", ".join(f"{kind} {total[kind]}/{total[f'of {kind}']}" for kind in kinds))
+        yield from _list_shares(f"real, {name}", count)
+    yield from _list_shares("real, all of them", total, {kind: at_most(0) for kind in FALSE_ALARMS[:1]})
+
+
+def _list_shares(data: str, count: Counter[str], musts: Mapping[str, Bound] = MappingProxyType({})) -> Iterator[Figure]:
+    for kind in FALSE_ALARMS:
+        whole = count[f"of {kind}"]
+        yield Figure(
+            f"reported as rotated or mirrored: {kind}", data, count[kind], "", musts.get(kind), note=f"of {whole}"
+        )
+    for kind in ROTATED:
+        if whole := count[f"of {kind}"]:
+            share = count[kind] / whole
+            yield Figure(
+                f"plates rotated in software, reported with their cause: {kind}", data, share, note=f"of {whole}"
+            )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print; 1 when a must is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.figures.rotated_plates", description=__doc__)
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
+    add_output_option(parser)
+    options = parser.parse_args(list(arguments))
+    shown = FigureTable(arguments, options.output, "benchmarks.figures.rotated_plates")
+    with one_blas_thread():
+        shown.measure(lambda: measure_rotations(options.data))
+    return shown.close()
 
 
 if __name__ == "__main__":
-    with one_blas_thread():
-        main(Path(__file__).resolve().parents[3] / "shared" / "data")
+    raise SystemExit(main(sys.argv[1:]))

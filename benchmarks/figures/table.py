@@ -32,7 +32,7 @@ class MeasuredTable:
     """What a run measured, as it is written to a file.
 
     Attributes:
-        command: after ``python -m benchmarks``, without places on the machine.
+        command: after ``python -m``, without places on the machine.
         day: on which it was measured.
         reference: [s] of the reference loop there, see `reference`.
         load: processes that wanted to run, per core, when it began; NaN where the system does not count them.
@@ -68,13 +68,14 @@ class FigureTable:
     """Prints figures as soon as they are measured.
 
     Args:
-        command: words after ``python -m benchmarks``.
+        command: words after the module.
         output: file that receives the table when it is complete; None for none.
+        module: that was run with ``python -m``.
     """
 
-    def __init__(self, command: Sequence[str], output: Path | None = None) -> None:
+    def __init__(self, command: Sequence[str], output: Path | None = None, module: str = "benchmarks") -> None:
         self.figures: list[Figure] = []
-        self._command, self._output = " ".join(_without_places(command)), output
+        self._command, self._output = " ".join([module, *_without_places(command)]), output
         self._load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else math.nan
         self._began, self._processor = time.perf_counter(), _processor_seconds()
         if self._load > 1.0:

@@ -26,7 +26,7 @@ from solver.threads import one_blas_thread
 
 from ..figures.centroidal_real import collect_recordings
 from ..figures.runs import OTHERS, prepare_runs
-from ..identification import DATA
+from ..recordings import DATA
 from ..reference import reference_line
 from .noisy_walk import as_exact, covariance_root, perturb_inertials, simulate_measurements
 from .plots import curves_over_time, save

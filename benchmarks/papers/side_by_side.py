@@ -21,7 +21,7 @@ from typing import TextIO
 
 from solver.formats.atomic import write_atomically
 
-from ..identification import DATA
+from ..recordings import DATA
 from ..reference import reference_line
 
 OUTPUT = Path("out/papers")

@@ -135,10 +135,10 @@ def test_the_figure_is_over_every_split_and_the_harder_one_follows() -> None:
     splits = [split("walk", 0.9), split("jump", 0.7), split(subject.STATIC, 0.2)]
     found = subject.unseen_figures(splits, "here", decides=True)
     assert [f.unit for f in found[:6]] == ["N"] * 3 + ["N m"] * 3  # what a ratio is of comes before it
-    assert found[6].value == pytest.approx(0.6)
-    assert found[6].must is not None
-    assert found[9].value == pytest.approx(0.8)
-    assert found[9].must == at_most(subject.RATIO_MUST)
+    assert found[12].value == pytest.approx(0.6)
+    assert found[12].must is not None
+    assert found[15].value == pytest.approx(0.8)
+    assert found[15].must == at_most(subject.RATIO_MUST)
     rmse = {f.what: f for f in found if "mean RMSE" in f.what}
     assert len(rmse) == 6
     assert rmse["unseen moving trials, mean RMSE Fx"].value == pytest.approx(0.8)

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.figures.figure import Bound, Figure, FigureStatus, at_least, at_most, within
 from benchmarks.figures.table import FigureTable, MeasuredTable
-from benchmarks.measured import PAGE, PLACE, TABLES, fill_tables, format_table
+from benchmarks.measured import PAGES, PLACE, TABLES, fill_tables, format_table
 
 FIGURES = (
     Figure("mass | of a link", "real, x", 63.51, "kg", within(63.5, 0.4), at_most(63.52), "a < b"),
@@ -23,7 +23,7 @@ FIGURES = (
 @pytest.fixture
 def table() -> MeasuredTable:
     """Measured where the reference loop takes twice as long as on an ordinary machine."""
-    return MeasuredTable("subject --quick", "2026-01-02", 3.0, 0.5, 90.0, FIGURES)
+    return MeasuredTable("benchmarks subject --quick", "2026-01-02", 3.0, 0.5, 90.0, FIGURES)
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path, table: MeasuredTable) -> None:
@@ -42,7 +42,7 @@ def test_the_command_names_no_place(tmp_path: Path, capsys: pytest.CaptureFixtur
     run = FigureTable(words, output)
     run.measure(lambda: iter(FIGURES[:1]))
     assert run.close() == 0
-    assert MeasuredTable.read(output).command == "subject --python PYTHON --quick"
+    assert MeasuredTable.read(output).command == "benchmarks subject --python PYTHON --quick"
     assert "mass | of a link" in capsys.readouterr().out
 
 
@@ -82,9 +82,23 @@ def test_times_are_compared_as_an_ordinary_machines(table: MeasuredTable) -> Non
     assert table.figures[1].status_on(1.5) is FigureStatus.MISSED
 
 
+def test_a_table_of_chosen_values_is_filled(tmp_path: Path, table: MeasuredTable) -> None:
+    """A value is found by both columns, and is that of an ordinary machine; one that is not there is an error."""
+    table.write(tmp_path / "times.json")
+    page = "before\n<!-- table: chosen -->\n| 7 |\n<!-- end of table -->\nafter"
+    (tmp_path / "chosen.md").write_text("| {times: failed} | {times: missed | simul} |\n", encoding="utf-8")
+    assert fill_tables(page, tmp_path) == page.replace("| 7 |", "| nan | 1 |")
+    for value in ("missed | real", "none", "unknown"):
+        (tmp_path / "chosen.md").write_text(f"| {{times: {value}}} |\n", encoding="utf-8")
+        with pytest.raises(LookupError, match=r"times\.json"):
+            fill_tables(page, tmp_path)
+
+
 def test_the_documentation_is_made_from_its_files() -> None:
-    """`python -m benchmarks measured` would change nothing, and every file has its place in the page."""
-    page = PAGE.read_text(encoding="utf-8")
-    assert fill_tables(page, TABLES) == page
-    assert {found[2] for found in PLACE.finditer(page)} == {path.stem for path in TABLES.glob("*.json")}
-    assert PLACE.search(page)
+    """`python -m benchmarks measured` would change nothing, and every file has its place in a page."""
+    names = set()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert fill_tables(text, TABLES) == text
+        names |= {found[2] for found in PLACE.finditer(text)}
+    assert names == {path.stem for path in TABLES.iterdir()}
