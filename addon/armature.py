@@ -6,6 +6,7 @@ import hashlib
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from . import bpy_access, convert, custom_properties, meshes
 from .change_cache import cached_until_change
@@ -81,6 +82,11 @@ def hide_rig(armature: bpy.types.Object | None) -> None:
     if armature is not None:
         for item in (armature, *shape_objects(armature)):
             item.hide_set(True)
+
+
+def move_sideways(item: bpy.types.Object, distance: float) -> None:
+    """Move an armature with its animation sideways by a distance [m]."""
+    item.matrix_world = Matrix.Translation((0.0, distance, 0.0)) @ item.matrix_world
 
 
 def rig_of(armature: bpy.types.Object) -> Rig:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import bpy
 from mathutils import Matrix, Vector
 
-from .authoring.ghost import move_sideways
+from .armature import move_sideways
 from .bpy_access import armature as armature_of
 from .bpy_access import pose_bones, session_id, view_layer
 from .recording import RECORDING_KEY

@@ -7,7 +7,7 @@ from mathutils import Matrix
 
 from .. import bpy_access, scores
 from ..action import curves_of, key_frames
-from ..armature import DIGEST_KEY, local_collection, rig_of, shape_objects
+from ..armature import DIGEST_KEY, local_collection, move_sideways, rig_of, shape_objects
 from ..colours import plain_material, srgb_to_linear
 from ..scene_rigs import RIG_KEY
 from ..skin import deform_by, is_skin
@@ -69,11 +69,6 @@ def place_ghost(body: bpy.types.Object, ghost: bpy.types.Object, *, beside: bool
     ghost.matrix_world = body.matrix_world
     if beside:
         move_sideways(ghost, BESIDE_DISTANCE * rig_of(body).leg_length)
-
-
-def move_sideways(item: bpy.types.Object, distance: float) -> None:
-    """Move an armature with its animation sideways by a distance [m]."""
-    item.matrix_world = Matrix.Translation((0.0, distance, 0.0)) @ item.matrix_world
 
 
 def apply_ghost(context: bpy.types.Context, body: bpy.types.Object) -> bpy.types.Action:

@@ -87,8 +87,8 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         return has_summary(folder)
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        from ..armature import move_sideways
         from ..authoring.dance_import import read_dance, show_dance
-        from ..authoring.ghost import move_sideways
         from ..placement import avoid_overlap, rest_size
         from ..solver_api import MOTION
 

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from scipy.optimize import nnls
 
 from ..contacts.support import SupportPolygon
 from ..so3 import skew
@@ -135,6 +134,8 @@ def _shortest_or_relaxed(rows: np.ndarray, floor: np.ndarray) -> np.ndarray:
 
 def _least_distance(rows: np.ndarray, floor: np.ndarray) -> np.ndarray | None:
     """Shortest x with rows @ x >= floor, from the residual of non-negative least squares; None if infeasible."""
+    from scipy.optimize import nnls
+
     matrix = np.vstack([rows.T, floor])
     target = np.zeros(len(matrix))
     target[-1] = 1.0

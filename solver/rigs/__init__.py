@@ -13,6 +13,7 @@ from typing import Any
 from ..errors import InvalidValue, UnknownRig
 from ..files import AnyPath
 from ..joints import Joint, Limits
+from ..lazy_imports import LazyExports
 from ..patch import ContactPolygon
 from ..rig import Rig
 from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind
@@ -20,10 +21,9 @@ from ..shape import Shape
 from .hoap3 import hoap3
 from .hrp2 import hrp2
 from .human import human
-from .mjcf import from_mjcf
-from .opensim.rig import from_opensim
 from .robot_files import find_file_kind
-from .urdf import from_urdf
+
+EXPORTS = LazyExports(__name__, {"mjcf": ("from_mjcf",), "opensim.rig": ("from_opensim",), "urdf": ("from_urdf",)})
 
 
 def builder_arguments(kind: str) -> tuple[str, ...]:
@@ -84,6 +84,10 @@ def _require_kind(name: str) -> RigKind:
     if row is None:
         raise UnknownRig(name, [row.name for row in RIG_KINDS])
     return row
+
+
+def __getattr__(name: str) -> Any:
+    return EXPORTS.load(name)
 
 
 __all__ = [

@@ -14,7 +14,7 @@ from ..rig import Rig
 from ..shape import Shape
 from ..so3 import Exponential
 from .assets import read_asset
-from .soles import bottom_points
+from .solids import bottom_points
 
 HANDS, KNEES, SHINS = BODY_PARTS = ("hands", "knees", "shins")
 """Parts of a person that can carry load besides the feet."""

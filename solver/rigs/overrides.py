@@ -11,7 +11,6 @@ import numpy as np
 from ..errors import InvalidValue, UnknownName
 from ..patch import ContactPolygon
 from ..rig import UNLIMITED, Rig
-from .soles import find_sole
 
 
 def with_torques(rig: Rig, torques: Mapping[str, float]) -> Rig:
@@ -90,6 +89,8 @@ def with_feet(rig: Rig, feet: Sequence[str]) -> Rig:
     """
     if not feet:
         return rig
+    from .soles import find_sole
+
     carrier = {body: link for link, bodies in _bodies_by_link(rig).items() for body in bodies} | {
         n: n for n in rig.links
     }

@@ -9,6 +9,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from ..patch import ContactPolygon
 from ..shape import Shape
+from .solids import bottom_points, corner_signs
 
 FLAT_TOLERANCE = 0.0005
 """[m] Tolerance of points in the lowest plane of a foot, since files are rounded and floors are soft."""
@@ -104,21 +105,6 @@ def select_feet(
     return result
 
 
-def bottom_points(shape: Shape, down: np.ndarray) -> np.ndarray:
-    """(V, 3) [m] points that include the extreme points of a shape along a direction (3,); link axes."""
-    if shape.kind == "mesh":
-        return shape.vertices
-    axes, centre = shape.rotation, shape.centre
-    if shape.kind == "box":
-        return _corner_signs() * shape.size @ axes.T + centre
-    if shape.kind == "ellipsoid":
-        size = np.array(shape.size)
-        local = axes.T @ down
-        return (centre + axes @ (size**2 * local / np.linalg.norm(size * local)))[None]
-    ends = np.zeros((1, 3)) if shape.kind == "sphere" else np.outer([-1.0, 1.0], axes[:, 2] * shape.size[1])
-    return centre + ends + shape.size[0] * down
-
-
 def _find_flat_area(shapes: Sequence[Shape], down: np.ndarray) -> tuple[np.ndarray | None, float]:
     """Corners (V, 3) [m] of the flat face that is farthest along a direction, seen from there, and its area [m^2]."""
     points = np.vstack([bottom_points(shape, down) for shape in shapes])
@@ -177,7 +163,7 @@ def _bounding_points(shape: Shape) -> np.ndarray:
     half = size if shape.kind in ("box", "ellipsoid") else np.full(3, size[0])
     if shape.kind == "capsule":
         half = half + np.array([0.0, 0.0, size[1]])
-    return _corner_signs() * half @ shape.rotation.T + shape.centre
+    return corner_signs() * half @ shape.rotation.T + shape.centre
 
 
 def _outline_area(points: np.ndarray, down: np.ndarray) -> float:
@@ -195,7 +181,3 @@ def _perpendicular_axes(down: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     first = first - (first @ down) * down
     first /= np.linalg.norm(first)
     return first, np.cross(down, first)
-
-
-def _corner_signs() -> np.ndarray:
-    return np.array(np.meshgrid([-1.0, 1.0], [-1.0, 1.0], [-1.0, 1.0])).reshape(3, -1).T

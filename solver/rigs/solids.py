@@ -49,6 +49,26 @@ def shape_bounds(shape: Shape) -> np.ndarray:
     return np.array([shape.centre - reach, shape.centre + reach])
 
 
+def bottom_points(shape: Shape, down: np.ndarray) -> np.ndarray:
+    """(V, 3) [m] points that include the extreme points of a shape along a direction (3,); link axes."""
+    if shape.kind == "mesh":
+        return shape.vertices
+    axes, centre = shape.rotation, shape.centre
+    if shape.kind == "box":
+        return corner_signs() * shape.size @ axes.T + centre
+    if shape.kind == "ellipsoid":
+        size = np.array(shape.size)
+        local = axes.T @ down
+        return (centre + axes @ (size**2 * local / np.linalg.norm(size * local)))[None]
+    ends = np.zeros((1, 3)) if shape.kind == "sphere" else np.outer([-1.0, 1.0], axes[:, 2] * shape.size[1])
+    return centre + ends + shape.size[0] * down
+
+
+def corner_signs() -> np.ndarray:
+    """(8, 3) signs of the corners of a box."""
+    return np.array(np.meshgrid([-1.0, 1.0], [-1.0, 1.0], [-1.0, 1.0])).reshape(3, -1).T
+
+
 def box_inertia(mass: float, sides: Sequence[float] | np.ndarray) -> np.ndarray:
     """Inertia (3, 3) [kg m^2] about the centre of a solid box with full sides (3,) [m]."""
     squares = np.asarray(sides, float) ** 2

@@ -16,8 +16,7 @@ from ..joints import Joint
 from ..shape import Shape
 from .meshes import MeshSource, cylinder_mesh, load_hull, resolve_mesh_uri
 from .moving_bodies import MovingBodies
-from .soles import bottom_points
-from .solids import shape_bounds
+from .solids import bottom_points, shape_bounds
 from .urdf_document import UrdfDocument
 from .urdf_elements import read_numbers, read_origin, single_child
 

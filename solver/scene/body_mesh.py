@@ -213,11 +213,9 @@ class _Figure:
             girth: factor of all girths.
         """
         surface, joints = self._a_pose(build)
-        homogeneous = np.column_stack([surface, np.ones(len(surface))])
-        result = np.zeros_like(surface)
-        for weight, affine in _Fit(self, surface, joints, girth).maps():
-            result += weight[:, None] * (homogeneous @ affine[:3].T)
-        return result
+        weights, maps = zip(*_Fit(self, surface, joints, girth).maps(), strict=True)
+        blended = (np.column_stack(weights) @ np.reshape(maps, (len(maps), 16))).reshape(-1, 4, 4)
+        return np.asarray(np.einsum("vij,vj->vi", blended[:, :3, :3], surface) + blended[:, :3, 3])
 
     def _a_pose(self, build: float) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Vertices (V, 3) [m] and joint centres in the A-pose: the mean over the columns of the sex."""

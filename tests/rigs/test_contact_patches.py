@@ -46,7 +46,7 @@ def test_a_kneeling_shank_leaves_knee_and_pointed_foot_on_one_floor(size: tuple[
     workspace = Workspace(rig)
     workspace.update_positions(q)
     into = anchor.rotation @ workspace.rotations[shank].T
-    from solver.rigs.soles import bottom_points
+    from solver.rigs.solids import bottom_points
 
     for shape in rig.shapes:
         link = rig.index(shape.link)
