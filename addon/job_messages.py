@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ import bpy
 
 from .option_labels import use_field_labels
 
+SENTENCE_END = re.compile(r"(?<=[\w)\]'\"]{2})[.?] (?=[A-Z])")
+"""Between two sentences; not behind an initial."""
 STATUSES = (
     ("good", "Passed", "All checks passed", "CHECKMARK", 0),
     ("bad", "Failed Checks", "A check failed", "ERROR", 1),
@@ -21,7 +24,7 @@ class JobMessage:
     """Message of a finished job; options of the command line are replaced by the panels' fields.
 
     Attributes:
-        message: one sentence for the user.
+        message: one sentence for the user; further ones, such as a remedy, become the first notes.
         status: one of `STATUSES`.
         failures: failed checks or warnings, one sentence each.
         notes: further information, one sentence each; shown when unfolded.
@@ -33,7 +36,9 @@ class JobMessage:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "message", use_field_labels(self.message))
+        first, *more = SENTENCE_END.split(use_field_labels(self.message))
+        object.__setattr__(self, "message", first.removesuffix("."))
+        object.__setattr__(self, "notes", (*(text.removesuffix(".") for text in more), *self.notes))
         for name in ("failures", "notes"):
             object.__setattr__(self, name, tuple(map(use_field_labels, getattr(self, name))))
 
@@ -75,6 +80,7 @@ def store_message(
     made = _stored_messages(scene).add()
     made.about, made.place, made.message, made.verdict = rig, panel, message.message, message.status
     made.failures, made.notes = "\n".join(message.failures), "\n".join(message.notes)
+    made.unfolded = message.status == "failed" and bool(made.notes)  # they say what to do
     return made
 
 

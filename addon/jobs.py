@@ -22,6 +22,7 @@ from .durations import describe_duration
 from .file_cache import clear_caches
 from .interpreter import PACKAGE, Interpreter, chosen_interpreter, start_error
 from .job_messages import JobMessage, dismiss_message, store_message
+from .option_labels import use_field_labels
 from .process_errors import describe_failure, name_job_files
 from .scene_rigs import active_rig
 from .solver_api import errors, stopping
@@ -392,7 +393,7 @@ class JobOperator:
     def _show_error(self, context: bpy.types.Context, text: str) -> None:
         said = JobMessage(text, "failed")
         store_message(scene(context), self.existing_rig(), self.panel, said)
-        self.report({"ERROR"}, said.message)  # type: ignore[attr-defined]
+        self.report({"ERROR"}, use_field_labels(text))  # type: ignore[attr-defined]
 
     def _release_folder(self) -> None:
         if self._lock is not None:

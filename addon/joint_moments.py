@@ -1,7 +1,8 @@
 """Joint moments of a study: animated custom properties of its armature, and arcs at its joints.
 
 The properties of the armature object are ``moment_NAME`` [N m/kg] of every coordinate, [N/kg] of a sliding one.
-An arc turns about the moment on a link, in its sense by the right hand, around the link's joint.
+An arc turns about the moment on a link, in its sense by the right hand, around the link's joint. Its angle is
+proportional to the moment; the legend has the scale.
 """
 
 from __future__ import annotations
@@ -26,14 +27,15 @@ PREFIX, GROUP = "moment_", "Joint Moments"
 ARC_COLOUR: Colour = (1.00, 0.30, 0.55, 1.0)
 ARC_RADIUS = 0.08
 """[m]"""
-RADIANS_PER_MOMENT = 0.5 * np.pi
-"""Length of an arc for 1 N m/kg."""
-LONGEST_ARC, SHORTEST_ARC = 5.5, 0.05
-"""[rad]"""
+LONGEST_ARC, SHORTEST_ARC = 1.5 * np.pi, 0.15
+"""[rad] Arc of the recording's largest moment, and the shortest that is drawn."""
 ARC_STEP = 0.2
 """[rad] Largest angle of one line of an arc."""
-HEAD_SIZE = 0.03
-"""[m] Length of an arrow head's lines."""
+HEAD_SIZE, HEAD_SHARE = 0.025, 0.5
+"""[m] Length of an arrow head's lines, and its largest share of the arc's length."""
+UPWARD, FORWARD = np.eye(3)[2], np.eye(3)[0]
+LEVEL = 0.05
+"""[1] Arcs whose upward direction has a smaller length before it is scaled to 1 are horizontal."""
 
 
 def read_moments(folder: Path) -> dict[str, SceneMoments]:
@@ -88,31 +90,47 @@ def find_moments_file(body: bpy.types.Object) -> Path | None:
     return folder / study_folder.MOMENTS_FOLDER / f"{played_trial(body)}{study_folder.MOMENTS_END}"
 
 
-def moment_lines(moments: SceneMoments, frame: int) -> list[LineSet]:
-    """An arc with an arrow head for the moment at every joint in one frame."""
+def moment_lines(moments: SceneMoments, largest: float, frame: int) -> list[LineSet]:
+    """An arc with an arrow head for the moment at every joint in one frame, relative to the largest [N m/kg]."""
     points = [
         point
         for place, vector in zip(moments.places[frame], moments.vectors[frame], strict=True)
-        for point in arc_lines(place, vector)
+        for point in arc_lines(place, vector, largest)
     ]
-    return [LineSet("joint moments per kg", points, ARC_COLOUR, BOLD_WIDTH)] if points else []
+    meaning = f"joint moments: three quarters of a circle are {largest:.2g} N m/kg"
+    return [LineSet(meaning, points, ARC_COLOUR, BOLD_WIDTH)] if points else []
 
 
-def arc_lines(centre: np.ndarray, vector: np.ndarray) -> list[np.ndarray]:
-    """Pairs of points of an arc about a moment (3,) [N m/kg]; empty if it is unknown or too short to see."""
+def largest_moment(moments: SceneMoments) -> float:
+    """[N m/kg] Largest moment of a recording; 0 if none is known."""
+    known = moments.vectors[np.isfinite(moments.vectors).all(axis=2)]
+    return float(np.sqrt((known**2).sum(axis=1).max(initial=0.0)))
+
+
+def arc_lines(centre: np.ndarray, vector: np.ndarray, largest: float) -> list[np.ndarray]:
+    """Pairs of points of an arc about a moment; it starts above the joint, so that it does not jump between frames.
+
+    Args:
+        centre: (3,) [m] the joint.
+        vector: (3,) [N m/kg] the moment; no arc if it is unknown or too small to see.
+        largest: [N m/kg] moment of `LONGEST_ARC`.
+    """
     size = float(np.linalg.norm(vector))
-    angle = min(RADIANS_PER_MOMENT * size, LONGEST_ARC)
+    angle = LONGEST_ARC * size / largest if largest > 0.0 else 0.0
     if not angle > SHORTEST_ARC:
         return []
     axis = vector / size
-    first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    first = UPWARD - (UPWARD @ axis) * axis
+    if np.linalg.norm(first) < LEVEL:
+        first = FORWARD - (FORWARD @ axis) * axis
     first /= np.linalg.norm(first)
     across = np.cross(axis, first)
     turns = np.linspace(0.0, angle, 2 + int(angle / ARC_STEP))
     rays = np.cos(turns)[:, None] * first + np.sin(turns)[:, None] * across
     points = centre + ARC_RADIUS * rays
     tip, forwards = points[-1], np.cross(axis, rays[-1])
-    barbs = [tip + HEAD_SIZE * (sign * rays[-1] - forwards) / np.sqrt(2.0) for sign in (-1.0, 1.0)]
+    head = min(HEAD_SIZE, HEAD_SHARE * ARC_RADIUS * angle)
+    barbs = [tip + head * (sign * rays[-1] - forwards) / np.sqrt(2.0) for sign in (-1.0, 1.0)]
     return [*np.repeat(points, 2, axis=0)[1:-1], *(point for barb in barbs for point in (tip, barb))]
 
 

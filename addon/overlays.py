@@ -45,7 +45,7 @@ from .drawing import (
     left_edge,
 )
 from .file_cache import FileCache
-from .joint_moments import find_moments_file, moment_lines
+from .joint_moments import find_moments_file, largest_moment, moment_lines
 from .legend import find_legends
 from .properties import Settings, study_settings
 from .recording import METRES_PER_NEWTON
@@ -92,11 +92,16 @@ def _or_none(read: Callable[[Path], FileValue]) -> Callable[[Path], FileValue | 
     return reader
 
 
+def _read_moments(path: Path) -> tuple[SceneMoments, float]:
+    moments = MOMENTS.read(path)
+    return moments, largest_moment(moments)
+
+
 MOTIONS: FileCache[SceneMotion] = FileCache(_or_none(lambda path: MOTION.read(path).scene))
 RECORDINGS: FileCache[SceneRecording] = FileCache(_or_none(RECORDING.read))
 ESTIMATES: FileCache[SceneEstimate] = FileCache(_or_none(ESTIMATE.read))
-MOMENT_FILES: FileCache[SceneMoments] = FileCache(_or_none(MOMENTS.read))
-"""Caches of the files of the displayed study."""
+MOMENT_FILES: FileCache[tuple[SceneMoments, float]] = FileCache(_or_none(_read_moments))
+"""Caches of the files of the displayed study; the last with the largest moment [N m/kg]."""
 
 
 def draw_motion() -> None:
@@ -170,10 +175,11 @@ def _moment_lines(body: bpy.types.Object) -> list[LineSet]:
     """Arcs of the joint moments of the trial that a body plays."""
     context = bpy.context
     path = find_moments_file(body) if study_settings(context).show_moments else None
-    moments = None if path is None else MOMENT_FILES.get(path)
-    if moments is None:
+    found = None if path is None else MOMENT_FILES.get(path)
+    if found is None:
         return []
-    return moment_lines(moments, _nearest_index(moments.times, current_time(scene(context))))
+    moments, largest = found
+    return moment_lines(moments, largest, _nearest_index(moments.times, current_time(scene(context))))
 
 
 def _nearest_index(times: np.ndarray, time: float) -> int:

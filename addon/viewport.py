@@ -30,7 +30,7 @@ def frame_objects(context: bpy.types.Context, items: Iterable[bpy.types.Object])
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     radius = max(float(np.linalg.norm(points - middle, axis=1).max()), SMALLEST_RADIUS)
     for space, region in _views_3d(context):
-        aim_view(space, middle, radius, (region.width, region.height))
+        aim_view(space, middle, radius, (region.width, region.height), _covered_width(context, space, region))
 
 
 def start_posing(context: bpy.types.Context, body: bpy.types.Object) -> None:
@@ -107,25 +107,34 @@ def bounding_points(item: bpy.types.Object) -> np.ndarray:
     return local @ world[:3, :3].T + world[:3, 3]
 
 
-def aim_view(space: bpy.types.SpaceView3D, middle: np.ndarray, radius: float, size: tuple[int, int]) -> None:
-    """Aim a view at a sphere.
+def _covered_width(context: bpy.types.Context, space: bpy.types.SpaceView3D, region: bpy.types.Region) -> int:
+    """[px] Width of a view that its sidebar covers, on the right."""
+    area = next(area for area in context.window.screen.areas if area.spaces.active == space)
+    sidebars = [other for other in area.regions if other.type == "UI" and other.width > 1]
+    return max((region.x + region.width - other.x for other in sidebars if other.x > region.x), default=0)
+
+
+def aim_view(
+    space: bpy.types.SpaceView3D, middle: np.ndarray, radius: float, size: tuple[int, int], covered: int = 0
+) -> None:
+    """Aim a view at a sphere, which is then in the middle of what is not covered.
 
     Args:
         space: the view.
         middle: centre (3,) [m] of the sphere.
         radius: radius of the sphere [m].
         size: width and height of the view [px].
+        covered: width [px] on the right that something covers.
     """
     view = bpy_access.require(space.region_3d, "view")
     if view.view_perspective == "CAMERA":
         return
-    narrow = (
-        0.5 * SENSOR / space.lens * min(size) / max(*size, 1)
-    )  # tangent of half the field of view of the shorter side
-    view.view_location = middle.tolist()
-    view.view_distance = (
-        MARGIN_FACTOR * radius * float(np.hypot(1.0, 1.0 / narrow)) if narrow > 0.0 else view.view_distance
-    )
+    half = 0.5 * SENSOR / space.lens / max(*size, 1)  # tangent of half the field of view, for one pixel
+    narrow = half * min(size[0] - covered, size[1])
+    if narrow > 0.0:
+        view.view_distance = MARGIN_FACTOR * radius * float(np.hypot(1.0, 1.0 / narrow))
+    rightward = convert.to_array(view.view_rotation.to_matrix())[:, 0]
+    view.view_location = (middle + covered * half * view.view_distance * rightward).tolist()
 
 
 def _views_3d(context: bpy.types.Context) -> Iterator[tuple[bpy.types.SpaceView3D, bpy.types.Region]]:

@@ -17,6 +17,7 @@ from ..bpy_access import require, scene
 from ..colours import SEQUENTIAL_MAP
 from ..draw_handlers import DrawHandlers
 from ..drawing import Colour
+from ..scene_rigs import find_rigs
 from ..solver_api import SceneFrame, errors
 from . import gravity_arcs, link_highlights
 from .check_colours import (
@@ -148,7 +149,7 @@ def _draw_text() -> None:
     shown = _find_shown()
     if shown is None:
         return
-    session, _, settings = shown
+    session, body, settings = shown
     frame, fresh = session.current_result(scene(bpy.context))
     gpu.state.blend_set("ALPHA")
     if frame is not None and settings.show_balance:
@@ -156,7 +157,7 @@ def _draw_text() -> None:
     if settings.show_arc and session.results is not None:
         _draw_labels(gravity_arcs.visible_labels(session.results, current_time(scene(bpy.context))))
     if settings.show_words:
-        _draw_readout(session, frame, fresh)
+        _draw_readout(session, body, frame, fresh)
     if session.current_excitation(scene(bpy.context)):
         drawing.draw_legend(SEQUENTIAL_MAP, EXCITATION_TITLE, EXCITATION_TICKS)
     gpu.state.blend_set("NONE")
@@ -238,13 +239,14 @@ def _rim(radius: float) -> np.ndarray:
     return drawing.circle_points((0.0, 0.0), radius, 0.0)[:, :2]
 
 
-def _draw_readout(session: CheckSession, frame: SceneFrame | None, fresh: bool) -> None:
+def _draw_readout(session: CheckSession, body: bpy.types.Object, frame: SceneFrame | None, fresh: bool) -> None:
     """Draw the readout in the lower right corner, left of the sidebar; wrapped where it would cover the legend."""
     size, right = drawing.interface_scale(), _right_edge() - CORNER_DISTANCE * drawing.interface_scale()
     room = right - drawing.left_edge() - drawing.LEGEND_ROOM * size
+    name = name_among_rigs(scene(bpy.context), body)
     rows = [
         (text, colour, drawing.TEXT_COLOUR if row == 0 or frame is not None else PALE_COLOUR)
-        for row, (text, colour) in enumerate(readout_rows(session, frame, fresh))
+        for row, (text, colour) in enumerate(readout_rows(session, name, frame, fresh))
     ]
     rows = drawing.wrap_rows(rows, max(room, SMALLEST_WIDTH * size))
     width, height = drawing.text_box_size(rows)
@@ -252,17 +254,23 @@ def _draw_readout(session: CheckSession, frame: SceneFrame | None, fresh: bool) 
     drawing.draw_text_box(rows, (right - width, CORNER_DISTANCE * size), (width, height))
 
 
-def readout_rows(session: CheckSession, frame: SceneFrame | None, fresh: bool) -> list[tuple[str, Colour]]:
-    """Lines of the readout with the colours of their squares."""
+def name_among_rigs(scene: bpy.types.Scene, body: bpy.types.Object) -> str:
+    """The name of a rig; empty if it is the scene's only one."""
+    return body.name if len(find_rigs(scene)) > 1 else ""
+
+
+def readout_rows(session: CheckSession, name: str, frame: SceneFrame | None, fresh: bool) -> list[tuple[str, Colour]]:
+    """Lines of the readout with the colours of their squares; the first one starts with the rig's name, if given."""
+    start = f"{name}: " if name else ""
     if session.problem:
-        return [(text, FAIL_COLOUR) for text in textwrap.wrap(session.problem, LINE_LETTERS)]
+        return [(text, FAIL_COLOUR) for text in textwrap.wrap(start + session.problem, LINE_LETTERS)]
     if frame is None:
-        return [(describe_progress(session.results).capitalize(), UNKNOWN_COLOUR)]
+        return [(start + describe_progress(session.results).capitalize(), UNKNOWN_COLOUR)]
     title, colour = ("Failing", FAIL_COLOUR) if frame.failed else ("Feasible", PASS_COLOUR)
     if not fresh:
         title, colour = f"{title} before the change, checking", UNKNOWN_COLOUR
     posed = " (unkeyed pose, at rest)" if session.shows_unkeyed_posture else ""
-    return [(title + posed, colour), *((text, margin_colour(margin)) for text, margin in worst_margins(frame))]
+    return [(start + title + posed, colour), *((text, margin_colour(margin)) for text, margin in worst_margins(frame))]
 
 
 def _right_edge() -> float:

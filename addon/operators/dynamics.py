@@ -75,9 +75,8 @@ class EXCITING_DANCE_OT_centroidal(StudyJob, bpy.types.Operator):
         flights = sum(len(estimates[name].flights) for name in shown)
         flight_text = f", {flights} flight{'s' if flights != 1 else ''}" if flights else ""
         notes = tuple(f"{name}: {note}" for name in shown for note in estimates[name].notes)
-        return JobMessage(
-            f"Estimated {_count_recordings(shown)}{flight_text}: curves on {body.name}, tables in {folder}", notes=notes
-        )
+        text = f"Estimated {_count_recordings(shown)}{flight_text}: curves are on {body.name}"
+        return JobMessage(text, notes=(*notes, f"Tables are in {folder}"))
 
 
 class EXCITING_DANCE_OT_moments(StudyJob, bpy.types.Operator):
@@ -97,8 +96,8 @@ class EXCITING_DANCE_OT_moments(StudyJob, bpy.types.Operator):
         body, found = require(self.rig(), "rig"), read_moments(folder)
         shown = key_moments(context, body, found)
         notes = tuple(f"{name}: {note}" for name in shown for note in found[name].notes)
-        text = f"Joint moments of {_count_recordings(shown)}: curves on {body.name}, tables in {folder}"
-        return JobMessage(text, notes=notes)
+        text = f"Joint moments of {_count_recordings(shown)}: curves are on {body.name}"
+        return JobMessage(text, notes=(*notes, f"Tables are in {folder}"))
 
 
 def _count_recordings(names: tuple[str, ...]) -> str:

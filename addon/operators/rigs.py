@@ -109,9 +109,8 @@ def show_added_rig(context: bpy.types.Context, job: JobOperator, body: bpy.types
     if abs(scale - 1.0) > UNIT_SCALE_TOLERANCE:
         job.shows_success = True
         return JobMessage(
-            f"Added {body.name}; one Blender unit is one metre, but the scene's Unit Scale is {scale:.3g}, so that "
-            "Blender shows other lengths: set it to 1 in the scene's properties",
-            notes=armature.rig_of(body).notes,
+            f"Added {body.name} in metres, but the scene's Unit Scale is {scale:.3g}",
+            notes=("Set Unit Scale to 1 in the scene's properties to see its lengths", *armature.rig_of(body).notes),
         )
     return JobMessage(f"Added {body.name}", notes=armature.rig_of(body).notes)
 

@@ -118,15 +118,19 @@ def test_an_arc_turns_about_its_moment() -> None:
     """Around the joint, in the sense of the right hand, and longer with the moment; none where it is unknown."""
     centre = np.array([0.1, -0.2, 0.9])
     for vector in (np.array([0.0, 0.4, 0.0]), np.array([0.3, -0.2, 0.5])):
-        points = np.array(joint_moments.arc_lines(centre, vector))
+        points = np.array(joint_moments.arc_lines(centre, vector, 0.8))
         arc = points[:-4] - centre
         assert np.allclose(arc @ vector, 0.0, atol=1e-12)
         assert np.allclose(np.linalg.norm(arc, axis=1), joint_moments.ARC_RADIUS)
         assert (np.cross(arc[::2], arc[1::2]) @ vector > 0.0).all()
         turned = np.arccos(np.clip((arc[::2] * arc[1::2]).sum(axis=1) / joint_moments.ARC_RADIUS**2, -1.0, 1.0)).sum()
-        assert turned == pytest.approx(0.5 * np.pi * np.linalg.norm(vector))
+        assert turned == pytest.approx(1.5 * np.pi * np.linalg.norm(vector) / 0.8)
+        assert arc[0] @ [0.0, 0.0, 1.0] >= arc[:, 2].max() - 1e-12  # it starts above the joint
         assert np.linalg.norm(np.diff(points[-4:].reshape(2, 2, 3), axis=1), axis=2) == pytest.approx(
             joint_moments.HEAD_SIZE
         )
-    assert joint_moments.arc_lines(centre, np.full(3, np.nan)) == []
-    assert joint_moments.arc_lines(centre, np.zeros(3)) == []
+    small = np.array(joint_moments.arc_lines(centre, np.array([0.0, 0.05, 0.0]), 0.8))
+    steps = np.linalg.norm(small[1::2] - small[::2], axis=1)
+    assert steps[-1] == pytest.approx(joint_moments.HEAD_SHARE * steps[:-2].sum(), rel=0.01)  # no head without an arc
+    assert joint_moments.arc_lines(centre, np.full(3, np.nan), 0.8) == []
+    assert joint_moments.arc_lines(centre, np.zeros(3), 0.0) == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -13,6 +15,7 @@ from addon import action, armature, inertials, registration, scene_rigs
 from addon.authoring import failure_markers, ghost, timeline
 from addon.colours import DIVERGING_MAP, colour_body, interpolate_colour, srgb_to_linear
 from addon.job_messages import JobMessage, dismiss_message, find_message, store_message
+from addon.live import overlays as live_overlays
 from addon.skin import material_of
 from solver.errors import InvalidValue
 from solver.rigs import hoap3
@@ -242,3 +245,16 @@ def test_messages_belong_to_their_rig(body: bpy.types.Object) -> None:
     bpy.data.objects.remove(other)
     # the next check removes the markers of deleted rigs
     assert len(failure_markers.find_failure_markers(scene, body)) == 1
+
+
+def test_the_live_check_names_its_rig_among_several(body: bpy.types.Object) -> None:
+    """Its text starts with the rig's name as soon as there is another one."""
+
+    def first_row(problem: str) -> str:
+        session: Any = SimpleNamespace(problem=problem, results=None)
+        name = live_overlays.name_among_rigs(bpy.context.scene, body)
+        return live_overlays.readout_rows(session, name, None, fresh=True)[0][0]
+
+    assert (first_row(""), first_row("it ended")) == ("Starting", "it ended")
+    build(hoap3())
+    assert (first_row(""), first_row("it ended")) == (f"{body.name}: Starting", f"{body.name}: it ended")

@@ -74,7 +74,7 @@ def test_job_messages_use_field_labels(registered: None) -> None:
     message = describe_unreachable("robot", ("both",), (text,)) + suggest_allowed_pairs(rig, [text])
     said = JobMessage(message, "failed", (message,), (message,))
     assert "--may-touch" in message
-    for text in (said.message, *said.failures, *said.notes):
+    for text in (" ".join((said.message, *said.notes)), *said.failures):
         assert "Robot Details > Allowed Contacts right_thigh:left_thigh" in text
         assert "Checks > Shrink Support, Checks > Clearance" in text
 
@@ -88,3 +88,13 @@ def test_error_about_robot_details_names_the_field(
     bpy.context.scene.exciting_dance.stated_soles = "foot"
     with pytest.raises(RuntimeError, match="Robot Details > Soles takes LINK=LENGTHxWIDTH"):
         bpy.ops.exciting_dance.state_rig()
+
+
+def test_a_message_is_one_sentence_and_the_others_are_notes() -> None:
+    """A remedy is the first note; names with points, paths and initials end no sentence."""
+    said = JobMessage(
+        "/a/b.trc, line 3: is damaged. Write it again, as J. Doe did. Else omit it.", "failed", (), ("own",)
+    )
+    assert said.message == "/a/b.trc, line 3: is damaged"
+    assert said.notes == ("Write it again, as J. Doe did", "Else omit it", "own")
+    assert JobMessage("Added human, female, 1.75 m").message == "Added human, female, 1.75 m"
