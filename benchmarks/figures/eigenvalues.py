@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from solver.identification.accumulate import accumulate_regression
-from solver.identification.consistent import PRIORS, ConsistentOptions, consistent
+from solver.identification.consistent import ConsistentOptions, consistent
 from solver.identification.constrained import ConstrainedOptions, constrained
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.error_model.axis_weights import Method, fit_axis_weights
@@ -49,9 +49,7 @@ def methods(data: DataSet) -> list[tuple[Method, str]]:
         (lambda regression: constrained(regression, rig, ConstrainedOptions(constraints=limits)), ROTATIONAL),
         (lambda regression: hierarchical(regression, rig, HierarchicalOptions(constraints=limits)), ROTATIONAL),
     ]
-    for prior in PRIORS:
-        options = ConsistentOptions(prior=prior, constraints=limits)
-        result.append((partial(_consistent, rig, options), CONSISTENT))
+    result.append((partial(_consistent, rig, ConsistentOptions(constraints=limits)), CONSISTENT))
     return result
 
 

@@ -97,7 +97,8 @@ class MarkerSet:
             if candidate in self.locations or candidate in self.joint_centres or candidate in self.virtual:
                 return candidate
         known = (*self.locations, *self.joint_centres, *self.virtual, *self.aliases)
-        meant = {self.aliases.get(own, own) for own in known if normalise(own) == normalise(name)}
+        plain = normalise(name)
+        meant = {self.aliases.get(own, own) for own in known if normalise(own) == plain}
         return meant.pop() if len(meant) == 1 else None
 
     def is_ignored(self, name: str) -> bool:

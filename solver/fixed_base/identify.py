@@ -146,7 +146,8 @@ def identify_fixed_base(
     noise = float(
         np.sqrt(noise_variance(equations, estimate.parameters) * estimate.settings.get("data inflation", 1.0))
     )
-    data_information = information(equations, diagonal_prior_std(prior, robot.rig.boxes, choices), noise=noise)
+    prior_std = diagonal_prior_std(prior, robot.rig.boxes, choices.relative_std)
+    data_information = information(equations, prior_std, noise=noise)
     is_fixed = np.isin(robot.rig.links, list(constraints.fixed_links))
     drives = equations.fit_drives(estimate.parameters)
     return FixedBaseIdentification(

@@ -255,8 +255,8 @@ def _median_extent(positions: np.ndarray) -> np.ndarray | None:
     seen = np.isfinite(positions).all(axis=2).sum(axis=1) >= 2
     if not seen.any():
         return None
-    spread = np.nanpercentile(positions[seen], 90, axis=1) - np.nanpercentile(positions[seen], 10, axis=1)
-    return np.median(spread, axis=0)
+    low, high = np.nanpercentile(positions[seen], (10, 90), axis=1)
+    return np.median(high - low, axis=0)
 
 
 def _dominant_axis(vector: np.ndarray, ratio: float) -> str | None:

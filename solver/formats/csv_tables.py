@@ -246,12 +246,11 @@ def write_wrenches_csv(path: str | Path, wrenches: Wrenches) -> None:
 
 def write_table(path: str | Path, times: np.ndarray, titles: Sequence[str], values: np.ndarray) -> None:
     """Write a table over time: ``time [s]`` and the titles, values (N, C) as given, NaN as an empty cell."""
+    template = ",".join([f"%.{DIGITS}g"] * (len(titles) + 1)) + "\n"
     with write_atomically(path) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["time [s]", *titles])
+        csv.writer(stream, lineterminator="\n").writerow(["time [s]", *titles])
         for time, row in zip(times, np.asarray(values, float), strict=True):
-            cells = ["" if np.isnan(value) else f"{value:.{DIGITS}g}" for value in row]
-            writer.writerow([f"{time:.{DIGITS}g}", *cells])
+            stream.write((template % (time, *row.tolist())).replace("nan", ""))
 
 
 def _parse_titles(path: str | Path, header: Sequence[str], line: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -265,13 +265,13 @@ def write_storage(
         values: (N, C) as written into the file.
         in_degrees: what the header states about rotations.
     """
-    values = np.asarray(values, float)
+    template = "\t".join(["%.12g"] * (len(names) + 1)) + "\n"
     with write_atomically(path) as stream:
         stream.write(f"{Path(path).stem}\nversion=1\nnRows={len(times)}\nnColumns={len(names) + 1}\n")
         stream.write(f"inDegrees={'yes' if in_degrees else 'no'}\n{END_OF_HEADER}\n")
         stream.write("\t".join(["time", *names]) + "\n")
-        for time, row in zip(times, values, strict=True):
-            stream.write("\t".join([f"{time:.12g}", *(f"{value:.12g}" for value in row)]) + "\n")
+        for time, row in zip(times, np.asarray(values, float), strict=True):
+            stream.write(template % (time, *row.tolist()))
 
 
 def check_missing_forces(

@@ -13,8 +13,8 @@ from ..errors import InvalidValue
 from ..inertials import InertialParameters
 from ..rig import Rig
 from ..trial import Trial
-from .equations import base_origins, measured_wrench, reconstructed_wrench, reconstructed_wrenches
-from .error_model.frequency_weights import UNWEIGHTED, FrequencyWeights, PairedWeights
+from .equations import base_origins, measured_wrench, reconstructed_wrenches
+from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 """World axes; moments about the base link's origin."""
@@ -112,22 +112,10 @@ def compare(
     if not counted.any():
         raise InvalidValue(f"trial {trial.name!r} has no frame in which every contact is measured")
     measured = measured_wrench(rig, trial, base)[counted]
-    both = reconstructed_wrenches(rig, trial, (identified, prior), base)[counted]
-    plain = [fit_wrenches(measured, both[:, body]) for body in range(2)]
-
-    def weighted(unweighted: WrenchFit, parameters: InertialParameters, own: FrequencyWeights | None) -> WrenchFit:
-        if own is None:
-            return unweighted
-        return fit_wrenches(measured, reconstructed_wrench(rig, trial, parameters, base, own)[counted])
-
-    return Comparison(
-        trial.name,
-        False,
-        int(counted.sum()),
-        weighted(plain[0], identified, weights.identified),
-        weighted(plain[1], prior, weights.prior),
-        plain[1],
-    )
+    bodies, own = (identified, prior, prior), (weights.identified, weights.prior, None)
+    reconstructed = reconstructed_wrenches(rig, trial, bodies, own, base)[counted]
+    fits = (fit_wrenches(measured, reconstructed[:, body]) for body in range(len(bodies)))
+    return Comparison(trial.name, False, int(counted.sum()), *fits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +150,7 @@ def check_flight(
     """
     measured = measured_wrench(rig, trial)
     accelerations, rates = [], []
-    both = reconstructed_wrenches(rig, trial, (identified, prior))
+    both = reconstructed_wrenches(rig, trial, (identified, prior), (None, None))
     for body, parameters in enumerate((identified, prior)):
         missing = (both[:, body] - measured)[flight]
         rate = missing[:, MOMENTS] - np.cross(_com_from_base(rig, trial, flight, parameters), missing[:, FORCES])

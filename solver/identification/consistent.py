@@ -17,18 +17,16 @@ from scipy import sparse
 
 from ..errors import BackendError, InvalidValue, UnknownLink
 from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
-from ..qp import PSD, Cone, Problem, Rows, Solution, Status, solve, triangle_of
+from ..qp import PSD, Cone, Problem, Rows, Status, solve, triangle_of
 from ..rig import Rig
 from .body_coordinates import PSEUDO_INERTIA_ORDER, BodyCoordinates
 from .constraints import SYMMETRY, ConstraintOptions, box_rows, fixed_link_rows, mass_rows, plausible_rows
-from .entropic import minimise
+from .entropic import Minimum, RowSides, minimise
 from .error_model.equation_errors import EquationsWithErrors
-from .estimate import Estimate, Step, compute_cost
+from .estimate import Estimate, compute_cost
 from .information import MIN_BLOCKS, count_weighted_rows, data_inflation, noise_variance
 from .weighted_equations import WeightedEquations
 
-ENTROPIC, METRIC, DIAGONAL = "entropic", "metric", "diagonal"
-PRIORS = (ENTROPIC, METRIC, DIAGONAL)
 RELATIVE_STD = 0.2
 """Default relative standard deviation of a link's mass around its prior. Individuals vary by 10 to 15 % around
 regression tables, and errors of the skeleton add to it. Wider priors explain unused trials slightly better (0.35: 0.5 %
@@ -36,9 +34,9 @@ on real trials) but move single links away from the truth (0.25: up to twice the
 RELATIVE_STD_SETTING = "relative std of the prior"
 """Name of the relative standard deviation in an estimate's settings."""
 COM_STD = 0.15
-"""Default standard deviation of a centre of mass, as a fraction of the box's side."""
+"""Typical standard deviation of a centre of mass, as a fraction of the box's side."""
 INERTIA_STD = 0.3
-"""Default standard deviation of the inertia, as a fraction of the prior's mean principal inertia."""
+"""Typical standard deviation of the inertia, as a fraction of the prior's mean principal inertia."""
 MIN_DENSITY_RATIO = 1e-4
 """Least density of the result as a fraction of the reference's (of 1 + X): keeps rounding from crossing the boundary.
 """
@@ -63,18 +61,13 @@ class ConsistentOptions:
     """Options of the consistent method.
 
     Attributes:
-        prior: ``"entropic"`` (log-det divergence), ``"metric"`` (its second-order part at the reference, a quadratic
-            form; both are the same in every link frame) or ``"diagonal"`` (independent standard deviations).
-        relative_std: relative standard deviation of a link's mass under the prior, which scales the entropic and metric
-            priors as a whole.
+        relative_std: relative standard deviation of a link's mass under the prior, which scales the divergence as a
+            whole.
         relative_stds: other values by link, for a link known to be modified.
-        mass_prior: entropic and metric priors only: a further prior on each link's mass, with its relative standard
-            deviation. The divergence alone allows twice that if the size does not change with the mass. For people; a
-            robot's link may carry something.
-        midline_links: entropic and metric priors only: links with a further prior on their centre of mass across their
-            plane of symmetry (y), see `population_rows`. For people whose left and right are alike.
-        com_std: fraction of the box's side, diagonal prior only.
-        inertia_std: fraction of the prior's mean principal inertia, diagonal prior only.
+        mass_prior: a further prior on each link's mass, with its relative standard deviation. The divergence alone
+            allows twice that if the size does not change with the mass. For people; a robot's link may carry something.
+        midline_links: links with a further prior on their centre of mass across their plane of symmetry (y), see
+            `population_rows`. For people whose left and right are alike.
         data_inflation: c above; None estimates it from the blocks of the regression (1 if it has too few).
         noise_variance: v above; None estimates it from the residuals. For a bootstrap give both, from the settings of
             the estimate that it belongs to: they are properties of the recording, not of a sample.
@@ -84,13 +77,10 @@ class ConsistentOptions:
         reference: the prior; None uses the rig's.
     """
 
-    prior: str = ENTROPIC
     relative_std: float = RELATIVE_STD
     relative_stds: dict[str, float] = field(default_factory=dict)
     mass_prior: bool = False
     midline_links: tuple[str, ...] = ()
-    com_std: float = COM_STD
-    inertia_std: float = INERTIA_STD
     data_inflation: float | None = None
     noise_variance: float | None = None
     constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
@@ -98,11 +88,8 @@ class ConsistentOptions:
     reference: InertialParameters | None = None
 
     def __post_init__(self) -> None:
-        if self.prior not in PRIORS:
-            raise InvalidValue(f"prior {self.prior!r} is none of {', '.join(PRIORS)}")
-        for name in ("relative_std", "com_std", "inertia_std"):
-            if not getattr(self, name) > 0.0:
-                raise InvalidValue(f"{name} must be positive, not {getattr(self, name):g}")
+        if not self.relative_std > 0.0:
+            raise InvalidValue(f"relative_std must be positive, not {self.relative_std:g}")
         for name in ("data_inflation", "noise_variance"):
             value = getattr(self, name)
             if value is not None and not value > 0.0:
@@ -124,14 +111,21 @@ def consistent(regression: WeightedEquations, rig: Rig, options: ConsistentOptio
     bodies = BodyCoordinates.from_reference(reference)
     rows = _linear_rows(rig, reference, bodies, options)
     scale = _DataWeight.estimate(regression, reference, options)
-    task = _ConsistentProblem(regression.equations_with_errors, bodies, rows, rig.boxes, options)
+    task = _ConsistentProblem(
+        regression.equations_with_errors,
+        bodies,
+        rows,
+        RowSides.of_rows(rows),
+        prior_strengths(rig.links, options),
+        population_rows(bodies, options),
+    )
     found = task.solve(scale.weight)
     for _ in range(0 if scale.is_fixed else MAX_ITERATIONS):
         previous, scale = scale, _DataWeight.estimate(regression, bodies.parameters(found.x), options)
         if abs(np.log(scale.weight / previous.weight)) < CONVERGED:
             scale = previous
             break
-        found = task.solve(scale.weight, found.x)
+        found = task.solve(scale.weight, found)
     parameters = bodies.parameters(found.x)
     on_boundary = np.linalg.eigvalsh(bodies.matrices(found.x))[:, 0] <= BOUNDARY_FACTOR * MIN_DENSITY_RATIO
     active = _active_rows(rows, found.x) + tuple(
@@ -139,7 +133,7 @@ def consistent(regression: WeightedEquations, rig: Rig, options: ConsistentOptio
     )
     factor, target, residual_cost = regression.factor, regression.target, regression.residual_cost
     return Estimate(
-        f"consistent, {options.prior} prior",
+        "consistent, entropic prior",
         parameters,
         reference,
         found.status,
@@ -200,62 +194,34 @@ def _frames_per_block(regression: WeightedEquations) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Optimum:
-    x: np.ndarray
-    status: Status
-    trace: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _ConsistentProblem:
-    """Data, coordinates and constraints; only the weight of the data is a variable.
+    """Data, coordinates, prior and constraints; only the weight of the data is a variable.
 
     Attributes:
         equations: with the covariance of their errors.
         bodies: coordinates around the reference.
         rows: linear rows in these coordinates.
-        boxes: (L, 2, 3) [m], for the diagonal prior.
-        options: choice of prior.
+        sides: the same rows, prepared for `minimise`.
+        strengths: (L,) of the divergence.
+        known: `population_rows`.
     """
 
     equations: EquationsWithErrors
     bodies: BodyCoordinates
     rows: Rows
-    boxes: np.ndarray
-    options: ConsistentOptions
+    sides: RowSides
+    strengths: np.ndarray
+    known: np.ndarray
 
-    def solve(self, weight: float, start: np.ndarray | None = None) -> _Optimum:
-        """The optimum with noise of variance 1 / ``weight``; iterative methods begin at ``start``."""
-        bodies, reference = self.bodies, self.bodies.reference
+    def solve(self, weight: float, previous: Minimum | None = None) -> Minimum:
+        """The optimum with noise of variance 1 / ``weight``, from the one with another variance."""
         whitening = self.equations.whitening(1.0 / weight)
-        columns = bodies.transform_columns(whitening @ self.equations.factor)
-        residual = whitening @ (self.equations.target - self.equations.factor @ reference.vector)
-        hessian, gradient = columns.T @ columns, -(columns.T @ residual)
-        strengths = prior_strengths(reference.links, self.options)
-        if self.options.prior != DIAGONAL:
-            known = population_rows(bodies, self.options)
-            hessian = hessian + known.T @ known
-        if self.options.prior == ENTROPIC:
-            first = _strictly_feasible_start(bodies, self.rows) if start is None else start
-            result = minimise(hessian, gradient, strengths, self.rows, first)
-            return _Optimum(result.x, result.status, result.trace)
-        if self.options.prior == METRIC:
-            hessian = hessian + np.diag(np.repeat(strengths, PER_LINK))
-        else:
-            prior_factor = bodies.transform_columns(
-                np.diag(1.0 / diagonal_prior_std(reference, self.boxes, self.options))
-            )
-            hessian = hessian + prior_factor.T @ prior_factor
-        problem = Problem.quadratic(hessian, gradient, rows=self.rows, cones=_cones(len(reference.links)))
-        return _check_solution(solve(problem, "clarabel", tolerance=TOLERANCE))
-
-
-def _check_solution(solution: Solution) -> _Optimum:
-    if solution.status not in (Status.OPTIMAL, Status.INACCURATE):
-        raise BackendError(
-            f"{solution.backend}: {solution.message}; the total mass, boxes or bounds may contradict each other"
-        )
-    return _Optimum(solution.x, solution.status, ())
+        columns = self.bodies.transform_columns(whitening @ self.equations.factor)
+        residual = whitening @ (self.equations.target - self.equations.factor @ self.bodies.reference.vector)
+        hessian, gradient = columns.T @ columns + self.known.T @ self.known, -(columns.T @ residual)
+        start = _strictly_feasible_start(self.bodies, self.rows) if previous is None else previous.x
+        active = () if previous is None else previous.active
+        return minimise(hessian, gradient, self.strengths, self.sides, start, active)
 
 
 def _strictly_feasible_start(bodies: BodyCoordinates, rows: Rows) -> np.ndarray:
@@ -265,10 +231,15 @@ def _strictly_feasible_start(bodies: BodyCoordinates, rows: Rows) -> np.ndarray:
     if np.max(np.abs(rows.slack(x)), initial=0.0) <= TOLERANCE:
         return x
     problem = Problem.quadratic(np.eye(len(x)), x, rows=rows, cones=_cones(count, START_DENSITY_RATIO))
-    return _check_solution(solve(problem, "clarabel", tolerance=TOLERANCE)).x
+    solution = solve(problem, "clarabel", tolerance=TOLERANCE)
+    if solution.status not in (Status.OPTIMAL, Status.INACCURATE):
+        raise BackendError(
+            f"{solution.backend}: {solution.message}; the total mass, boxes or bounds may contradict each other"
+        )
+    return solution.x
 
 
-def _cones(links: int, margin: float = MIN_DENSITY_RATIO) -> tuple[Cone, ...]:
+def _cones(links: int, margin: float) -> tuple[Cone, ...]:
     """1 + X - margin positive semi-definite for every link."""
     offset = triangle_of((1.0 - margin) * np.eye(PSEUDO_INERTIA_ORDER))
     eye = sparse.eye_array(PER_LINK * links, format="csr")
@@ -307,16 +278,17 @@ def population_rows(bodies: BodyCoordinates, options: ConsistentOptions) -> np.n
     return bodies.transform_columns(rows)
 
 
-def diagonal_prior_std(reference: InertialParameters, boxes: np.ndarray, options: ConsistentOptions) -> np.ndarray:
-    """Standard deviation of each parameter (10 L,) under the diagonal prior; a first moment varies with its mass."""
+def diagonal_prior_std(
+    reference: InertialParameters, boxes: np.ndarray, relative_std: float = RELATIVE_STD
+) -> np.ndarray:
+    """Typical standard deviation of each parameter (10 L,) before any data; a first moment varies with its mass."""
     masses = reference.masses
-    stds = np.array([options.relative_stds.get(link, options.relative_std) for link in reference.links])
     result = np.empty((len(reference.links), PER_LINK))
-    result[:, MASS] = stds * masses
-    by_com = masses[:, None] * options.com_std * (boxes[:, 1] - boxes[:, 0])
-    by_mass = stds[:, None] * reference.values[:, FIRST_MOMENT]
+    result[:, MASS] = relative_std * masses
+    by_com = masses[:, None] * COM_STD * (boxes[:, 1] - boxes[:, 0])
+    by_mass = relative_std * reference.values[:, FIRST_MOMENT]
     result[:, FIRST_MOMENT] = np.hypot(by_com, by_mass)
-    result[:, INERTIA] = (options.inertia_std * np.trace(reference.inertias, axis1=1, axis2=2) / 3.0)[:, None]
+    result[:, INERTIA] = (INERTIA_STD * np.trace(reference.inertias, axis1=1, axis2=2) / 3.0)[:, None]
     return result.ravel()
 
 

@@ -19,7 +19,7 @@ from ..inertials import PER_LINK
 from ..qp import Rows
 from ..rig import Rig
 from .body_coordinates import BodyCoordinates
-from .consistent import DIAGONAL, ConsistentOptions, consistent, prior_strengths
+from .consistent import ConsistentOptions, consistent, prior_strengths
 from .constraints import fixed_link_rows, mass_rows
 from .estimate import Estimate
 from .weighted_equations import WeightedEquations
@@ -67,9 +67,9 @@ def estimate_relative_std(
         options: as used for it; standard deviations of single links are scaled by the same ratio.
 
     Raises:
-        InvalidValue: a diagonal prior, or one with a mass prior, has no common width.
+        InvalidValue: a prior with a mass prior has no common width.
     """
-    if options.prior == DIAGONAL or options.mass_prior:
+    if options.mass_prior:
         raise InvalidValue("only a prior with a common width for all parameters can be estimated from the data")
     bodies = BodyCoordinates.from_reference(estimate.prior)
     noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]

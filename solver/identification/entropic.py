@@ -2,7 +2,8 @@
 
 The log-determinant is the barrier of the cone: it keeps every body strictly consistent. It is self-concordant, so that
 damped Newton steps converge from any feasible start, quadratically at the end (Nesterov and Nemirovskii, 1994). Each
-step is a quadratic program over the rows, solved exactly by the active-set method.
+step is a quadratic program over the rows. If the rows that were active last still solve it, one linear system gives
+the step; otherwise the active-set method does.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from ..errors import BackendError
 from ..inertials import PER_LINK
@@ -31,15 +32,48 @@ MIN_STEP = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
-    """Result of `minimise`."""
+    """Result of `minimise`: the point, how it ended, its iterations, and the indices of the active rows."""
 
     x: np.ndarray
     status: Status
     trace: tuple[Step, ...]
+    active: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowSides:
+    """Linear rows as one-sided rows of unit length, prepared for any number of programs.
+
+    Attributes:
+        pool: g x >= b of every finite side.
+        normals: (m, n) g, dense.
+        equal: (m,) True for the two sides of an equality.
+        equalities: indices of one side of each equality.
+    """
+
+    pool: RowPool
+    normals: np.ndarray
+    equal: np.ndarray
+    equalities: tuple[int, ...]
+
+    @staticmethod
+    def of_rows(rows: Rows) -> RowSides:
+        """Sides of the rows: all lower ones, then all upper ones."""
+        pool = RowPool(np.ones(rows.variables))
+        pool.add(rows)
+        low, high = np.isfinite(rows.lower), np.isfinite(rows.upper)
+        equal = np.concatenate([rows.equality[low], rows.equality[high]])
+        first = tuple(int(index) for index in np.flatnonzero(equal[: low.sum()]))
+        return RowSides(pool, pool.matrix.toarray(), equal, first)
 
 
 def minimise(
-    hessian: np.ndarray, gradient: np.ndarray, strengths: np.ndarray, rows: Rows, start: np.ndarray
+    hessian: np.ndarray,
+    gradient: np.ndarray,
+    strengths: np.ndarray,
+    rows: RowSides,
+    start: np.ndarray,
+    active: tuple[int, ...] = (),
 ) -> Minimum:
     """Minimise 1/2 x'Hx + g'x + sum_k s_k (tr X_k - log det(1 + X_k)) subject to the rows.
 
@@ -49,22 +83,21 @@ def minimise(
         strengths: (L,) s_k, positive.
         rows: in x.
         start: satisfies the rows, all 1 + X_k positive definite.
+        active: rows that were active in a similar program.
 
     Raises:
         BackendError: the rows contradict each other.
     """
-    pool = RowPool(np.ones(len(start)))
-    pool.add(rows)
     x = np.array(start)
-    active: tuple[int, ...] = ()
+    active = active or rows.equalities
     value = _value(hessian, gradient, strengths, x)
     trace: list[Step] = []
     for _ in range(MAX_ITERATIONS):
         total_gradient, curvature = _derivatives(hessian, gradient, strengths, x)
-        step, active = _newton_step(total_gradient, curvature, rows, pool, active, x)
+        step, active = _newton_step(total_gradient, curvature, rows, active, x)
         decrement = -float(total_gradient @ step)
         if 0.5 * decrement <= DECREMENT_TOLERANCE * (1.0 + abs(value)):
-            return Minimum(x, Status.OPTIMAL, tuple(trace))
+            return Minimum(x, Status.OPTIMAL, tuple(trace), active)
         length = min(1.0, MAX_BOUNDARY_FRACTION * _boundary_distance(x, step))
         while length > MIN_STEP:
             trial_value = _value(hessian, gradient, strengths, x + length * step)
@@ -73,10 +106,10 @@ def minimise(
             length *= 0.5
         else:
             # Rounding hides the remaining decrease.
-            return Minimum(x, Status.INACCURATE, tuple(trace))
+            return Minimum(x, Status.INACCURATE, tuple(trace), active)
         x, value = x + length * step, trial_value
         trace.append(Step(value, 0.5 * decrement, length))
-    return Minimum(x, Status.LIMIT, tuple(trace))
+    return Minimum(x, Status.LIMIT, tuple(trace), active)
 
 
 def _matrices(x: np.ndarray) -> np.ndarray:
@@ -109,22 +142,21 @@ def _derivatives(
 
 
 def _newton_step(
-    total_gradient: np.ndarray, curvature: np.ndarray, rows: Rows, pool: RowPool, active: tuple[int, ...], x: np.ndarray
+    total_gradient: np.ndarray, curvature: np.ndarray, rows: RowSides, active: tuple[int, ...], x: np.ndarray
 ) -> tuple[np.ndarray, tuple[int, ...]]:
     """The step to the minimum of the local quadratic model over the rows, and the active rows."""
     lower = _cholesky_root(curvature)
-    factor = lower, True
-    step = -cho_solve(factor, total_gradient, check_finite=False)
-    equal = rows.equality
-    if equal.any():
-        normals = rows.matrix[equal].toarray()
-        solutions = cho_solve(factor, normals.T, check_finite=False)
-        violation = rows.upper[equal] - normals @ (x + step)
-        step = step + solutions @ np.linalg.solve(normals @ solutions, violation)
-    if np.all(pool.excess(x + step) >= -ROW_TOLERANCE):
-        return step, ()
-    basis = solve_triangular(lower, np.eye(len(x)), lower=True, check_finite=False).T
     target = -solve_triangular(lower, total_gradient, lower=True, check_finite=False)
+    step = solve_triangular(lower, target, lower=True, trans="T", check_finite=False)
+    pool, held = rows.pool, list(active)
+    multipliers = np.zeros(0)
+    if held:
+        normals = solve_triangular(lower, rows.normals[held].T, lower=True, check_finite=False)
+        multipliers = np.linalg.solve(normals.T @ normals, -pool.excess(x + step)[held])
+        step = step + solve_triangular(lower, normals @ multipliers, lower=True, trans="T", check_finite=False)
+    if np.all((multipliers >= 0.0) | rows.equal[held]) and np.all(pool.excess(x + step) >= -ROW_TOLERANCE):
+        return step, active
+    basis = solve_triangular(lower, np.eye(len(x)), lower=True, check_finite=False).T
     found = nearest_point(x, basis, target, pool, start=active)
     if not found.feasible:
         raise BackendError("the total mass, boxes or bounds contradict each other")

@@ -164,20 +164,20 @@ def reconstructed_wrench(
         base: base link, about whose origin the moments are taken.
         weights: frequency weights; by default the whole motion is used.
     """
-    return reconstructed_wrenches(rig, trial, [parameters], base, weights)[:, 0]
+    return reconstructed_wrenches(rig, trial, [parameters], [weights], base)[:, 0]
 
 
 def reconstructed_wrenches(
     rig: Rig,
     trial: Trial,
     bodies: Sequence[InertialParameters],
+    weights: Sequence[FrequencyWeights | None],
     base: int | str = 0,
-    weights: FrequencyWeights | None = None,
 ) -> np.ndarray:
-    """`reconstructed_wrench` (N, K, 6) of K bodies with the same motion, at little more than the cost of one."""
+    """`reconstructed_wrench` (N, K, 6) of K bodies, each with its own weights, in one pass over the motion."""
     result = np.empty((len(trial.motion), len(bodies), AXES))
-    for part in split_trial(trial, () if weights is None else weights.bands):
-        result[part.frames] = _reconstruct(rig, part.trial, bodies, base, weights)[part.core]
+    for part in split_trial(trial, np.concatenate([np.zeros(0), *(own.bands for own in weights if own is not None)])):
+        result[part.frames] = _reconstruct(rig, part.trial, bodies, weights, base)[part.core]
     return result
 
 
@@ -185,24 +185,31 @@ def _reconstruct(
     rig: Rig,
     trial: Trial,
     bodies: Sequence[InertialParameters],
+    weights: Sequence[FrequencyWeights | None],
     base: int | str,
-    frequency_weights: FrequencyWeights | None,
 ) -> np.ndarray:
     """`reconstructed_wrenches` of a trial that is short enough to store the wrenches of every link at once."""
-    if frequency_weights is None:
-        return group_wrenches(rig, trial, bodies, [np.arange(len(rig.links))], base)[:, :, 0]
-    weights, member = np.unique(frequency_weights.low_pass_weights, axis=0, return_inverse=True)
-    groups = [np.flatnonzero(member.reshape(-1) == row) for row in range(len(weights))]
+    given = [own for own in weights if own is not None]
+    by_link = np.column_stack(
+        [np.zeros((len(rig.links), 1)), *(own.gains.reshape(len(rig.links), -1) for own in given)]
+    )
+    _, member = np.unique(by_link, axis=0, return_inverse=True)
+    groups = [np.flatnonzero(member.reshape(-1) == group) for group in range(member.max() + 1)]
     shares = group_wrenches(rig, trial, bodies, groups, base)
-    whole = np.zeros((len(shares), len(bodies), AXES))
-    for band in np.flatnonzero(weights.any(axis=(0, 1))):  # filters are linear: the sum of the links is filtered once
-        whole += low_pass_at(
-            trial, np.einsum("nkra,ra->nka", shares, weights[:, :, band]), float(frequency_weights.bands[band])
-        )
-    if frequency_weights.shares is not None and has_marker_displacements(trial):
-        added = skin_compliance_wrenches(rig, trial).swapaxes(1, 2) @ frequency_weights.shares.reshape(-1)
-        whole += wrenches_about_base(rig, trial, added[:, None], base)
-    return whole
+    result = shares.sum(axis=2)
+    for body, own in enumerate(weights):
+        if own is None:
+            continue
+        low_pass_weights = own.low_pass_weights[[group[0] for group in groups]]
+        result[:, body] = 0.0
+        for band in np.flatnonzero(low_pass_weights.any(axis=(0, 1))):  # the sum of the links is filtered once
+            mixed = np.einsum("nra,ra->na", shares[:, body], low_pass_weights[:, :, band])
+            result[:, body] += low_pass_at(trial, mixed, float(own.bands[band]))
+    if has_marker_displacements(trial) and any(own.shares is not None for own in given):
+        factors = [np.zeros(3 * len(rig.links)) if own is None or own.shares is None else own.shares for own in weights]
+        skin = skin_compliance_wrenches(rig, trial).swapaxes(1, 2) @ np.array([f.reshape(-1) for f in factors]).T
+        result += wrenches_about_base(rig, trial, skin.swapaxes(1, 2), base)
+    return result
 
 
 def group_wrenches(

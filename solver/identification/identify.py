@@ -175,9 +175,7 @@ def identify_trials(
     noise = float(
         np.sqrt(noise_variance(regression, estimate.parameters) * estimate.settings.get("data inflation", 1.0))
     )
-    data_information = information(
-        regression, diagonal_prior_std(rig.prior, rig.boxes, ConsistentOptions()), noise=noise
-    )
+    data_information = information(regression, diagonal_prior_std(rig.prior, rig.boxes), noise=noise)
     root = std_by_source = None
     if find_method(options.method).has_posterior:
         root = covariance_root(evidence, estimate, rig, _consistent_options(rig, options))

@@ -108,8 +108,7 @@ def data_inflation(regression: WeightedEquations, parameters: InertialParameters
         raise InvalidValue(f"{len(counts)} blocks of frames are too few to estimate the correlation of the residuals")
     gradients = regression.block_gradients(parameters)[taken]
     gradients = (gradients - counts @ gradients / total) * np.sqrt(counts)[:, None]
-    base = regression.base_triangle[:, : len(regression.structure)]
-    _, s, Vt = svd(base, full_matrices=False, check_finite=False)
+    _, s, Vt = regression.base_decomposition
     rank = int(np.sum(s > RANK_TOLERANCE * s[0]))
     whitened = (gradients @ Vt[:rank].T) / s[:rank]
     variance = float(np.sum(whitened**2)) / rank * total / (total - 1.0)

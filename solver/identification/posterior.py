@@ -15,7 +15,7 @@ from scipy.linalg import block_diag, cho_factor, cho_solve, solve_triangular
 from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters, steiner, symmetric_entries
 from ..rig import Rig
 from .body_coordinates import BASIS, BodyCoordinates
-from .consistent import ENTROPIC, ConsistentOptions, diagonal_prior_std, population_rows, prior_strengths
+from .consistent import ConsistentOptions, population_rows, prior_strengths
 from .constraints import mass_rows
 from .estimate import Estimate
 from .result import TWO_SIDED, Uncertainty
@@ -78,15 +78,12 @@ def covariance_root(
     bodies = BodyCoordinates.from_reference(estimate.prior)
     count = len(rig.links)
     data = bodies.transform_columns(whitened_factor(regression, estimate))
-    if options.prior in (ENTROPIC, "metric"):
-        x = bodies.coordinates(estimate.parameters) * (options.prior == ENTROPIC)
-        # links l, coordinates c and d of a link, rows and columns i, j, k of a pseudo-inertia
-        products = np.einsum("lij,cjk->lcik", np.linalg.inv(bodies.matrices(x)), BASIS)
-        blocks = prior_strengths(rig.links, options)[:, None, None] * np.einsum("lcik,ldki->lcd", products, products)
-        prior_factor = block_diag(*np.linalg.cholesky(blocks).swapaxes(1, 2))
-        prior_factor = np.concatenate([prior_factor, population_rows(bodies, options)])
-    else:
-        prior_factor = bodies.transform_columns(np.diag(1.0 / diagonal_prior_std(estimate.prior, rig.boxes, options)))
+    matrices = bodies.matrices(bodies.coordinates(estimate.parameters))
+    # links l, coordinates c and d of a link, rows and columns i, j, k of a pseudo-inertia
+    products = np.einsum("lij,cjk->lcik", np.linalg.inv(matrices), BASIS)
+    blocks = prior_strengths(rig.links, options)[:, None, None] * np.einsum("lcik,ldki->lcd", products, products)
+    prior_factor = block_diag(*np.linalg.cholesky(blocks).swapaxes(1, 2))
+    prior_factor = np.concatenate([prior_factor, population_rows(bodies, options)])
     # the curvature itself is not formed: with nearly exact data the prior would be lost in rounding
     factor = np.linalg.qr(np.concatenate([data, prior_factor]), mode="r")
     root = solve_triangular(factor, np.eye(PER_LINK * count), trans="T")  # covariance = root' root

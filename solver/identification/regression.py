@@ -18,8 +18,8 @@ from ..dynamics import STATIC_PARAMETERS, Axes
 from ..errors import InvalidValue, UnknownLink
 from ..inertials import PER_LINK, InertialParameters
 from .base_parameters import BaseParameters
-from .blocks import AXES, MAX_BLOCKS, Block, axis_columns, merge_blocks
-from .error_model.equation_errors import EquationsWithErrors
+from .blocks import AXES, FORCE_AXES, MAX_BLOCKS, Block, axis_columns, merge_blocks
+from .error_model.equation_errors import RANK_TOLERANCE, EquationsWithErrors
 from .error_model.posture_errors import PostureErrors
 from .triangular import join_factors, scatter_columns, squared_residual, triangular_factor
 from .weighted_equations import FullParameterForm
@@ -119,15 +119,19 @@ class Regression(FullParameterForm):
     @cached_property
     def equations_with_errors(self) -> EquationsWithErrors:
         """The equations with the `posture_errors` of the motion."""
-        result = EquationsWithErrors(self.factor, self.target)
         if self.posture_errors is None:
-            return result
-        gradients = np.zeros((len(self.structure), self.posture_errors.gradients[0].shape[1]))
+            return EquationsWithErrors(self.factor, self.target)
+        size = len(self.structure)
+        gradients = np.zeros((size, self.posture_errors.gradients[0].shape[1]))
         for weight, own, columns in zip(self.weights, self.posture_errors.gradients, self._axis_columns):
             gradients[columns[:-1]] += self._resampled_fraction * weight**2 * own
+        U, s, Vt = self.base_decomposition
+        rank = int(np.sum(s > RANK_TOLERANCE * s[0]))
+        errors = U[:, :rank] @ ((Vt[:rank] @ gradients) / s[:rank, None])  # whose gradients these are
         rows = sum(float(block.rows[self.weights > 0.0].sum()) for block in self.blocks)
         square = float(self.weights**2 @ self.posture_errors.squares) / max(rows, 1.0)
-        return result.with_posture_errors(self.structure.regrouping.T @ gradients, square)
+        triangle = self.base_triangle[:size]
+        return EquationsWithErrors(triangle[:, :size] @ self.structure.regrouping, triangle[:, size], errors, square)
 
     def cost(self, parameters: InertialParameters) -> float:
         """||W (Y phi - f)||^2 of any parameters."""
@@ -158,11 +162,15 @@ class Regression(FullParameterForm):
     def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
         """Gradient (B, n) by the base parameters of half the weighted squared residual of each block used once."""
         phi = self.structure.project(parameters)
+        by_axis = [phi[columns[:-1]] for columns in self._axis_columns]
         result = np.zeros((len(self.blocks), len(phi)))
-        for index, block in enumerate(self.blocks):
-            for weight, factor, own_columns in zip(self.weights, block.factors, self._axis_columns):
-                residual = factor[:, :-1] @ phi[own_columns[:-1]] - factor[:, -1]
-                result[index, own_columns[:-1]] += weight**2 * (residual @ factor[:, :-1])
+        for gradient, block in zip(result, self.blocks):
+            parts = [
+                weight**2 * ((factor[:, :-1] @ own - factor[:, -1]) @ factor[:, :-1])
+                for weight, factor, own in zip(self.weights, block.factors, by_axis)
+            ]
+            gradient[self._axis_columns[0][:-1]] = sum(parts[:FORCE_AXES])
+            gradient += sum(parts[FORCE_AXES:])
         return result
 
     def with_weights(self, weights: np.ndarray) -> Regression:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Protocol, cast
 
 import numpy as np
+from scipy.linalg import svd
 
 from ..inertials import InertialParameters
 from .base_parameters import BaseParameters
@@ -56,6 +57,10 @@ class WeightedEquations(Protocol):
         """(k, B + 1) in base parameters."""
 
     @property
+    def base_decomposition(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Singular value decomposition U, s, V' of the base parameters' columns of the triangle."""
+
+    @property
     def equations_with_errors(self) -> EquationsWithErrors:
         """The equations with the covariance of their errors."""
 
@@ -71,6 +76,14 @@ class FullParameterForm:
     def _full_parameter_form(self) -> tuple[np.ndarray, np.ndarray, float]:
         equations = cast(WeightedEquations, self)
         return equations.structure.to_full_parameters(equations.base_triangle)
+
+    @cached_property
+    def base_decomposition(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Singular value decomposition U, s, V' of the base parameters' columns (k, B), k <= B, of the triangle."""
+        equations = cast(WeightedEquations, self)
+        size = len(equations.structure)
+        U, s, Vt = svd(equations.base_triangle[:size, :size], full_matrices=False, check_finite=False)
+        return U, s, Vt
 
     @property
     def factor(self) -> np.ndarray:

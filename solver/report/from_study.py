@@ -8,7 +8,7 @@ from ..errors import InvalidValue
 from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
 from ..identification.comparison import Comparison
-from ..identification.equations import measured_wrench, reconstructed_wrench
+from ..identification.equations import measured_wrench, reconstructed_wrenches
 from ..identification.error_model.weight_estimation import describe_cutoffs
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
@@ -155,18 +155,23 @@ def _signals(study: Study, result: Identification, record: TrialRecord) -> Signa
     trial = record.trial
     assert trial is not None
     rig, base = study.rig, result.base_link
-    weights = result.frequency_weights
-    identified, prior = (
-        reconstructed_wrench(rig, trial, parameters, base, own)
-        for parameters, own in ((result.parameters, weights.identified), (result.prior, weights.prior))
-    )
+    weights = result.frequency_weights.identified, result.frequency_weights.prior
+    wrenches = reconstructed_wrenches(rig, trial, (result.parameters, result.prior), weights, base)
     states = np.where(trial.counted, Reason.MEASURED, Reason.OTHER_SUPPORT)
     if record.windows is not None and len(record.windows.reasons) == len(trial.motion):
         states = record.windows.reasons
     measured = measured_wrench(rig, trial, base)
     lag = np.nan if record.lag is None else record.lag.seconds
     return Signals(
-        trial.name, trial.motion.times, measured, identified, prior, trial.counted, states.astype(int), STATE_NAMES, lag
+        trial.name,
+        trial.motion.times,
+        measured,
+        wrenches[:, 0],
+        wrenches[:, 1],
+        trial.counted,
+        states.astype(int),
+        STATE_NAMES,
+        lag,
     )
 
 

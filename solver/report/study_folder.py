@@ -224,8 +224,8 @@ def _write_marker_errors(path: str | Path, tracked: TrackedMotion) -> None:
     """Writes distances [m] as CSV: a column per marker, a row per frame, empty where not seen; the whole file or
     none.
     """
+    template = ",".join(["%.6f"] * (len(tracked.names) + 1)) + "\n"
     with write_atomically(path) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["time [s]", *(f"{name} [m]" for name in tracked.names)])
+        csv.writer(stream, lineterminator="\n").writerow(["time [s]", *(f"{name} [m]" for name in tracked.names)])
         for time, row in zip(tracked.times, tracked.errors, strict=True):
-            writer.writerow([f"{time:.6f}", *(f"{error:.6f}" if np.isfinite(error) else "" for error in row)])
+            stream.write((template % (time, *row.tolist())).replace("nan", ""))

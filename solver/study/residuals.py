@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import com_trajectory
-from ..identification.equations import measured_wrench, reconstructed_wrench
-from ..identification.error_model.frequency_weights import FrequencyWeights
+from ..identification.equations import measured_wrench, reconstructed_wrenches
 from ..identification.result import Identification
-from ..inertials import InertialParameters
 from ..rig import GRAVITY, Rig
 from ..trial import Trial
 
@@ -101,20 +99,19 @@ def _compute_residual(rig: Rig, trial: Trial, found: Identification) -> TrialRes
     measured = measured_wrench(rig, trial, found.base_link)
     height = com_trajectory(rig, trial.motion, found.parameters)[trial.counted, 2]
 
-    def left(parameters: InertialParameters, weights: FrequencyWeights | None) -> Residual:
-        wrench = reconstructed_wrench(rig, trial, parameters, found.base_link, weights)
-        residual = (measured - wrench)[trial.counted]
-        sizes = [np.linalg.norm(part, axis=1) for part in (residual[:, :3], residual[:, 3:])]
-        return Residual(*(number for size in sizes for number in _rms_and_peak(size)))
-
+    weights = found.frequency_weights.identified, found.frequency_weights.prior
+    wrenches = reconstructed_wrenches(rig, trial, (found.parameters, found.prior), weights, found.base_link)
+    residuals = (measured[:, None] - wrenches)[trial.counted]
+    # frames, bodies, force or moment
+    sizes = np.linalg.norm(residuals.reshape(*residuals.shape[:2], 2, 3), axis=3)
+    left = [Residual(*(number for size in body.T for number in _rms_and_peak(size))) for body in sizes.swapaxes(0, 1)]
     return TrialResidual(
         trial.name,
         found.parameters.total_mass * GRAVITY,
         body_height(rig),
         float(height.mean()),
         _rms_and_peak(np.linalg.norm(measured[trial.counted, :3], axis=1))[1],
-        left(found.parameters, found.frequency_weights.identified),
-        left(found.prior, found.frequency_weights.prior),
+        *left,
     )
 
 

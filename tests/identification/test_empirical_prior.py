@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 
 from solver.errors import InvalidValue
 from solver.identification.body_coordinates import BodyCoordinates
-from solver.identification.consistent import DIAGONAL, RELATIVE_STD, RELATIVE_STD_SETTING, ConsistentOptions, consistent
+from solver.identification.consistent import RELATIVE_STD, RELATIVE_STD_SETTING, ConsistentOptions, consistent
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.empirical_prior import (
     MIN_RELATIVE_STD,
@@ -93,14 +93,14 @@ def test_a_body_equal_to_its_prior_stays_near_it() -> None:
     assert far[1] < 0.2 * far[0]
 
 
-def test_priors_without_a_common_width_are_refused() -> None:
-    """A diagonal prior and one with a mass prior."""
+def test_a_prior_without_a_common_width_is_refused() -> None:
+    """One with a mass prior."""
     rig = small_rig()
     regression = regression_of(rig, rig.prior, noise=NOISE)
-    for options in (replace(FREE, prior=DIAGONAL), replace(FREE, mass_prior=True)):
-        found = consistent(regression, rig, options)
-        with pytest.raises(InvalidValue, match="common width"):
-            estimate_relative_std(regression, found, rig, options)
+    options = replace(FREE, mass_prior=True)
+    found = consistent(regression, rig, options)
+    with pytest.raises(InvalidValue, match="common width"):
+        estimate_relative_std(regression, found, rig, options)
 
 
 def test_widths_of_single_links_keep_their_ratio() -> None:

@@ -71,7 +71,7 @@ def test_results_do_not_depend_on_the_chunks(monkeypatch: pytest.MonkeyPatch) ->
         return (
             residual_grams.grams[0],
             shares,
-            reconstructed_wrenches(rig, trial, bodies, weights=FrequencyWeights.from_cutoffs(cutoffs, shares)),
+            reconstructed_wrenches(rig, trial, bodies, [FrequencyWeights.from_cutoffs(cutoffs, shares)] * len(bodies)),
         )
 
     whole = compute()

@@ -8,10 +8,10 @@ left a tenth of them or nothing. Instead the cut-off is chosen so that the equat
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lstsq, solve_triangular
+from scipy.linalg import solve_triangular
 
 TINY = float(np.finfo(float).tiny)
 RANK_TOLERANCE = 1e-8
@@ -34,16 +34,6 @@ class EquationsWithErrors:
     target: np.ndarray
     posture_errors: np.ndarray | None = None
     posture_square: float = 0.0
-
-    def with_posture_errors(self, gradients: np.ndarray, square: float) -> EquationsWithErrors:
-        """These equations with errors that follow posture.
-
-        Args:
-            gradients: (10 L, S) errors Y'e of the right-hand side of the normal equations.
-            square: mean square of a weighted equation's error.
-        """
-        errors = lstsq(self.factor.T, gradients, cond=RANK_TOLERANCE, check_finite=False)[0]
-        return replace(self, posture_errors=errors, posture_square=square)
 
     def scaled_posture_errors(self, noise_variance: float) -> np.ndarray:
         """(k, S) posture errors, reduced where they would exceed the variance of an equation's residual, which contains

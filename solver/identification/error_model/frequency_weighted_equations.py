@@ -17,7 +17,7 @@ from ...rig import Rig
 from ...trial import Trial
 from ..accumulate import EquationAccumulator
 from ..base_parameters import BaseParameters
-from ..blocks import AXES, FORCE_AXES
+from ..blocks import FORCE_AXES
 from ..equations import Equations, equations, frames_with_forces, low_pass_at, wrenches_about_base
 from ..regression import Regression
 from ..trial_chunks import TrialChunk, split_trial
@@ -70,14 +70,13 @@ def _weighted_equations(rig: Rig, chunk: TrialChunk, weights: Sequence[Frequency
     added = None
     if has_marker_displacements(trial) and any(frequency_weights.shares is not None for frequency_weights in weights):
         added = wrenches_about_base(rig, trial, skin_compliance_wrenches(rig, trial), base)[frames[is_used]]
-    forces = [np.empty((*force.shape[:-1], int(is_used.sum()))) for _ in weights]
-    moments = [np.empty((*moment.shape[:-1], int(is_used.sum()))) for _ in weights]
-    for axis in range(AXES):
-        rows = force[axis] if axis < FORCE_AXES else moment[axis - FORCE_AXES]
-        for index, found in enumerate(
-            _mix_low_passes(trial, frames, rows, [(t.bands, t.low_pass_weights[:, axis]) for t in weights])
-        ):
-            (forces[index] if axis < FORCE_AXES else moments[index])[axis % FORCE_AXES] = found[..., is_used]
+    mixtures = [(own.bands, own.low_pass_weights) for own in weights]
+    forces, moments = (
+        np.stack(
+            [_mix_low_passes(trial, frames, is_used, rows, mixtures, first + axis) for axis, rows in enumerate(part)], 1
+        )
+        for first, part in ((0, force), (FORCE_AXES, moment))
+    )
     result = []
     for index, frequency_weights in enumerate(weights):
         right_side = wrench[:, is_used]
@@ -90,16 +89,32 @@ def _weighted_equations(rig: Rig, chunk: TrialChunk, weights: Sequence[Frequency
 
 
 def _mix_low_passes(
-    trial: Trial, frames: np.ndarray, rows: np.ndarray, mixtures: Sequence[tuple[np.ndarray, np.ndarray]]
-) -> list[np.ndarray]:
-    """Rows (p, L, n) of some frames as mixtures of low-passes, each given by upper ends of bands (C,) and weights (L,
-    C)."""
-    all_rows = np.full((len(trial.motion), rows[..., 0].size), np.nan)
-    all_rows[frames] = rows.reshape(-1, len(frames)).T
-    result = [np.zeros(rows.shape) for _ in mixtures]
-    for end in np.unique(np.concatenate([bands[weights.any(axis=0)] for bands, weights in mixtures])):
-        passed = low_pass_at(trial, all_rows, float(end))[frames].T.reshape(rows.shape)
-        for mixture, (bands, weights) in zip(result, mixtures):
-            for band in np.flatnonzero(bands == end):
-                mixture += weights[:, band, None] * passed
-    return result
+    trial: Trial,
+    frames: np.ndarray,
+    is_used: np.ndarray,
+    rows: np.ndarray,
+    mixtures: Sequence[tuple[np.ndarray, np.ndarray]],
+    axis: int,
+) -> np.ndarray:
+    """Rows (p, L, n) of an axis in some frames as mixtures of low-passes: (K, p, L, m) in the used ones of these.
+
+    Args:
+        trial: of the rows.
+        frames: (n,) their indices.
+        is_used: (n,) True in the m frames to return.
+        rows: of all frames, which the filters need.
+        mixtures: K times upper ends of bands (C,) and the weights (L, 6, C) of their low-passes.
+        axis: of the wrench.
+    """
+    ends = np.unique(np.concatenate([bands for bands, _ in mixtures]))
+    own_weights = np.zeros((len(mixtures), len(ends), rows.shape[1]))
+    for own, (bands, weights) in zip(own_weights, mixtures):
+        own[np.searchsorted(ends, bands)] = weights[:, axis].T
+    passed = np.zeros((len(ends), *rows.shape[:2], int(is_used.sum())))
+    for own, needed, end in zip(passed, own_weights.any(axis=0), ends):
+        some = rows[:, needed]
+        columns = np.full((len(trial.motion), some[..., 0].size), np.nan)
+        columns[frames] = some.reshape(-1, len(frames)).T
+        own[:, needed] = low_pass_at(trial, columns, float(end))[frames[is_used]].T.reshape(*some.shape[:2], passed.shape[-1])
+    by_link = [own_weights[:, :, link] @ passed[:, :, link].reshape(len(ends), -1) for link in range(rows.shape[1])]
+    return np.stack(by_link, 1).reshape(len(mixtures), rows.shape[1], rows.shape[0], -1).swapaxes(1, 2)

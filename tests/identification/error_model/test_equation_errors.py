@@ -9,7 +9,7 @@ import pytest
 
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.body_coordinates import BodyCoordinates
-from solver.identification.consistent import METRIC, ConsistentOptions, consistent
+from solver.identification.consistent import ConsistentOptions, consistent
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.posterior import posterior
 from solver.inertials import MASS
@@ -33,9 +33,10 @@ def test_a_given_total_mass_narrows_the_intervals() -> None:
     """With one link's mass the complement of all others', intervals shrink and never grow."""
     rig = small_rig()
     regression = regression_of(rig, rig.prior, noise=1.0)
-    free = replace(LOOSE, prior=METRIC, noise_variance=1e6)
+    free = replace(LOOSE, noise_variance=1e6)
     fixed = replace(free, constraints=ConstraintOptions(boxes=False, total_mass=rig.prior.total_mass))
-    loose, tight = (posterior(regression, consistent(regression, rig, o), rig, o).std for o in (free, fixed))
+    found = consistent(regression, rig, fixed)
+    loose, tight = (posterior(regression, found, rig, options).std for options in (free, fixed))
     assert np.all(tight <= loose * (1.0 + 1e-6))
     assert tight[0, MASS] < 0.8 * loose[0, MASS]
 
@@ -45,9 +46,7 @@ def test_intervals_contain_the_truth() -> None:
     rig = small_rig()
     bodies = BodyCoordinates.from_reference(rig.prior)
     generator = np.random.default_rng(8)
-    options = ConsistentOptions(
-        prior=METRIC, relative_std=0.05, constraints=ConstraintOptions(boxes=False), data_inflation=1.0
-    )
+    options = ConsistentOptions(relative_std=0.05, constraints=ConstraintOptions(boxes=False), data_inflation=1.0)
     inside = []
     for draw in range(25):
         truth = bodies.parameters(0.1 * generator.standard_normal(10 * len(rig.links)))
