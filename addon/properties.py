@@ -271,7 +271,7 @@ class Settings(bpy.types.PropertyGroup):
     )
     show_moments: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Arcs",
-        description="Show the moment at every joint as an arc about its axis; 1 N m/kg is a quarter of a circle",
+        description="Show the moment at every joint as an arc about its axis, on the scale in the legend",
         default=True,
     )
     show_flights: bpy.props.BoolProperty(  # type: ignore[valid-type]

@@ -5,6 +5,8 @@ Only what moves is drawn in a frame; floor, footprints and captions are kept fro
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import bpy
 import numpy as np
 
@@ -46,14 +48,23 @@ class FramePainter:
 
     def paint(self, frame: int) -> np.ndarray:
         """Paint a frame: (H, W, 3) sRGB, 8 bits, top row first."""
+        return self.read(frame)()
+
+    def read(self, frame: int) -> Callable[[], np.ndarray]:
+        """Read a frame from Blender; returns what paints it, see `paint`, which another thread can call."""
         self.scene.frame_set(frame)
-        linear, picture = self._painted_ground()
-        picture = picture.copy()
+        linear, ground = self._painted_ground()
         body, ghost = (self._reader.gather(self._shown(role), self._graph) for role in (BODY, GHOST))
-        self._bodies.paint(picture, linear, body, ghost)
-        for item in self._shown(CAPTION):
-            self._sprite(item).blend(picture)
-        return picture
+        captions = [self._sprite(item) for item in self._shown(CAPTION)]
+
+        def paint() -> np.ndarray:
+            picture = ground.copy()
+            self._bodies.paint(picture, linear, body, ghost)
+            for caption in captions:
+                caption.blend(picture)
+            return picture
+
+        return paint
 
     def _shown(self, role: str) -> list[bpy.types.Object]:
         graph = self._graph

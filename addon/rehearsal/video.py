@@ -8,13 +8,16 @@ import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import bpy
+import numpy as np
 
 from ..painting.png import write_png
 from ..solver_api import (
@@ -28,6 +31,7 @@ from ..solver_api import (
 )
 from .film import has_film
 from .options import VIDEO_END, Rendering
+from .painter import FramePainter
 
 TRANSPARENT_LAYERS = 24
 """Largest number of transparent surfaces behind each other, of ghost and captions."""
@@ -39,6 +43,8 @@ ENGINE_KEY = "exciting_dance_engine"
 """Custom property of a scene: what renders it."""
 ENCODING_FROM = 0.9
 """Progress at which the images are encoded."""
+PAINTING_THREADS = 2
+"""Frames that are painted at a time, while the next one is read from Blender."""
 IMAGE_NAME = "frame {:05d}.png"
 NO_CODEC = "this Blender cannot write H.264: the frames are in the folder as images"
 Report = Callable[[float, str], None]
@@ -185,24 +191,46 @@ def move_to_target(source: Path, target: Path) -> Path:
 
 def _render_images(scene: bpy.types.Scene, folder: Path, report: Report, stop: Stop) -> int:
     """Render frames to numbered images until the end or a stop; returns how many."""
-    from .painter import FramePainter
-
-    painter = FramePainter(scene) if scene[ENGINE_KEY] == "painter" else None
     render = scene.render
     set_media_type(render.image_settings, "IMAGE")
     render.image_settings.file_format, render.image_settings.color_mode = "PNG", "RGB"
     render.use_file_extension = render.use_overwrite = True
     planned = scene.frame_end - scene.frame_start + 1
-    for done, frame in enumerate(range(scene.frame_start, scene.frame_end + 1)):
-        if stop.requested:
-            return done
-        image = folder / IMAGE_NAME.format(done + 1)
-        if painter is not None:
-            write_png(image, painter.paint(frame))
-        else:
-            _render_image(scene, frame, image)
-        report(ENCODING_FROM * (done + 1) / planned, f"frame {done + 1} of {planned}")
-    return planned
+    images = [folder / IMAGE_NAME.format(number) for number in range(1, planned + 1)]
+    frames = zip(range(scene.frame_start, scene.frame_end + 1), images, strict=True)
+    painted = scene[ENGINE_KEY] == "painter"
+    written = _paint_images(FramePainter(scene), frames) if painted else _render_one_by_one(scene, frames)
+    done = 0
+    while not stop.requested and done < planned:
+        next(written)
+        done += 1
+        report(ENCODING_FROM * done / planned, f"frame {done} of {planned}")
+    written.close()
+    for image in images[done:]:  # painted ahead
+        image.unlink(missing_ok=True)
+    return done
+
+
+def _paint_images(painter: FramePainter, frames: Iterable[tuple[int, Path]]) -> Generator[None, None, None]:
+    """Paint and write images in threads, while the next frames are read from Blender; yields after each image."""
+
+    def write(image: Path, paint: Callable[[], np.ndarray]) -> None:
+        write_png(image, paint())
+
+    with ThreadPoolExecutor(PAINTING_THREADS) as pool:
+        waiting: deque[Future[None]] = deque()
+        for frame, image in frames:
+            waiting.append(pool.submit(write, image, painter.read(frame)))
+            if len(waiting) > PAINTING_THREADS:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _render_one_by_one(scene: bpy.types.Scene, frames: Iterable[tuple[int, Path]]) -> Generator[None, None, None]:
+    for frame, image in frames:
+        _render_image(scene, frame, image)
+        yield
 
 
 def _render_image(scene: bpy.types.Scene, frame: int, image: Path) -> None:
