@@ -71,7 +71,7 @@ def noise_free_figures() -> list[Figure]:
         Figure(
             "unseen halves, RMSE identified / prior, no noise, mean over axes",
             f"simulated person, {len(trials)} motions", float(mean.mean()), "", at_most(0.01), at_most(0.001),
-            f"{axes}; the prior alone misses by {listed} N and N m",
+            f"{axes}; the prior alone misses by {listed} N and N m; the fit allows for moving skin, which is not there",
         )
     ]  # fmt: skip
 
