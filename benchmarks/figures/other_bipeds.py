@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
@@ -31,8 +32,9 @@ from solver.threads import one_blas_thread
 
 from ..engine.judge import Finding, Judge, Record
 from ..models import model_file, places
-from .figure import Figure, at_least, exit_code, heading, missing, row, summary
+from .figure import Figure, at_least, missing
 from .foreign_humanoids import KEPT, build_record, count_falls, read_touching_pairs
+from .table import FigureTable, add_output_option
 
 MENAGERIE = ("mujoco_menagerie",)
 DANCERS = {
@@ -166,21 +168,18 @@ def _check_refusal(path: Path, words: str) -> tuple[bool, str]:
     return False, "it dances"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Print the table; 1 where a biped neither dances nor is refused with its reason."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=[*DANCERS, *REFUSED], action="append", help="only this; repeatable")
     parser.add_argument("--play", action="store_true", help="in MuJoCo too, on three floors")
-    chosen = parser.parse_args(arguments)
-    print(heading(), flush=True)
-    result = []
+    add_output_option(parser)
+    chosen = parser.parse_args(list(arguments))
+    table = FigureTable(arguments, chosen.output, "benchmarks.figures.other_bipeds")
     with one_blas_thread():
-        for figure in figures(chosen.only or [*DANCERS, *REFUSED], chosen.play):
-            result.append(figure)
-            print(row(figure), flush=True)
-    print(summary(result))
-    return exit_code(result)
+        table.measure(lambda: figures(chosen.only or [*DANCERS, *REFUSED], chosen.play))
+    return table.close()
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(sys.argv[1:]))
