@@ -130,7 +130,9 @@ class _State:
     ) -> NearestPoint:
         """The nearest point that satisfies the pool and all sources.
 
-        ``allowed``: the origin satisfies them to rounding, so a remaining violation there is no contradiction.
+        ``allowed``: the origin satisfies them to rounding, so a remaining violation there is no contradiction. A source
+        that finds nothing at the origin may still return rows elsewhere that are violated there, since it demands more of
+        new rows than it tolerates: `DirectionRows` does.
         """
         count = len(self.scale)
 
@@ -142,7 +144,7 @@ class _State:
                 pool.add(_widen(found, len(pool.scale)))
                 self.found += len(found)
             if allowed:
-                pool.absorb_rounding(origin, SETTLED)
+                pool.absorb_rounding(origin, np.inf)
             return len(pool.bounds) - before
 
         if allowed:

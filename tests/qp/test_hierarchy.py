@@ -269,6 +269,31 @@ def test_bad_hierarchies_are_refused() -> None:
         solve_hierarchy([Level("far", far), Level("circle", Rows.none(2), Circle(64))])
 
 
+class Tolerant:
+    """x0 - |x1| / 10 >= 1, but from one half on nothing is violated: new rows demand more than is tolerated."""
+
+    def initial(self) -> Rows:
+        return Rows.none(2)
+
+    def violated(self, x: np.ndarray, tolerance: float) -> Rows:
+        slope = 0.1 * np.sign(x[1])
+        if x[0] - slope * x[1] >= 0.5:
+            return Rows.none(2)
+        return rows_of(np.array([[1.0, -slope]]), np.ones(1), np.full(1, np.inf))
+
+
+def test_rows_that_a_tolerated_point_violates_do_not_contradict_it() -> None:
+    """Such a row is moved to the optimum of the levels above, which its source accepts."""
+    levels = [
+        Level("source", Rows.none(2), Tolerant()),
+        Level("fixed", rows_of(np.array([[1.0, 0.0]]), np.array([0.6]), np.array([0.6]))),
+        Level("far", rows_of(np.array([[0.0, 1.0]]), np.array([5.0]), np.array([5.0]))),
+    ]
+    found = solve_hierarchy(levels, guess=np.array([0.6, 0.0]))
+    assert found.status is Status.OPTIMAL
+    assert found.x == pytest.approx([0.6, 0.0], abs=1e-7)
+
+
 def test_rounding_at_a_feasible_point_is_no_contradiction() -> None:
     """A row without free directions, violated by 1e-9 at a point known to be feasible, is accepted."""
     from solver.qp.active_set import RowPool, nearest_point
