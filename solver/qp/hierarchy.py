@@ -130,9 +130,9 @@ class _State:
     ) -> NearestPoint:
         """The nearest point that satisfies the pool and all sources.
 
-        ``allowed``: the origin satisfies them to rounding, so a remaining violation there is no contradiction. A source
-        that finds nothing at the origin may still return rows elsewhere that are violated there, since it demands more of
-        new rows than it tolerates: `DirectionRows` does.
+        ``allowed``: the origin satisfies them to rounding, so a remaining violation there is no contradiction. A
+        source that finds nothing at the origin may still return rows elsewhere that are violated there, since it
+        demands more of new rows than it tolerates: `DirectionRows` does.
         """
         count = len(self.scale)
 

@@ -115,6 +115,7 @@ def _mix_low_passes(
         some = rows[:, needed]
         columns = np.full((len(trial.motion), some[..., 0].size), np.nan)
         columns[frames] = some.reshape(-1, len(frames)).T
-        own[:, needed] = low_pass_at(trial, columns, float(end))[frames[is_used]].T.reshape(*some.shape[:2], passed.shape[-1])
+        filtered = low_pass_at(trial, columns, float(end))[frames[is_used]]
+        own[:, needed] = filtered.T.reshape(*some.shape[:2], passed.shape[-1])
     by_link = [own_weights[:, :, link] @ passed[:, :, link].reshape(len(ends), -1) for link in range(rows.shape[1])]
     return np.stack(by_link, 1).reshape(len(mixtures), rows.shape[1], rows.shape[0], -1).swapaxes(1, 2)
