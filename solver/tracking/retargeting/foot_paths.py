@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from scipy.interpolate import BSpline
@@ -16,6 +17,7 @@ from scipy.interpolate import BSpline
 from ...arrays import true_runs
 from ...contacts.recorded_contacts import STILL_LEG, build_schedule
 from ...contacts.schedule import Anchor, Schedule, flat_on_ground
+from ...patch import ContactPolygon
 from ...person import SIDES
 from ...rig import Rig
 from ...so3 import exp, log, nearest_rotation
@@ -29,6 +31,8 @@ EASE_FRACTION, TURN_FRACTION = 0.3, 0.5
 person's foot is far from flat where it leaves the floor."""
 DEGREE, SPLINE_PIECES, REST_VALUES = 5, 8, 3
 """Of the splines of swings' heights; so many equal control values give rest without acceleration."""
+FLOOR_TOLERANCE, MAX_RAISES = 1e-5, 50
+"""[m] Depth of a sole below the floor that needs no correction, and most corrections of a swing's spline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +184,7 @@ def _plan_foot(
 ) -> tuple[np.ndarray, np.ndarray, tuple[Anchor, ...]]:
     """Rotations and positions of one foot, and its anchors."""
     rotation, position = np.array(rotation), np.array(position)
-    corners = rig.patch(patch).vertices
+    corners = _bounding_corners(rig.patch(patch))
     anchors: list[Anchor] = []
     runs = true_runs(in_stance)
     for start, stop in runs:
@@ -200,10 +204,17 @@ def _plan_foot(
         rest = np.interp(share, [0.0, 1.0], base if before and after else [max(base)] * 2)
         clear = rest * (1.0 - ease) + ease * np.maximum(lowest[span], 0.0)
         low = (rotation[span, 2] @ corners.T).min(axis=1)
-        position[span, 2] = _smooth_heights(clear - low, before is not None, after is not None)
+        position[span, 2] = _smooth_heights(clear - low, min(base) - low, before is not None, after is not None)
     for anchor, (start, stop) in zip(anchors, runs):
         rotation[start:stop], position[start:stop] = anchor.rotation, anchor.position
     return rotation, position, tuple(anchors)
+
+
+def _bounding_corners(patch: ContactPolygon) -> np.ndarray:
+    """Corners (8, 3) [m] of the box around a sole, link frame, in the sole's plane: feet have boxes as shapes."""
+    box, normal = np.array([patch.vertices.min(axis=0), patch.vertices.max(axis=0)]), patch.outward
+    corners = np.array(list(product(*box.T)))
+    return np.asarray(corners - np.outer((corners - patch.centroid) @ normal, normal))
 
 
 def _bend_swing(
@@ -224,10 +235,11 @@ def _bend_swing(
     return turned @ exp(turning[:, None] * own), way + ease[:, None] * (position - chord), ease
 
 
-def _smooth_heights(heights: np.ndarray, starts_at_rest: bool, ends_at_rest: bool) -> np.ndarray:
+def _smooth_heights(heights: np.ndarray, least: np.ndarray, starts_at_rest: bool, ends_at_rest: bool) -> np.ndarray:
     """A swing's heights (n,) without the kinks where another corner of the sole becomes the lowest.
 
-    A spline of few pieces, at rest at the ends that begin or end in stance.
+    A spline of few pieces, at rest at the ends that begin or end in stance, and raised where it is below the least
+    heights (n,), at which the sole touches the floor.
     """
     pieces = min(SPLINE_PIECES, (len(heights) - 1) // 3)
     if pieces < 2:
@@ -240,4 +252,13 @@ def _smooth_heights(heights: np.ndarray, starts_at_rest: bool, ends_at_rest: boo
     fixed = np.concatenate([np.full(first, heights[0]), np.zeros(count - first - last), np.full(last, heights[-1])])
     free = slice(first, count - last)
     fixed[free] = np.linalg.lstsq(basis[:, free], heights - basis @ fixed, rcond=None)[0]
+    nearest = first + basis[:, free].argmax(axis=1)
+    shares = np.maximum(basis[np.arange(len(heights)), nearest], 1e-12)
+    for _ in range(MAX_RAISES):
+        missing = np.maximum(least - basis @ fixed, 0.0)
+        if missing.max() < FLOOR_TOLERANCE:
+            break
+        raises = np.zeros(count)
+        np.maximum.at(raises, nearest, np.minimum(missing / shares, missing.max()))
+        fixed += raises
     return np.asarray(basis @ fixed)
