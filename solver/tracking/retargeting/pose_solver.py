@@ -100,7 +100,9 @@ class Poses:
 
 @dataclass(frozen=True, slots=True)
 class PosePrior:
-    """Poses to stay near: a radian (or metre) away costs ``weight``."""
+    """Poses to stay near: a radian away costs ``weight``, and so does `METRES_PER_RADIAN` of the root's position, or
+    corrections of the feet would shake the body rather than move the legs.
+    """
 
     poses: Poses
     weight: float
@@ -147,6 +149,7 @@ class PoseSolver:
         """Bounds (2, nv) of first poses, with a margin for smoothing."""
         self.rest_coordinates = np.clip(0.0, *self.start_bounds)
         self._posture = np.concatenate([np.zeros(ROOT_NV), np.full(rig.nv - ROOT_NV, POSTURE_WEIGHT)])
+        self._prior_weights = np.concatenate([np.full(3, METRES_PER_RADIAN**-2), np.ones(rig.nv - 3)])
 
     def chain_poses(self, targets: PoseTargets, root_rotations: np.ndarray) -> Poses:
         """Each chain of joints fitted by itself, with given root rotations (N, 3, 3)."""
@@ -265,10 +268,11 @@ class PoseSolver:
         diagonal_terms = self._posture + DAMPING
         gradient += self._posture * (self.rest_coordinates - y)
         if prior is not None:
-            diagonal_terms = diagonal_terms + prior.weight
+            weights = prior.weight * self._prior_weights
+            diagonal_terms = diagonal_terms + weights
             prior_errors = prior.poses.y - y
             prior_errors[:, 3:ROOT_NV] = log(prior.poses.root_rotations @ poses.root_rotations.swapaxes(1, 2))
-            gradient += prior.weight * prior_errors
+            gradient += weights * prior_errors
         diagonal = np.arange(y.shape[1])
         hessian[:, diagonal, diagonal] += diagonal_terms
         return _solve_within_bounds(hessian, gradient, bounds[0] - y, bounds[1] - y)
@@ -326,18 +330,19 @@ def hip_centre(rig: Rig) -> np.ndarray:
 
 
 def knee_hinges(rig: Rig) -> list[tuple[int, float]]:
-    """Column of each knee that is a hinge, and the sign of its flexion."""
+    """Column of each knee's flexion, the axis whose range is farthest from symmetric, and the sign of flexion."""
     parts, result = find_anatomy(rig).parts, []
     for side in ("right", "left"):
         link = parts.get(f"{side}_{LEG[1]}")
         if link is None:
             continue
         joint = rig.joints[rig.index(link)]
-        column = sum(other.nv for other in rig.joints[: rig.index(link)])
         limits = rig.limits_of(link)
-        middle = float(limits.lower[0] + limits.upper[0]) if joint.kind == "revolute" else 0.0
-        if np.isfinite(middle) and middle:
-            result.append((column, float(np.sign(middle))))
+        middles = limits.lower + limits.upper
+        if joint.kind in ("revolute", "spherical") and np.isfinite(middles).all() and middles.any():
+            flexion = int(np.abs(middles).argmax())
+            first = sum(other.nv for other in rig.joints[: rig.index(link)])
+            result.append((first + flexion, float(np.sign(middles[flexion]))))
     return result
 
 
