@@ -69,6 +69,24 @@ def test_it_starts_at_rest_and_lasts_longer() -> None:
     assert any("over the feet" in said for said in result.notes)
 
 
+def test_a_motion_that_is_too_fast_for_its_feet_is_slowed_down() -> None:
+    """A person who lifts a foot as fast as the performer cannot be balanced over flat soles; more slowly it can.
+
+    With the timing kept it fails in some frames.
+    """
+    source, results = Performer.from_motion(person(), squat(person(), steps=0.8)), []
+    for keeps in (False, True):
+        options = RetargetOptions(keep_timing=keeps)
+        found = retarget_motion(source, person(), None, options)
+        results.append(balance_motion(source, found, options, CHECKS))
+        assert checked(found).failed.mean() > 0.3
+    slowed, kept = results
+    assert not checked(slowed).failed.any()
+    assert checked(kept).get_margin("zmp").failed.any()
+    assert slowed.motion.times[-1] > kept.motion.times[-1]
+    assert ["forces" in " ".join(each.notes) for each in results] == [True, False]
+
+
 def test_a_weak_robot_squats_less_deep() -> None:
     """Where joints are too weak for the motion, and only there, it is reduced until their torques suffice."""
     strong, options = hrp2(), RetargetOptions(duration_ratio=4.0)
