@@ -290,7 +290,8 @@ def _conditions(
         return np.full(len(rig.links), np.inf)
     trial = Trial("candidate", motion, _wrenches(motion, np.zeros((len(motion), 1, 6))), np.ones(len(motion), bool))
     regression = accumulate_regression(rig, [trial], base=base_link(rig), axes="world")
-    parts = [regression.sub_regressor(link, "static") for link in rig.links]
+    # bonnet2016 (12): the singular values of each link's columns of W_b
+    parts = [regression.base_triangle[:, regression.structure.link_indices(link, "static")] for link in rig.links]
     return np.array([np.linalg.cond(part) if part.shape[1] else 1.0 for part in parts])
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 
 from solver.errors import InvalidValue
-from solver.identification.excitation.excitation import condition, condition_gradient
+from solver.identification.excitation.excitation import condition
 from solver.trajectory.splines import Spline
 
 LENGTHS = np.array([0.8, 0.2])
@@ -218,3 +218,14 @@ def optimise(
         result.append(Round(best, condition(history), float(problem.masses @ parts), first, found.nfev, found.message))
         points = points[::-1]
     return result
+
+
+def condition_gradient(matrix: np.ndarray, derivatives: np.ndarray) -> tuple[float, np.ndarray]:
+    """Condition number of (m, n) and its gradient (k,) given the matrix's derivatives (k, m, n)."""
+    left, values, right = np.linalg.svd(matrix, full_matrices=False)
+    # m rows, n columns, k derivatives
+    largest = np.einsum("m,kmn,n->k", left[:, 0], derivatives, right[0])
+    smallest = np.einsum("m,kmn,n->k", left[:, -1], derivatives, right[-1])
+    low = max(values[-1], np.finfo(float).tiny)
+    value = float(values[0] / low)
+    return value, (largest - value * smallest) / low

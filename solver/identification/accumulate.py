@@ -122,24 +122,6 @@ class EquationAccumulator:
         )
 
 
-def axis_weights(
-    rig: Rig, trials: Iterable[Trial], parameters: InertialParameters, base: int | str = 0, axes: Axes = "link"
-) -> np.ndarray:
-    """Weights (6,) = 1 / root mean square residual per axis. `Regression.axis_weights` needs no second pass over the
-    trials."""
-    return accumulate_regression(rig, trials, base=base, axes=axes).axis_weights(parameters)
-
-
-def residuals(
-    rig: Rig, trial: Trial, parameters: InertialParameters, base: int | str = 0, axes: Axes = "link"
-) -> np.ndarray:
-    """Measured minus predicted wrench (N, 6) at the base link; NaN in frames that are not counted or not measured."""
-    result = np.full((len(trial.motion), AXES), np.nan)
-    for here in equations(rig, trial, base, axes):
-        result[here.frames] = here.residuals(parameters).T
-    return result
-
-
 def _subtract_remainder(equations: Equations, prior: InertialParameters, structure: BaseParameters) -> Equations:
     """Equations without the part of Y phi that does not depend on base parameters, computed with the prior.
 

@@ -119,12 +119,6 @@ class AddedLoad:
         return self.loads.total_mass
 
     @property
-    def inseparable(self) -> tuple[str, ...]:
-        """Links besides the carriers that may carry part or all of the load, according to the alternatives."""
-        others = dict.fromkeys(link for links in self.alternatives for link in links)
-        return tuple(link for link in others if link not in self.carriers)
-
-    @property
     def not_excluded(self) -> str:
         """Sentence that lists where else the load may be."""
         if not self.alternatives:

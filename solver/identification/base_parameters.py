@@ -28,8 +28,6 @@ SAMPLES_PER_COLUMN = 0.6
 """Random frames per column; each gives six rows, so the sample has 3.6 rows a column."""
 SAMPLE_SEED = 20160523
 """Any seed gives the same structure; a fixed one gives the same last digit."""
-PARAMETERS_PER_JOINT = {"free": 10, "revolute": 7, "continuous": 7, "prismatic": 4, "spherical": 9, "universal": 9}
-"""Base parameters a joint's link adds, by the joint's kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,15 +185,6 @@ def _independent_columns(columns: np.ndarray, tolerance: float) -> np.ndarray:
             basis[:, len(found)] = residual / length
             found.append(index)
     return np.array(found, dtype=int)
-
-
-def expected_count(rig: Rig) -> int | None:
-    """Number of base parameters by the rule: base link 10, revolute 7 more, spherical 9 more; None for other joints.
-
-    The rule assumes a floating base: then every parent moves in all six directions.
-    """
-    counts = [PARAMETERS_PER_JOINT.get(joint.kind) for joint in rig.joints]
-    return None if None in counts else sum(count for count in counts if count)
 
 
 def parameter_names(links: Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from ..arrays import frozen
 from ..errors import InvalidValue
@@ -98,18 +97,3 @@ def parameters_from_pseudo_inertias(pseudo: np.ndarray) -> np.ndarray:
     trace = np.trace(second, axis1=-2, axis2=-1)
     inertia = trace[..., None, None] * np.eye(3) - second
     return np.concatenate([pseudo[..., 3:, 3], pseudo[..., :3, 3], symmetric_entries(inertia)], axis=-1)
-
-
-def entropic_divergence(parameters: InertialParameters, reference: InertialParameters) -> np.ndarray:
-    """Entropic divergence of each link from its reference (L,): tr(P_ref^-1 P) - log det(P_ref^-1 P) - 4.
-
-    It is zero at the reference, infinite at the boundary of physical consistency, and the same in every link frame.
-    """
-    roots = np.linalg.cholesky(reference.pseudo_inertias)
-    result = np.empty(len(parameters.links))
-    for k, (root, pseudo) in enumerate(zip(roots, parameters.pseudo_inertias)):
-        inner = solve_triangular(root, solve_triangular(root, pseudo, lower=True).T, lower=True)
-        sign, logarithm = np.linalg.slogdet(inner)
-        solid = sign > 0 and np.linalg.eigvalsh(inner)[0] > 0.0
-        result[k] = np.trace(inner) - logarithm - PSEUDO_INERTIA_ORDER if solid else np.inf
-    return result

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from ..errors import InvalidValue
 from ..inertials import InertialParameters
@@ -34,16 +33,12 @@ class ConstrainedOptions:
         known_std: base parameters whose relative standard deviation is at most this are equality rows; 0.1 is the
             paper's 10 % rule.
         corrected: whether that standard deviation accounts for correlated residuals; the paper's does not.
-        prior_weight: of ||phi_CAD - phi||^2 against the data's cost.
-        scaled: whether that distance is measured in typical sizes of each parameter; False is the paper's plain norm.
     """
 
     constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
     reference: InertialParameters | None = None
     known_std: float = WELL_KNOWN
     corrected: bool = True
-    prior_weight: float = 1.0
-    scaled: bool = True
 
 
 def constrained(
@@ -53,6 +48,8 @@ def constrained(
     base: BaseEstimate | None = None,
 ) -> Estimate:
     """Minimise ||F - W phi||^2 + ||phi_CAD - phi||^2 subject to physical rows and to the well-known base parameters.
+
+    The second distance is measured in typical sizes of each parameter.
 
     Solved as a hierarchy: physical rows, then base-parameter rows, then the cost. If the two kinds of rows agree, this
     is the paper's program. If they contradict each other, the paper's program has no solution; here the base-parameter
@@ -84,9 +81,10 @@ def constrained(
         tuple(f"base parameter {names[i]}" for i in np.flatnonzero(known)),
     )
     rows = Rows.stack([physical_rows(rig, options.constraints), fixed_link_rows(rig, reference, options.constraints)])
+    data = Rows.equalities(regression.factor, regression.target, "equation")
     levels = [Level("physical", rows, direction_rows(rig, reference, options.constraints))]
     levels += [Level("base parameters", equalities)] if len(equalities) else []
-    levels.append(Level("fit and prior", _objective_rows(regression, reference, scale, options)))
+    levels.append(Level("fit and prior", Rows.stack([data, prior_rows(reference, scale)])))
     found = solve_hierarchy(levels, scale=scale, guess=reference.vector)
     parameters = InertialParameters.from_vector(rig.links, found.x)
     factor, target, residual_cost = regression.factor, regression.target, regression.residual_cost
@@ -106,21 +104,6 @@ def constrained(
         notes=tuple(notes),
         seconds=time.perf_counter() - began,
     )
-
-
-def _objective_rows(
-    regression: Regression, reference: InertialParameters, scale: np.ndarray, options: ConstrainedOptions
-) -> Rows:
-    data = Rows.equalities(regression.factor, regression.target, "equation")
-    prior_residuals = prior_rows(reference, scale if options.scaled else np.ones_like(scale))
-    weight = float(np.sqrt(options.prior_weight))
-    prior_residuals = Rows(
-        sparse.csr_array(prior_residuals.matrix * weight),
-        prior_residuals.lower * weight,
-        prior_residuals.upper * weight,
-        prior_residuals.names,
-    )
-    return Rows.stack([data, prior_residuals])
 
 
 def fit(regression: Regression, rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | None = None) -> Estimate:

@@ -54,12 +54,6 @@ class Equations:
         count = len(self.frames)
         return [*self.force.reshape(FORCE_AXES, -1, count), *self.moment.reshape(AXES - FORCE_AXES, -1, count)]
 
-    def residuals(self, parameters: InertialParameters) -> np.ndarray:
-        """f - Y phi (6, n); NaN where f was not measured."""
-        phi = parameters.values.T.reshape(-1)
-        residual = self.wrench - np.array([phi[: len(row)] @ row for row in self.rows])
-        return np.where(self.used, residual, np.nan)
-
 
 def equations(
     rig: Rig, trial: Trial, base: int | str = 0, axes: Axes = "link", motion: Motion | None = None

@@ -39,11 +39,6 @@ class Information:
         object.__setattr__(self, "determined", frozen("determined", self.determined, (len(self.links), PER_LINK)))
         object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (None,)))
 
-    @property
-    def from_prior(self) -> np.ndarray:
-        """(L, 10) fraction that the prior supplied."""
-        return 1.0 - self.determined
-
 
 def information(
     regression: WeightedEquations,

@@ -14,22 +14,15 @@ from functools import cached_property
 import numpy as np
 
 from ..arrays import frozen
-from ..dynamics import STATIC_PARAMETERS, Axes
-from ..errors import InvalidValue, UnknownLink
-from ..inertials import PER_LINK, InertialParameters
+from ..dynamics import Axes
+from ..errors import InvalidValue
+from ..inertials import InertialParameters
 from .base_parameters import BaseParameters
 from .blocks import AXES, FORCE_AXES, MAX_BLOCKS, Block, axis_columns, merge_blocks
 from .error_model.equation_errors import RANK_TOLERANCE, EquationsWithErrors
 from .error_model.posture_errors import PostureErrors
 from .triangular import join_factors, scatter_columns, squared_residual, triangular_factor
 from .weighted_equations import FullParameterForm
-
-COLUMN_KINDS = {
-    "all": slice(0, PER_LINK),
-    "static": slice(0, STATIC_PARAMETERS),
-    "dynamic": slice(STATIC_PARAMETERS, PER_LINK),
-}
-"""Columns of one link by kind, bonnet2016: static are mass and first moment, dynamic the inertia."""
 
 
 @dataclass(frozen=True)
@@ -148,17 +141,6 @@ class Regression(FullParameterForm):
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(np.where(rows > 0, self.squared_residuals(parameters) / rows, np.nan))
 
-    def axis_weights(self, parameters: InertialParameters) -> np.ndarray:
-        """Weights (6,) = 1 / root mean square residual under these parameters; 0 for an axis that was never measured.
-
-        Raises:
-            InvalidValue: an axis has no residual at all, which no measurement has: give the weights.
-        """
-        rmse = self.axis_rmse(parameters)
-        if np.any(rmse == 0.0):
-            raise InvalidValue("an axis has no residual at all; residual weights need measured wrenches")
-        return np.nan_to_num(1.0 / rmse, nan=0.0)
-
     def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
         """Gradient (B, n) by the base parameters of half the weighted squared residual of each block used once."""
         phi = self.structure.project(parameters)
@@ -208,25 +190,6 @@ class Regression(FullParameterForm):
         if self.posture_errors and other.posture_errors:
             posture = self.posture_errors.merge(other.posture_errors)
         return replace(self, blocks=tuple(blocks), counts=np.zeros(0), noise=noise, posture_errors=posture)
-
-    def columns(self, link: str, part: str = "all") -> slice:
-        """Columns of a link in phi: ``"all"`` ten, ``"static"`` mass and first moment, ``"dynamic"`` inertia.
-
-        Raises:
-            UnknownLink: no such link.
-            InvalidValue: no such part.
-        """
-        if link not in self.links:
-            raise UnknownLink(link, self.links)
-        if part not in COLUMN_KINDS:
-            raise InvalidValue(f"part {part!r} is none of {', '.join(COLUMN_KINDS)}")
-        start = PER_LINK * self.links.index(link)
-        return slice(start + COLUMN_KINDS[part].start, start + COLUMN_KINDS[part].stop)
-
-    def sub_regressor(self, link: str, part: str = "all") -> np.ndarray:
-        """Base-parameter columns of one link (k, n), bonnet2016 (12): same singular values as those of W_b."""
-        size = len(self.structure)
-        return self.base_triangle[:, :size][:, self.structure.link_indices(link, part)]
 
     @cached_property
     def _axis_columns(self) -> tuple[np.ndarray, ...]:

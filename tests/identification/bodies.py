@@ -7,10 +7,13 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
+from solver.dynamics import Axes
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.blocks import BlockOptions
 from solver.identification.body_coordinates import BodyCoordinates
+from solver.identification.equations import equations
 from solver.identification.regression import Regression
 from solver.inertials import InertialParameters
 from solver.joints import Limits
@@ -70,3 +73,30 @@ def regression_of(rig: Rig, truth: InertialParameters, **choices: float) -> Regr
     frames, seed = int(choices.get("frames", 120)), int(choices.get("seed", 0))
     trial = trial_of(rig, truth, frames=frames, noise=choices.get("noise", 0.0), seed=seed)
     return accumulate_regression(rig, [trial], blocks=BlockOptions(seconds=0.1)).with_weights(WEIGHTS)
+
+
+def residuals(
+    rig: Rig, trial: Trial, parameters: InertialParameters, base: int | str = 0, axes: Axes = "link"
+) -> np.ndarray:
+    """f - Y phi (N, 6); NaN in frames that are not counted or not measured."""
+    phi = parameters.values.T.reshape(-1)
+    result = np.full((len(trial.motion), 6), np.nan)
+    for here in equations(rig, trial, base, axes):
+        residual = here.wrench - np.array([phi[: len(row)] @ row for row in here.rows])
+        result[here.frames] = np.where(here.used, residual, np.nan).T
+    return result
+
+
+def entropic_divergence(parameters: InertialParameters, reference: InertialParameters) -> np.ndarray:
+    """Entropic divergence of each link from its reference (L,): tr(P_ref^-1 P) - log det(P_ref^-1 P) - 4.
+
+    It is zero at the reference, infinite at the boundary of physical consistency, and the same in every link frame.
+    """
+    roots = np.linalg.cholesky(reference.pseudo_inertias)
+    result = np.empty(len(parameters.links))
+    for k, (root, pseudo) in enumerate(zip(roots, parameters.pseudo_inertias)):
+        inner = solve_triangular(root, solve_triangular(root, pseudo, lower=True).T, lower=True)
+        sign, logarithm = np.linalg.slogdet(inner)
+        solid = sign > 0 and np.linalg.eigvalsh(inner)[0] > 0.0
+        result[k] = np.trace(inner) - logarithm - 4 if solid else np.inf
+    return result

@@ -83,7 +83,6 @@ def test_a_load_shared_by_neighbours_is_not_one_of_them_for_certain(rig: Rig) ->
     assert set(quiet.carriers) == {"pelvis", "torso"}
     assert len(noisy.carriers) == 1  # the data do not need two
     assert {"pelvis", "torso"} in sets(noisy)
-    assert noisy.inseparable
     for load in (quiet, noisy):
         assert load.total == pytest.approx(2.0, abs=4.0 * load.total_std)
     assert all(link in noisy.not_excluded for link in noisy.alternatives[0])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue, UnknownLink
-from solver.identification.body_coordinates import BodyCoordinates, entropic_divergence
+from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import ConsistentOptions, consistent, population_rows
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.error_model.equation_errors import EquationsWithErrors
@@ -19,7 +19,7 @@ from solver.inertials import InertialParameters
 from solver.qp import Status
 from solver.rig import Rig
 from solver.so3 import exp as exp_so3
-from tests.identification.bodies import other_body, regression_of, small_rig
+from tests.identification.bodies import entropic_divergence, other_body, regression_of, small_rig
 from tests.pinocchio import pin
 
 MASS = ConstraintOptions(total_mass=small_rig().prior.total_mass, boxes=False)

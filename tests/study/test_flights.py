@@ -10,7 +10,6 @@ import pytest
 from benchmarks.papers.thrown import simulate_flight
 from solver.dynamics import integrate
 from solver.errors import InvalidValue
-from solver.identification.accumulate import residuals
 from solver.motion import Markers
 from solver.progress import silent
 from solver.rig import Rig
@@ -20,6 +19,7 @@ from solver.study.flights import find_trial_flights
 from solver.study.pipeline import identify_motions
 from solver.study.values import Poses, Settings, TrialRecord
 from solver.trial import Recording
+from tests.identification.bodies import residuals
 
 RATE, GLIDE, FLIGHT = 200.0, 0.5, 0.4
 PRESET = preset_of("human_8hz")

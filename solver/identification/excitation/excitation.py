@@ -98,14 +98,6 @@ class Excitation:
         """cond(W_b), the classical criterion; infinite while some base parameter is not excited."""
         return condition(self.factor)
 
-    @property
-    def log_determinant(self) -> float:
-        """log det(W_b' P W_b) with P the inverse noise covariance, the D-optimal criterion; -inf if rank deficient."""
-        if len(self.factor) < self.factor.shape[1]:
-            return -np.inf
-        diagonal = np.abs(np.diag(triangular_factor(self.factor)))
-        return float(2.0 * np.log(diagonal).sum()) if diagonal.all() else -np.inf
-
     def deviations(self) -> np.ndarray:
         """Standard deviation (B,) of every base parameter identified from these frames; infinite if not determined.
 
@@ -198,17 +190,6 @@ def link_weights(rig: Rig, emphasis: Mapping[str, float] | None = None) -> np.nd
             raise InvalidValue(f"the emphasis on link {link!r} must not be negative, got {factor!r}")
         weights[rig.index(link)] *= factor
     return weights
-
-
-def condition_gradient(matrix: np.ndarray, derivatives: np.ndarray) -> tuple[float, np.ndarray]:
-    """Condition number of (m, n) and its gradient (k,) given the matrix's derivatives (k, m, n)."""
-    left, values, right = np.linalg.svd(matrix, full_matrices=False)
-    # m rows, n columns, k derivatives
-    largest = np.einsum("m,kmn,n->k", left[:, 0], derivatives, right[0])
-    smallest = np.einsum("m,kmn,n->k", left[:, -1], derivatives, right[-1])
-    low = max(values[-1], np.finfo(float).tiny)
-    value = float(values[0] / low)
-    return value, (largest - value * smallest) / low
 
 
 def _rank_deficient_deviations(factor: np.ndarray) -> np.ndarray:

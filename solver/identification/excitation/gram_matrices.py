@@ -56,11 +56,6 @@ class GramMatrices:
         own = np.where(self._used, rows[:, :, self._columns], 0.0)
         return np.einsum("frik,fril->fikl", own, own)  # f frames, r rows, i links, k and l their columns
 
-    def factor_matrices(self, factor: np.ndarray) -> np.ndarray:
-        """Gram matrices (n, k, k) of a factor (m, B)."""
-        own = np.where(self._used, factor[:, self._columns], 0.0)
-        return np.einsum("rik,ril->ikl", own, own)  # r rows, i links, k and l their columns
-
     def motion_matrices(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
         """Gram matrices (groups, n, k, k) of a motion's frames, divided into equal groups."""
         rows = base_rows(rig, motion, self.structure)
