@@ -43,13 +43,15 @@ def _moved_inertia(rig: Rig, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(nv - 6,) [kg m^2] beyond each joint coordinate, and of all the rest, at a posture (nq,)."""
     workspace = Workspace(rig)
     workspace.update_kinematics(q)
-    turns, prior = workspace.rotations, rig.prior
+    prior, massive = rig.prior, np.flatnonzero(rig.masses > 0.0)  # axes of compound joints have neither mass nor centre
+    turns = workspace.rotations[massive]
     linear, angular = workspace.jacobian.T[:, :3], workspace.jacobian.T[:, 3:]  # (nv, 3) at the world's origin
-    centres = (turns @ prior.coms[:, :, None])[:, :, 0] + workspace.positions
-    inertias = turns @ prior.inertias_at_com @ turns.transpose(0, 2, 1)
+    centres = (turns @ prior.coms[massive, :, None])[:, :, 0] + workspace.positions[massive]
+    inertias = turns @ prior.inertias_at_com[massive] @ turns.transpose(0, 2, 1)
     speeds = linear[:, None] + np.cross(angular[:, None], centres)  # (nv, L, 3) of every link, as if it moved with all
-    energies = prior.masses * (speeds * speeds).sum(axis=2) + np.einsum("ci,lij,cj->cl", angular, inertias, angular)
-    chains = np.array([moving_coordinates(rig, link) for link in rig.links])  # (L, nv): coordinates that move each link
+    energies = prior.masses[massive] * (speeds * speeds).sum(axis=2)
+    energies += np.einsum("ci,lij,cj->cl", angular, inertias, angular)
+    chains = np.array([moving_coordinates(rig, link) for link in np.array(rig.links)[massive]])  # (L, nv): that move it
     beyond = np.where(chains.T, energies, 0.0).sum(axis=1)
     return beyond[ROOT_NV:], (energies.sum(axis=1) - beyond)[ROOT_NV:]
 

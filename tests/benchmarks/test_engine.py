@@ -204,3 +204,15 @@ def test_gains_follow_inertia(robot: Rig, intended: Plan) -> None:
     aloft = stiffnesses(robot, replace(intended, wrenches=lifted), PlayOptions())
     assert (aloft[0] == stiffness[0]).all()
     assert (aloft[1:, place["left_ankle"]] < 0.2 * stiffness[1:, place["left_ankle"]]).all()
+
+
+def test_links_without_mass_have_gains(robot: Rig, intended: Plan) -> None:
+    """An axis of a compound joint has no centre of mass; its joint moves what is beyond it."""
+    from benchmarks.engine.control import stiffnesses
+
+    values = robot.prior.values.copy()
+    values[robot.index("left_forearm")] = 0.0
+    light = robot.with_prior(InertialParameters(robot.links, values))
+    stiffness, before = (stiffnesses(each, intended, PlayOptions()) for each in (light, robot))
+    assert np.isfinite(stiffness).all()
+    assert (stiffness <= before + 1e-12).all()
