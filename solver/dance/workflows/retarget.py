@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ...check_options import CheckOptions
 from ...contacts.schedule import Schedule
+from ...errors import InvalidValue
 from ...feasibility import Checks, check_motion
 from ...formats.humanoid_writer import table_name, write_body_states, write_humanoid_table
 from ...formats.joint_coordinates import write_coordinates
@@ -24,6 +25,7 @@ from ...tracking.retargeting.retarget import retarget_motion
 from ...tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
 from ...trajectory.collision_avoidance import separate_legs_and_links
 from ...trajectory.retargeting_balance import balance_motion
+from ...trajectory.root_curve import constrain_root
 from ..authoring.authored_dance import AuthoredDance, Samples
 from ..authoring.repair import RepairOptions
 from .check import describe_omitted_checks, format_check_table, summarise_checks
@@ -67,6 +69,8 @@ class RetargetedDance:
         adjusted_checks: checks of the adjusted motion.
         repaired: the repaired dance; None without a repair, or if nothing fails.
         adjustment: how it was adjusted before the repair: `AS_FOLLOWED`, `SEPARATED` or `BALANCED`.
+        conflict: why it is neither balanced nor repaired although it fails: the legs cannot keep its feet flat. Empty
+            otherwise.
     """
 
     name: str
@@ -77,6 +81,7 @@ class RetargetedDance:
     adjusted_checks: Checks | None = None
     repaired: EditedDance | None = None
     adjustment: str = AS_FOLLOWED
+    conflict: str = ""
 
     def __repr__(self) -> str:
         return f"{self.retargeted.rig.name} follows {self.name!r}: {self.message}"
@@ -103,6 +108,8 @@ class RetargetedDance:
     @property
     def message(self) -> str:
         """The result in one sentence."""
+        if self.conflict:
+            return f"Not feasible, and neither balanced nor repaired: {self.conflict}"
         return summarise_checks(self.after) if self.repaired is None else self.repaired.message
 
     @property
@@ -195,8 +202,8 @@ def retarget(
 
     Links rotate as their segments do, feet stand where the performer's feet stand, and joint limits and speeds hold,
     with slower motion if necessary. Colliding links are separated. If balance or a joint torque fails, the centre of
-    mass is balanced above the feet, with shorter steps and smaller motion if necessary. What still fails is repaired
-    with the least displacement.
+    mass is balanced above the feet, with shorter steps and slower or smaller motion if necessary. What still fails is
+    repaired with the least displacement. Motions whose feet the legs do not reach are neither balanced nor repaired.
 
     Args:
         source: a motion of any rig (its file, or the result of loading it), or a `Performer` of segment poses.
@@ -227,7 +234,8 @@ def retarget(
         kept = separate_legs_and_links(source, found, options, limits.checks)
         if kept.motion is not found:
             way, options = _check_candidate(kept.motion, limits, SEPARATED), kept.options
-    if limits.repair is not None and not way.checks.feasible:
+    conflict = "" if limits.repair is None or way.checks.feasible else _find_leg_conflict(way.motion)
+    if limits.repair is not None and not way.checks.feasible and not conflict:
         tried = _check_candidate(
             balance_motion(source, way.motion, options, limits.checks, PartialProgress(progress, 0.3, 0.6)),
             limits,
@@ -236,8 +244,10 @@ def retarget(
         way = min(way, tried, key=_failed_fraction)
     led, after_led = (None, None) if way.label == AS_FOLLOWED else (way.motion, way.checks)
     answer, best, verdict = None, way.motion, way.checks
-    if limits.repair is None:
-        return RetargetedDance(source.name, found, before, limits, led, after_led, adjustment=way.label)
+    if limits.repair is None or conflict:
+        return RetargetedDance(
+            source.name, found, before, limits, led, after_led, adjustment=way.label, conflict=conflict
+        )
     if not verdict.feasible and any(phase.airborne for phase in best.schedule.phases):
         note = "it is not repaired further, because it jumps: repair it with the repair command"
         found, led = replace(found, notes=(*found.notes, note)), led and replace(led, notes=(*led.notes, note))
@@ -251,6 +261,17 @@ def retarget(
             answer = None  # a repair must not increase the number of failing frames
     progress(1.0, "followed")
     return RetargetedDance(source.name, found, before, limits, led, after_led, answer, way.label)
+
+
+def _find_leg_conflict(motion: RetargetedMotion) -> str:
+    """Why the legs cannot keep the motion's feet flat while the body moves; empty if they can."""
+    samples = Samples(motion.motion.times, motion.motion.q)
+    curve = AuthoredDance(motion.rig, (), motion.schedule, samples).curve()
+    try:
+        constrain_root(motion.rig, curve, motion.schedule, ())
+    except InvalidValue as error:
+        return str(error)
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
