@@ -27,7 +27,7 @@ PREFIX, GROUP = "moment_", "Joint Moments"
 ARC_COLOUR: Colour = (1.00, 0.30, 0.55, 1.0)
 ARC_RADIUS = 0.08
 """[m]"""
-LONGEST_ARC, SHORTEST_ARC = 1.5 * np.pi, 0.15
+LONGEST_ARC, SHORTEST_ARC = 1.5 * np.pi, 0.25
 """[rad] Arc of the recording's largest moment, and the shortest that is drawn."""
 ARC_STEP = 0.2
 """[rad] Largest angle of one line of an arc."""

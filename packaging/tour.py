@@ -42,7 +42,7 @@ WAIT = 0.1
 """[s] between two looks for answers of the live check without a window, where no timer runs."""
 JOB_TIMEOUT = 900.0
 """[s] Longest job: an identification on a slow machine."""
-REDUCTION = ("-resize", "1100x", "-dither", "FloydSteinberg", "-colors", "256")
+REDUCTION = ("-resize", "1100x", "-dither", "None", "-colors", "256")
 """Options of ImageMagick with which a picture has the size of the documentation's."""
 DRAG, SLIP, SECONDS, LIFT = 0.15, 3e-4, 3, (-0.15, 0.0, 0.35)
 """[m] by which the pelvis is lowered, largest displacement of a sole between the postures, [s] between them, and [m] by
