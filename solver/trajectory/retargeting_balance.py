@@ -96,7 +96,9 @@ def balance_motion(
     first = float(given.motion.times[-1] - given.motion.times[0])
     share = np.zeros(len(given.motion))
     best, least = given, np.inf
-    slows, before = True, np.inf
+    # a flight that lasts longer is not free fall
+    slows = not (options.keep_timing or any(phase.airborne for phase in given.schedule.phases))
+    before = np.inf
     for attempt in range(MAX_ATTEMPTS):
         result, poses = _Balancer(given, share).solve(
             PartialProgress(progress, 0.3 + 0.7 * attempt / MAX_ATTEMPTS, 1.0)
@@ -107,7 +109,7 @@ def balance_motion(
             best, least = result, failing
         times = result.motion.times
         slower = required_stretch(result.rig, times, poses, result.converged, 1.0)
-        slows = slows and failing < SLOWDOWN_GAIN * before and not options.keep_timing
+        slows = slows and failing < SLOWDOWN_GAIN * before
         before = failing
         if slows:
             slower = np.maximum(slower, _force_stretch(times, checks))
