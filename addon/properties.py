@@ -227,7 +227,7 @@ class Settings(bpy.types.PropertyGroup):
     )
     follow_pace: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Keep Timing",
-        description="Keep the original timing even where joints exceed their speed limits, and report it",
+        description="Keep the original timing even where joints would be too fast or forces fail, and report it",
     )
     follow_slower: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Slowdown",

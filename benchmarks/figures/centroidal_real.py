@@ -146,9 +146,8 @@ def hidden_figures(trials: Sequence[Recorded], where: str) -> list[Figure]:
         figures.append(Figure(what, where, float(mean[0]), "", at_most(must), at_most(aim), note))
         figures.append(Figure("  the same over the splice's", where, float(splice[0])))
         note = _reachable(trials, seconds, inner) if inner else ""
-        figures.append(
-            Figure("  moment error over kinematics'", where, float(mean[1]), "", at_most(0.95), at_most(0.85), note)
-        )
+        what = f"{label}: moment error over kinematics'"
+        figures.append(Figure(what, where, float(mean[1]), "", at_most(0.95), at_most(0.85), note))
         figures.append(Figure("  the same over the splice's", where, float(splice[1]), "", None, at_most(0.95)))
     return figures
 

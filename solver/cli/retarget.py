@@ -69,7 +69,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_former_name(parser, "--no-step-completion", "--broken-steps")
     parser.add_argument("--allow-collisions", action="store_true", help="do not avoid collisions between links")
     add_former_name(parser, "--allow-collisions", "--overlaps")
-    words = "do not slow down where joints exceed their speed limits; report it"
+    words = "do not slow down where joints are too fast or forces fail; report it"
     parser.add_argument("--keep-timing", action="store_true", help=words)
     add_former_name(parser, "--keep-timing", "--keep-pace")
     parser.add_argument("--no-repair", action="store_true", help="check the motion without repairing it")

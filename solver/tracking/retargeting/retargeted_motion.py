@@ -31,7 +31,8 @@ class RetargetOptions:
     """Options of retargeting.
 
     Attributes:
-        keep_timing: joints may exceed their speed limits, with a note, instead of slowing the motion down.
+        keep_timing: joints may exceed their speed limits, and forces fail, with a note, instead of slowing the motion
+            down.
         pose_filter: low-pass filter of the poses.
         duration_ratio: ratio of the duration to the recorded one, besides what speed limits need.
         stride_ratio: ratio of horizontal distances to the recorded ones, scaled.
