@@ -68,7 +68,9 @@ class StudyOperator(RecordingJob):
             return JobMessage(message, notes=(where,))
         warnings, mass = study.result.warnings, study.result.parameters.masses.sum()
         notes = tuple(finding for finding in study.result.findings if finding not in warnings)
-        found = "the recordings do not decide the masses" if study.result.doubt else f"{mass:.1f} kg, see Report"
+        found = (
+            "the recordings do not decide the masses" if study.result.undecided_reason else f"{mass:.1f} kg, see Report"
+        )
         return JobMessage(f"{message}: {found}", failures=warnings, notes=(*notes, where))
 
 

@@ -54,8 +54,8 @@ def measure_recordings(data: Path) -> Iterator[Figure]:
         rig, records = track_runs(paths, "one", sex=subject.SEX if name == subject.SUBJECT else runs.SEX)
         found = _identify(prepare(rig, records, preset_of(subject.PRESET)))
         unseen = [float(np.mean(comparison.ratio)) for comparison in found.comparisons if not comparison.used]
-        note = f"RMSE of unseen trials over the prior's {np.mean(unseen):.2f}; {found.doubt or 'not kept'}"
-        yield Figure(what, f"real, {name}", float(bool(found.doubt)), note=note)
+        note = f"RMSE of unseen trials over the prior's {np.mean(unseen):.2f}; {found.undecided_reason or 'not kept'}"
+        yield Figure(what, f"real, {name}", float(bool(found.undecided_reason)), note=note)
 
 
 def _identify(prepared: PreparedTrials) -> Identification:

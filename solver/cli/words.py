@@ -41,7 +41,7 @@ def identified(study: Study) -> str:
     result = study.identification
     if result is None:
         return "no trial has forces: nothing was identified"
-    lines = [result.doubt, ""] if result.doubt else []
+    lines = [result.undecided_reason, ""] if result.undecided_reason else []
     lines += [format_inertial_table(result.parameters), ""]
     if study.mass is not None:
         lines.append(f"body mass {study.mass.mass:.2f} ± {study.mass.std:.2f} kg")

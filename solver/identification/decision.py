@@ -28,7 +28,7 @@ from .comparison import PLATE_ERROR, Comparison, mean_ratio_beyond
 from .estimate import Estimate
 
 
-def find_doubt(
+def find_undecided_reason(
     rig: Rig, trials: Sequence[Trial], tested: Iterable[Trial], estimate: Estimate, comparisons: Sequence[Comparison]
 ) -> str:
     """Why the recordings do not decide the masses, as a clause; empty if they do.

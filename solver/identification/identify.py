@@ -22,7 +22,7 @@ from .bootstrap import MIN_BLOCKS, bootstrap
 from .comparison import Comparison, FlightCheck, check_flight, compare
 from .consistent import RELATIVE_STD_SETTING, ConsistentOptions, consistent, diagonal_prior_std
 from .constraints import ConstraintOptions
-from .decision import find_doubt
+from .decision import find_undecided_reason
 from .empirical_prior import consistent_with_empirical_prior, with_relative_std
 from .error_model.axis_weights import Method, fit_axis_weights, merge_regressions
 from .error_model.error_propagation import BIAS_NOTE, NO_BIAS_NOTE, split_posterior_std
@@ -158,14 +158,16 @@ def identify_trials(
     comparisons += [
         _compare(rig, trial, own.estimate, options, weights) for trial, (own, weights) in zip(tested, others)
     ]
-    doubt = find_doubt(rig, used, tested, estimate, comparisons)
+    reason = find_undecided_reason(rig, used, tested, estimate, comparisons)
     evidence = regression
-    if doubt and find_method(options.method).has_posterior:
-        doubt = f"the result is the prior, scaled to the body's mass, because the recordings do not decide it: {doubt}"
+    if reason and find_method(options.method).has_posterior:
+        reason = (
+            f"the result is the prior, scaled to the body's mass, because the recordings do not decide it: {reason}"
+        )
         evidence, estimate = _without_data(regression), _at_prior(estimate)
         frequency_weights = replace(frequency_weights, identified=frequency_weights.prior)
-    elif doubt:
-        doubt = f"the recordings do not decide the result: {doubt}"
+    elif reason:
+        reason = f"the recordings do not decide the result: {reason}"
     uncertainty = _uncertainty(rig, evidence, estimate, options, notes, PartialProgress(progress, 0.5, 1.0))
     _note_prior(rig, estimate, options, notes)
     _note_frequency_weights(rig, frequency_weights, notes)
@@ -199,7 +201,7 @@ def identify_trials(
         notes=tuple(notes),
         frequency_weights=frequency_weights,
         covariance_root=root,
-        doubt=doubt,
+        undecided_reason=reason,
         std_by_source=std_by_source or {},
     )
 

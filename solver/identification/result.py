@@ -119,8 +119,8 @@ class Identification(HtmlResult):
         frequency_weights: of the identified parameters and of the prior, with which their wrenches are reconstructed.
         covariance_root: (M, L, 10) changes of the parameters whose squares sum to their covariance under the posterior;
             None for a method without one.
-        doubt: sentence that says why the recordings do not decide the masses (`decision`); empty if they do. The
-            default method then returns the prior, scaled to the body's mass.
+        undecided_reason: sentence that says why the recordings do not decide the masses (`decision`); empty if they
+            do. The default method then returns the prior, scaled to the body's mass.
         std_by_source: by source of uncertainty, (L, 10) standard deviations whose squares sum to those of the
             intervals: `NOISE`, `PRIOR`, and for people `SKIN`; empty for a method without a
             posterior.
@@ -141,7 +141,7 @@ class Identification(HtmlResult):
     notes: tuple[str, ...] = field(default=())
     frequency_weights: PairedWeights = UNWEIGHTED
     covariance_root: np.ndarray | None = None
-    doubt: str = ""
+    undecided_reason: str = ""
     std_by_source: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -158,8 +158,8 @@ class Identification(HtmlResult):
         found, prior = self.parameters, self.prior
         most = int(np.argmax(np.abs(found.masses - prior.masses)))
         return (
-            f"{self.doubt}\n"
-            * bool(self.doubt)
+            f"{self.undecided_reason}\n"
+            * bool(self.undecided_reason)
             + f"Identification of {len(found.links)} links, {found.total_mass:.2f} kg, by {self.estimate.method} "
             f"({self.estimate.satisfies}; {self.estimate.status.value})\n"
             f"  from {abbreviate(self.trials)}: {self.frames} frames\n"

@@ -290,7 +290,7 @@ class Content:
         from_flight: data of an identification from flight phases alone; None for one with forces.
         loads: added between two sets of recordings; one without a link if none was found; empty without a search.
         methods: rows (title, text) of the method section.
-        doubt: sentence that says why the recordings do not decide the masses; empty if they do.
+        undecided_reason: sentence that says why the recordings do not decide the masses; empty if they do.
         warnings, notes: plain sentences.
     """
 
@@ -325,7 +325,7 @@ class Content:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     std_by_source: Mapping[str, np.ndarray] = field(default_factory=dict)
-    doubt: str = ""
+    undecided_reason: str = ""
 
     def __post_init__(self) -> None:
         links = self.identified.links

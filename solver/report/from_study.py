@@ -81,7 +81,7 @@ def build_content(
         std_by_source={} if spread is None else result.std_by_source,
         determined=result.determined,
         on_bounds=result.estimate.at_bounds,
-        doubt=result.doubt,
+        undecided_reason=result.undecided_reason,
         singular_values=result.singular_values,
         rank=result.rank,
         truth=truth,

@@ -34,9 +34,9 @@ def render(content: Content) -> str:
 
 def _render_head(content: Content) -> str:
     label = '<span class="simulated">simulated data</span>' if content.simulated else ""
-    doubt = f"<p><strong>{escape(content.doubt)}</strong></p>" if content.doubt else ""
+    reason = f"<p><strong>{escape(content.undecided_reason)}</strong></p>" if content.undecided_reason else ""
     return (
-        f"<header><h1>{escape(content.title)} {label}</h1>{doubt}<p>{escape(content.subject)}</p>"
+        f"<header><h1>{escape(content.title)} {label}</h1>{reason}<p>{escape(content.subject)}</p>"
         f"{render_cards(_render_cards(content))}</header>"
     )
 

@@ -140,7 +140,7 @@ def build_result(study: Study, found: Identification) -> SceneResult:
 def _result_details(study: Study, found: Identification) -> dict[str, Any]:
     """Further details of the result, as plain data."""
     return {
-        "doubt": found.doubt,
+        "undecided_reason": found.undecided_reason,
         "mass": None if study.mass is None else {"kg": study.mass.mass, "std": study.mass.std},
         "plate_bias": {record.name: record.bias for record in study.records if record.bias is not None},
         "plates": study.known_plates,

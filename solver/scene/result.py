@@ -85,9 +85,9 @@ class SceneResult:
         return _texts(self.details.get("suspected"))
 
     @property
-    def doubt(self) -> str:
+    def undecided_reason(self) -> str:
         """Why the recordings do not decide the masses; empty if they do."""
-        return str(self.details.get("doubt", ""))
+        return str(self.details.get("undecided_reason", ""))
 
     @property
     def from_flight(self) -> bool:

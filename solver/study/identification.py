@@ -43,7 +43,7 @@ def warn_of_result(prepared: PreparedTrials, identified: Identification, flights
     unused = [trial.name for trial in prepared.trials if trial.name not in identified.trials]
     return (
         *(f"{name}: no frame counts, left out of the identification" for name in unused),
-        *((identified.doubt,) if identified.doubt else ()),
+        *((identified.undecided_reason,) if identified.undecided_reason else ()),
     )
 
 

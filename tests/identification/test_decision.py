@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.identification.comparison import Comparison, WrenchFit
-from solver.identification.decision import count_mass_bounds, find_doubt, moves
+from solver.identification.decision import count_mass_bounds, find_undecided_reason, moves
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.motion import Motion
 from solver.rig import Rig
@@ -48,7 +48,7 @@ def comparison(ratio: float, *, used: bool = False, size: float = 20.0, name: st
 def doubt_of(rig: Rig, trial: Trial, *comparisons: Comparison, bounds: tuple[str, ...] = ()) -> str:
     """Doubt about an estimate with these comparisons and active bounds."""
     estimate = identify_trials(rig, [trial], IdentifyOptions(bootstrap=0, cross_validate=False)).estimate
-    return find_doubt(rig, [trial], [trial], replace(estimate, at_bounds=bounds), comparisons)
+    return find_undecided_reason(rig, [trial], [trial], replace(estimate, at_bounds=bounds), comparisons)
 
 
 @pytest.mark.parametrize(("ratios", "doubted"), [((0.7, 0.9), False), ((0.9, 1.05), False), ((0.98, 1.1), True)])
@@ -68,8 +68,8 @@ def test_a_standing_trial_left_out_decides_nothing(rig: Rig, moving: Trial, stil
     assert not moves(rig, still)
     estimate = identify_trials(rig, [moving], IdentifyOptions(bootstrap=0, cross_validate=False)).estimate
     worse = [comparison(3.0, name="still")]
-    assert find_doubt(rig, [moving, still], [moving, still], estimate, worse) == ""
-    assert "no trial moves" in find_doubt(rig, [still], [still], estimate, [comparison(0.5, name="still")])
+    assert find_undecided_reason(rig, [moving, still], [moving, still], estimate, worse) == ""
+    assert "no trial moves" in find_undecided_reason(rig, [still], [still], estimate, [comparison(0.5, name="still")])
 
 
 def test_bounds_decide_from_half_of_the_masses_on(rig: Rig, moving: Trial) -> None:
@@ -88,13 +88,13 @@ def test_the_default_method_returns_the_prior(rig: Rig, still: Trial) -> None:
     published method returns what it finds."""
     options = IdentifyOptions(bootstrap=4, total_mass=9.0)
     found = identify_trials(rig, [still], options)
-    assert found.doubt.startswith("the result is the prior")
-    assert repr(found).startswith(found.doubt)
+    assert found.undecided_reason.startswith("the result is the prior")
+    assert repr(found).startswith(found.undecided_reason)
     assert found.parameters.values == pytest.approx(rig.prior.scaled(9.0).values)
     assert not found.determined.any()
     assert found.uncertainty is not None
     alone = identify_trials(rig, [still], replace(options, bootstrap=0)).std_by_source["prior"]
     assert found.uncertainty.std == pytest.approx(alone, rel=1e-6, abs=1e-9)
     other = identify_trials(rig, [still], replace(options, method="hierarchical", bootstrap=0))
-    assert other.doubt.startswith("the recordings do not decide")
+    assert other.undecided_reason.startswith("the recordings do not decide")
     assert np.abs(other.parameters.masses - found.parameters.masses).max() > 0.01
