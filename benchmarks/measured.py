@@ -2,7 +2,7 @@
 
 A table of a page is between two comments, ``<!-- table: NAME -->`` and ``<!-- end of table -->``, and is made from
 docs/measured/NAME.json, which ``python -m benchmarks VERB --output docs/measured/NAME.json`` wrote; or from
-docs/measured/NAME.md, where ``{FILE: WHAT}`` or ``{FILE: WHAT | DATA}`` is the value of the row of FILE.json whose
+docs/measured/NAME.txt, where ``{FILE: WHAT}`` or ``{FILE: WHAT | DATA}`` is the value of the row of FILE.json whose
 first column is WHAT, and whose second contains DATA.
 """
 
@@ -36,7 +36,7 @@ def fill_tables(page: str, folder: Path) -> str:
 
 
 def _make_table(folder: Path, name: str) -> str:
-    rows = folder / f"{name}.md"
+    rows = folder / f"{name}.txt"
     if rows.exists():
         return VALUE.sub(lambda found: _find_value(folder, *found.groups()), rows.read_text(encoding="utf-8"))
     return format_table(MeasuredTable.read(folder / f"{name}.json"))

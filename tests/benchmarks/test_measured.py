@@ -86,10 +86,10 @@ def test_a_table_of_chosen_values_is_filled(tmp_path: Path, table: MeasuredTable
     """A value is found by both columns, and is that of an ordinary machine; one that is not there is an error."""
     table.write(tmp_path / "times.json")
     page = "before\n<!-- table: chosen -->\n| 7 |\n<!-- end of table -->\nafter"
-    (tmp_path / "chosen.md").write_text("| {times: failed} | {times: missed | simul} |\n", encoding="utf-8")
+    (tmp_path / "chosen.txt").write_text("| {times: failed} | {times: missed | simul} |\n", encoding="utf-8")
     assert fill_tables(page, tmp_path) == page.replace("| 7 |", "| nan | 1 |")
     for value in ("missed | real", "none", "unknown"):
-        (tmp_path / "chosen.md").write_text(f"| {{times: {value}}} |\n", encoding="utf-8")
+        (tmp_path / "chosen.txt").write_text(f"| {{times: {value}}} |\n", encoding="utf-8")
         with pytest.raises(LookupError, match=r"times\.json"):
             fill_tables(page, tmp_path)
 
