@@ -12,7 +12,7 @@ from solver.check_options import CheckOptions
 from solver.dynamics import com_and_jacobian
 from solver.feasibility import Checks, check_motion
 from solver.motion import Motion
-from solver.rig import ROOT_NV, Rig
+from solver.rig import GRAVITY, ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
 from solver.so3 import exp, to_matrix, to_quaternion
 from solver.tracking.retargeting.batch_kinematics import BatchKinematics, to_configurations
@@ -85,6 +85,31 @@ def test_a_motion_that_is_too_fast_for_its_feet_is_slowed_down() -> None:
     assert checked(kept).get_margin("zmp").failed.any()
     assert slowed.motion.times[-1] > kept.motion.times[-1]
     assert ["forces" in " ".join(each.notes) for each in results] == [True, False]
+
+
+def lift_and_hop(air: float = 0.3) -> Motion:
+    """Simulated: a person lifts a foot as in the test above, squats, and is in free fall for ``air`` seconds."""
+    rig = person()
+    lifted, hopped = squat(rig, steps=0.8), squat(rig)
+    from_middle = hopped.times - 0.5 * hopped.times[-1]
+    q = np.array(hopped.q[1:])
+    q[:, 2] += 0.5 * GRAVITY * np.clip((0.5 * air) ** 2 - from_middle[1:] ** 2, 0.0, None)
+    still = np.zeros((len(lifted) + len(q), rig.nv))
+    times = np.append(lifted.times, lifted.times[-1] + hopped.times[1:])
+    return Motion(times, np.concatenate([lifted.q, q]), still, still)
+
+
+def test_a_motion_that_jumps_is_not_slowed_down() -> None:
+    """A flight that lasts longer is no free fall: it keeps its time also where feet before it fail."""
+    source, results = Performer.from_motion(person(), lift_and_hop()), []
+    for keeps in (False, True):
+        options = RetargetOptions(keep_timing=keeps)
+        results.append(balance_motion(source, retarget_motion(source, person(), None, options), options, CHECKS))
+    default, kept = results
+    assert any(phase.airborne for phase in default.schedule.phases)
+    assert checked(kept).get_margin("zmp").failed.any()
+    np.testing.assert_allclose(default.motion.times, kept.motion.times)
+    assert "forces" not in " ".join(default.notes)
 
 
 def test_a_weak_robot_squats_less_deep() -> None:
