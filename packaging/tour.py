@@ -12,6 +12,9 @@ Without a window the same steps run in Blender's module, without pictures. This 
 that the window stays responsive:
 
     ./dance --python 3.11 python packaging/tour.py
+
+With `--character FILE`, which `python -m benchmarks characters WHEEL --character FILE` writes, only an animator's own
+character is shown, in `docs/character`.
 """
 
 from __future__ import annotations
@@ -47,6 +50,8 @@ REDUCTION = ("-resize", "1100x", "-dither", "None", "-colors", "256")
 DRAG, SLIP, SECONDS, LIFT = 0.15, 3e-4, 3, (-0.15, 0.0, 0.35)
 """[m] by which the pelvis is lowered, largest displacement of a sole between the postures, [s] between them, and [m] by
 which a foot is lifted."""
+REACH = (0.1, -0.3, 0.35)
+"""[m] by which the right hand of a character is dragged."""
 
 
 class TourError(Exception):
@@ -234,15 +239,57 @@ class Tour:
         area.spaces.active.show_region_ui = True
         return next(region for region in area.regions if region.type == "UI")
 
-    def research(self) -> Iterator[float]:
-        """The researcher's tour, on simulated recordings."""
-        live = find_module("live.control").LiveCheck
-        live.stop(wait=True)
+    def clear_scene(self) -> None:
+        """Stop the live check and remove all objects."""
+        find_module("live.control").LiveCheck.stop(wait=True)
         with view_override():
             if CONTEXT.mode != "OBJECT":
                 bpy.ops.object.mode_set(mode="OBJECT")
             for item in list(bpy.data.objects):
                 bpy.data.objects.remove(item)
+
+    def add_character(self, path: Path) -> None:
+        """Clear the scene and add a character from a file."""
+        sys.path.insert(0, str(Path(str(find_module("registration").__file__)).parents[1]))
+        from tests.addon.characters import add_character
+
+        self.clear_scene()
+        with view_override():
+            objects: Any = add_character(find_module("solver_api").CHARACTER.read(path), materials=0)
+        body, mesh = objects
+        body.data.display_type, body.show_in_front = "STICK", True
+        mesh.data.shade_smooth()
+
+    def use_character(self, path: Path) -> Iterator[float]:
+        """Make a character a rig and pose it; then show the bones for approval, which are shown before."""
+        if not bpy.app.background:
+            region = self.open_tab()
+            yield SETTLING_TIME
+            region.active_panel_category = "Dance"
+            with view_override():  # characters face -y, which is on the left at first
+                bpy.ops.view3d.view_orbit(angle=np.radians(50.0), type="ORBITLEFT")
+        self.add_character(path)
+        yield from self.run_job("make_character_rig", mass=70.0)
+        live = find_module("live.control").LiveCheck
+        if bpy.app.background:  # Use Character does this in a window only
+            bpy.ops.object.mode_set(mode="POSE")
+            OPERATORS.exciting_dance.live()
+        rig = find_module("armature").rig_of(CONTEXT.view_layer.objects.active)
+        hand = next(link for link in rig.links if link.endswith("RightHand"))
+        yield from self.follow(find_module("posing.drag").PoseDrag(live.session, hand, [0.0, 0.0, 0.0]), list(REACH))
+        yield from self.wait_for_check(live)
+        yield from self.take_picture("character")
+        if not bpy.app.background:
+            self.add_character(path)
+            CONTEXT.window_manager.windows[0].cursor_warp(300, 120)  # beside the body
+            yield SETTLING_TIME
+            with view_override():
+                OPERATORS.exciting_dance.use_character("INVOKE_DEFAULT")
+            yield from self.take_picture("bones")
+
+    def research(self) -> Iterator[float]:
+        """The researcher's tour, on simulated recordings."""
+        self.clear_scene()
         CONTEXT.scene.exciting_dance.mode = "research"
         self.clicks = 1
         yield from self.run_job("sample_study")
@@ -262,13 +309,16 @@ def write_figures(path: Path, figures: dict[str, float]) -> None:
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
-def run(output: Path, *, research: bool = True) -> None:
-    """Make both tours, or only the animator's, between redraws of the window, and quit; without a window one step after
-    the other."""
+def run(output: Path, *, research: bool = True, character: Path | None = None) -> None:
+    """Make both tours, or only the animator's or that of a character in a file, between redraws of the window, and
+    quit; without a window one step after the other."""
     tour = Tour(output)
 
     def steps() -> Iterator[float]:
         yield 2.0
+        if character is not None:
+            yield from tour.use_character(character)
+            return
         yield from tour.animate()
         if research:
             yield from tour.research()
@@ -307,5 +357,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="tour.py", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("tour"))
     parser.add_argument("--animator", action="store_true", help="only the animator's tour")
+    parser.add_argument("--character", type=Path, metavar="FILE", help="only a character with Mixamo's bones")
     options = parser.parse_args(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])
-    run(options.output, research=not options.animator)
+    run(options.output, research=not options.animator, character=options.character)
