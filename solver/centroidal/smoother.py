@@ -33,6 +33,8 @@ SEGMENT, OVERLAP = 1500, 250
 """Samples that are solved at once, and samples on either side that are solved with them and discarded."""
 WHITE_NOISE_RATIO = 0.03
 """White noise of a kinematic value over its fast error: small, but large enough for numerical stability."""
+LEAST_NOTED_GAIN = 5e-4
+"""[1] Smallest correction of the plates' gain that is reported."""
 JERK_WINDOW, MAX_NOISE_SCALE = 0.09, 5.0
 """[s] duration of a landing in the kinematics; largest factor on a signal's process noise."""
 
@@ -131,7 +133,7 @@ def smooth_centroidal(data: CentroidalData, settings: SmootherSettings = DEFAULT
     notes = [] if data.has_moment else ["the wrench has no moment: the momentum rate is the kinematic one, smoothed"]
     if not data.known.any():
         notes.append("no wrench is known in the whole recording: the estimate is the kinematic one, smoothed")
-    else:
+    elif max(abs(gain) for gain in gains) >= LEAST_NOTED_GAIN:
         listed = ", ".join(f"{100.0 * gain:+.1f}" for gain in gains)
         notes.append(f"the plates' gain was corrected by {listed} %")
     return CentroidalEstimate(

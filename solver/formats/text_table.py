@@ -10,8 +10,8 @@ from ..inertials import InertialParameters
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Format rows as columns of fitting width; the first is left-aligned, the others right-aligned."""
-    lines = [tuple(header), *map(tuple, rows)]
+    """Format rows as columns of fitting width; the first is left-aligned, the others right-aligned; NaN is a dash."""
+    lines = [tuple(header), *(tuple("-" if cell == "nan" else cell for cell in row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
     shown = [

@@ -29,7 +29,7 @@ NO_MOTION_ERROR = (
 )
 NO_FILTER = "intervals do not contain errors of the motion: the study does not hold its filter; identify again"
 LONG_TRIAL = f"intervals do not contain errors of the motion: the trial has more than {MAX_FRAMES} frames"
-PRIOR_USED = "inertial parameters are those of the prior"
+PRIOR_USED = "inertial parameters are those of the prior, without intervals"
 
 
 def moments_of_study(
@@ -105,7 +105,7 @@ def moments_of_trial(
     contacts = assign_wrenches(rig, record.motion, wrenches, feet)
     motions = () if root is None else _draw_motions(record, calibration, markers)
     result = compute_moments(rig, trial, parameters, covariance_root=root, motions=motions, contacts=contacts)
-    notes = [PRIOR_USED] * (body is None) + [NO_INTERVALS] * (root is None)
+    notes = [PRIOR_USED] * (body is None) + [NO_INTERVALS] * (body is not None and root is None)
     if root is not None and len(result.std_by_source) <= len((INERTIALS, PLATES)):
         tracked = calibration is not None and calibration.error_draws is not None and markers is not None
         missing = NO_FILTER if tracked and record.preset is None else NO_MOTION_ERROR

@@ -87,7 +87,7 @@ def track_all(
         >>> records[0].tracked.rmse < 0.01  # m, distance of the markers from the tracked body
         True
     """
-    progress(0.0, f"tracking {len(recordings)} trials")
+    progress(0.0, f"tracking {len(recordings)} trial{'s' * (len(recordings) != 1)}")
     tasks = [(calibration, item, smoothing) for item in recordings]
     found = list(parallel_map(_track_recording, tasks, _count_processes(jobs, recordings)))
     progress(1.0, "tracked")

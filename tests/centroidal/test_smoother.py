@@ -105,6 +105,8 @@ def test_a_wrong_gain_of_the_plates_is_found() -> None:
     found = smooth_centroidal(replace(truth.data, wrench=truth.data.wrench / 1.03), SmootherSettings(gain=0.05))
     assert "+3.0" in found.notes[-1] or "+2.9" in found.notes[-1]
     assert np.abs(found.momentum_rate - truth.momentum_rate)[100:-100].mean() < 0.1
+    right = smooth_centroidal(truth.data, SmootherSettings(gain=0.05))
+    assert right.notes == ()
 
 
 @pytest.mark.parametrize("rate", [100.0, 400.0])

@@ -56,8 +56,12 @@ def test_the_table_holds_moments_and_intervals(study: Path, tmp_path: Path, caps
     assert found.names[-1] in page
 
 
-def test_the_prior_has_no_intervals(study: Path) -> None:
-    """Without the identified parameters a note says so, and the moments are others."""
+def test_the_prior_has_no_intervals(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without the identified parameters one note says so, the moments are others, and the table has dashes."""
+    assert run(study, "--prior", "--output", tmp_path / "out") == 0
+    printed = capsys.readouterr()
+    assert "nan" not in printed.out
+    assert printed.err.count("\n") == printed.err.count("without intervals") == 1
     found, other = moments_of_study(study)["dance"], moments_of_study(study, prior=True)["dance"]
     assert other.std is None
     assert any("prior" in note for note in other.notes)

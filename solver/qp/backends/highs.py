@@ -85,7 +85,8 @@ def solve(problem: Problem) -> Solution:
 
 def _violated(rows: Rows, values: np.ndarray, reach: np.ndarray, taken: np.ndarray) -> np.ndarray:
     """Indices of the rows, of those not taken yet, that values (m,) of G x violate most."""
-    over = np.where(taken, 0.0, np.maximum(values - rows.upper, rows.lower - values) / reach)
+    with np.errstate(over="ignore"):  # of a row without coefficients: infinite if it is violated
+        over = np.where(taken, 0.0, np.maximum(values - rows.upper, rows.lower - values) / reach)
     worst = np.argsort(-over, kind="stable")[:AT_ONCE]
     return worst[over[worst] > BROKEN]
 
