@@ -32,7 +32,7 @@ STEP_SLOWDOWN = 1.12
 MAX_SLOWDOWN = 5.4
 """Largest ratio of a segment's duration to its first one before the search gives up."""
 IMPROVEMENT = 0.95
-"""Largest ratio of successive violations of a step for which slower steps are tried."""
+"""Largest ratio of successive violations by postures for which slower paths are tried."""
 DEVIATION_FRACTIONS = (1.0, 0.97, 0.9, 0.8, 0.64, 0.5)
 """Fractions of a deviation that are tried in turn if all of it violates a limit between the search's instants."""
 MAX_DIP = 0.15
@@ -140,12 +140,12 @@ class TransitionPlanner:
                 if worst >= 0.0:
                     return segment, ""
             failures = checks.worst_failures
-            # slowing down does not repair static failures, so they end the search; but a slower step overshoots its
-            # ends less, which can repair them
+            # a slower path sways less and overshoots its ends less, which can repair even failures of postures; those
+            # that slowing down hardly changes end the search
             lasting = [failure for failure in failures if failure.failed and failure.check.fails_at_rest]
             trouble = "; ".join(str(failure) for failure in lasting or failures)
             if lasting:
-                if kind != "step" or lasting[0].margin <= IMPROVEMENT * beyond:
+                if lasting[0].margin <= IMPROVEMENT * beyond:
                     break
                 beyond = lasting[0].margin
             duration = self.options.round_duration(duration * slower, kind)

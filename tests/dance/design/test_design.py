@@ -11,6 +11,7 @@ import pytest
 from solver.check_options import CheckOptions
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.design.excitation_groups import free_columns
+from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.options import DanceOptions, paper_options
 from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.posture_choice import shortest_route
@@ -27,7 +28,8 @@ from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import excitation_of
 from solver.identification.excitation.expected_deviations import DESIGN_NOISE, ExpectedDeviations, parameter_sizes
 from solver.motion import Motion
-from solver.rigs import hoap3
+from solver.rig import ROOT_NV
+from solver.rigs import hoap3, hrp2
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.segment import SegmentChecker
 
@@ -262,6 +264,35 @@ def test_rebalancing_brings_the_zmp_to_its_goals() -> None:
     assert segment is not None, trouble
     _, curves, _ = segment.evaluate(legged, segment.spline_space.samples(100.0))
     assert np.abs(legged.compute_zmp(curves) - footing.polygon.centre).max() < 0.004
+
+
+def test_a_path_that_sways_into_a_collision_is_slowed_down() -> None:
+    """Feet that are too near each other on a fast path, where the body sways, are far enough apart on a slower one."""
+    rig, pair = hrp2(), ("left_foot", "right_foot")
+    planner = build_transition_planner(rig, DanceOptions(pairs=(pair,)))
+    legged, stance = planner.legged, StepPlanner(planner).stance_postures("left")
+    footing, home = stance.footing, stance.home
+    crouched = home.copy()
+    crouched[2:ROOT_NV] = 0.62, -0.04, 0.13, 0.01
+    crouched[legged.leg_columns["right"]] = 0.0, 0.0, -0.4, 1.6, -0.4, 0.3
+    crouched, good = legged.balance(crouched[None], footing.polygon.centre[None], footing.solved)
+    assert good.all()
+
+    def plan(shortest: float, clearance: float) -> tuple[float, float]:
+        """Duration [s] and least distance [m] of the feet on the path."""
+        options = DanceOptions(pairs=(pair,), clearance=clearance, shortest=shortest)
+        planner = build_transition_planner(rig, options)
+        segment, trouble = planner.plan_straight("crouch", home, crouched[0], footing)
+        assert segment is not None, trouble
+        margins = planner.check_segment(segment)[0].margins
+        feet = next(margin for margin in margins if margin.name == "self-collision")
+        return segment.duration, clearance + float(feet.smallest.min())
+
+    (quick, near), (_, far) = plan(1.0, 0.0), plan(4.0, 0.0)
+    assert far > near + 1e-4
+    duration, distance = plan(1.0, 0.5 * (near + far))
+    assert duration > quick
+    assert distance >= 0.5 * (near + far) - 1e-6
 
 
 def test_routes_visit_everything_once() -> None:
