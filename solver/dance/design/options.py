@@ -28,6 +28,8 @@ PERSON_NOISE = WrenchNoise(
 )
 """Noise with a good force plate and a body tracked by markers."""
 OBJECTIVES = ("sigma", "criterion")
+SEARCH_TOLERANCE = 1e-7
+"""[each check's unit] Rounding: a design keeps the limits, and leaves the tolerance of the checks to its edits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +143,10 @@ class DanceOptions:
 
     @property
     def search_checks(self) -> CheckOptions:
-        """Checks of the segments during the search: feet do not slip, and reserves are left to a controller."""
+        """Checks of the search: without tolerance, feet do not slip, and reserves are left to a controller."""
         return replace(
             self.checks, allowed_slip=0.0, torque_reserve=self.torque_reserve, balance_reserve=self.balance_reserve,
-            swing=self.swing,
+            swing=self.swing, tolerance=SEARCH_TOLERANCE,
         )  # fmt: skip
 
 

@@ -114,6 +114,26 @@ def test_a_foot_put_forward_clears_the_floor(rig: Rig, options: DanceOptions) ->
     assert step.duration == pytest.approx(options.quickest_step)
 
 
+def test_a_foot_a_little_too_low_is_refused(footwork: StepPlanner) -> None:
+    """A lifted foot that lacks half of the checks' tolerance is too low for a design; as much above, it is not."""
+    legged, checker, lifted = PLANNER.legged, PLANNER.fine_checker, footwork.standing_posture("left")
+    footing = footwork.footing("over left", "left")
+    missing = 0.5 * human_options().checks.tolerance
+
+    def margins(lowering: float) -> tuple[float, float]:
+        y = lifted.copy()
+        y[legged.foot_columns["right"][2]] -= lowering
+        checks = checker.checks(np.zeros(1), legged.solve_static(y[None], footing.solved)[1], footing.anchors)
+        height = next(margin for margin in checks.margins if margin.name == "floor")
+        return float(height.smallest[0]), float(checker.worst_of(checks)[0])
+
+    above = margins(0.0)[0]
+    assert above > missing
+    assert margins(above + missing)[0] == pytest.approx(-missing, rel=1e-3)
+    assert margins(above + missing)[1] < 0.0
+    assert margins(above - missing)[1] >= 0.0
+
+
 def test_searches_can_start_at_every_standing_posture(footwork: StepPlanner) -> None:
     """On one foot a body keeps the margins that searches need; an ankle just beyond them would prevent every path."""
     lifted = footwork.standing_posture("left")
