@@ -20,15 +20,15 @@ forearm beside a wide hip is near in one of ten."""
 SOCKET_DISTANCE = 0.003
 """[m] Reported distance of links that overlap as deep as is usual for them. It exceeds the 2 mm that designed motions
 keep (the sampling margin of the check)."""
-UNLIMITED_RANGE = 0.8
-"""[rad, m] to each side of zero, for joints with unknown range."""
+UNLIMITED_RANGE = np.pi
+"""[rad, m] Range to each side of zero of joints without limits. Were it smaller than what the motion needs, a bent knee
+of cylinders would overlap deeper than is allowed."""
 
 
 def sample_postures(rig: Rig) -> np.ndarray:
     """Configurations (N, nq) over the joints' ranges, with coupled joints following; the first is neutral."""
     limits = rig.limits
-    lower = np.where(np.isfinite(limits.lower), np.maximum(limits.lower, -np.pi), -UNLIMITED_RANGE)
-    upper = np.where(np.isfinite(limits.upper), np.minimum(limits.upper, np.pi), UNLIMITED_RANGE)
+    lower, upper = np.maximum(limits.lower, -UNLIMITED_RANGE), np.minimum(limits.upper, UNLIMITED_RANGE)
     y = np.zeros((POSTURE_SAMPLES, rig.nv))
     y[1:, ROOT_NV:] = np.random.default_rng(0).uniform(lower, upper, (POSTURE_SAMPLES - 1, len(lower)))
     y = with_mimic_joints(rig, y)

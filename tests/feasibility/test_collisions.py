@@ -13,6 +13,7 @@ from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Me
 from solver.feasibility.allowed_collisions import SOCKET_DISTANCE, find_allowed_collisions
 from solver.feasibility.capsules import WorldCapsules, segment_distance
 from solver.feasibility.collision_shapes import bounding_capsules, fit_shape
+from solver.joints import Limits
 from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.shape import Shape
@@ -331,31 +332,49 @@ def test_what_nestles_may_be_as_deep_as_at_rest() -> None:
     assert allowances[pair] == pytest.approx(0.009 + SOCKET_DISTANCE)
 
 
+def _link(name: str, *solids: tuple[str, str]) -> str:
+    shapes = "".join(
+        f'<collision><origin xyz="{place}"/><geometry><{solid}/></geometry></collision>' for solid, place in solids
+    )
+    inertia = '<inertia ixx="1e-3" iyy="1e-3" izz="1e-3" ixy="0" ixz="0" iyz="0"/>'
+    return f'<link name="{name}"><inertial><mass value="1"/>{inertia}</inertial>{shapes}</link>'
+
+
+def _hinge(name: str, parent: str, child: str, place: str, axis: str, end: float) -> str:
+    limit = f'<limit lower="{-end}" upper="{end}" effort="9" velocity="9"/>'
+    joint = f'<parent link="{parent}"/><child link="{child}"/><origin xyz="{place}"/><axis xyz="{axis}"/>{limit}'
+    return f'<joint name="{name}" type="revolute">{joint}</joint>'
+
+
+def _write_robot(folder: Path, *parts: str) -> Path:
+    path = folder / "robot.urdf"
+    path.write_text(f'<robot name="robot">{"".join(parts)}</robot>')
+    return path
+
+
 def _wrist(folder: Path) -> Path:
     """A hand in the socket of a forearm, on two hinges, and over it a plate of the forearm that it can be bent into."""
+    return _write_robot(
+        folder,
+        _link("forearm", ('box size="0.19 0.06 0.06"', "0.095 0 0"), ('box size="0.06 0.06 0.02"', "0.23 0 0.065")),
+        _link("wrist"),
+        _link("hand", ('sphere radius="0.03"', "0 0 0"), ('box size="0.08 0.04 0.04"', "0.085 0 0")),
+        _hinge("yaw", "forearm", "wrist", "0.2 0 0", "0 0 1", 0.1),
+        _hinge("pitch", "wrist", "hand", "0 0 0", "0 -1 0", 1.0),
+    )
 
-    def link(name: str, *solids: tuple[str, str]) -> str:
-        shapes = "".join(
-            f'<collision><origin xyz="{place}"/><geometry><{solid}/></geometry></collision>' for solid, place in solids
-        )
-        inertia = '<inertia ixx="1e-3" iyy="1e-3" izz="1e-3" ixy="0" ixz="0" iyz="0"/>'
-        return f'<link name="{name}"><inertial><mass value="1"/>{inertia}</inertial>{shapes}</link>'
 
-    def hinge(name: str, parent: str, child: str, place: str, axis: str, end: float) -> str:
-        limit = f'<limit lower="{-end}" upper="{end}" effort="9" velocity="9"/>'
-        joint = f'<parent link="{parent}"/><child link="{child}"/><origin xyz="{place}"/><axis xyz="{axis}"/>{limit}'
-        return f'<joint name="{name}" type="revolute">{joint}</joint>'
-
-    parts = [
-        link("forearm", ('box size="0.19 0.06 0.06"', "0.095 0 0"), ('box size="0.06 0.06 0.02"', "0.23 0 0.065")),
-        link("wrist"),
-        link("hand", ('sphere radius="0.03"', "0 0 0"), ('box size="0.08 0.04 0.04"', "0.085 0 0")),
-        hinge("yaw", "forearm", "wrist", "0.2 0 0", "0 0 1", 0.1),
-        hinge("pitch", "wrist", "hand", "0 0 0", "0 -1 0", 1.0),
-    ]
-    path = folder / "arm.urdf"
-    path.write_text(f'<robot name="arm">{"".join(parts)}</robot>')
-    return path
+def _knee(folder: Path, end: float) -> Path:
+    """Two cylinders, end to end at a knee of two hinges."""
+    cylinder = 'cylinder radius="0.05" length="0.4"'
+    return _write_robot(
+        folder,
+        _link("thigh", (cylinder, "0 0 -0.2")),
+        _link("axis"),
+        _link("shank", (cylinder, "0 0 -0.2")),
+        _hinge("yaw", "thigh", "axis", "0 0 -0.4", "0 0 1", end),
+        _hinge("pitch", "axis", "shank", "0 0 0", "0 1 0", end),
+    )
 
 
 def test_a_hand_that_enters_its_forearm_is_seen(tmp_path: Path) -> None:
@@ -371,6 +390,23 @@ def test_a_hand_that_enters_its_forearm_is_seen(tmp_path: Path) -> None:
     assert straight == pytest.approx(SOCKET_DISTANCE, abs=1e-4)
     assert down == pytest.approx(SOCKET_DISTANCE, abs=1e-3)
     assert up < -0.005
+
+
+def test_a_knee_without_limits_bends_as_one_with_limits(tmp_path: Path) -> None:
+    """Cylinders end to end at a knee of two hinges overlap the more, the more it bends. Without limits they may overlap
+    at least as deep as with limits.
+    """
+    known = from_urdf(_knee(tmp_path, 2.4))
+    pair = ("thigh", "shank")
+    q = np.tile(known.neutral, (3, 1))
+    q[:, 8] = [0.0, 0.8, 1.2]
+    allowances = []
+    for rig in (known, replace(known, limits=Limits.none(2))):
+        detector = CollisionDetector(rig, CheckOptions(pairs=(pair,)))
+        assert detector.pairs == (pair,)
+        assert detector.minimum_distances(q).min() >= 0.0
+        allowances += detector.allowances.tolist()
+    assert allowances[1] > allowances[0] > SOCKET_DISTANCE
 
 
 def test_an_upper_arm_in_its_socket_is_watched() -> None:
