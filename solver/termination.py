@@ -99,6 +99,20 @@ def on_stop(undo: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
+def temporary_folder(prefix: str = "tmp", parent: Path | None = None) -> Iterator[Path]:
+    """A folder that is removed at the end of the block, and on termination."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    folder = Path(mkdtemp(prefix=prefix, dir=parent))
+    try:
+        with on_stop(lambda: rmtree(folder, ignore_errors=True)):
+            yield folder
+    finally:
+        rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def uninterrupted() -> Iterator[None]:
     """Delay termination, and Ctrl-C in other processes, until the end of the block, which must be short."""
     if not _stop.owned:

@@ -77,9 +77,9 @@ def body_of(options: argparse.Namespace) -> Rig:
     from ..rigs.contact_patches import with_patches
     from ..rigs.overrides import with_exclusions, with_soles, with_torques
     from ..rigs.robot_files import find_file_kind
-    from ..scene.rig import read_rig
+    from ..scene.rig import ARCHIVE, read_rig
 
-    is_own = Path(options.body).suffix.lower() == JSON_SUFFIX
+    is_own = Path(options.body).suffix.lower() in (JSON_SUFFIX, ARCHIVE)
     file_kind = None if is_own else find_file_kind(options.body)
     given = {name: value for name in BUILDING if (value := getattr(options, name, None)) not in (None, ())}
     takes = () if is_own else builder_arguments(options.body if file_kind is None else file_kind.name)

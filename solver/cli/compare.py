@@ -79,6 +79,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from .words import compared, warn
 
     def read() -> tuple[SceneResult, Calibration | Rig]:
+        if not os.path.exists(options.result / RESULT_FILE):
+            problem, remedy = "is not the folder of a study", "Give the folder that `identify --output` wrote"
+            raise InputError(options.result, problem, remedy=remedy)
         calibrated, rig = options.result / CALIBRATION_FILE, options.result / RIG_FILE
         body = CALIBRATION.read(calibrated) if os.path.exists(calibrated) else rig_named(str(rig))
         return RESULT.read(options.result / RESULT_FILE), body

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from ..person import LINKS
 from ..progress import Progress
 from .argument_types import path
 from .bodies import add_rig, take_rig
+from .exit_codes import INCOMPLETE, OK
 from .foreseen import require_sense
 from .options import (
     add_jobs,
@@ -31,6 +33,7 @@ from .settings_file import show_only
 if TYPE_CHECKING:
     from ..rig import Rig
     from ..study.values import Study
+    from ..trial import Recording
 
 EXPLANATION = """
 Calibrates the subject, estimates the body mass, tracks the markers, checks the force plates, selects the frames in
@@ -77,7 +80,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
               "free_moment", "method", "smooth", "flight_only", "jobs")  # fmt: skip
 
 
-def run(options: argparse.Namespace, progress: Progress) -> None:
+def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb."""
     take_rig(options)
     rig = require_sense(options, options.files)
@@ -104,6 +107,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         _find_common_folder(options.files), list_files_read(options.files), collect_options(reading, settings, stated)
     )
     recordings = load(options.files, reading)
+    if not options.flight_only:
+        _require_forces(recordings)
     if person is None:
         study = identify(recordings, rig=rig, mass=options.mass, settings=settings, progress=part)
     else:
@@ -119,7 +124,29 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     for text in study.assumptions:
         print(f"assumed: {text}")
     report = "" if study.identification is None else f", the report is {options.output / REPORT_FILE}"
+    if not options.flight_only and (unused := [r.name for r in recordings if r.wrenches is None]):
+        print(f"without forces, not used to identify: {', '.join(unused)}")
     print(f"\nwritten: {options.output}{report}{removed_trials(before, options.output)}")
+    return OK if study.identification is not None else INCOMPLETE
+
+
+def _require_forces(recordings: Sequence[Recording]) -> None:
+    """Check before long work that a trial has motion and forces.
+
+    Raises:
+        InvalidValue: none has both; what each lacks is listed.
+    """
+    if any(r.wrenches is not None and _has_motion(r) for r in recordings):
+        return
+    lacking = ", ".join(f"{r.name} has no {'motion' if r.wrenches is not None else 'forces'}" for r in recordings)
+    raise InvalidValue(
+        f"no trial has motion and forces: {lacking}. Files of one trial have the same name, as walk.trc and walk.mot "
+        "or walk_grf.mot; `track` needs no forces"
+    )
+
+
+def _has_motion(recording: Recording) -> bool:
+    return any(part is not None for part in (recording.markers, recording.joints, recording.segments))
 
 
 def _require_match(model: Path, rig: Rig | None) -> None:

@@ -40,7 +40,7 @@ def identified(study: Study) -> str:
     """A study's result in short: masses, what they satisfy, how well they explain the trials."""
     result = study.identification
     if result is None:
-        return "no trial has forces: nothing was identified"
+        return "no trial with forces could be used: nothing was identified"
     lines = [result.undecided_reason, ""] if result.undecided_reason else []
     lines += [format_inertial_table(result.parameters), ""]
     if study.mass is not None:

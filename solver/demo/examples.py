@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from ..formats.recording import find_recordings
 from ..inertials import InertialParameters
 from ..rig import Rig
+from ..termination import temporary_folder
 from ..trial import Recording
 from .person import record_person, simulate_person
 from .robot import Robot, simulate_robot
@@ -52,8 +51,8 @@ def simulated_person(seed: int = 1) -> SimulatedPerson:
     motions = {
         "static": person.motions["static"].part(0, frames // 3), "dance": person.motions["dance"].part(0, frames)
     }  # fmt: skip
-    with TemporaryDirectory() as folder:
-        record_person(replace(person, motions=motions), Path(folder), seed)
+    with temporary_folder() as folder:
+        record_person(replace(person, motions=motions), folder, seed)
         recordings = find_recordings([folder])
     return SimulatedPerson(person.rig, person.truth, recordings)
 

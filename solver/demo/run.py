@@ -8,7 +8,6 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from ..scene.study_folder import PICTURE_FILE, REPORT_FILE, SCENE_FILE
 from ..study.pipeline import identify
 from ..study.recordings import load
 from ..study.values import Settings, Study
-from ..termination import lifeline
+from ..termination import lifeline, temporary_folder
 from ..threads import one_blas_thread
 from .person import HEIGHT, MASS, SEX, record_person, simulate_person
 from .robot import simulate_robot
@@ -101,9 +100,9 @@ def identify_first(output: Path, *, seed: int = 1, progress: Progress = silent) 
     """
     folder = output / FIRST
     progress(0.0, "a short dance: simulating")
-    with one_blas_thread(), TemporaryDirectory() as recorded:
+    with one_blas_thread(), temporary_folder() as recorded:
         person = simulate_person(seed, FIRST_SECONDS, trials=("dance",))
-        record_person(person, Path(recorded), seed)
+        record_person(person, recorded, seed)
         study = identify(
             load(recorded),
             sex=SEX,
@@ -135,8 +134,8 @@ def make_scene(folder: Path) -> str | None:
         return f"{folder.name}: Blender's module bpy is not installed here, so there is no scene and no picture"
     command = [sys.executable, "-m", "addon", str(folder.resolve())]
     try:
-        with TemporaryDirectory(prefix=".blender-", dir=folder.resolve().parent) as own, lifeline() as (end, said):
-            environment = os.environ | dict.fromkeys(BLENDER_FOLDERS, own) | said
+        with temporary_folder(".blender-", folder.resolve().parent) as own, lifeline() as (end, said):
+            environment = os.environ | dict.fromkeys(BLENDER_FOLDERS, str(own)) | said
             done = subprocess.run(
                 command, cwd=REPOSITORY, env=environment, stdin=end, capture_output=True, text=True,
                 timeout=SCENE_SECONDS,

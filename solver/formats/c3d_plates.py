@@ -208,7 +208,7 @@ def _check_missing(path: str | Path, forces: np.ndarray, missing: str, warn: War
     problem = f"{int(invalid.sum())} of {len(invalid)} force samples are missing"
     if missing == "error":
         place = f"analog sample {int(np.argmax(invalid)) + 1}"
-        remedy = "Export the forces again, or read with missing = keep to leave these samples out"
+        remedy = "Export the forces again, or leave these samples out: --keep-missing, in Python missing='keep'"
         raise InputError(path, problem, place=place, remedy=remedy)
     warn(f"{Path(path).name}: {problem} and left out")
 

@@ -185,7 +185,7 @@ def read_wrenches_csv_with_up(
         problem = f"{int(absent.sum())} of {len(absent)} force samples are missing"
         if missing == "error":
             place = f"first in line {table.lines[int(np.argmax(absent))]}"
-            remedy = "Export the forces again, or read with missing = keep to leave these samples out"
+            remedy = "Export the forces again, or leave these samples out: --keep-missing, in Python missing='keep'"
             raise InputError(path, problem, place=place, remedy=remedy)
         warn(f"{Path(path).name}: {problem} and left out")
     axis = resolve_force_up(convention.up, forces.sum(axis=1), path, convention.fallback_up)

@@ -189,7 +189,7 @@ def _read_wrenches(arrays: NpzArrays, up: str, sign: int, missing: str, warn: Wa
         problem = f"{int(absent.sum())} of {len(absent)} force samples are missing"
         if missing == "error":
             place = f"force sample {int(np.argmax(absent))}"
-            remedy = "Write the forces again, or read with missing = keep to leave these samples out"
+            remedy = "Write the forces again, or leave these samples out: --keep-missing, in Python missing='keep'"
             raise InputError(path, problem, place=place, remedy=remedy)
         warn(f"{Path(path).name}: {problem} and left out")
     rotation = to_z_up(resolve_force_up(up, values[:, :, :3].sum(axis=1), path)).T

@@ -227,7 +227,7 @@ def _check_loaded(
     if missing == "error" and absent.any():
         row, plate = (int(i) for i in np.argwhere(absent)[0])
         problem = f"the {what} is missing under {np.linalg.norm(forces[row, plate]):.0f} N"
-        remedy = "Export it again, or read with missing = keep to leave these samples out"
+        remedy = "Export it again, or leave these samples out: --keep-missing, in Python missing='keep'"
         raise InputError(path, problem, place=f"line {storage.lines[row]}, plate {plate + 1}", remedy=remedy)
 
 
@@ -288,7 +288,7 @@ def check_missing_forces(
     if missing == "error":
         problem = f"{int(absent.any(axis=1).sum())} of {len(absent)} force samples are missing"
         place = f"first in line {storage.lines[row]}, column {names[column]!r}"
-        remedy = "Export the forces again, or read with missing = keep to leave these samples out"
+        remedy = "Export the forces again, or leave these samples out: --keep-missing, in Python missing='keep'"
         raise InputError(path, problem, place=place, remedy=remedy)
     warn(f"{Path(path).name}: {int(absent.any(axis=1).sum())} of {len(absent)} force samples are missing and left out")
 

@@ -124,7 +124,7 @@ def _read_plate(path: Path, missing: str, warn: Warn) -> _Plate:
     if absent.any():
         problem = f"{int(absent.sum())} of {len(absent)} force samples are missing"
         if missing == "error":
-            remedy = "Export the forces again, or read with missing = keep to leave these samples out"
+            remedy = "Export the forces again, or leave these samples out: --keep-missing, in Python missing='keep'"
             raise InputError(path, problem, place=f"sample {int(np.argmax(absent)) + 1}", remedy=remedy)
         warn(f"{path.name}: {problem} and left out")
     if local:

@@ -85,7 +85,7 @@ def resample_wrenches(path: str | Path, wrenches: Wrenches, lines: Sequence[int]
     lost = ~np.isfinite(found[:, :, :3]).all(axis=(1, 2))
     if lost.any() and missing == "error":
         place = f"line {own[int(np.argmax(lost))]}"
-        remedy = "Export the forces again, or read with missing = keep to leave these samples out"
+        remedy = "Export the forces again, or leave these samples out: --keep-missing, in Python missing='keep'"
         raise InputError(path, f"{int(lost.sum())} force samples are missing", place=place, remedy=remedy)
     assert wrenches.measured is not None
     return Wrenches(times, wrenches.frames, found, np.tile(wrenches.measured[0], (len(times), 1)))

@@ -70,9 +70,9 @@ def assign_wrenches(rig: Rig, motion: Motion, wrenches: Wrenches, feet: Sequence
     for k, name in named.items():
         if name in rig.links:
             result[:, k] = rig.index(name)
+    links = _find_feet(rig, feet) if plates or feet else []
     if not plates:
         return ContactLinks(result, ())
-    links = _find_feet(rig, feet)
     soles = _sole_points(rig, motion, links)
     stands = _find_stances(motion, soles)
     loaded, centres = contacts_by_force(wrenches), wrenches.centres_of_pressure()[:, :, :2]

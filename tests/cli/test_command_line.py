@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import solver
 from solver.cli import find_verbs, main, parser
 from solver.cli.extensions import find_extensions
 from solver.cli.words import removed_trials
@@ -71,6 +72,40 @@ def test_wrong_input_is_one_line_and_code_2(tmp_path: Path) -> None:
     assert lines[0].startswith("error: ")
     assert "missing.trc" in lines[0]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_identification_needs_forces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without forces, or with those of a trial of another name, one line says what each trial lacks; nothing is
+    written.
+    """
+    solver.demo.simulated_robot().write(tmp_path)
+    motion, wrenches = sorted(tmp_path.iterdir())
+    renamed = wrenches.rename(tmp_path / wrenches.name.replace("dance", "other"))
+    for files, lacks in (
+        ([motion], "dance has no forces."),
+        ([motion, renamed], "dance has no forces, other has no motion."),
+        ([renamed], "other has no motion."),
+    ):
+        output = tmp_path / "out"
+        assert main(["identify", *map(str, files), "--rig", "hrp2", "--output", str(output), "--progress", "none"]) == 2
+        lines = capsys.readouterr().err.splitlines()
+        assert len(lines) == 1
+        assert f"no trial has motion and forces: {lacks}" in lines[0]
+        assert not output.exists()
+
+
+def test_a_folder_without_results_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`compare` with another folder ends in one line that says which folder is needed."""
+    assert main(["compare", str(tmp_path), str(tmp_path / "walk.trc"), "--progress", "none"]) == 2
+    assert "is not the folder of a study. Give the folder that `identify --output` wrote" in capsys.readouterr().err
+
+
+def test_a_rig_in_an_archive_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--rig` takes what `write_rig` writes, also as .npz, and names a missing file."""
+    solver.write_rig(tmp_path / "robot.npz", solver.hoap3())
+    assert main(["rig", str(tmp_path / "robot.npz"), "--progress", "none"]) == 0
+    assert main(["rig", str(tmp_path / "none.npz"), "--progress", "none"]) == 2
+    assert "none.npz: the file does not exist" in capsys.readouterr().err
 
 
 def test_wrong_arguments_are_code_2() -> None:

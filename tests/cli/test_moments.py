@@ -75,6 +75,7 @@ def test_wrong_input_is_one_line(study: Path, tmp_path: Path, capsys: pytest.Cap
         ((tmp_path / "none",), "not the folder of a study"),
         ((tmp_path,), "with forces"),
         ((study, "--trial", "walk"), "Known: dance"),
+        ((study, "--feet", "toe"), "unknown link 'toe'"),
     ):
         assert run(*words, "--output", output) == 2
         printed = capsys.readouterr().err

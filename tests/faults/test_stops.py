@@ -44,6 +44,17 @@ with write_folder(sys.argv[1]) as folder:
     print("amid", flush=True)
     time.sleep(600)
 """
+TEMPORARY = """
+import sys, time
+from pathlib import Path
+from solver.termination import handle_signals, note_output, temporary_folder
+handle_signals()
+with temporary_folder("made-", Path(sys.argv[1])) as folder:
+    (folder / "half").write_text("half")
+    note_output(folder / "half")
+    print("amid", flush=True)
+    time.sleep(600)
+"""
 DELIVERED = """
 import sys, time
 from solver.termination import handle_signals, uninterrupted
@@ -142,6 +153,14 @@ def test_a_stop_while_writing_leaves_whole_results(number: signal.Signals, tmp_p
         process.send_signal(number)
         assert process.communicate(timeout=LONG) == ("", f"{stopping.NOTHING}\n")
     assert process.returncode == stopping.CODE
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stop_removes_temporary_folders(tmp_path: Path) -> None:
+    """A folder of intermediate files does not outlive a stop, and what was in it is not listed as written."""
+    with running("-c", TEMPORARY, str(tmp_path)) as process:
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=LONG) == ("", f"{stopping.NOTHING}\n")
     assert list(tmp_path.iterdir()) == []
 
 
