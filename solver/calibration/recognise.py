@@ -153,6 +153,7 @@ def recognise(
 
     Raises:
         InputError: the names of too few markers say where they are, or ``given`` is not a marker set.
+        InvalidValue: no recording has markers.
 
     Example:
         >>> import solver
@@ -163,6 +164,9 @@ def recognise(
         True
     """
     marked = [recording for recording in recordings if recording.markers is not None]
+    if not marked:
+        listed = ", ".join(recording.name for recording in recordings)
+        raise InvalidValue(f"no recording has markers ({listed}): give marker files, such as .trc or .c3d")
     names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
     given_entries = {} if given is None else _given_entries(given, names)
     readings = read_names([name for name in names if name not in given_entries])
@@ -173,7 +177,7 @@ def recognise(
         problem = (
             f"only {len(body)} of {len(names)} markers have names that say where on a person they are, not {listed}"
         )
-        raise InputError(marked[0].name if marked else "recording", problem, remedy=NAME_MORE_MARKERS)
+        raise InputError(marked[0].name, problem, remedy=NAME_MORE_MARKERS)
     tries = [
         _PosedMarkers.from_recordings(marked, names, readings, given_entries, side, height)
         for side in _candidate_sides(readings)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidValue
+from ..errors import InputError, InvalidValue
 from ..formats.codec import JSON_SUFFIX
 from ..person import SEXES
 from ..rig_kinds import RigKind, built_in_rigs, robot_suffixes
@@ -81,6 +81,9 @@ def body_of(options: argparse.Namespace) -> Rig:
 
     is_own = Path(options.body).suffix.lower() in (JSON_SUFFIX, ARCHIVE)
     file_kind = None if is_own else find_file_kind(options.body)
+    if not is_own and file_kind is None and (suffix := Path(options.body).suffix):
+        problem = f"is of a type that cannot be read ({suffix})"
+        raise InputError(options.body, problem, remedy="Give a rig.json, a URDF, an MJCF or an OpenSim model")
     given = {name: value for name in BUILDING if (value := getattr(options, name, None)) not in (None, ())}
     takes = () if is_own else builder_arguments(options.body if file_kind is None else file_kind.name)
     if is_own or file_kind is not None:

@@ -17,6 +17,7 @@ from ..progress import Progress
 from .argument_types import path
 from .bodies import add_standing, rig_named
 from .extensions import find_extensions
+from .foreseen import require_forces
 from .options import add_jobs, add_output_file, add_plates, add_recordings, add_verb, plate_options, read_options
 from .words import AXES
 
@@ -101,6 +102,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         plates=replace(plate_options(options), known=found_then.plates),
     )
     recordings = load(options.files, read_options(options))
+    require_forces(recordings)
     weights = found_then.weights
     found, warnings = compare(recordings, body, result.parameters, result.prior, settings, progress, weights=weights)
     if weights.identified is not None and weights.prior is None:

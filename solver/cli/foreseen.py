@@ -15,6 +15,7 @@ from .options import subject
 
 if TYPE_CHECKING:
     from ..rig import Rig
+    from ..trial import Recording
 
 LIKELY_MASS = 70.0
 """[kg] Used where no mass is given; only given values are checked."""
@@ -84,3 +85,22 @@ def _require_body(options: argparse.Namespace) -> Rig | None:
     stated = subject(options)
     require_person(stated["height"] or STATURE_GUESS[stated["sex"]], stated["mass"] or LIKELY_MASS)
     return None
+
+
+def require_forces(recordings: Sequence[Recording]) -> None:
+    """Check before long work that a trial has motion and forces.
+
+    Raises:
+        InvalidValue: none has both; what each lacks is listed.
+    """
+    if any(r.wrenches is not None and _has_motion(r) for r in recordings):
+        return
+    lacking = ", ".join(f"{r.name} has no {'motion' if r.wrenches is not None else 'forces'}" for r in recordings)
+    raise InvalidValue(
+        f"no trial has motion and forces: {lacking}. Files of one trial have the same name, as walk.trc and walk.mot "
+        "or walk_grf.mot; `track` needs no forces"
+    )
+
+
+def _has_motion(recording: Recording) -> bool:
+    return any(part is not None for part in (recording.markers, recording.joints, recording.segments))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from ..progress import Progress
 from .argument_types import path
 from .bodies import add_rig, take_rig
 from .exit_codes import INCOMPLETE, OK
-from .foreseen import require_sense
+from .foreseen import require_forces, require_sense
 from .options import (
     add_jobs,
     add_method,
@@ -33,7 +32,6 @@ from .settings_file import show_only
 if TYPE_CHECKING:
     from ..rig import Rig
     from ..study.values import Study
-    from ..trial import Recording
 
 EXPLANATION = """
 Calibrates the subject, estimates the body mass, tracks the markers, checks the force plates, selects the frames in
@@ -108,7 +106,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     )
     recordings = load(options.files, reading)
     if not options.flight_only:
-        _require_forces(recordings)
+        require_forces(recordings)
     if person is None:
         study = identify(recordings, rig=rig, mass=options.mass, settings=settings, progress=part)
     else:
@@ -128,25 +126,6 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         print(f"without forces, not used to identify: {', '.join(unused)}")
     print(f"\nwritten: {options.output}{report}{removed_trials(before, options.output)}")
     return OK if study.identification is not None else INCOMPLETE
-
-
-def _require_forces(recordings: Sequence[Recording]) -> None:
-    """Check before long work that a trial has motion and forces.
-
-    Raises:
-        InvalidValue: none has both; what each lacks is listed.
-    """
-    if any(r.wrenches is not None and _has_motion(r) for r in recordings):
-        return
-    lacking = ", ".join(f"{r.name} has no {'motion' if r.wrenches is not None else 'forces'}" for r in recordings)
-    raise InvalidValue(
-        f"no trial has motion and forces: {lacking}. Files of one trial have the same name, as walk.trc and walk.mot "
-        "or walk_grf.mot; `track` needs no forces"
-    )
-
-
-def _has_motion(recording: Recording) -> bool:
-    return any(part is not None for part in (recording.markers, recording.joints, recording.segments))
 
 
 def _require_match(model: Path, rig: Rig | None) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 
+from ..errors import InputError
 from ..progress import Progress
 from .argument_types import path
 from .options import add_output_file, add_verb
@@ -34,6 +36,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..report import CONTENT, render
     from ..scene.study_folder import CONTENT_FILE, REPORT_FILE
 
+    if not os.path.exists(options.folder / CONTENT_FILE):
+        problem, remedy = "is not the folder of a study", "Give the folder that `identify --output` wrote"
+        raise InputError(options.folder, problem, remedy=remedy)
     content = CONTENT.read(options.folder / CONTENT_FILE)
     if options.title:
         content = replace(content, title=options.title)

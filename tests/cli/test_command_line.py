@@ -95,9 +95,20 @@ def test_identification_needs_forces(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_folder_without_results_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`compare` with another folder ends in one line that says which folder is needed."""
-    assert main(["compare", str(tmp_path), str(tmp_path / "walk.trc"), "--progress", "none"]) == 2
-    assert "is not the folder of a study. Give the folder that `identify --output` wrote" in capsys.readouterr().err
+    """`compare` and `report` with another folder end in one line that says which folder is needed."""
+    for words in (["compare", str(tmp_path), str(tmp_path / "walk.trc")], ["report", str(tmp_path)]):
+        assert main([*words, "--progress", "none"]) == 2
+        assert "is not the folder of a study. Give the folder that `identify --output` wrote" in capsys.readouterr().err
+
+
+def test_a_file_of_another_type_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A recording in the place of a rig, or forces in the place of markers, are one line that says what is needed."""
+    assert main(["dance", str(tmp_path / "walk.trc"), "--output", str(tmp_path / "out"), "--progress", "none"]) == 2
+    assert "walk.trc: is of a type that cannot be read (.trc). Give a rig.json, a URDF" in capsys.readouterr().err
+    solver.demo.simulated_robot().write(tmp_path)
+    wrenches = max(tmp_path.iterdir())
+    assert main(["markers", str(wrenches), "--output", str(tmp_path / "set.json"), "--progress", "none"]) == 2
+    assert "no recording has markers (dance): give marker files" in capsys.readouterr().err
 
 
 def test_a_rig_in_an_archive_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
