@@ -168,7 +168,7 @@ class Settings(bpy.types.PropertyGroup):
     )
     bootstrap: bpy.props.IntProperty(  # type: ignore[valid-type]
         name="Bootstrap",
-        description="Number of bootstrap samples for standard deviations; 0 to skip them",
+        description="Number of bootstrap samples for the standard deviations of a published method; 0 to skip them",
         default=40,
         min=0,
         max=1000,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from solver.formats.output_folder import read_consistent, write_folder
     from solver.formats.recording import has_joints
     from solver.formats.value_tree import from_tree, to_tree
-    from solver.identification_methods import IDENTIFICATION_METHODS
+    from solver.identification_methods import IDENTIFICATION_METHODS, find_method
     from solver.inertials import InertialParameters, symmetric_entries, symmetric_matrix
     from solver.live.line_reader import bounded_lines
     from solver.live.protocol import parse_json_line
@@ -81,7 +81,7 @@ _NAMES = {
     "formats.output_folder": ("read_consistent", "write_folder"),
     "formats.recording": ("has_joints",),
     "formats.value_tree": ("from_tree", "to_tree"),
-    "identification_methods": ("IDENTIFICATION_METHODS",),
+    "identification_methods": ("IDENTIFICATION_METHODS", "find_method"),
     "inertials": ("InertialParameters", "symmetric_entries", "symmetric_matrix"),
     "live.line_reader": ("bounded_lines",),
     "live.protocol": ("parse_json_line",),

@@ -21,8 +21,7 @@ class IdentificationMethod:
     Attributes:
         name: on the command line, in settings and in files.
         function: ``"module:function"``; a leading dot is relative to ``solver``. The function takes a `Regression`, a
-            `Rig`, `IdentifyOptions` and ``noise_estimate``, an earlier `Estimate` or None, and returns an `Estimate`. A
-            method that estimates a noise variance takes that of ``noise_estimate`` if there is one; others ignore it.
+            `Rig` and `IdentifyOptions`, and returns an `Estimate`.
         title: in Blender's menu.
         description: one clause, for menus and the documentation.
         source: publication; empty for a method of this program.

@@ -6,6 +6,7 @@ import bpy
 
 from ..bpy_access import layout as layout_of
 from ..properties import RESEARCH, study_settings
+from ..solver_api import find_method
 from .base import DancePanel
 
 
@@ -26,7 +27,8 @@ class EXCITING_DANCE_PT_identify(DancePanel, bpy.types.Panel):  # type: ignore[m
         layout.operator("exciting_dance.open_study", icon="FILE_FOLDER")
         layout.use_property_split, layout.use_property_decorate = True, False
         for name in ("method", "trunk", "shoulders", "smooth", "flight_only", "bootstrap", "output"):
-            layout.prop(settings, name)
+            if name != "bootstrap" or not find_method(settings.method).has_posterior:
+                layout.prop(settings, name)
 
 
 CLASSES = (EXCITING_DANCE_PT_identify,)

@@ -216,7 +216,11 @@ def add_method(group: argparse._ActionsContainer) -> None:
         "--base", metavar="LINK", help="link at whose origin the external wrench is written (default: the rig's)"
     )
     group.add_argument(
-        "--bootstrap", type=natural, default=40, metavar="N", help="bootstrap samples for the intervals; 0 for none"
+        "--bootstrap",
+        type=natural,
+        default=40,
+        metavar="N",
+        help="bootstrap samples for the intervals of a published method; 0 for none",
     )
     group.add_argument("--seed", type=seed, default=0, help="seed of the bootstrap")
     group.add_argument("--no-cross-validation", action="store_true", help="do not test on trials left out in turn")

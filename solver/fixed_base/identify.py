@@ -10,11 +10,11 @@ import numpy as np
 from ..arrays import frozen
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
-from ..identification.consistent import ConsistentOptions, consistent, diagonal_prior_std
+from ..identification.consistent import ConsistentOptions, consistent
 from ..identification.constraints import ConstraintOptions
 from ..identification.estimate import Estimate
-from ..identification.information import information, noise_variance
-from ..identification.posterior import ParameterStd, posterior
+from ..identification.posterior import posterior
+from ..identification.result import Uncertainty
 from ..inertials import InertialParameters
 from ..motion import Motion
 from ..signals.filters import light_preset, low_pass, settling_time
@@ -98,7 +98,7 @@ class FixedBaseIdentification:
     estimate: Estimate
     drives: np.ndarray
     drives_prior: np.ndarray
-    std: ParameterStd
+    std: Uncertainty
     determined: np.ndarray
     rmse: np.ndarray
     rmse_prior: np.ndarray
@@ -143,11 +143,8 @@ def identify_fixed_base(
     for _ in range(WEIGHT_ITERATIONS):
         equations = equations.with_weights(_weights(equations, estimate.parameters))
         estimate = consistent(equations, robot.rig, choices)
-    noise = float(
-        np.sqrt(noise_variance(equations, estimate.parameters) * estimate.settings.get("data inflation", 1.0))
-    )
-    prior_std = diagonal_prior_std(prior, robot.rig.boxes, choices.relative_std)
-    data_information = information(equations, prior_std, noise=noise)
+    noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
+    found = posterior(equations.equations_with_errors, noise, estimate.parameters, prior, robot.rig, choices)
     is_fixed = np.isin(robot.rig.links, list(constraints.fixed_links))
     drives = equations.fit_drives(estimate.parameters)
     return FixedBaseIdentification(
@@ -155,8 +152,8 @@ def identify_fixed_base(
         estimate,
         drives,
         equations.fit_drives(prior),
-        posterior(equations, estimate, robot.rig, choices),
-        np.where(is_fixed[:, None], 0.0, data_information.determined),
+        found.uncertainty,
+        np.where(is_fixed[:, None], 0.0, found.determined),
         equations.axis_rmse(estimate.parameters),
         equations.axis_rmse(prior),
         equations.frames,

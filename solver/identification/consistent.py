@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import BackendError, InvalidValue, UnknownLink
-from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
+from ..inertials import FIRST_MOMENT, MASS, PER_LINK, InertialParameters
 from ..qp import PSD, Cone, Problem, Rows, Status, solve, triangle_of
 from ..rig import Rig
 from .body_coordinates import PSEUDO_INERTIA_ORDER, BodyCoordinates
@@ -33,10 +33,6 @@ regression tables, and errors of the skeleton add to it. Wider priors explain un
 on real trials) but move single links away from the truth (0.25: up to twice the mass error on simulated people)."""
 RELATIVE_STD_SETTING = "relative std of the prior"
 """Name of the relative standard deviation in an estimate's settings."""
-COM_STD = 0.15
-"""Typical standard deviation of a centre of mass, as a fraction of the box's side."""
-INERTIA_STD = 0.3
-"""Typical standard deviation of the inertia, as a fraction of the prior's mean principal inertia."""
 MIN_DENSITY_RATIO = 1e-4
 """Least density of the result as a fraction of the reference's (of 1 + X): keeps rounding from crossing the boundary.
 """
@@ -69,8 +65,7 @@ class ConsistentOptions:
         midline_links: links with a further prior on their centre of mass across their plane of symmetry (y), see
             `population_rows`. For people whose left and right are alike.
         data_inflation: c above; None estimates it from the blocks of the regression (1 if it has too few).
-        noise_variance: v above; None estimates it from the residuals. For a bootstrap give both, from the settings of
-            the estimate that it belongs to: they are properties of the recording, not of a sample.
+        noise_variance: v above; None estimates it from the residuals.
         constraints: further constraints; inertia directions are not used. Symmetry and mass bounds only if
             ``plausible``; boxes and total mass as set there.
         plausible: whether symmetry and mass bounds (jovic2016 level 2) hold as well.
@@ -276,20 +271,6 @@ def population_rows(bodies: BodyCoordinates, options: ConsistentOptions) -> np.n
         std = SYMMETRY * np.sqrt(masses[index] * pseudo[1, 1] - pseudo[1, 3] ** 2)  # of h_y - offset m
         row[PER_LINK * index + FIRST_MOMENT.start + 1], row[PER_LINK * index + MASS] = 1.0 / std, -offset / std
     return bodies.transform_columns(rows)
-
-
-def diagonal_prior_std(
-    reference: InertialParameters, boxes: np.ndarray, relative_std: float = RELATIVE_STD
-) -> np.ndarray:
-    """Typical standard deviation of each parameter (10 L,) before any data; a first moment varies with its mass."""
-    masses = reference.masses
-    result = np.empty((len(reference.links), PER_LINK))
-    result[:, MASS] = relative_std * masses
-    by_com = masses[:, None] * COM_STD * (boxes[:, 1] - boxes[:, 0])
-    by_mass = relative_std * reference.values[:, FIRST_MOMENT]
-    result[:, FIRST_MOMENT] = np.hypot(by_com, by_mass)
-    result[:, INERTIA] = (INERTIA_STD * np.trace(reference.inertias, axis1=1, axis2=2) / 3.0)[:, None]
-    return result.ravel()
 
 
 def _linear_rows(rig: Rig, reference: InertialParameters, bodies: BodyCoordinates, options: ConsistentOptions) -> Rows:

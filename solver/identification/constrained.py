@@ -106,6 +106,6 @@ def constrained(
     )
 
 
-def fit(regression: Regression, rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | None = None) -> Estimate:
+def fit(regression: Regression, rig: Rig, options: IdentifyOptions) -> Estimate:
     """The method ``constrained`` of `identification_methods`."""
     return constrained(regression, rig, ConstrainedOptions(constraints=options.complete_constraints()))

@@ -88,6 +88,6 @@ def prior_rows(reference: InertialParameters, scale: np.ndarray) -> Rows:
     return Rows(sparse.diags_array(1.0 / scale), values, values, tuple(f"prior {i}" for i in range(len(values))))
 
 
-def fit(regression: Regression, rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | None = None) -> Estimate:
+def fit(regression: Regression, rig: Rig, options: IdentifyOptions) -> Estimate:
     """The method ``hierarchical`` of `identification_methods`."""
     return hierarchical(regression, rig, HierarchicalOptions(constraints=options.complete_constraints()))

@@ -20,25 +20,27 @@ from .base_parameters import base_parameters
 from .blocks import AXES
 from .bootstrap import MIN_BLOCKS, bootstrap
 from .comparison import Comparison, FlightCheck, check_flight, compare
-from .consistent import RELATIVE_STD_SETTING, ConsistentOptions, consistent, diagonal_prior_std
+from .consistent import RELATIVE_STD_SETTING, ConsistentOptions, consistent
 from .constraints import ConstraintOptions
 from .decision import find_undecided_reason
-from .empirical_prior import consistent_with_empirical_prior, with_relative_std
+from .empirical_prior import consistent_with_empirical_prior
 from .error_model.axis_weights import Method, fit_axis_weights, merge_regressions
-from .error_model.error_propagation import BIAS_NOTE, NO_BIAS_NOTE, split_posterior_std
 from .error_model.frequency_weights import FrequencyWeights, PairedWeights
 from .error_model.refit import TrialFit, refit_with_frequency_weights
 from .error_model.weight_estimation import describe_cutoffs
 from .estimate import Estimate
-from .information import information, noise_variance
-from .posterior import covariance_root, posterior, widen_by_posterior
+from .information import noise_variance, singular_values
+from .posterior import posterior
 from .regression import Regression
 from .result import Identification, Uncertainty
+from .scaling import parameter_scale
 
 MIN_FLIGHT_FRAMES = 5
 """Least number of frames of a flight that is checked."""
 MAX_LISTED_SHARES = 4
 """Largest number of marker shares in a note."""
+POSTERIOR_NOTE = "the intervals contain what noise and the prior leave undetermined"
+SKIN_NOTE = "and errors of skin and skeleton that follow posture"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +55,14 @@ class IdentifyOptions:
         symmetric: whether left and right must agree within the constraints' alpha (jovic2016 (15)) in the consistent
             method, which has no mass bounds. None: yes for people, whose link frames mirror each other, and no for
             robots. Set False for an amputee, a stroke survivor or one-sided load.
-        fixed_links: links with the prior's parameters. Not used by the minimum norm.
+        fixed_links: links with the prior's parameters. Not used by the minimum norm. The consistent method also fixes
+            links whose rotation no marker shows (`Rig.unobserved_links`).
         relative_std: relative standard deviation of a link's mass around the prior, consistent method only. None: the
             default for people; for robots the value under which the data are most likely, at most the default
             (`empirical_prior`). Intervals use the default: a single link may differ more from its prior than links do
             on average.
-        bootstrap: number of samples; 0 for none.
+        bootstrap: number of samples for the intervals of a published method; 0 for none. Those of the consistent
+            method are the posterior's.
         cross_validate: also fit on all trials but one, or with one trial on one half of it, and test on the rest.
         seed: of the bootstrap.
         jobs: joblib's number of workers.
@@ -168,28 +172,29 @@ def identify_trials(
         frequency_weights = replace(frequency_weights, identified=frequency_weights.prior)
     elif reason:
         reason = f"the recordings do not decide the result: {reason}"
-    uncertainty = _uncertainty(rig, evidence, estimate, options, notes, PartialProgress(progress, 0.5, 1.0))
     _note_prior(rig, estimate, options, notes)
     _note_frequency_weights(rig, frequency_weights, notes)
     _note_marker_shares(rig, frequency_weights.identified, notes)
-    fixed = options.fixed_links if find_method(options.method).uses_fixed_links else ()
+    fixed = _fixed_links(rig, options)
     _note_unobserved_links(rig, estimate, fixed, notes)
-    noise = float(
-        np.sqrt(noise_variance(regression, estimate.parameters) * estimate.settings.get("data inflation", 1.0))
+    has_posterior = find_method(options.method).has_posterior
+    variance = estimate.settings.get("noise variance", noise_variance(regression, estimate.parameters))
+    noise = variance * estimate.settings.get("data inflation", 1.0)
+    center = estimate.parameters if has_posterior else estimate.prior  # those of other methods may not be consistent
+    result = posterior(
+        evidence.equations_with_errors, noise, center, estimate.prior, rig, _consistent_options(rig, options)
     )
-    data_information = information(regression, diagonal_prior_std(rig.prior, rig.boxes), noise=noise)
-    root = std_by_source = None
-    if find_method(options.method).has_posterior:
-        root = covariance_root(evidence, estimate, rig, _consistent_options(rig, options))
-        own_noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
-        std_by_source = split_posterior_std(
-            root, evidence.equations_with_errors, own_noise, estimate.parameters, uncertainty
-        )
+    if has_posterior:
+        uncertainty: Uncertainty | None = result.uncertainty
+        notes.append(POSTERIOR_NOTE if regression.posture_errors is None else f"{POSTERIOR_NOTE}, {SKIN_NOTE}")
+    else:
+        uncertainty = _bootstrap(rig, regression, options, notes, PartialProgress(progress, 0.5, 1.0))
+    spectrum, rank = singular_values(regression, parameter_scale(rig, rig.prior))
     return Identification(
         estimate=estimate,
-        determined=data_information.determined * (evidence is regression) * ~np.isin(rig.links, fixed)[:, None],
-        singular_values=data_information.singular_values,
-        rank=data_information.rank,
+        determined=result.determined * ~np.isin(rig.links, fixed)[:, None],
+        singular_values=spectrum,
+        rank=rank,
         weights=regression.weights,
         frames=regression.frames,
         trials=regression.trials,
@@ -200,40 +205,31 @@ def identify_trials(
         flights=_check_flights(rig, trials, estimate, flights),
         notes=tuple(notes),
         frequency_weights=frequency_weights,
-        covariance_root=root,
+        covariance_root=result.root if has_posterior else None,
         undecided_reason=reason,
-        std_by_source=std_by_source or {},
+        std_by_source=result.std_by_source if has_posterior else {},
     )
 
 
-def get_method(rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | None = None) -> Method:
+def get_method(rig: Rig, options: IdentifyOptions) -> Method:
     """The method as a function of a regression.
 
     Args:
         rig: whose prior is the reference.
         options: see `IdentifyOptions`.
-        noise_estimate: an estimate whose noise variance and data inflation are used, so that the samples of a bootstrap
-            differ by their data alone; None estimates them again.
 
     Raises:
         UnknownMethod: no such method.
     """
     fit = find_method(options.method).load_function()
-    return lambda regression: fit(regression, rig, options, noise_estimate)
+    return lambda regression: fit(regression, rig, options)
 
 
-def fit_consistent(
-    regression: Regression, rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | None = None
-) -> Estimate:
+def fit_consistent(regression: Regression, rig: Rig, options: IdentifyOptions) -> Estimate:
     """The method ``consistent`` of `identification_methods`."""
     chosen = _consistent_options(rig, options)
-    if noise_estimate is not None:
-        settings = noise_estimate.settings
-        chosen = replace(chosen, data_inflation=settings["data inflation"], noise_variance=settings["noise variance"])
-        chosen = with_relative_std(chosen, settings[RELATIVE_STD_SETTING])
-    elif _estimates_prior_std(chosen, options):
-        return consistent_with_empirical_prior(regression, rig, chosen)
-    return consistent(regression, rig, chosen)
+    fit = consistent_with_empirical_prior if _estimates_prior_std(chosen, options) else consistent
+    return fit(regression, rig, chosen)
 
 
 def _estimates_prior_std(chosen: ConsistentOptions, options: IdentifyOptions) -> bool:
@@ -242,7 +238,7 @@ def _estimates_prior_std(chosen: ConsistentOptions, options: IdentifyOptions) ->
 
 
 def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions:
-    constraints = replace(options.complete_constraints(), beta=None)
+    constraints = replace(options.complete_constraints(), beta=None, fixed_links=_fixed_links(rig, options))
     is_person = rig.is_person
     symmetric = is_person if options.symmetric is None else options.symmetric
     paired = {link for pair in rig.pairs for link in pair}
@@ -255,6 +251,18 @@ def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions
     # for unknown sex the prior is the mean of both tables: their difference widens it
     wider = {link: float(np.hypot(chosen.relative_std, std)) for link, std in rig.prior_spread.items()}
     return replace(chosen, relative_stds=wider)
+
+
+def _fixed_links(rig: Rig, options: IdentifyOptions) -> tuple[str, ...]:
+    """Links that keep the prior's parameters: those chosen, and with the consistent method those that no marker shows.
+
+    Without markers a hand is tracked as if it were at rest in the forearm, so that its own motion would change its
+    inertia and that of the forearm.
+    """
+    method = find_method(options.method)
+    if not method.uses_fixed_links:
+        return ()
+    return tuple(dict.fromkeys((*options.fixed_links, *(rig.unobserved_links if method.has_posterior else ()))))
 
 
 def _at_prior(estimate: Estimate) -> Estimate:
@@ -309,27 +317,19 @@ def split_halves(trial: Trial) -> tuple[Trial, Trial]:
     )
 
 
-def _uncertainty(
-    rig: Rig, regression: Regression, estimate: Estimate, options: IdentifyOptions, notes: list[str], progress: Progress
+def _bootstrap(
+    rig: Rig, regression: Regression, options: IdentifyOptions, notes: list[str], progress: Progress
 ) -> Uncertainty | None:
+    """Intervals of a method without a posterior."""
     if options.bootstrap == 0:
         return None
     if len(regression.blocks) < MIN_BLOCKS:
         notes.append("the recording is too short for confidence intervals: fewer than four blocks of frames")
         return None
-    method = get_method(rig, options, estimate)
-    samples = bootstrap(
+    notes.append("the intervals show how much blocks of time disagree, not errors that all blocks share")
+    method = get_method(rig, options)
+    return bootstrap(
         regression, method, samples=options.bootstrap, seed=options.seed, jobs=options.jobs, progress=progress
-    )
-    if not find_method(options.method).has_posterior:
-        notes.append(f"the intervals show how much blocks of time disagree; {NO_BIAS_NOTE}")
-        return samples
-    notes.append(
-        "the intervals show how much blocks of time disagree and what the data do not determine; "
-        f"{NO_BIAS_NOTE if regression.posture_errors is None else BIAS_NOTE}"
-    )
-    return widen_by_posterior(
-        samples, estimate, posterior(regression, estimate, rig, _consistent_options(rig, options))
     )
 
 
@@ -378,9 +378,10 @@ def _note_marker_shares(rig: Rig, weights: FrequencyWeights | None, notes: list[
 def _note_unobserved_links(rig: Rig, estimate: Estimate, fixed_links: Sequence[str], notes: list[str]) -> None:
     """Notes on links that are fixed, and on those that are only determined together with their parent."""
     if fixed_links:
-        notes.append(
-            f"{', '.join(_link_label(link) for link in fixed_links)}: fixed to the prior, scaled to the body's mass"
-        )
+        unobserved = any(link in rig.unobserved_links for link in fixed_links)
+        why = "; a link whose rotation no marker shows is determined only together with its parent" * unobserved
+        listed = ", ".join(_link_label(link) for link in fixed_links)
+        notes.append(f"{listed}: fixed to the prior, scaled to the body's mass{why}")
     for link in rig.unobserved_links:
         if link in fixed_links:
             continue
@@ -388,9 +389,7 @@ def _note_unobserved_links(rig: Rig, estimate: Estimate, fixed_links: Sequence[s
         mass, prior_mass = (float(each.masses[together].sum()) for each in (estimate.parameters, estimate.prior))
         notes.append(
             f"no marker shows the rotation of the {_link_label(link)}: only one body of it and the "
-            f"{_link_label(rig.links[together[1]])} is determined, {mass:.1f} kg (prior {prior_mass:.1f}); or fix it "
-            f"to the "
-            "prior"
+            f"{_link_label(rig.links[together[1]])} is determined, {mass:.1f} kg (prior {prior_mass:.1f})"
         )
 
 

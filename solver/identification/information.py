@@ -1,15 +1,12 @@
-"""Which fraction of each parameter the data determine, and which the prior supplies."""
+"""Information in accumulated equations: rank, noise, and how many correlated equations count as one."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import svd
 
-from ..arrays import frozen
 from ..errors import InvalidValue
-from ..inertials import PER_LINK, InertialParameters
+from ..inertials import InertialParameters
 from .weighted_equations import WeightedEquations
 
 RANK_TOLERANCE = 1e-8
@@ -18,57 +15,18 @@ MIN_BLOCKS = 4
 """Least number of blocks from which the correlation of residuals can be estimated."""
 
 
-@dataclass(frozen=True, slots=True)
-class Information:
-    """Information of the data on the parameters, which are divided by their prior standard deviation.
-
-    Attributes:
-        links: L names.
-        determined: (L, 10) in [0, 1], the diagonal of the resolution matrix (H + 1)^-1 H with the data's information H:
-            1 where the data alone determine the parameter, 0 where the prior supplies it.
-        singular_values: of the scaled factor, descending; those above 1 carry more information than the prior.
-        rank: number of them that are not rounding.
-    """
-
-    links: tuple[str, ...]
-    determined: np.ndarray
-    singular_values: np.ndarray
-    rank: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "determined", frozen("determined", self.determined, (len(self.links), PER_LINK)))
-        object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (None,)))
-
-
-def information(
-    regression: WeightedEquations,
-    prior_std: np.ndarray,
-    *,
-    noise: float | None = None,
-    tolerance: float = RANK_TOLERANCE,
-) -> Information:
-    """Fraction of each parameter that the data determine.
+def singular_values(
+    regression: WeightedEquations, scale: np.ndarray, tolerance: float = RANK_TOLERANCE
+) -> tuple[np.ndarray, int]:
+    """Singular values of the equations, descending, and the number of them that are not rounding.
 
     Args:
         regression: accumulated equations.
-        prior_std: (L, 10) or (10 L,) standard deviation of the prior, or typical size of each parameter.
-        noise: standard deviation of one weighted equation, inflated for correlated residuals, besides errors that
-            follow posture. None: the data are taken as exact, and a parameter is determined as far as it lies outside
-            the null space.
-        tolerance: of the rank.
+        scale: (L, 10) typical size of each parameter.
+        tolerance: of the rank, as a fraction of the largest value.
     """
-    scale = np.ravel(np.asarray(prior_std, float))
-    equations = regression.equations_with_errors
-    _, s, Vt = svd(equations.factor * scale[None, :], full_matrices=False, check_finite=False)
-    rank = int(np.sum(s > tolerance * s[0])) if len(s) and s[0] > 0.0 else 0
-    share = np.ones(rank)
-    if noise is not None:
-        whitened = equations.whitening(noise**2) @ equations.factor * scale[None, :]
-        _, values, Vt = svd(whitened, full_matrices=False, check_finite=False)
-        share = values[:rank] ** 2 / (1.0 + values[:rank] ** 2)
-    determined = np.clip(np.sum(share[:, None] * Vt[:rank] ** 2, axis=0), 0.0, 1.0)
-    links = tuple(regression.links)
-    return Information(links, determined.reshape(len(links), PER_LINK), s, rank)
+    values = svd(regression.factor * np.ravel(scale), compute_uv=False, check_finite=False)
+    return values, int(np.sum(values > tolerance * values[0])) if len(values) and values[0] > 0.0 else 0
 
 
 def noise_variance(regression: WeightedEquations, parameters: InertialParameters) -> float:

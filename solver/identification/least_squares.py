@@ -53,6 +53,6 @@ def minimum_norm(regression: Regression, rig: Rig, *, tolerance: float = RANK_TO
     )
 
 
-def fit(regression: Regression, rig: Rig, options: IdentifyOptions, noise_estimate: Estimate | None = None) -> Estimate:
+def fit(regression: Regression, rig: Rig, options: IdentifyOptions) -> Estimate:
     """The method ``minimum_norm`` of `identification_methods`."""
     return minimum_norm(regression, rig)

@@ -26,13 +26,11 @@ TWO_SIDED = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Uncertainty:
-    """Standard deviations and intervals of the parameters from block-bootstrap samples.
-
-    Those of the consistent method include the posterior's, and for tracked people soft-tissue and skeleton errors.
+    """Standard deviations and intervals of the parameters: the posterior's, or those of block-bootstrap samples.
 
     Attributes:
-        samples: number of samples that were solved.
-        blocks: number of blocks of consecutive frames that were resampled.
+        samples: number of bootstrap samples that were solved; 0 for a posterior.
+        blocks: number of blocks of consecutive frames that were resampled; 0 for a posterior.
         std: (L, 10) standard deviations, columns as `inertials.PARAMETERS`.
         lower, upper: (L, 10) ends of the 95 % intervals.
         com_std: (L, 3) [m] standard deviations of the centres of mass.
@@ -58,8 +56,8 @@ class Uncertainty:
 class IdentifiedLink:
     """Identified parameters of one link with their uncertainty and prior; link frame.
 
-    Every interval contains 95 %, as (lower end, upper end); None without a bootstrap. `Identification.notes` list the
-    errors that the intervals do not include.
+    Every interval contains 95 %, as (lower end, upper end); None for a published method without a bootstrap.
+    `Identification.notes` list the errors that the intervals include.
 
     Attributes:
         link: its name.
@@ -104,15 +102,15 @@ class Identification(HtmlResult):
 
     Attributes:
         estimate: parameters, prior, status, trace, names on bounds, kind of consistency.
-        determined: (L, 10) share in [0, 1] of each parameter that the data determined; the prior supplied the rest.
-        singular_values: (10 L,) of the column-scaled regressor, descending.
+        determined: (L, 10) share in [0, 1] of the prior's variance of each parameter that the data remove.
+        singular_values: (k,) of the regressor with columns scaled by typical sizes, descending.
         rank: number of them that are not rounding.
         weights: (6,) per axis, one over the residual's standard deviation [1/N, 1/(N m)].
         frames: number of frames used.
         trials: names of the trials used.
         base_link: at whose origin the wrench equation was written.
         base: base parameters.
-        uncertainty: bootstrap, or None without one.
+        uncertainty: the posterior's, or a bootstrap's for a published method; None without one.
         comparisons: measured against reconstructed wrenches, on used and unused trials.
         flights: checks in flight.
         notes: sentences for the reader.

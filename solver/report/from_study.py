@@ -283,8 +283,13 @@ def _method_rows(study: Study, result: Identification) -> tuple[tuple[str, str],
     rows.extend(("Assumed", text) for text in study.assumptions)
     if result.uncertainty is not None:
         spread = result.uncertainty
-        text = f"block bootstrap: {spread.samples} samples of {spread.blocks} blocks of consecutive frames"
-        rows.append(("Uncertainty", f"{text}, seed {settings.seed}"))
+        text = "posterior, normal approximation"
+        if spread.samples:
+            text = (
+                f"block bootstrap: {spread.samples} samples of {spread.blocks} blocks of consecutive frames, "
+                f"seed {settings.seed}"
+            )
+        rows.append(("Uncertainty", text))
     lags = [f"{r.name} {1e3 * r.lag.seconds:.1f} ms" for r in study.records if r.lag is not None]
     if lags:
         rows.append(("Delay of the plates", ", ".join(lags)))

@@ -13,7 +13,10 @@ from solver.dynamics import Axes
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.blocks import BlockOptions
 from solver.identification.body_coordinates import BodyCoordinates
+from solver.identification.consistent import ConsistentOptions
 from solver.identification.equations import equations
+from solver.identification.estimate import Estimate
+from solver.identification.posterior import Posterior, posterior
 from solver.identification.regression import Regression
 from solver.inertials import InertialParameters
 from solver.joints import Limits
@@ -100,3 +103,10 @@ def entropic_divergence(parameters: InertialParameters, reference: InertialParam
         solid = sign > 0 and np.linalg.eigvalsh(inner)[0] > 0.0
         result[k] = np.trace(inner) - logarithm - 4 if solid else np.inf
     return result
+
+
+def posterior_of(regression: Regression, estimate: Estimate, rig: Rig, options: ConsistentOptions) -> Posterior:
+    """The posterior around an estimate of the consistent method."""
+    noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
+    equations = regression.equations_with_errors
+    return posterior(equations, noise, estimate.parameters, estimate.prior, rig, options)

@@ -1,4 +1,4 @@
-"""Which fraction the data determine and which the prior supplies."""
+"""Rank and noise of accumulated equations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.blocks import BlockOptions
-from solver.identification.information import data_inflation, information, noise_variance
+from solver.identification.information import data_inflation, noise_variance, singular_values
 from solver.identification.scaling import parameter_scale
 from solver.motion import Motion
 from solver.trial import Trial
@@ -18,26 +18,13 @@ from tests.random_motion import measured, random_motion
 MOMENTS_ONLY = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
 
 
-def test_shares_add_up_to_the_rank() -> None:
-    """With exact data the shares are a projection's diagonal: in [0, 1], adding up to the number of base parameters."""
+def test_the_rank_is_the_number_of_base_parameters() -> None:
+    """Exact data of a rich motion determine all base parameters and nothing else."""
     rig = small_rig()
     regression = regression_of(rig, rig.prior)
-    found = information(regression, parameter_scale(rig, rig.prior))
-    assert found.rank == len(regression.structure)
-    assert found.determined.sum() == pytest.approx(found.rank)
-    assert found.determined.min() >= 0.0
-    assert found.determined.max() <= 1.0 + 1e-12
-
-
-def test_noise_and_narrow_priors_leave_more_to_the_prior() -> None:
-    """Each share falls when the noise grows and when the prior narrows."""
-    rig = small_rig()
-    regression = regression_of(rig, rig.prior)
-    spread = parameter_scale(rig, rig.prior)
-    few, many = (information(regression, spread, noise=noise).determined for noise in (100.0, 0.1))
-    narrow = information(regression, 0.01 * spread, noise=0.1).determined
-    assert few.sum() < many.sum()
-    assert narrow.sum() < many.sum()
+    values, rank = singular_values(regression, parameter_scale(rig, rig.prior))
+    assert rank == len(regression.structure)
+    assert np.all(np.diff(values) <= 0.0)
 
 
 def test_repeated_equations_count_once() -> None:

@@ -8,10 +8,9 @@ import pytest
 from solver.errors import UnknownLink
 from solver.identification.consistent import ConsistentOptions, consistent
 from solver.identification.identify import IdentifyOptions, identify_trials
-from solver.identification.posterior import covariance_root, posterior
 from solver.identification.result import Identification
 from solver.inertials import InertialParameters, symmetric_entries
-from tests.identification.bodies import other_body, regression_of, small_rig, trial_of
+from tests.identification.bodies import other_body, posterior_of, regression_of, small_rig, trial_of
 
 LINK = "left_arm"
 
@@ -21,7 +20,7 @@ def found() -> Identification:
     """A noisy simulated trial, identified with intervals."""
     rig = small_rig()
     trial = trial_of(rig, other_body(rig), frames=400, noise=1.0)
-    return identify_trials(rig, [trial], IdentifyOptions(bootstrap=12, cross_validate=False))
+    return identify_trials(rig, [trial], IdentifyOptions(cross_validate=False))
 
 
 def test_a_link_by_its_name(found: Identification) -> None:
@@ -55,11 +54,11 @@ def test_intervals_contain_the_estimate(found: Identification) -> None:
             assert np.all(np.asarray(high) > np.asarray(low))
 
 
-def test_without_a_bootstrap_there_is_no_interval() -> None:
-    """Without a bootstrap the intervals are None."""
+def test_a_published_method_without_a_bootstrap_has_no_interval() -> None:
+    """Without a bootstrap the intervals of a method without a posterior are None."""
     rig = small_rig()
-    found = identify_trials(rig, [trial_of(rig, rig.prior)], IdentifyOptions(bootstrap=0, cross_validate=False))
-    link = found[LINK]
+    options = IdentifyOptions(method="hierarchical", bootstrap=0, cross_validate=False)
+    link = identify_trials(rig, [trial_of(rig, rig.prior)], options)[LINK]
     assert link.mass_interval is link.com_interval is link.inertia_interval is link.inertia_at_origin_interval is None
 
 
@@ -69,8 +68,8 @@ def test_std_of_the_inertia_about_the_centre_of_mass() -> None:
     regression = regression_of(rig, other_body(rig), frames=200, noise=1.0)
     options = ConsistentOptions()
     estimate = consistent(regression, rig, options)
-    spread = posterior(regression, estimate, rig, options)
-    root = covariance_root(regression, estimate, rig, options)
+    found = posterior_of(regression, estimate, rig, options)
+    spread, root = found.uncertainty, found.root
     generator, size, small = np.random.default_rng(0), 3000, 1e-4
     changes = small * np.tensordot(generator.standard_normal((size, len(root))), root, 1)
     drawn = [InertialParameters(rig.links, estimate.parameters.values + change) for change in changes]

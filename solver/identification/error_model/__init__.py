@@ -7,7 +7,6 @@ that is reconstructed from it therefore contains errors, mostly between 3 and 10
 `skin_compliance` adds the wrench of links that move with their own markers beyond the rigid joints.
 `frequency_weighted_equations` applies both to the equations of a trial, and `refit` repeats a fit with them.
 `axis_weights` weights the six axes of the wrench by the inverse of their residuals. `posture_errors` gives the
-covariance of errors that follow posture, and `equation_errors` adds it to that of noise. `error_propagation` converts
-them into standard deviations of the parameters. Identified parameters and prior each have their own frequency weights,
-so that neither is favoured in a comparison.
+covariance of errors that follow posture, and `equation_errors` adds it to that of noise. Identified parameters and
+prior each have their own frequency weights, so that neither is favoured in a comparison.
 """

@@ -2,10 +2,14 @@
 
 Skin moves with the posture, and joint centres that are not exactly known let tracked links deviate with it. A link's
 centre of mass is therefore displaced from its place in the tracked link by gains times the coordinates of the joints at
-the link, and by a constant because the link's origin is an estimated joint centre. The wrench error of a displacement
-is the column of the link's first moment times its mass. The gains belong to the body: they are the same in every frame
-and trial, so no length of recording averages them out, and gravity moments of slow motions, which have the same form,
-cannot be distinguished from them. The fit uses the covariance of the errors and does not estimate the gains.
+the link. The wrench error of a displacement is the column of the link's first moment times its mass. The gains belong
+to the body: they are the same in every frame and trial, so no length of recording averages them out, and gravity
+moments of slow motions, which have the same form, cannot be distinguished from them. The fit uses the covariance of the
+errors and does not estimate the gains.
+
+The origin of a link is an estimated joint centre. That displaces its centre of mass by a constant, which is the same as
+another first moment: the parameters that explain a motion best contain it. It is therefore no error of the equations
+but of the result, and `posterior` adds it to the intervals.
 """
 
 from __future__ import annotations
@@ -28,8 +32,8 @@ coordinate at the link: 3.5 mm in space. Skin markers move by 1.7 to 4.7 mm per 
 al. 2005, Gait Posture 21:212; Peters et al. 2010, Gait Posture 31:1). Chosen instead of 4 mm, with which half a run of
 one person predicts the other half's forces and moments 3 % worse."""
 JOINT_CENTRE_STD = 3.5e-3
-"""[m] Standard deviation of the distance between centre of mass and link origin along each axis, which depends on the
-joint's centre: estimated hip centres of ten simulated volunteers are 6 mm from the true ones."""
+"""[m] Standard deviation of a link's origin, an estimated joint centre, along each axis: estimated hip centres of ten
+simulated volunteers are 6 mm from the true ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +72,7 @@ class PostureErrorAccumulator:
             if link in (owner, rig.parents[owner])
         ]
         self.rig, self.parameter_rows = rig, parameter_rows
-        links, self.coordinates = np.array(pairs).T
-        self.links = np.concatenate([links, np.arange(len(rig.links))])
+        self.links, self.coordinates = np.array(pairs).T
         self.masses = rig.prior.masses[self.links, None]
         self.gradients = [np.zeros((len(rows), 3 * len(self.links))) for rows in parameter_rows]
         self.squares = np.zeros(AXES)
@@ -78,8 +81,7 @@ class PostureErrorAccumulator:
         """Add some of a trial's equations."""
         count = len(equations.frames)
         angles = joint_coordinates(self.rig, trial.motion.q[equations.frames])[:, self.coordinates].T
-        constant = np.full((len(self.rig.links), count), JOINT_CENTRE_STD)
-        moments = self.masses * np.concatenate([DISPLACEMENT_PER_RADIAN * angles, constant])
+        moments = self.masses * DISPLACEMENT_PER_RADIAN * angles
         for axis, (row, used) in enumerate(zip(equations.rows, equations.used)):
             columns = row.reshape(-1, len(self.rig.links), count)[FIRST_MOMENT][:, self.links]
             errors = (columns * (moments * used)).reshape(-1, count)

@@ -11,9 +11,8 @@ from solver.identification.accumulate import accumulate_regression
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import ConsistentOptions, consistent
 from solver.identification.constraints import ConstraintOptions
-from solver.identification.posterior import posterior
 from solver.inertials import MASS
-from tests.identification.bodies import regression_of, small_rig, trial_of
+from tests.identification.bodies import posterior_of, regression_of, small_rig, trial_of
 
 LOOSE = ConsistentOptions(
     relative_std=0.5, constraints=ConstraintOptions(boxes=False), data_inflation=1.0, noise_variance=1.0
@@ -26,7 +25,8 @@ def test_without_data_the_std_is_the_priors() -> None:
     regression = regression_of(rig, rig.prior, noise=1.0)
     options = replace(LOOSE, relative_std=0.1, noise_variance=1e12)
     found = consistent(regression, rig, options)
-    assert posterior(regression, found, rig, options).std[:, MASS] == pytest.approx(0.2 * rig.prior.masses, rel=1e-3)
+    std = posterior_of(regression, found, rig, options).uncertainty.std
+    assert std[:, MASS] == pytest.approx(0.2 * rig.prior.masses, rel=1e-3)
 
 
 def test_a_given_total_mass_narrows_the_intervals() -> None:
@@ -36,7 +36,7 @@ def test_a_given_total_mass_narrows_the_intervals() -> None:
     free = replace(LOOSE, noise_variance=1e6)
     fixed = replace(free, constraints=ConstraintOptions(boxes=False, total_mass=rig.prior.total_mass))
     found = consistent(regression, rig, fixed)
-    loose, tight = (posterior(regression, found, rig, options).std for options in (free, fixed))
+    loose, tight = (posterior_of(regression, found, rig, options).uncertainty.std for options in (free, fixed))
     assert np.all(tight <= loose * (1.0 + 1e-6))
     assert tight[0, MASS] < 0.8 * loose[0, MASS]
 
@@ -54,6 +54,6 @@ def test_intervals_contain_the_truth() -> None:
         regression = accumulate_regression(rig, [trial]).with_weights(np.full(6, 1.0 / 20.0))
         chosen = replace(options, noise_variance=1.0)
         found = consistent(regression, rig, chosen)
-        spread = posterior(regression, found, rig, chosen)
+        spread = posterior_of(regression, found, rig, chosen).uncertainty
         inside.append(np.abs(found.parameters.values - truth.values) < 2.0 * spread.std)
     assert 0.9 < np.mean(inside) < 0.99

@@ -49,13 +49,10 @@ def test_an_error_is_the_wrench_of_a_displaced_centre_of_mass(person: Rig) -> No
     }  # coordinates at each link
     for link, coordinates in own.items():
         for component in range(3):
-            for coordinate in (*coordinates, None):
+            for coordinate in coordinates:
                 moved = np.zeros_like(person.prior.values)
                 moved[link, FIRST_MOMENT][component] = person.prior.masses[link]
-                if coordinate is None:
-                    gains = np.full(len(angles), posture_errors.JOINT_CENTRE_STD)
-                else:
-                    gains = posture_errors.DISPLACEMENT_PER_RADIAN * angles[:, coordinate]
+                gains = posture_errors.DISPLACEMENT_PER_RADIAN * angles[:, coordinate]
                 for piece in equations(person, trial, 0, "world"):
                     wrench = np.array([moved.T.reshape(-1)[: len(row)] @ row for row in piece.rows])
                     expected += np.sum((wrench * gains[piece.frames]) ** 2, axis=1)

@@ -1,0 +1,70 @@
+"""What data and prior leave undetermined."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.identification.accumulate import accumulate_regression
+from solver.identification.consistent import ConsistentOptions, consistent
+from solver.identification.error_model import posture_errors
+from solver.identification.posterior import Posterior
+from solver.identification.result import NOISE, PRIOR, SKIN
+from solver.rig import Rig
+from tests.identification.bodies import other_body, posterior_of, regression_of, small_rig, trial_of
+
+
+def posterior_with(rig: Rig, noise_variance: float = 1.0, relative_std: float = 0.2) -> Posterior:
+    """Posterior of one simulated trial with options."""
+    options = ConsistentOptions(relative_std, data_inflation=1.0, noise_variance=noise_variance)
+    regression = accumulate_regression(rig, [trial_of(rig, other_body(rig), frames=200)], axes="world")
+    return posterior_of(regression, consistent(regression, rig, options), rig, options)
+
+
+def test_noise_and_narrow_priors_leave_more_to_the_prior() -> None:
+    """Each share falls when the noise grows and when the prior narrows; without data it is zero."""
+    rig = small_rig()
+    few, many, none = (posterior_with(rig, noise_variance=noise).determined for noise in (1e4, 1e-2, 1e15))
+    narrow = posterior_with(rig, noise_variance=1e-2, relative_std=0.002).determined
+    assert np.all(few <= many + 1e-9)
+    assert few.sum() < many.sum()
+    assert narrow.sum() < many.sum()
+    assert many.max() > 0.99
+    assert none.min() >= 0.0
+    assert none.max() < 1e-3
+
+
+def test_sources_sum_to_the_covariance() -> None:
+    """Squares by source sum to the variances."""
+    for rig in (small_rig(), replace(small_rig(), provenance={"kind": "human"})):
+        found = posterior_with(rig)
+        assert set(found.std_by_source) == ({NOISE, PRIOR, SKIN} if rig.is_person else {NOISE, PRIOR})
+        whole = (found.root**2).sum(axis=0)
+        np.testing.assert_allclose(sum(std**2 for std in found.std_by_source.values()), whole, rtol=1e-6)
+        np.testing.assert_allclose(found.uncertainty.std**2, whole, rtol=1e-9)
+
+
+def test_joint_centres_displace_what_the_data_determine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first moment that data determine has the error of its link's origin; one that the prior supplies has not."""
+    monkeypatch.setattr(posture_errors, "DISPLACEMENT_PER_RADIAN", 1e-12)
+    person = replace(small_rig(), provenance={"kind": "human"})
+    exact, empty = (posterior_with(person, noise_variance=noise) for noise in (1e-8, 1e15))
+    known = exact.determined[:, 1:4] > 1.0 - 1e-6
+    assert known.sum() >= 3
+    expected = (posture_errors.JOINT_CENTRE_STD * person.prior.masses)[:, None]
+    ratios = (exact.uncertainty.std[:, 1:4] / expected)[known]
+    assert ratios == pytest.approx(1.0, rel=1e-2)
+    assert empty.std_by_source[SKIN][:, 1:4].max() < 1e-3 * expected.min()
+
+
+def test_the_intervals_are_as_wide_as_the_standard_deviations() -> None:
+    """Intervals are symmetric about the parameters and 2 x 1.96 standard deviations wide."""
+    rig = small_rig()
+    options = ConsistentOptions()
+    regression = regression_of(rig, rig.prior, noise=1.0)
+    found = posterior_of(regression, consistent(regression, rig, options), rig, options)
+    spread = found.uncertainty
+    np.testing.assert_allclose(spread.upper - spread.lower, 3.92 * spread.std)
+    np.testing.assert_allclose(0.5 * (spread.upper + spread.lower), found.parameters.values, atol=1e-12)
