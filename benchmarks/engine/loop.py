@@ -11,7 +11,7 @@ from solver.identification.comparison import fit_wrenches
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import GRAVITY, InertialParameters
 from solver.rig import Rig
-from solver.signals import PRESETS, NoiseReplicas, light_preset, low_pass, noise_floor, smooth_motion
+from solver.signals import PRESETS, light_preset, low_pass, smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
@@ -95,13 +95,9 @@ def simulate_sensors(rig: Rig, performance: Performance, sensors: Sensors, seed:
     plates = performance.plates.values + spread * generator.standard_normal(performance.plates.values.shape)
     plates = low_pass(plates.reshape(len(motion), -1), motion.rate, light).reshape(plates.shape)
     every = max(1, round(motion.rate / TRIAL_RATE))
-    thinned = slice(None, None, every)
-    thin = smooth.frames(thinned)
+    thin = smooth.frames(slice(None, None, every))
     wrenches = Wrenches(thin.times, performance.plates.frames, plates[::every])
-    floor = noise_floor(rig, motion.times, q, preset)
-    copies = () if floor is None else NoiseReplicas(rig, motion.times, q, light, floor, "dance")
-    shaken_too = tuple(copy.frames(thinned) for copy in copies)
-    return Trial("dance", thin, wrenches, np.ones(len(thin), bool), noise_replicas=shaken_too, preset=preset)
+    return Trial("dance", thin, wrenches, np.ones(len(thin), bool), preset=preset)
 
 
 def close_loop(

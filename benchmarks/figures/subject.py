@@ -33,6 +33,8 @@ TRIALS = 8
 RATIO_MUST, RATIO_AIM = 0.66, 0.57
 RMSE_MUST, RMSE_AIM = (13.5, 8.5, 15.0, 3.0, 5.1, 1.6), (11.5, 7.0, 14.0, 2.6, 4.6, 1.2)
 """[N], [N m] of the moving trials left out in turn, axes as `DIRECTIONS`."""
+VERTICAL, VERTICAL_MUST = 2, 1.02
+"""Axis of the vertical force, and the goal of its error over the prior's in each split."""
 SIDE = (
     "same filter, mass, plate offset and lag on both sides, frequency weights of its own on each; prior scaled to the "
     "measured mass"
@@ -186,6 +188,14 @@ def unseen_figures(splits: Sequence[Unseen], label: str, *, decides: bool) -> li
     must, aim = (at_most(RATIO_MUST), at_most(RATIO_AIM)) if decides else (None, None)
     figures.append(Figure(what, f"{_real()}, {label}", value, "", must, aim, f"{note}; {_unweighted_note(moving)}"))
     figures += [Figure(what, f"{_real()}, {label}", value, "", None, None, note) for what, value, _, _, note in parts]
+    vertical = {split.comparison.trial: float(split.ratio[VERTICAL]) for split in moving}
+    figures.append(
+        Figure(
+            "  the same, vertical force, worst split", f"{_real()}, {label}", max(vertical.values()), "",
+            at_most(VERTICAL_MUST) if decides else None,
+            note=", ".join(f"{name} {value:.2f}" for name, value in vertical.items()),
+        )
+    )  # fmt: skip
     flights = [split.flight for split in moving if split.flight is not None]
     if not flights:
         return figures
