@@ -165,6 +165,7 @@ def unmeasured() -> list[Figure]:
             (f"unseen moving trials, mean RMSE {axis}", "N" if axis[0] == "F" else "N m", at_most(must), at_most(aim))
             for axis, must, aim in zip(AXES, subject.RMSE_MUST, subject.RMSE_AIM)
         ),
+        ("  the same, vertical force, worst split", "", at_most(subject.VERTICAL_MUST), None),
         ("unseen flights, CoM acceleration error", "% of g", at_most(6.5), at_most(5.0)),
         ("unseen flights, rate of angular momentum", "N m", at_most(8.5), at_most(6.0)),
         ("unseen flights, CoM acceleration error, identified / prior", "", at_most(0.9), at_most(0.8)),
