@@ -72,7 +72,7 @@ def estimate_study(
         >>> import tempfile
         >>> import solver
         >>> robot = solver.demo.simulated_robot()
-        >>> settings = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> settings = solver.Settings(cross_validate=False)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=settings)
         >>> folder = tempfile.mkdtemp()
         >>> names = solver.write_study(folder, study, simulated=True)

@@ -25,7 +25,7 @@ whose files, options and program did not change, so a stopped run can be resumed
 
 Examples:
   python -m solver cohort study --output results
-  python -m solver cohort study --output results --jobs -1 --bootstrap 0
+  python -m solver cohort study --output results --jobs -1
   python -m solver cohort study --output results --backend dask
 """
 

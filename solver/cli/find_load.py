@@ -90,7 +90,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     searched = LoadOptions(candidates=tuple(options.candidates), **given)
     settings = Settings(
         preset=options.filter,
-        bootstrap=0,
         cross_validate=False,
         jobs=options.jobs,
         standing=options.planted_foot,

@@ -44,7 +44,7 @@ MODEL_identified.osim is written, too.
 Examples:
   python -m solver identify recordings/ --height 1.75 --mass 70 --sex female --output results
   python -m solver identify static.trc squats.trc squats.mot --mass 70 --sex male --method hierarchical --output results
-  python -m solver identify walk.c3d --height 1.8 --mass 82 --sex male --bootstrap 0 --output quick
+  python -m solver identify walk.c3d --height 1.8 --mass 82 --sex male --no-cross-validation --output quick
   python -m solver identify robot_angles.csv robot_wrenches.csv --rig hoap3 --output results
   python -m solver identify subject.osim walk_ik.mot walk_grf.mot --output results
   python -m solver identify subject.osim walk.trc walk_grf.mot --output results

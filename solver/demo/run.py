@@ -29,7 +29,6 @@ FIRST, FIRST_SECONDS = "first_look", 4.0
 PERSON, ROBOT, RECORDED = "person", "hrp2", "recorded"
 PERSON_FILTER, ROBOT_FILTER = "jovic_human", "human_8hz"
 """The motions have frequencies up to 1.2 Hz; a higher cut-off passes more noise, which biases the masses."""
-BOOTSTRAP = 20
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCENE_SECONDS = 300.0
 """[s] Longest time for Blender to make one scene."""
@@ -109,7 +108,7 @@ def identify_first(output: Path, *, seed: int = 1, progress: Progress = silent) 
             height=HEIGHT,
             mass=MASS,
             static=("static",),
-            settings=Settings(preset=PERSON_FILTER, bootstrap=0, cross_validate=False),
+            settings=Settings(preset=PERSON_FILTER, cross_validate=False),
             progress=PartialProgress(progress, 0.25, 0.6),
         )
     write_study(folder, study, title="A simulated person, first look", truth=person.truth, simulated=True)
@@ -155,7 +154,7 @@ def _person(building: Path, seed: int, progress: Progress) -> tuple[Study, Inert
     recorded.mkdir(parents=True)
     progress(0.2, "person: recording markers and forces into files")
     record_person(person, recorded, seed)
-    settings = Settings(preset=PERSON_FILTER, bootstrap=BOOTSTRAP)
+    settings = Settings(preset=PERSON_FILTER)
     study = identify(
         load([recorded]),
         sex=SEX,
@@ -176,7 +175,7 @@ def _robot(building: Path, seed: int, progress: Progress) -> tuple[Study, Inerti
     recorded = building / RECORDED / ROBOT
     recorded.mkdir(parents=True)
     robot.write(recorded)
-    settings = Settings(preset=ROBOT_FILTER, bootstrap=BOOTSTRAP)
+    settings = Settings(preset=ROBOT_FILTER)
     study = identify(load([recorded]), rig=robot.rig, settings=settings, progress=PartialProgress(progress, 0.4, 0.95))
     title = "A simulated HRP-2 stand-in"
     write_study(building / ROBOT, study, title=title, truth=robot.truth, simulated=True)

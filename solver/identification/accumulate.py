@@ -54,7 +54,7 @@ def accumulate_regression(
     Example:
         >>> import solver
         >>> robot = solver.demo.simulated_robot()
-        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> quick = solver.Settings(cross_validate=False)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
         >>> solver.identification.accumulate_regression(study.rig, study.trials).trials
         ('dance',)

@@ -154,7 +154,7 @@ def find_added_load(
     Example:
         >>> import solver
         >>> robot = solver.demo.simulated_robot()
-        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> quick = solver.Settings(cross_validate=False)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
         >>> only = solver.LoadOptions(candidates=("right_hand", "left_hand"))
         >>> solver.identification.find_added_load(study.rig, study.trials, study.trials, only)  # nothing was added

@@ -26,7 +26,7 @@ class CohortMember:
         mass, mass_std: [kg] body mass and its standard deviation; NaN if it was not estimated.
         links: L names.
         identified, prior: (L,) [kg] masses.
-        std: (L,) [kg] bootstrap standard deviations; NaN if there are none.
+        std: (L,) [kg] standard deviations of the identification; NaN if there are none.
         rmse: (6,) [N, N m] of the reconstructed wrench on trials not used, mean of trials; NaN if there are none.
         ratio: (6,) RMSE identified over prior, each with its own frequency weights, on trials not used, mean of trials.
         ratio_used: (6,) the same on the trials used.

@@ -134,8 +134,8 @@ def _render_masses_of_links(members: list[CohortMember], numbering: Numbering) -
     head = ["link", "identified", "prior", "change", "within a subject"]
     caption = (
         f"Share of the body mass [%], mean of {len(members)} subject{'s' * several} ± one standard deviation between "
-        "subjects; within a subject: the bootstrap's standard deviation, root mean square over subjects. If the spread "
-        "between subjects is no larger than that within a subject, the data do not show how people differ."
+        "subjects; within a subject: the standard deviation of the identification, root mean square over subjects. If "
+        "the spread between subjects is no larger than that within a subject, the data do not show how people differ."
     )
     return figure + numbering.add_caption(
         "Table", render_table(head, rows, spanning_titles=[("", 1), ("share of body mass [%]", 4)]), caption

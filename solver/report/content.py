@@ -276,7 +276,7 @@ class Content:
         satisfies: physical consistency of the result, in words.
         mass, mass_std: [kg] body mass and its standard deviation; NaN if it was not estimated.
         identified, prior: parameters per link.
-        std: (L, 10) bootstrap standard deviations; NaN if there are none.
+        std: (L, 10) standard deviations; NaN if there are none.
         com_std: (L, 3) [m] of the centres of mass.
         std_by_source: (L, 10) standard deviations by cause, whose squares sum to those of ``std``; empty if unknown.
         determined: (L, 10) share that the data determined.

@@ -51,7 +51,7 @@ def find_load(
         >>> import solver
         >>> robot = solver.demo.simulated_robot()  # simulated: the truth is known
         >>> loaded = solver.demo.simulated_robot(load=("right_hand", 0.4))
-        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> quick = solver.Settings(cross_validate=False)
         >>> found = solver.find_load(robot.recordings, loaded.recordings, robot.rig, settings=quick).load
         >>> found.carriers
         ('right_hand',)

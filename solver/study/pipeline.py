@@ -102,7 +102,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     Example:
         >>> import solver
         >>> robot = solver.demo.simulated_robot()
-        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> quick = solver.Settings(cross_validate=False)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
         >>> hand = study.identification["right_hand"]  # mass [kg], centre of mass [m], inertia [kg m^2], prior
         >>> abs(hand.mass - robot.truth["right_hand"].mass) < 0.2
@@ -171,7 +171,7 @@ def identify_motions(
         >>> robot = solver.demo.simulated_robot()
         >>> poses = solver.study.poses_of(robot.rig, robot.recordings[0].joints)
         >>> record = solver.study.TrialRecord(robot.recordings[0], given=poses)
-        >>> quick = solver.Settings(bootstrap=0, cross_validate=False)
+        >>> quick = solver.Settings(cross_validate=False)
         >>> solver.study.identify_motions(robot.rig, [record], settings=quick).identification.trials
         ('dance',)
     """

@@ -44,7 +44,7 @@ class Settings:
         base: base link, at whose origin the wrench equation is written; None: the rig's own choice.
         symmetric: left and right agree within 10 %, consistent method only; None: True for people, False for robots.
         smooth: smooth each recording as a whole after tracking it frame by frame; markers only.
-        bootstrap: number of bootstrap samples; 0 for none.
+        bootstrap: number of bootstrap samples for the intervals of a published method; 0 for none.
         cross_validate: also fit on all trials but one (with a single trial: on half of it) and test on the rest.
         seed: of the bootstrap.
         jobs: joblib's number of workers; None: joblib's configuration.
