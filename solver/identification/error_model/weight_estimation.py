@@ -30,9 +30,9 @@ from .body_regions import body_regions
 from .frequency_weights import HALF, FrequencyWeights
 from .skin_compliance import has_marker_displacements, skin_compliance_wrenches, solve_shares
 
-CUTOFF_FRACTIONS = (0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)
+CUTOFF_FRACTIONS = (0.2, 0.3, 0.4, 0.6, 1.0)
 """Cut-offs of the candidate low-passes, as fractions of the trial's own cut-off. The unfiltered motion is a candidate
-too."""
+too. With nine cut-offs the wrenches of unused trials of four people are explained equally well (1.00 of the error)."""
 ROUNDING = 1e-6
 """Residual, as a fraction of the measured wrench, that is attributed to rounding."""
 GAIN_PENALTY = 0.003
