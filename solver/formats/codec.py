@@ -96,7 +96,7 @@ def read_one_of(path: str | Path, kinds: Sequence[FileKind[Any]]) -> Any:
     found = tree.pop(KIND_KEY, None)
     kind = next((kind for kind in kinds if kind.name == found), None)
     if kind is None:
-        what = f"is {found!r}" if isinstance(found, str) else "is another file"
+        what = f"is {found!r}" if isinstance(found, str) else "is another kind of file"
         raise InputError(path, f"{what}, not {' or '.join(repr(k.name) for k in kinds)}", remedy=kinds[0].remedy)
     if (version := tree.pop(VERSION_KEY, None)) != kind.version:
         raise _other_version(path, kind, version)

@@ -29,7 +29,7 @@ from .error_model.frequency_weights import FrequencyWeights, PairedWeights
 from .error_model.refit import TrialFit, refit_with_frequency_weights
 from .error_model.weight_estimation import describe_cutoffs
 from .estimate import Estimate
-from .information import noise_variance, singular_values
+from .information import singular_values
 from .posterior import posterior
 from .regression import Regression
 from .result import Identification, Uncertainty
@@ -177,22 +177,20 @@ def identify_trials(
     _note_marker_shares(rig, frequency_weights.identified, notes)
     fixed = _fixed_links(rig, options)
     _note_unobserved_links(rig, estimate, fixed, notes)
-    has_posterior = find_method(options.method).has_posterior
-    variance = estimate.settings.get("noise variance", noise_variance(regression, estimate.parameters))
-    noise = variance * estimate.settings.get("data inflation", 1.0)
-    center = estimate.parameters if has_posterior else estimate.prior  # those of other methods may not be consistent
-    result = posterior(
-        evidence.equations_with_errors, noise, center, estimate.prior, rig, _consistent_options(rig, options)
-    )
-    if has_posterior:
-        uncertainty: Uncertainty | None = result.uncertainty
+    spectrum, rank, determined = singular_values(regression, parameter_scale(rig, rig.prior))
+    root, std_by_source, uncertainty = None, {}, None
+    if find_method(options.method).has_posterior:
+        noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
+        equations, chosen = evidence.equations_with_errors, _consistent_options(rig, options)
+        result = posterior(equations, noise, estimate.parameters, estimate.prior, rig, chosen)
+        root, std_by_source = result.root, result.std_by_source
+        determined, uncertainty = result.determined, result.uncertainty
         notes.append(POSTERIOR_NOTE if regression.posture_errors is None else f"{POSTERIOR_NOTE}, {SKIN_NOTE}")
     else:
         uncertainty = _bootstrap(rig, regression, options, notes, PartialProgress(progress, 0.5, 1.0))
-    spectrum, rank = singular_values(regression, parameter_scale(rig, rig.prior))
     return Identification(
         estimate=estimate,
-        determined=result.determined * ~np.isin(rig.links, fixed)[:, None],
+        determined=determined * ~np.isin(rig.links, fixed)[:, None],
         singular_values=spectrum,
         rank=rank,
         weights=regression.weights,
@@ -205,9 +203,9 @@ def identify_trials(
         flights=_check_flights(rig, trials, estimate, flights),
         notes=tuple(notes),
         frequency_weights=frequency_weights,
-        covariance_root=result.root if has_posterior else None,
+        covariance_root=root,
         undecided_reason=reason,
-        std_by_source=result.std_by_source if has_posterior else {},
+        std_by_source=std_by_source,
     )
 
 

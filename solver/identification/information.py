@@ -17,16 +17,18 @@ MIN_BLOCKS = 4
 
 def singular_values(
     regression: WeightedEquations, scale: np.ndarray, tolerance: float = RANK_TOLERANCE
-) -> tuple[np.ndarray, int]:
-    """Singular values of the equations, descending, and the number of them that are not rounding.
+) -> tuple[np.ndarray, int, np.ndarray]:
+    """Singular values of the equations, descending, the number of them that are not rounding, and the share (L, 10) of
+    each parameter outside the null space: what exact data determine without a prior.
 
     Args:
         regression: accumulated equations.
         scale: (L, 10) typical size of each parameter.
         tolerance: of the rank, as a fraction of the largest value.
     """
-    values = svd(regression.factor * np.ravel(scale), compute_uv=False, check_finite=False)
-    return values, int(np.sum(values > tolerance * values[0])) if len(values) and values[0] > 0.0 else 0
+    _, values, Vt = svd(regression.factor * np.ravel(scale), full_matrices=False, check_finite=False)
+    rank = int(np.sum(values > tolerance * values[0])) if len(values) and values[0] > 0.0 else 0
+    return values, rank, np.sum(Vt[:rank] ** 2, axis=0).reshape(len(regression.links), -1)
 
 
 def noise_variance(regression: WeightedEquations, parameters: InertialParameters) -> float:

@@ -67,7 +67,8 @@ def posterior(
         rig: whose links are identified.
         options: of the prior.
     """
-    data, whitening = equations.whitened_factor(noise_variance), equations.whitening(noise_variance)
+    whitening = equations.whitening(noise_variance)
+    data = whitening @ equations.factor
     root, alone = (covariance_root(rows, parameters, prior, rig, options) for rows in (data, data[:0]))
     flat, shape = root.reshape(len(root), -1), (-1, *root.shape[1:])
     response = (whitening.T @ (data @ flat.T)) @ flat  # of the parameters to each error of the target

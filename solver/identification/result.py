@@ -102,7 +102,8 @@ class Identification(HtmlResult):
 
     Attributes:
         estimate: parameters, prior, status, trace, names on bounds, kind of consistency.
-        determined: (L, 10) share in [0, 1] of the prior's variance of each parameter that the data remove.
+        determined: (L, 10) share in [0, 1] of the prior's variance of each parameter that the data remove; of a
+            published method, the share of the parameter outside the null space of the equations.
         singular_values: (k,) of the regressor with columns scaled by typical sizes, descending.
         rank: number of them that are not rounding.
         weights: (6,) per axis, one over the residual's standard deviation [1/N, 1/(N m)].

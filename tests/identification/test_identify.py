@@ -15,6 +15,7 @@ from solver.identification.constraints import ConstraintOptions
 from solver.identification.identify import IdentifyOptions, get_method, identify_trials
 from solver.identification.result import Identification
 from solver.identification_methods import method_names
+from solver.inertials import InertialParameters
 from solver.rig import PRIOR_SPREAD, UNOBSERVED, Rig
 from solver.rigs import hoap3
 from solver.trial import Trial
@@ -58,6 +59,18 @@ def test_consistent_result_is_consistent(truth: Rig, wrong_prior: Rig) -> None:
     result = identify_trials(wrong_prior, trials(truth, noise=2.0), replace(FAST, cross_validate=False))
     assert np.all(result.parameters.consistency_margin >= 0.0)
     assert result.estimate.satisfies == "consistent"
+
+
+def test_a_published_method_takes_a_prior_that_is_not_a_body(truth: Rig, wrong_prior: Rig) -> None:
+    """The minimum norm needs no physically consistent prior, which the default method refuses."""
+    values = wrong_prior.prior.values.copy()
+    values[-1, 4:] = 0.0
+    flat = wrong_prior.with_prior(InertialParameters(wrong_prior.links, values))
+    options = replace(FAST, method="minimum_norm", cross_validate=False)
+    found = identify_trials(flat, trials(truth), options)
+    assert found.determined.sum() == pytest.approx(found.rank)
+    with pytest.raises(InvalidValue, match="not physically consistent"):
+        identify_trials(flat, trials(truth), replace(options, method="consistent"))
 
 
 def test_total_mass_is_kept(truth: Rig, wrong_prior: Rig) -> None:

@@ -22,8 +22,11 @@ def test_the_rank_is_the_number_of_base_parameters() -> None:
     """Exact data of a rich motion determine all base parameters and nothing else."""
     rig = small_rig()
     regression = regression_of(rig, rig.prior)
-    values, rank = singular_values(regression, parameter_scale(rig, rig.prior))
+    values, rank, shares = singular_values(regression, parameter_scale(rig, rig.prior))
     assert rank == len(regression.structure)
+    assert shares.sum() == pytest.approx(rank)
+    assert shares.min() >= 0.0
+    assert shares.max() <= 1.0 + 1e-12
     assert np.all(np.diff(values) <= 0.0)
 
 

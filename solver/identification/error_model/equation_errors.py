@@ -53,7 +53,3 @@ class EquationsWithErrors:
         errors = self.scaled_posture_errors(noise_variance) / np.sqrt(noise_variance)
         root = np.linalg.cholesky(np.eye(len(errors)) + errors @ errors.T)
         return solve_triangular(root, np.eye(len(root)), lower=True) / np.sqrt(noise_variance)
-
-    def whitened_factor(self, noise_variance: float) -> np.ndarray:
-        """(k, 10 L) equations whose errors are independent with variance one; argument as `whitening`."""
-        return self.whitening(noise_variance) @ self.factor
