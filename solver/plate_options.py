@@ -19,8 +19,6 @@ FINDINGS: Mapping[str, str] = {
     LAG: "time offset between plates and motion",
 }
 """Titles of the checks by the name of their finding."""
-FORMER_FINDINGS = {"couple": LOAD_MOMENT, "place": POSITION, "belonging": MISMATCH, "standstill": FROZEN}
-"""Present names of findings by former ones, which options still accept."""
 AS_SHOWN, AS_IS, REVERSED, IGNORE = "auto", "as-is", "reversed", "ignore"
 FREE_MOMENTS = (AS_SHOWN, AS_IS, REVERSED, IGNORE)
 """Sign of the free moment: as the motion shows, as in the file, reversed, or not used."""
@@ -92,8 +90,6 @@ class PlateOptions:
     known: KnownPlates | None = None
 
     def __post_init__(self) -> None:
-        names = tuple(FORMER_FINDINGS.get(name, name) for name in self.report_only)
-        object.__setattr__(self, "report_only", names)
         for word, choices in ((self.free_moment, FREE_MOMENTS), *((kind, FINDINGS) for kind in self.report_only)):
             if word not in choices:
                 raise UnknownName(word, choices)

@@ -17,10 +17,8 @@ QUAINT = {
     "programmes", "rival", "rivals", "spoiled", "spoilt", "stood", "tell", "telling", "tells", "told",
 }  # fmt: skip
 """Words for which the field has its own: note, report, requested, weight, baseline, residual, program."""
-FORMER = {"--programmes", "believed", "exciting_dance_told"}
-"""Names in users' files and commands that stay readable: a former option, a former field, an RNA property."""
-FORMER_NAMES = ROOT / "solver" / "formats" / "former_names.py"
-"""Table of former names in files of earlier versions."""
+STORED = {"exciting_dance_told"}
+"""RNA property in users' scenes."""
 PYTHON = {"tell"}
 """Attributes of Python's own streams."""
 WORD = re.compile(r"[A-Za-z][a-z]*")
@@ -33,12 +31,10 @@ def words(text: str) -> list[str]:
 
 
 def quaint_in_code(path: Path) -> Counter[str]:
-    """Quaint words in the names and the string constants, docstrings too, of a Python file; none of former names."""
+    """Quaint words in the names and the string constants, docstrings too, of a Python file."""
     found: Counter[str] = Counter()
-    if path == FORMER_NAMES:
-        return found
     for text in _texts(ast.parse(path.read_text(encoding="utf-8"))):
-        if text not in FORMER:
+        if text not in STORED:
             found.update(word for word in words(text) if word in QUAINT)
     return found
 

@@ -20,7 +20,6 @@ from ..termination import NOTHING
 from ..version import VERSION
 from .exit_codes import OK, WRONG_INPUT
 from .extensions import find_extensions
-from .former_names import replace_former_verb
 from .options import AS_WRITTEN, PROGRESS, Paragraphs, Parser, outputs
 from .printed import JSON, captured, print_failure, print_result
 from .settings_file import apply_settings_file, find_settings_file
@@ -120,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    words = replace_former_verb(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         options = parser(find_settings_file(words), next(iter(words), None)).parse_args(words)
         shown = "none" if options.quiet else options.progress

@@ -12,7 +12,6 @@ from ..assets import marker_sets
 from ..errors import InvalidValue
 from ..numerals import numeral
 from ..person import STATURES
-from ..plate_options import FORMER_FINDINGS
 
 Number = TypeVar("Number", int, float)
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -29,11 +28,6 @@ def number(text: str) -> float:
         return numeral(text.strip())
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-
-
-def finding(text: str) -> str:
-    """A finding of the plate checks, by its present or former name."""
-    return FORMER_FINDINGS.get(text, text)
 
 
 def by_name(words: Sequence[str], option: str) -> dict[str, float]:

@@ -12,7 +12,6 @@ from ..formats.codec import JSON_SUFFIX
 from ..person import SEXES
 from ..rig_kinds import RigKind, built_in_rigs, robot_suffixes
 from .argument_types import by_name, number, path, positive, stature
-from .former_names import add_former_name
 
 if TYPE_CHECKING:
     from ..rig import Rig
@@ -178,7 +177,6 @@ def add_standing(parser: argparse._ActionsContainer) -> None:
         "of the root; forces are then about its centre"
     )
     parser.add_argument("--planted-foot", metavar="PATCH", help=words)
-    add_former_name(parser, "--planted-foot", "--standing")
 
 
 def take_rig(options: argparse.Namespace) -> None:

@@ -16,7 +16,6 @@ from .dances import (
     search_progress,
     write_answer,
 )
-from .former_names import add_former_name
 from .options import add_verb
 
 EXPLANATION = """
@@ -43,7 +42,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_authored(parser)
     group = parser.add_argument_group("filling")
     group.add_argument("--interpolate", action="store_true", help="interpolate between the other keys")
-    add_former_name(group, "--interpolate", "--calm")
     group.add_argument(
         "--share",
         type=share,

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 
 def _find_options(parser: argparse.ArgumentParser) -> Choices:
-    """Options of a verb with their choices, without those that replace a former name."""
+    """Options of a verb with their choices."""
     return {
         name: None if action.nargs == 0 else _list_choices(action)
         for action in parser._actions

@@ -12,7 +12,6 @@ from .argument_types import by_name, count, effort, not_negative, number, part, 
 from .bodies import add_body, body_of
 from .dances import add_checks, carried_words, requested_checks
 from .exit_codes import exit_code
-from .former_names import add_former_name
 from .options import add_output, add_verb
 from .settings_file import show_only
 
@@ -117,9 +116,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="authored dance (.json) or timeline whose named keys are danced, varied in amplitude, side and "
         "timing",
     )  # fmt: skip
-    add_former_name(group, "--min-duration", "--shortest")
-    add_former_name(group, "--knot-spacing", "--spacing")
-    add_former_name(group, "--foot-clearance", "--swing")
     style = parser.add_argument_group(
         "style", "each of them makes a dance on counts, in phrases of eight, with mirrored motifs"
     )

@@ -11,7 +11,6 @@ from ..check_options import PAIR_PRESETS, REACH
 from ..progress import PartialProgress, Progress
 from .argument_types import count, not_negative, part, path, positive, rate
 from .exit_codes import exit_code
-from .former_names import add_former_name
 from .options import EITHER
 
 if TYPE_CHECKING:
@@ -92,7 +91,6 @@ def add_patience(parser: argparse.ArgumentParser) -> None:
     """Add limits of a repair's search."""
     words = f"most quadratic programs to solve; the best result is written (default: {MOST_PROGRAMS})"
     parser.add_argument("--programs", type=count, default=MOST_PROGRAMS, metavar="N", help=words)
-    add_former_name(parser, "--programs", "--programmes")
     words = "longest search; the best result is written and depends on the machine (default: no limit)"
     parser.add_argument("--seconds", type=positive, default=float("inf"), metavar="S", help=words)
 

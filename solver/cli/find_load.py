@@ -9,7 +9,6 @@ from ..progress import Progress
 from .argument_types import count, not_negative, path
 from .bodies import add_rig
 from .foreseen import require_sense
-from .former_names import add_former_name
 from .options import (
     add_calibration,
     add_filter,
@@ -55,7 +54,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument(
         "--max-links", type=count, metavar="N", help="largest number of links that carry a load (default: 3)"
     )
-    add_former_name(group, "--max-links", "--most")
     group.add_argument(
         "--candidates", nargs="+", default=(), metavar="LINK", help="links that may carry the load (default: all)"
     )

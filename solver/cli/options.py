@@ -19,8 +19,7 @@ from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import JsonLines, Progress, silent
 from ..progress_bar import progress_bar
 from ..standard_streams import cancel_when_unread
-from .argument_types import finding, jobs, marker_set, natural, path, path_ending, positive, seed, stature
-from .former_names import add_former_name
+from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, stature
 from .printed import JSON, QUIET
 from .settings_file import OPTION, SETTINGS, settings_text
 
@@ -192,13 +191,11 @@ def add_plates(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--report-only",
         nargs="+",
-        type=finding,
         choices=tuple(FINDINGS),
         default=(),
         metavar="FINDING",
         help=f"report these findings without correcting them: {', '.join(FINDINGS)}",
     )
-    add_former_name(group, "--report-only", "--overrule")
 
 
 def plate_options(options: argparse.Namespace) -> PlateOptions:

@@ -13,7 +13,6 @@ from .argument_types import path, positive
 from .bodies import rig_named
 from .dances import add_checks, add_patience, repair_options, requested_checks
 from .exit_codes import exit_code
-from .former_names import add_former_name
 from .options import add_calibration, add_filter, add_output, add_reading, add_subject, add_verb, read_options, subject
 
 if TYPE_CHECKING:
@@ -66,12 +65,9 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--forces", type=path, metavar="FILE", help=words)
     words = "do not complete steps that the recording cuts off at its start or end"
     parser.add_argument("--no-step-completion", action="store_true", help=words)
-    add_former_name(parser, "--no-step-completion", "--broken-steps")
     parser.add_argument("--allow-collisions", action="store_true", help="do not avoid collisions between links")
-    add_former_name(parser, "--allow-collisions", "--overlaps")
     words = "do not slow down where joints are too fast or forces fail; report it"
     parser.add_argument("--keep-timing", action="store_true", help=words)
-    add_former_name(parser, "--keep-timing", "--keep-pace")
     parser.add_argument("--no-repair", action="store_true", help="check the motion without repairing it")
     add_patience(parser)
     add_checks(parser, "override the default conditions")

@@ -21,7 +21,6 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from ..errors import SolverError
-from .former_names import is_removed, present_class, present_field
 from .tree_leaves import (
     INLINE_ARRAYS,
     ArrayStore,
@@ -129,15 +128,13 @@ def from_tree(declared: Any, tree: Any, arrays: ArrayStore = INLINE_ARRAYS, plac
         )
     if issubclass(declared, Enum):
         members = declared.__members__
-        member = tree if not isinstance(tree, str) or tree in members else present_field(declared, tree)
-        known = isinstance(member, str) and member in members
-        return declared[expect(member, known, tree, place, f"one of {', '.join(members)}")]
+        known = isinstance(tree, str) and tree in members
+        return declared[expect(tree, known, tree, place, f"one of {', '.join(members)}")]
     return parse_scalar(declared, tree, place)
 
 
 def _build_instance(kind: type, tree: Mapping[str, Any], arrays: ArrayStore, place: str, depth: int) -> Any:
     declared = _declared_fields(kind)
-    tree = _with_present_names(kind, tree, place)
     if unknown := sorted(set(tree) - set(declared)):
         raise WrongEntry(place, f"has the unknown entry {unknown[0]!r}; known: {', '.join(declared)}")
     values = {}
@@ -153,20 +150,6 @@ def _build_instance(kind: type, tree: Mapping[str, Any], arrays: ArrayStore, pla
     except CONSTRUCTION_ERRORS as error:
         problem = " ".join(str(error).split()) or type(error).__name__
         raise WrongEntry(place, f"is not a valid {kind.__name__} ({problem})") from error
-
-
-def _with_present_names(kind: type, tree: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-    """The entries of an object by the present names of the class's fields; those of removed fields are left out."""
-    declared = _declared_fields(kind)
-    named: dict[str, Any] = {}
-    for name, entry in tree.items():
-        if name not in declared and is_removed(kind, name):
-            continue
-        present = name if name in declared else present_field(kind, name)
-        if present in named:
-            raise WrongEntry(place, f"has the entry {present!r} twice")
-        named[present] = entry
-    return named
 
 
 @cache
@@ -220,8 +203,6 @@ def _union_value(declared: Any, tree: Any, arrays: ArrayStore, place: str, depth
         return from_tree(kinds[0], tree, arrays, place, depth)
     known = {_type_name(kind): kind for kind in kinds}
     name = tree["type"] if isinstance(tree, dict) and set(tree) == {"type", "value"} else None
-    if isinstance(name, str) and name not in known:
-        name = present_class(name)
     if not isinstance(name, str) or name not in known:
         raise WrongEntry(place, f"{format_value(tree)} names none of the types {', '.join(known)}")
     return from_tree(known[name], tree["value"], arrays, place, depth + 1)

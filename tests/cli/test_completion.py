@@ -31,14 +31,13 @@ def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 @pytest.mark.parametrize("shell", SCRIPTS)
 def test_every_verb_and_its_options_are_in_the_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Also the rare options of a verb, and none that replaces a former name."""
+    """Also the rare options of a verb."""
     text = script(shell, capsys)
     words = set(re.findall(r"[\w-]+", text))
     for module in find_verbs():
         assert module.__name__.rsplit(".", 1)[-1].replace("_", "-") in words
     options = {word.lstrip("-") for word in words}
     assert {"report-only", "no-cross-validation", "settings", "postures"} <= options
-    assert not {"overrule", "calm"} & options
     assert len(text) < 100_000
 
 

@@ -281,3 +281,17 @@ def test_no_other_kind_of_array_is_read(kind: str, tmp_path: Path) -> None:
     path.write_text(json.dumps(tree), encoding="utf-8")
     with pytest.raises(InputError, match=r"points: arrays of .* are not read"):
         KIND.read(path)
+
+
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [(2, r"Update Exciting Dance: a release after \d+\.\d+\.\d+ reads it"), (0, "development version before 0.1.0")],
+)
+def test_another_version_names_the_program_that_reads_it(version: int, says: str, tmp_path: Path) -> None:
+    """A file of a newer or an older version is refused, and the error says which version of the program reads it."""
+    path = KIND.write(tmp_path / "value.json", FULL)
+    tree = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**tree, "version": version}), encoding="utf-8")
+    with pytest.raises(InputError, match=says) as caught:
+        KIND.read(path)
+    assert f"has version {version} of 'test of everything'" in str(caught.value)

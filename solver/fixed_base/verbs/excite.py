@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ...cli.argument_types import not_negative, number, positive, seed, share
 from ...cli.bodies import rig_named
-from ...cli.former_names import add_former_name
 from ...cli.options import add_output, add_verb
 from ...progress import Progress
 
@@ -58,7 +57,6 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--packages", nargs="+", default=(), metavar="DIR", help=words)
     words = "links or joints that are fixed (default: coupled fingers); without names all move"
     parser.add_argument("--lock", nargs="*", metavar="JOINT", help=words)
-    add_former_name(parser, "--lock", "--hold")
     words = "orientation of the root in the world: roll, pitch, yaw in degrees (0 0 0: upright)"
     parser.add_argument("--mount", nargs=3, type=number, default=(0.0, 0.0, 0.0), metavar="DEG", help=words)
     words = "torques are measured behind the drives: no friction, no rotors in them"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from ...cli.argument_types import path, positive
-from ...cli.former_names import add_former_name
 from ...cli.options import add_output, add_verb
 from ...errors import InvalidValue
 from ...progress import Progress
@@ -36,7 +35,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--cutoff", type=positive, default=10.0, metavar="HZ", help=words)
     words = "links that keep the prior's parameters"
     parser.add_argument("--fixed", nargs="+", default=(), metavar="LINK", help=words)
-    add_former_name(parser, "--fixed", "--known")
     add_output(parser)
 
 
