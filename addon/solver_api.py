@@ -15,14 +15,9 @@ if TYPE_CHECKING:
     from solver.character.bone_match import Skeleton, match_bones, require_parts
     from solver.character.character import CHARACTER, Character
     from solver.check_options import DANCE_CHECKS, CheckOptions
-    from solver.formats.atomic import write_atomically
     from solver.formats.file_formats import recording_suffixes
-    from solver.formats.json_tree import read_json
-    from solver.formats.lock import Lock, create_locked_folder, remove_abandoned_folders, remove_locked_folder
     from solver.formats.npz import write_recording_npz
-    from solver.formats.output_folder import read_consistent, write_folder
     from solver.formats.recording import has_joints
-    from solver.formats.value_tree import from_tree, to_tree
     from solver.identification_methods import IDENTIFICATION_METHODS, find_method
     from solver.inertials import InertialParameters, symmetric_entries, symmetric_matrix
     from solver.live.line_reader import bounded_lines
@@ -55,6 +50,11 @@ if TYPE_CHECKING:
     from solver.scene.summary import SUMMARY, SceneFailure, SceneMove, SceneSummary
     from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline, flights_between_strips
     from solver.shape import Shape
+    from solver.storage.atomic import write_atomically
+    from solver.storage.json_tree import read_json
+    from solver.storage.lock import Lock, create_locked_folder, remove_abandoned_folders, remove_locked_folder
+    from solver.storage.output_folder import read_consistent, write_folder
+    from solver.storage.value_tree import from_tree, to_tree
     from solver.trial import Recording
 
 _SOLVER = f"{__package__.rpartition('.')[0]}.solver" if "." in __package__ else "solver"
@@ -73,14 +73,14 @@ _NAMES = {
     "character.bone_match": ("Skeleton", "match_bones", "require_parts"),
     "character.character": ("CHARACTER", "Character"),
     "check_options": ("DANCE_CHECKS", "CheckOptions"),
-    "formats.atomic": ("write_atomically",),
+    "storage.atomic": ("write_atomically",),
     "formats.file_formats": ("recording_suffixes",),
-    "formats.json_tree": ("read_json",),
-    "formats.lock": ("Lock", "remove_locked_folder", "create_locked_folder", "remove_abandoned_folders"),
+    "storage.json_tree": ("read_json",),
+    "storage.lock": ("Lock", "remove_locked_folder", "create_locked_folder", "remove_abandoned_folders"),
     "formats.npz": ("write_recording_npz",),
-    "formats.output_folder": ("read_consistent", "write_folder"),
+    "storage.output_folder": ("read_consistent", "write_folder"),
     "formats.recording": ("has_joints",),
-    "formats.value_tree": ("from_tree", "to_tree"),
+    "storage.value_tree": ("from_tree", "to_tree"),
     "identification_methods": ("IDENTIFICATION_METHODS", "find_method"),
     "inertials": ("InertialParameters", "symmetric_entries", "symmetric_matrix"),
     "live.line_reader": ("bounded_lines",),

@@ -33,6 +33,7 @@ TARGETS = {
     "identification": ("solver/identification", ("tests/identification",)),
     "centroidal": ("solver/centroidal", ("tests/centroidal",)),
     "formats": ("solver/formats", ("tests/formats",)),
+    "storage": ("solver/storage", ("tests/storage", "tests/faults")),
     "plates": ("solver/study/plates", ("tests/study",)),
     "feasibility": ("solver/feasibility", ("tests/feasibility",)),
     "trajectory": ("solver/trajectory", ("tests/trajectory", "tests/dance/authoring")),

@@ -59,7 +59,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "shape",
         }
     ),
-    frozenset({"wrenches", "engine"}),
+    frozenset({"storage", "wrenches", "engine"}),
     frozenset({"rig"}),
     frozenset({"dynamics"}),
     frozenset({"contacts", "coordinates", "rigs", "signals"}),

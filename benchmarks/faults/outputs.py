@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from solver.formats.output_folder import finish_interrupted, reserve_folder, write_folder
+from solver.storage.output_folder import finish_interrupted, reserve_folder, write_folder
 
 from ..figures.figure import Figure, at_most
 
@@ -146,7 +146,7 @@ def reruns(count: int) -> int:
 
 def _second_is_refused(folder: Path, *, reserved: bool) -> bool:
     """Whether another process can reserve a folder exactly when no process has reserved it."""
-    code = "import sys\nfrom solver.formats.output_folder import reserve_folder\nwith reserve_folder(sys.argv[1]): pass"
+    code = "import sys\nfrom solver.storage.output_folder import reserve_folder\nwith reserve_folder(sys.argv[1]): pass"
     root = Path(__file__).resolve().parents[2]
     command = [sys.executable, "-c", code, str(folder)]
     if not reserved:

@@ -24,8 +24,8 @@ from pathlib import Path
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.demo.examples import simulated_robot
-from solver.formats.manifest import MANIFEST_FILE
 from solver.rigs import hoap3
+from solver.storage.manifest import MANIFEST_FILE
 from solver.termination import CODE
 from solver.trajectory.legged_rig import LeggedRig
 

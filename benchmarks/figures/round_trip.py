@@ -16,13 +16,13 @@ from solver.check_options import CheckOptions
 from solver.contacts.schedule import Schedule, anchors_at
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
-from solver.formats.codec import FileKind
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.scene.motion import scene_motion
 from solver.scene.rig import RIG
 from solver.scene.timeline import TIMELINE, SceneTimeline
+from solver.storage.codec import FileKind
 from solver.trajectory.segment import DanceSegment
 
 SEED = 5

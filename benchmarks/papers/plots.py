@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.formats.atomic import write_atomically
 from solver.identification.comparison import AXES
 from solver.identification.equations import measured_wrench, reconstructed_wrench
 from solver.inertials import InertialParameters
 from solver.report.svg import Axis, Drawing, axis_limits
 from solver.rig import Rig
+from solver.storage.atomic import write_atomically
 from solver.trial import Trial
 
 STYLE = """

@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TextIO
 
-from solver.formats.atomic import write_atomically
+from solver.storage.atomic import write_atomically
 
 from ..recordings import DATA
 from ..reference import reference_line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..formats.codec import FileKind
+from ..storage.codec import FileKind
 from .calibration import Calibration
 
 CALIBRATION = FileKind(

@@ -13,12 +13,12 @@ import numpy as np
 from ..assets import LANDMARKS, MARKER_SETS, marker_sets
 from ..errors import InputError, InvalidValue
 from ..files import read_bytes
-from ..formats.json_tree import parse_json_object
-from ..formats.tree_leaves import WrongEntry
-from ..formats.value_tree import from_tree
 from ..person import LINKS, SIDES
 from ..rigs.human_skeleton import LATERAL_SIGN
 from ..scene.marker_set import HOW_TO_WRITE, Entry, marker_set_path, parse_entry
+from ..storage.json_tree import parse_json_object
+from ..storage.tree_leaves import WrongEntry
+from ..storage.value_tree import from_tree
 from .marker_set import MarkerLocation, MarkerSet
 
 FREE_STD = (0.12, 0.12, 0.12)

@@ -10,9 +10,9 @@ from typing import Any
 
 from ..assets import ASSETS
 from ..files import read_bytes
-from ..formats.json_tree import parse_json_object
 from ..person import LINKS, split_side
 from ..scene.marker_set import MIDLINE_LANDMARKS
+from ..storage.json_tree import parse_json_object
 
 VOCABULARY_FILE = ASSETS / "marker_names.json"
 LANDMARK, LINK, JOINT_CENTRE, VIRTUAL, OBJECT = "landmark", "link", "joint centre", "virtual", "object"

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidValue, SolverError
-from ..formats.output_folder import reserve_folder
 from ..live.pipes import MAX_LINE_BYTES
 from ..live.protocol import format_line, parse_json_line
+from ..storage.output_folder import reserve_folder
 from .capture_loop import Source, follow_arrivals
 from .session import Capture
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import InputError, InvalidValue, UnknownName
 from ..formats.csv_tables import write_table
-from ..formats.output_folder import read_consistent, write_folder
 from ..inertials import InertialParameters
 from ..progress import Progress, silent
 from ..scene.centroidal_estimate import (
@@ -34,6 +33,7 @@ from ..scene.study_folder import (
     RESULT_FILE,
     trial_files,
 )
+from ..storage.output_folder import read_consistent, write_folder
 from .estimate import DEFAULT_METHOD, estimate_centroidal
 from .flights import flight_intervals
 from .inputs import centroidal_data

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import frozen
 from ..errors import InvalidValue
-from ..formats.codec import FileKind
+from ..storage.codec import FileKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, InvalidValue
-from ..formats.codec import JSON_SUFFIX
 from ..person import SEXES
 from ..rig_kinds import RigKind, built_in_rigs, robot_suffixes
+from ..storage.codec import JSON_SUFFIX
 from .argument_types import by_name, number, path, positive, stature
 
 if TYPE_CHECKING:

@@ -29,10 +29,10 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     require_sense(options, options.files)
     from ..calibration.calibration_file import CALIBRATION
-    from ..formats.output_folder import write_folder
     from ..formats.text_table import format_table
     from ..scene.rig import write_rig
     from ..scene.study_folder import CALIBRATION_FILE, RIG_FILE
+    from ..storage.output_folder import write_folder
     from ..study.recordings import load
     from ..study.subject_calibration import calibrate
     from .words import warn

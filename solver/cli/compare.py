@@ -70,10 +70,10 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from dataclasses import replace
 
     from ..calibration.calibration_file import CALIBRATION
-    from ..formats.json_values import to_json_values
-    from ..formats.output_folder import read_consistent
     from ..scene.result import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
+    from ..storage.json_values import to_json_values
+    from ..storage.output_folder import read_consistent
     from ..study.comparison import compare
     from ..study.recordings import load
     from ..study.values import Settings
@@ -189,8 +189,8 @@ def read_stored(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]
     Raises:
         InputError: they are not there.
     """
-    from ..formats.tree_leaves import WrongEntry
-    from ..formats.value_tree import from_tree
+    from ..storage.tree_leaves import WrongEntry
+    from ..storage.value_tree import from_tree
 
     names = [field.name for field in fields(wanted)]  # type: ignore[arg-type]
     try:
@@ -203,7 +203,7 @@ def read_stored(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]
 
 def write_comparisons(path: Path, comparisons: Sequence[Comparison]) -> None:
     """RMSE and correlation per trial and axis as CSV, whole or not at all."""
-    from ..formats.atomic import write_atomically
+    from ..storage.atomic import write_atomically
 
     with write_atomically(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")

@@ -38,10 +38,10 @@ def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> R
     """
     rig = _require_body(options)
     from ..formats.opensim_writer import identified_model_name
-    from ..formats.output_folder import check_reserved_names
     from ..formats.recording import pair_files
     from ..rigs.opensim.rig import is_opensim
     from ..scene.study_folder import study_files
+    from ..storage.output_folder import check_reserved_names
 
     trials, *_ = ([name for name, _ in pair_files(files)] for files in recordings)
     for name in options.static:

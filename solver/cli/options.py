@@ -342,8 +342,8 @@ def outputs(options: argparse.Namespace) -> Iterator[None]:
     Raises:
         InputError: it cannot be written, or another run writes there.
     """
-    from ..formats.atomic import check_writable
-    from ..formats.output_folder import reserve_folder
+    from ..storage.atomic import check_writable
+    from ..storage.output_folder import reserve_folder
 
     output: Path | None = getattr(options, "output", None)
     receives = getattr(options, "receives", None)

@@ -62,7 +62,7 @@ def print_failure(verb: str | None, code: int, message: str) -> None:
 
 def _read_folder(output: Path) -> tuple[list[str], dict[str, Any]]:
     """Names of the results in a folder, and the content of those that are meant for programs."""
-    from ..formats.manifest import read_manifest
+    from ..storage.manifest import read_manifest
 
     manifest = read_manifest(output)
     files = [] if manifest is None else sorted(manifest.files)

@@ -31,10 +31,10 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Read, render, write."""
     from dataclasses import replace
 
-    from ..formats.atomic import write_atomically
-    from ..formats.output_folder import write_folder
     from ..report import CONTENT, render
     from ..scene.study_folder import CONTENT_FILE, REPORT_FILE
+    from ..storage.atomic import write_atomically
+    from ..storage.output_folder import write_folder
 
     if not os.path.exists(options.folder / CONTENT_FILE):
         problem, remedy = "is not the folder of a study", "Give the folder that `identify --output` wrote"

@@ -9,9 +9,6 @@ from pathlib import Path
 
 from ..calibration.frame_selection import is_static
 from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverError, UnknownPreset
-from ..formats.json_values import to_json_values
-from ..formats.manifest import files_written, is_unchanged
-from ..formats.output_folder import read_consistent, reserve_folder
 from ..formats.read_options import ReadOptions
 from ..formats.recording import list_files_read, pair_files
 from ..parallel import LOKY, parallel_map, serial, use_backend
@@ -22,6 +19,9 @@ from ..report.cohort_content import Cohort, CohortMember, FailedSubject, build_m
 from ..report.cohort_folder import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write_cohort
 from ..report.study_folder import write_study
 from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE, study_files
+from ..storage.json_values import to_json_values
+from ..storage.manifest import files_written, is_unchanged
+from ..storage.output_folder import read_consistent, reserve_folder
 from ..study.pipeline import identify
 from ..study.provenance import PROVENANCE, Provenance, build_provenance, collect_options, program_version
 from ..study.recordings import load

@@ -18,12 +18,12 @@ from ..calibration.subject import SubjectData
 from ..errors import InputError, InvalidValue
 from ..files import read_bytes
 from ..formats.axes_and_units import LENGTH_UNITS
-from ..formats.json_tree import parse_json_object
 from ..formats.recording import has_only_results
 from ..formats.text_files import MISSING_CELLS, read_csv_rows, read_lines
 from ..formats.trial_names import printable_name
 from ..numerals import numeral
 from ..person import UNKNOWN
+from ..storage.json_tree import parse_json_object
 
 PARTICIPANTS, UNITS_FILE, SUBJECTS = "participants.tsv", "participants.json", "subjects.csv"
 SUBJECT_FILE = "subject.json"

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from ..dynamics import ground_wrench, link_motions
-from ..formats.atomic import write_atomically
 from ..inertials import InertialParameters
 from ..motion import Markers, Motion
 from ..rig import Rig
+from ..storage.atomic import write_atomically
 from ..wrenches import Wrenches
 
 MARKER_NOISE = 0.002

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..formats.output_folder import write_folder
 from ..inertials import InertialParameters
 from ..progress import PartialProgress, Progress, silent
 from ..report.study_folder import write_study
 from ..scene.study_folder import PICTURE_FILE, REPORT_FILE, SCENE_FILE
+from ..storage.output_folder import write_folder
 from ..study.pipeline import identify
 from ..study.recordings import load
 from ..study.values import Settings, Study

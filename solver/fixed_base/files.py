@@ -10,12 +10,9 @@ import numpy as np
 
 from ..errors import InputError, InvalidValue
 from ..filter_presets import FilterPreset
-from ..formats.atomic import write_atomically
 from ..formats.csv_tables import read_table, read_wrenches_csv, table_kind
 from ..formats.joint_coordinates import write_coordinates
 from ..formats.joint_coordinates_reader import read_joints_csv, read_joints_storage
-from ..formats.json_values import to_json_values
-from ..formats.output_folder import write_folder
 from ..formats.text_files import Warn, ignore_warning
 from ..formats.urdf_writer import write_urdf
 from ..identification.result_table import write_result_table
@@ -27,6 +24,9 @@ from ..scene.result import RESULT, SceneResult
 from ..scene.rig import write_rig
 from ..scene.summary import SUMMARY, SceneSummary
 from ..so3 import to_matrix
+from ..storage.atomic import write_atomically
+from ..storage.json_values import to_json_values
+from ..storage.output_folder import write_folder
 from .exciting_motions import ExcitingMotion
 from .identify import FixedBaseIdentification, FixedBaseTrial
 from .robot import BASE, DRIVES, FixedBaseRobot

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..motion import POSE, JointCoordinates, coordinate_numbers
+from ..storage.npz_entries import NpzArrays
 from .joint_coordinates_reader import JointArrays, joints_from_arrays
-from .npz_entries import NpzArrays
 from .text_files import parse_numbers, read_csv_rows
 
 _RATE_IN_NAME = re.compile(r"[_\-. ](\d+(?:\.\d+)?)hz$", re.I)

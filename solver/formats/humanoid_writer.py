@@ -18,9 +18,9 @@ from ..dynamics import link_motions
 from ..motion import POSE, Motion
 from ..rig import ROOT_NV, Rig
 from ..so3 import continuous_signs, to_quaternion
-from .atomic import write_atomically
+from ..storage.atomic import write_atomically
+from ..storage.npz_archive import write_archive
 from .joint_coordinates import coordinate_names
-from .npz_archive import write_archive
 
 DIGITS = 9
 """Significant digits of the table."""

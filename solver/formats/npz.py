@@ -24,16 +24,16 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..motion import JointCoordinates, Markers, RestPose, SegmentPoses
 from ..so3 import to_matrix, to_quaternion
+from ..storage.atomic import write_atomically
+from ..storage.codec import TREE_ENTRY
+from ..storage.npz_archive import entry_names, read_archive, write_archive
+from ..storage.npz_entries import REMEDY, NpzArrays
 from ..trial import Recording
 from ..wrenches import Wrenches
-from .atomic import write_atomically
 from .axes_and_units import check_extent, check_up, resolve_up, to_z_up, up_from_markers
-from .codec import TREE_ENTRY
 from .file_formats import BOTH
 from .humanoid_reader import BODY_STATE_KEYS, has_body_states, read_body_states
 from .joint_coordinates_reader import JointArrays, joints_from_arrays
-from .npz_archive import entry_names, read_archive, write_archive
-from .npz_entries import REMEDY, NpzArrays
 from .read_options import ReadOptions
 from .smpl import BODY_MODEL_KEYS, has_body_model, read_body_model
 from .text_files import Warn, ignore_warning

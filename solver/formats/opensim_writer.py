@@ -21,7 +21,7 @@ from ..rig import Rig
 from ..rigs.opensim.document import Body, OpenSimModel, read_opensim, to_strict_markup
 from ..rigs.opensim.matching import Group, transfer_inertials
 from ..rigs.opensim.rig import BodyPlacement, body_placements, consistent_inertia, from_opensim, model_of
-from .atomic import write_atomically
+from ..storage.atomic import write_atomically
 
 SAME = 1e-12
 """Largest relative difference of a number that is not written."""

@@ -14,12 +14,12 @@ import numpy as np
 from ..errors import InputError
 from ..files import Paths, as_paths, check_file
 from ..motion import JointCoordinates, Markers, SegmentPoses
+from ..storage.manifest import MANIFEST_FILE, Manifest, file_digest, is_unchanged, read_manifest
+from ..storage.npz_archive import entry_names
 from ..trial import Recording
 from ..wrenches import Wrenches
 from .bids import is_bids_motion, metadata_files
 from .file_formats import BOTH, FORCES, JOINTS, MARKERS, SEGMENTS, find_format, recording_suffixes
-from .manifest import MANIFEST_FILE, Manifest, file_digest, is_unchanged, read_manifest
-from .npz_archive import entry_names
 from .qtm_forces import PLATE_ENDING, plate_files
 from .read_options import DEFAULT_OPTIONS, ReadOptions
 from .trial_names import distinct_names, printable_name

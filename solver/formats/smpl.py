@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import InputError
 from ..motion import RestPose, SegmentPoses
 from ..so3 import exp
-from .npz_entries import NpzArrays
+from ..storage.npz_entries import NpzArrays
 
 JOINT_NAMES = ("pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_knee", "spine2", "left_ankle",
     "right_ankle",

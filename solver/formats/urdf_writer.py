@@ -14,7 +14,7 @@ from ..joints import Joint, Limits
 from ..rig import Rig
 from ..shape import Shape
 from ..so3 import to_rpy
-from .atomic import write_atomically
+from ..storage.atomic import write_atomically
 
 SPHERICAL_AXES = ("x", "y", "z")
 """A spherical joint becomes three revolute ones about these axes in this order: R = Rx Ry Rz."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..formats.atomic import write_atomically
 from ..inertials import PARAMETERS
 from ..scene.result import SceneResult
+from ..storage.atomic import write_atomically
 from .bounds import find_bounded_parameters
 
 UNITS = {"m": "kg", "h": "kg m", "I": "kg m^2"}

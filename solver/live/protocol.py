@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidValue, SolverError
-from ..formats.json_tree import InvalidJson, parse_json
 from ..posing.values import DragResult, Pin, Target
 from ..scene.checked_frame import SceneFrame
 from ..scene.labels import append_time
+from ..storage.json_tree import InvalidJson, parse_json
 from .pipes import MAX_LINE_BYTES
 
 LARGEST_INTEGER = 1 << 53

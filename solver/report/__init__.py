@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..formats.atomic import write_atomically
 from ..scene.study_folder import CONTENT_FILE, REPORT_FILE
+from ..storage.atomic import write_atomically
 from .content import CONTENT, Content
 from .from_study import build_content
 from .moments_folder import write_moments

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..arrays import abbreviate, frozen
 from ..errors import InvalidValue
-from ..formats.codec import FileKind
 from ..inertials import MASS
 from ..rig import GRAVITY
+from ..storage.codec import FileKind
 from .content import Content, TrialErrors
 
 NO_ERRORS = np.full(6, np.nan)

@@ -6,8 +6,8 @@ import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..formats.atomic import write_atomically
-from ..formats.output_folder import write_folder
+from ..storage.atomic import write_atomically
+from ..storage.output_folder import write_folder
 from .cohort_content import COHORT, Cohort
 from .cohort_page import render_cohort
 from .figures import AXES, UNITS

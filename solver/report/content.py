@@ -9,8 +9,8 @@ import numpy as np
 
 from ..arrays import frozen, frozen_mask, frozen_times
 from ..errors import InvalidValue
-from ..formats.codec import FileKind
 from ..inertials import PER_LINK, InertialParameters
+from ..storage.codec import FileKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..formats.atomic import write_atomically
 from ..formats.csv_tables import write_table
-from ..formats.output_folder import write_folder
 from ..moments.values import JointMoments
 from ..scene.joint_moments import MOMENTS, SceneMoments
 from ..scene.study_folder import MOMENTS_END, MOMENTS_PAGE, MOMENTS_TABLE_END
+from ..storage.atomic import write_atomically
+from ..storage.output_folder import write_folder
 from .moments_page import render_moments
 
 RESIDUAL = ("fx", "fy", "fz", "mx", "my", "mz")

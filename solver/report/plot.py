@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import InvalidValue, UnknownName
-from ..formats.atomic import write_atomically
+from ..storage.atomic import write_atomically
 from ..study.values import Study
 from . import figures
 from .from_study import build_content

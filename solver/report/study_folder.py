@@ -11,12 +11,9 @@ import numpy as np
 
 from ..calibration.calibration_file import CALIBRATION
 from ..files import AnyPath
-from ..formats.atomic import write_atomically
 from ..formats.joint_coordinates import write_coordinates
-from ..formats.json_values import to_json_values
 from ..formats.opensim_writer import identified_model_name, write_opensim
 from ..formats.opensim_writer import write_into as write_model_of_person
-from ..formats.output_folder import write_folder
 from ..formats.urdf_writer import write_urdf
 from ..identification.added_load import AddedLoad
 from ..identification.result import Identification
@@ -29,6 +26,9 @@ from ..scene.motion import RECORDING, scene_recording
 from ..scene.motion_record import MOTION, motion_record
 from ..scene.result import RESULT, SceneResult
 from ..scene.rig import write_rig
+from ..storage.atomic import write_atomically
+from ..storage.json_values import to_json_values
+from ..storage.output_folder import write_folder
 from ..study.provenance import PROVENANCE, Provenance, provenance_of_study
 from ..study.values import Flights, Study
 from ..tracking.track import TrackedMotion

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..assets import ASSETS
 from ..files import read_bytes
-from ..formats.json_tree import parse_json_object
 from ..person import CHAINS, LINKS, split_side
+from ..storage.json_tree import parse_json_object
 
 VOCABULARY_FILE = ASSETS / "bone_names.json"
 FOOT = CHAINS[1][-1]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import frozen, frozen_times
 from ..errors import InvalidValue
-from ..formats.codec import FileKind
+from ..storage.codec import FileKind
 
 KINEMATIC, WRENCH = "kinematic", "wrench"
 """Sources: motion and inertials alone, or the contact wrench."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import frozen
-from ..formats.codec import FileKind
 from ..inertials import PER_LINK
+from ..storage.codec import FileKind
 
 
 @dataclass(frozen=True, slots=True)

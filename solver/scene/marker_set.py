@@ -16,12 +16,12 @@ from typing import Any
 from ..assets import LANDMARKS, MARKER_SETS, marker_sets
 from ..errors import InputError, UnknownLandmark, UnknownMarkerSet
 from ..files import read_bytes
-from ..formats.atomic import write_atomically
-from ..formats.codec import json_text
-from ..formats.json_tree import parse_json_object
-from ..formats.tree_leaves import WrongEntry
-from ..formats.value_tree import from_tree
 from ..person import LINKS, SIDES
+from ..storage.atomic import write_atomically
+from ..storage.codec import json_text
+from ..storage.json_tree import parse_json_object
+from ..storage.tree_leaves import WrongEntry
+from ..storage.value_tree import from_tree
 from .labels import display_name
 
 MIDLINE_LANDMARKS = frozenset({"sacrum", "c7", "t7", "t10", "sternal_notch", "xiphoid", "forehead", "head_top"})

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..arrays import frozen, frozen_times
 from ..files import Paths
-from ..formats.codec import FileKind
 from ..so3 import continuous_signs, to_quaternion
+from ..storage.codec import FileKind
 
 if TYPE_CHECKING:
     from ..inertials import InertialParameters

@@ -14,10 +14,10 @@ from ..check_options import CheckOptions
 from ..contacts.schedule import Schedule
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
-from ..formats.codec import FileKind
 from ..inertials import InertialParameters
 from ..motion import Motion, describe_span
 from ..rig import Rig
+from ..storage.codec import FileKind
 from ..trial import Trial
 from ..wrenches import Wrenches
 from .motion import SceneMotion, scene_motion

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..arrays import frozen
 from ..errors import InvalidValue
-from ..formats.codec import FileKind
 from ..inertials import FIRST_MOMENT, MASS, PARAMETERS, PER_LINK, InertialParameters
+from ..storage.codec import FileKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from ..errors import InputError, InvalidValue
 from ..files import AnyPath
-from ..formats.codec import JSON_SUFFIX, FileKind, json_text
-from ..formats.json_tree import InvalidJson, parse_json
-from ..formats.tree_leaves import WrongEntry
-from ..formats.value_tree import from_tree, to_tree
 from ..rig import Rig
 from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind, robot_suffixes
+from ..storage.codec import JSON_SUFFIX, FileKind, json_text
+from ..storage.json_tree import InvalidJson, parse_json
+from ..storage.tree_leaves import WrongEntry
+from ..storage.value_tree import from_tree, to_tree
 
 URDF, ARCHIVE = ".urdf", ".npz"
 RIG = FileKind(Rig, "exciting dance rig", version=2, remedy="Write it with `python -m solver rig`")

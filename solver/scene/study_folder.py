@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..formats.manifest import read_manifest
+from ..storage.manifest import read_manifest
 
 RIG_FILE, URDF_FILE = "rig.json", "rig.urdf"
 """The rig for scenes, and for other programs with the identified inertials."""

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from ..check_options import CheckOptions
 from ..errors import InvalidValue
-from ..formats.codec import FileKind
+from ..storage.codec import FileKind
 from .timeline import SceneKey, SceneStrip
 
 Status = Literal[

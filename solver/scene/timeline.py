@@ -15,8 +15,8 @@ from ..arrays import frozen, frozen_times
 from ..check_options import CheckOptions
 from ..contacts.schedule import SAME_TIME
 from ..errors import InvalidValue
-from ..formats.codec import FileKind
 from ..rig import Rig
+from ..storage.codec import FileKind
 
 UNIT_TOLERANCE = 1e-3
 """Largest error of a quaternion's length."""

@@ -16,9 +16,9 @@ import scipy
 
 from ..assets import ASSETS
 from ..errors import InputError
-from ..formats.codec import FileKind
-from ..formats.json_values import to_json_values
-from ..formats.manifest import file_digest
+from ..storage.codec import FileKind
+from ..storage.json_values import to_json_values
+from ..storage.manifest import file_digest
 from ..version import VERSION
 from .values import Settings, Study
 

@@ -13,13 +13,13 @@ from ..calibration.calibration import Calibration
 from ..calibration.calibration_file import CALIBRATION
 from ..errors import InvalidValue, UnknownLink
 from ..files import AnyPath, Paths
-from ..formats.codec import JSON_SUFFIX, read_one_of
 from ..formats.file_formats import recording_suffixes
 from ..formats.read_options import ReadOptions
 from ..formats.recording import find_recordings
 from ..rig import Rig
 from ..scene.rig import RIG, load_rig
 from ..signals import preset_of, require_rate
+from ..storage.codec import JSON_SUFFIX, read_one_of
 from ..trial import Recording
 from .values import Settings
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..assets import ASSETS
 from ..errors import InvalidValue, UnknownLink
-from ..formats.codec import FileKind
 from ..person import CHAINS, LINKS, SIDES
 from ..rig import PARTS, Rig
+from ..storage.codec import FileKind
 
 ROOT, TRUNK, HEAD = LINKS[:3]
 ARM, LEG = CHAINS

@@ -15,12 +15,12 @@ import numpy as np
 
 from ..arrays import frozen
 from ..errors import InvalidValue, UnknownLink, UnknownName
-from ..formats.codec import FileKind
 from ..motion import RestPose, SegmentPoses
 from ..person import CHAINS, LINKS, SIDES
 from ..rig import Rig
 from ..scene.bone_names import match_segments
 from ..so3 import nearest_rotation, rotation_between
+from ..storage.codec import FileKind
 from .anatomy import ARM, LEG, Anatomy, find_anatomy, find_joint_centres
 from .kinematics import Kinematics
 from .targets import OrientationTargets, PositionTargets, Targets

@@ -16,7 +16,7 @@ from addon import jobs
 from addon.interpreter import Interpreter, build_environment
 from addon.process_errors import describe_failure, describe_import_error
 from solver.errors import BackendError
-from solver.formats.lock import LOCK_FILE
+from solver.storage.lock import LOCK_FILE
 from tests.addon.test_extension import child
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -142,7 +142,7 @@ def test_stopping_is_clean(number: signal.Signals, tmp_path: Path) -> None:
         "from pathlib import Path\n"
         "from solver.__main__ import main\n"
         "from solver.cli import demo\n"
-        "from solver.formats.output_folder import write_folder\n"
+        "from solver.storage.output_folder import write_folder\n"
         "def work(options, progress):\n"
         "    with write_folder(options.output) as folder:\n"
         "        (folder / 'half').write_text('half')\n"

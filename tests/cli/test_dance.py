@@ -18,7 +18,6 @@ from solver.dance.design.options import DanceOptions
 from solver.dance.design.style import Style
 from solver.dance.workflows.design import design_dance
 from solver.errors import Cancelled, InvalidValue, UnknownName
-from solver.formats.manifest import MANIFEST_FILE
 from solver.formats.opensim_storage import read_storage
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
@@ -27,6 +26,7 @@ from solver.scene.motion_record import MOTION
 from solver.scene.rig import read_rig
 from solver.scene.summary import SUMMARY
 from solver.shape import Shape
+from solver.storage.manifest import MANIFEST_FILE
 
 RIG = hoap3(torque="peak")
 TINY = ("--postures", "both=1", "--effort", "0.05", "--hold", "0.3", "--workers", "1", "--progress", "none")

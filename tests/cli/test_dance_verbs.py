@@ -18,7 +18,6 @@ from solver.dance.authoring.retime import speed_factor
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.errors import Cancelled, InvalidValue
 from solver.feasibility import check_motion
-from solver.formats.manifest import MANIFEST_FILE
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.dance_folder import SUMMARY_FILE
@@ -26,6 +25,7 @@ from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION
 from solver.scene.summary import SUMMARY
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
+from solver.storage.manifest import MANIFEST_FILE
 from solver.trajectory.segment import DanceSegment
 from tests.dance.example_dances import home, rotate_joints, shift_root
 

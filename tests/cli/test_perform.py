@@ -17,13 +17,13 @@ from solver.dance.workflows.perform import perform, read_performance
 from solver.dance.workflows.performance import continuous_coordinates
 from solver.differences import differences
 from solver.errors import InvalidValue
-from solver.formats.manifest import MANIFEST_FILE
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
 from solver.signals import smooth_motion
+from solver.storage.manifest import MANIFEST_FILE
 from solver.tracking.retargeting import common_links, transfer_motion
 from solver.trajectory.curve import FlatCurve, sample_times
 from tests.dance.example_dances import arm_swing, home, rotate_joints

@@ -21,10 +21,10 @@ from solver.cohorts.subjects import SubjectInfo, find_row, find_subject_folders,
 from solver.demo.person import record_person, simulate_person
 from solver.errors import InputError, MissingDependency, UnknownName, UnknownPreset
 from solver.formats.csv_tables import write_wrenches_csv
-from solver.formats.output_folder import write_folder
 from solver.parallel import use_backend
 from solver.person import SHOULDERS, TRUNKS
 from solver.report.cohort_content import COHORT, Cohort
+from solver.storage.output_folder import write_folder
 from solver.study.values import Settings
 from solver.wrenches import Wrenches
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from solver.demo.run import FIRST, identify_first
-from solver.formats.output_folder import write_folder
 from solver.scene.result import RESULT
 from solver.scene.study_folder import RESULT_FILE
+from solver.storage.output_folder import write_folder
 
 
 def test_the_first_look_names_its_result_and_stays(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance,
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.workflows.loading import load_dance
 from solver.errors import SolverError
-from solver.formats.codec import FileKind
 from solver.formats.csv_tables import write_markers_csv, write_wrenches_csv
 from solver.formats.joint_coordinates import write_coordinates
 from solver.formats.npz import segments_to_arrays
@@ -48,6 +47,7 @@ from solver.scene.result import RESULT, SceneResult
 from solver.scene.rig import RIG, read_rig, rig_from_text, rig_to_text
 from solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
+from solver.storage.codec import FileKind
 from solver.tracking.targets import Attachment
 from solver.trajectory.segment import DanceSegment
 from solver.wrenches import Wrenches

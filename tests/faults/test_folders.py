@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from solver.errors import InputError
-from solver.formats.atomic import write_atomically
-from solver.formats.lock import create_locked_folder, remove_abandoned_folders
-from solver.formats.manifest import MANIFEST_FILE
-from solver.formats.output_folder import WORK_FOLDER, finish_interrupted, reserve_folder, write_folder
+from solver.storage.atomic import write_atomically
+from solver.storage.lock import create_locked_folder, remove_abandoned_folders
+from solver.storage.manifest import MANIFEST_FILE
+from solver.storage.output_folder import WORK_FOLDER, finish_interrupted, reserve_folder, write_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = {"removed": "old", "part/x": "old", "x": "old"}
@@ -22,7 +22,7 @@ NEW = {"came": "new", "part/x": "new", "x": "new"}
 WRITER = """
 import os, sys
 from pathlib import Path
-from solver.formats.output_folder import write_folder
+from solver.storage.output_folder import write_folder
 
 path, step, left = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 original = getattr(os, step)
@@ -91,7 +91,7 @@ def test_two_writers_do_not_mix(exists: bool, tmp_path: Path) -> None:
     if exists:
         write(out, OLD)
     code = (
-        "import sys, time\nfrom solver.formats.output_folder import write_folder\n"
+        "import sys, time\nfrom solver.storage.output_folder import write_folder\n"
         "with write_folder(sys.argv[1]) as folder:\n"
         "    (folder / 'half').write_text('half'); print(flush=True); time.sleep(60)"
     )
@@ -116,7 +116,7 @@ def test_a_killed_writer_of_a_file_is_swept(tmp_path: Path) -> None:
     target, mine = tmp_path / "table.csv", tmp_path / ".table.csv.mine.part"
     mine.write_text("mine")
     code = (
-        "import os, sys\nfrom solver.formats.atomic import write_atomically\n"
+        "import os, sys\nfrom solver.storage.atomic import write_atomically\n"
         "with write_atomically(sys.argv[1]) as stream:\n    stream.write('half'); stream.flush(); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, str(target)], cwd=ROOT, check=False)
@@ -132,7 +132,7 @@ def test_a_killed_writer_of_a_file_is_swept(tmp_path: Path) -> None:
 def test_temporary_folders_of_killed_processes_are_swept(tmp_path: Path) -> None:
     """A sweep removes the folders of dead processes; those of live ones, reserved ones and other folders stay."""
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom solver.formats.lock import create_locked_folder\n"
+        "import os, sys\nfrom pathlib import Path\nfrom solver.storage.lock import create_locked_folder\n"
         "folder, lock = create_locked_folder(Path(sys.argv[1]), 'live-')\n(folder / 'x').write_text('1')\nos._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from solver.demo.examples import simulated_robot
-from solver.formats.atomic import PROBE_BYTES
+from solver.storage.atomic import PROBE_BYTES
 
 pytest.importorskip("resource", reason="Windows limits no file's size")
 

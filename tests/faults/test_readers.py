@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from solver.errors import InputError
-from solver.formats.npz_archive import read_archive
+from solver.storage.npz_archive import read_archive
 from tests.faults.mutations import bomb
 from tests.faults.samples import Sample, npz_kinds, samples
 from tests.faults.watchdog import Limits, Outcome, attempt, one_bit, run

@@ -38,7 +38,7 @@ WRITING = """
 import sys, time
 from solver.termination import handle_signals
 handle_signals()
-from solver.formats.output_folder import write_folder
+from solver.storage.output_folder import write_folder
 with write_folder(sys.argv[1]) as folder:
     (folder / "half").write_text("half")
     print("amid", flush=True)
@@ -59,7 +59,7 @@ DELIVERED = """
 import sys, time
 from solver.termination import handle_signals, uninterrupted
 handle_signals()
-from solver.formats.output_folder import write_folder
+from solver.storage.output_folder import write_folder
 with uninterrupted():
     print("amid", flush=True)
     time.sleep(1.0)

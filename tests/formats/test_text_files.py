@@ -11,8 +11,8 @@ import pytest
 
 from solver.errors import InputError
 from solver.files import read_bytes
-from solver.formats.npz_archive import read_archive
 from solver.scene.timeline import TIMELINE
+from solver.storage.npz_archive import read_archive
 
 READERS = (read_bytes, read_archive, TIMELINE.read)
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solver.differences import differences
-from solver.formats.codec import FileKind, json_text
-from solver.formats.value_tree import from_tree, to_tree
+from solver.storage.codec import FileKind, json_text
+from solver.storage.value_tree import from_tree, to_tree
 from tests.laws.strategies import arrays
 
 

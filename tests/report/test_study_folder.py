@@ -14,7 +14,6 @@ from solver.calibration import Calibration
 from solver.cli import main
 from solver.demo.examples import simulated_robot
 from solver.errors import InvalidValue
-from solver.formats.manifest import MANIFEST_FILE, file_digest
 from solver.identification.comparison import AXES, mean_ratio
 from solver.moments import moments_of_study
 from solver.report import CONTENT, build_content, render
@@ -22,6 +21,7 @@ from solver.report.study_folder import write_study
 from solver.scene import study_folder as names
 from solver.scene.motion_record import MOTION
 from solver.scene.result import RESULT
+from solver.storage.manifest import MANIFEST_FILE, file_digest
 from solver.study.comparison import compare
 from solver.study.pipeline import identify
 from solver.study.provenance import PROVENANCE

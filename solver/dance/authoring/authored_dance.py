@@ -17,9 +17,9 @@ from ...check_options import CheckOptions
 from ...contacts.schedule import SAME_TIME, Schedule
 from ...coordinates import quaternion_columns
 from ...errors import InvalidValue, UnknownPreset
-from ...formats.codec import FileKind
 from ...motion import Motion
 from ...rig import Rig
+from ...storage.codec import FileKind
 from ...trajectory.ballistic import find_flights
 from ...trajectory.curve import FlatCurve, sample_times
 

@@ -14,9 +14,9 @@ from ...coordinates import Curves
 from ...errors import InvalidValue
 from ...feasibility.check_results import Checks
 from ...feasibility.checker import FrameChecker
-from ...formats.codec import FileKind
 from ...motion import Motion
 from ...rig import Rig
+from ...storage.codec import FileKind
 from ...trajectory.legged_rig import LeggedRig
 from ...trajectory.segment import DanceSegment
 

@@ -11,13 +11,13 @@ from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks, check_motion
 from ...feasibility.attribution import Attribution, attribute_failures
 from ...feasibility.messages import describe_unsupported, plural_names
-from ...formats.output_folder import write_folder
 from ...formats.text_table import format_table
 from ...progress import Progress, silent
 from ...scene.dance_folder import SUMMARY_FILE
 from ...scene.labels import display_name, join_names
 from ...scene.motion_record import MotionRecord
 from ...scene.summary import SUMMARY, SceneSummary
+from ...storage.output_folder import write_folder
 from ..authoring.authored_dance import AuthoredDance
 from .loading import LoadedDance
 from .recorded_contacts import find_contacts

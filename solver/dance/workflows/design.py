@@ -9,8 +9,6 @@ from pathlib import Path
 
 from ...errors import InvalidValue
 from ...feasibility.messages import describe_contradictions, suggest_allowed_pairs
-from ...formats.codec import json_text
-from ...formats.output_folder import write_folder
 from ...motion import Motion
 from ...progress import PartialProgress, Progress, silent
 from ...rig import Rig
@@ -18,6 +16,8 @@ from ...scene import dance_folder as names
 from ...scene.motion_record import MOTION, motion_record
 from ...scene.rig import write_rig
 from ...scene.summary import SUMMARY, SceneSummary
+from ...storage.codec import json_text
+from ...storage.output_folder import write_folder
 from ...threads import one_blas_thread
 from ..design.assembly import assemble_dance
 from ..design.dance import DESIGNED_DANCE, Dance

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from ...errors import InvalidValue
 from ...feasibility import Checks
-from ...formats.output_folder import write_folder
 from ...scene.dance_folder import AUTHORED_FILE, MOTION_FILE, REPORT_FILE, SUMMARY_FILE
 from ...scene.motion_record import MOTION, motion_record
 from ...scene.summary import SUMMARY, SceneSummary, Status
+from ...storage.output_folder import write_folder
 from ..authoring.authored_dance import AUTHORED_DANCE, AuthoredDance
 from ..authoring.complete import CompletedDance
 from ..authoring.repair import RepairedDance

@@ -16,13 +16,13 @@ from ...contacts.schedule import Schedule
 from ...errors import InputError, InvalidValue
 from ...feasibility import check_motion
 from ...feasibility.messages import describe_unsupported
-from ...formats.codec import read_one_of
-from ...formats.output_folder import finish_interrupted
 from ...motion import Motion
 from ...rig import Rig
 from ...scene.motion_record import MOTION, MotionRecord
 from ...scene.study_folder import MOTION_END, trial_files
 from ...scene.timeline import TIMELINE, SceneTimeline
+from ...storage.codec import read_one_of
+from ...storage.output_folder import finish_interrupted
 from ...trajectory.ballistic import find_flights, max_flight_duration
 from ..authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Samples
 from ..authoring.timeline import dance_from_timeline

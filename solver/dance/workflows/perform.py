@@ -7,15 +7,15 @@ from pathlib import Path
 
 from ...coordinates import continuous_coordinates
 from ...errors import InputError, InvalidValue
-from ...formats.codec import json_text
-from ...formats.json_values import to_json_values
-from ...formats.output_folder import write_folder
 from ...identification.base_parameters import base_parameters
 from ...motion import Motion
 from ...progress import Progress, silent
 from ...rig import Rig
 from ...scene.dance_folder import PERFORMANCE_FILE, PERFORMANCE_TABLE, REPORT_FILE
 from ...scene.motion_record import MOTION
+from ...storage.codec import json_text
+from ...storage.json_values import to_json_values
+from ...storage.output_folder import write_folder
 from ...tracking.retargeting import common_links, transfer_motion
 from .loading import find_motion_file, load_dance
 from .performance import STILL_JOINT, Performance, compare_performance

@@ -11,7 +11,6 @@ from ...errors import InvalidValue
 from ...feasibility import Checks, check_motion
 from ...formats.humanoid_writer import table_name, write_body_states, write_humanoid_table
 from ...formats.joint_coordinates import write_coordinates
-from ...formats.output_folder import write_folder
 from ...formats.text_table import format_table
 from ...motion import Motion
 from ...progress import PartialProgress, Progress, silent
@@ -19,6 +18,7 @@ from ...rig import Rig
 from ...scene.dance_folder import MOTION_FILE, REPORT_FILE, SUMMARY_FILE
 from ...scene.motion_record import MOTION, MotionRecord, motion_record
 from ...scene.summary import SUMMARY, SceneSummary
+from ...storage.output_folder import write_folder
 from ...tracking.bone_mapping import MAPPING, BoneMapping
 from ...tracking.retargeting.performer import Performer
 from ...tracking.retargeting.retarget import retarget_motion

@@ -20,10 +20,10 @@ def compare(options: argparse.Namespace, result: SceneResult, body: Calibration 
         return False
     from ...cli.compare import read_stored
     from ...cli.words import warn
-    from ...formats.atomic import write_atomically
     from ...formats.text_table import format_table
     from ...rig import Rig
     from ...scene.study_folder import RESULT_FILE
+    from ...storage.atomic import write_atomically
     from ..comparison import FixedBaseModel, compare_fixed_base
     from ..files import StoredDrives, StoredFixedBase, pair_files, read_trial, row_names
     from ..identify import FixedBaseOptions

@@ -22,7 +22,6 @@ from solver.dance.workflows.export import write_motion_table
 from solver.differences import differences
 from solver.dynamics import integrate
 from solver.errors import Cancelled, InputError, InvalidValue
-from solver.formats.npz_archive import read_archive, write_archive
 from solver.formats.opensim_storage import read_storage
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import excitation_of
@@ -30,6 +29,7 @@ from solver.identification.excitation.expected_deviations import DESIGN_NOISE, E
 from solver.motion import Motion
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
+from solver.storage.npz_archive import read_archive, write_archive
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.segment import SegmentChecker
 

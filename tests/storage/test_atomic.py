@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from solver.errors import InputError
-from solver.formats.atomic import write_atomically
+from solver.storage.atomic import write_atomically
 
 
 def break_off(target: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from solver.errors import InputError, InvalidValue
-from solver.formats.json_tree import MAX_DEPTH, InvalidJson, parse_json, parse_json_object
 from solver.scene.rig import rig_from_text
+from solver.storage.json_tree import MAX_DEPTH, InvalidJson, parse_json, parse_json_object
 
 
 def test_what_is_json_is_read() -> None:

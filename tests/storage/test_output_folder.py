@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from solver.errors import InputError
-from solver.formats.manifest import MANIFEST_FILE
-from solver.formats.output_folder import WORK_FOLDER, read_consistent, reserve_folder, write_folder
+from solver.storage.manifest import MANIFEST_FILE
+from solver.storage.output_folder import WORK_FOLDER, read_consistent, reserve_folder, write_folder
 
 
 def contents(folder: Path) -> dict[str, str]:

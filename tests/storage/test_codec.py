@@ -18,8 +18,8 @@ import pytest
 from solver.arrays import frozen
 from solver.differences import differences
 from solver.errors import InputError, InvalidValue
-from solver.formats.codec import FileKind, read_one_of
-from solver.formats.npz_archive import read_archive
+from solver.storage.codec import FileKind, read_one_of
+from solver.storage.npz_archive import read_archive
 
 
 class Colour(Enum):
@@ -194,7 +194,7 @@ def test_sizes_are_checked_before_anything_is_unpacked(tmp_path: Path, monkeypat
     path = tmp_path / "bomb.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros.npy", bytes(1 << 20))
-    monkeypatch.setattr("solver.formats.npz_archive.MAX_TOTAL_BYTES", 1 << 19)
+    monkeypatch.setattr("solver.storage.npz_archive.MAX_TOTAL_BYTES", 1 << 19)
     with pytest.raises(InputError, match="unpacks to"):
         read_archive(path)
 
@@ -242,7 +242,7 @@ def test_one_of_several_kinds(tmp_path: Path) -> None:
 
 def test_what_compresses_too_well_is_written_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An hour of standing still is no bomb: what is written can be read, however little is in it."""
-    monkeypatch.setattr("solver.formats.npz_archive.ALWAYS_ALLOWED_BYTES", 1 << 20)
+    monkeypatch.setattr("solver.storage.npz_archive.ALWAYS_ALLOWED_BYTES", 1 << 20)
     still = np.zeros((60_000, 3))
     path = KIND.write(tmp_path / "still.npz", replace(BARE, points=still))
     assert path.stat().st_size > still.nbytes
