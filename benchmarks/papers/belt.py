@@ -24,9 +24,9 @@ import numpy as np
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.added_load import AddedLoad, LoadOptions, find_added_load
 from solver.identification.constraints import ConstraintOptions
-from solver.identification.error_model.axis_weights import fit_axis_weights
 from solver.identification.identify import IdentifyOptions, get_method
 from solver.identification.load_likelihood import LoadLikelihood
+from solver.identification.regression import fit_axis_weights
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.plate_options import PlateOptions

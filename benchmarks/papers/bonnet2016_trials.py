@@ -13,8 +13,8 @@ from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import BaseEstimate, estimate_base
 from solver.identification.comparison import WrenchFit, fit_wrenches
 from solver.identification.constrained import ConstrainedOptions, constrained
-from solver.identification.error_model.axis_weights import fit_axis_weights
 from solver.identification.identify import IdentifyOptions, identify_trials
+from solver.identification.regression import fit_axis_weights
 from solver.inertials import GRAVITY, InertialParameters
 from solver.rig import Rig
 from solver.trial import Trial

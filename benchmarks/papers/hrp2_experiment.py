@@ -33,9 +33,9 @@ from solver.identification.accumulate import accumulate_regression
 from solver.identification.comparison import WrenchFit, fit_wrenches
 from solver.identification.constraints import PAPER_FLOOR, ConstraintOptions
 from solver.identification.equations import measured_wrench, reconstructed_wrench
-from solver.identification.error_model.axis_weights import fit_axis_weights
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
 from solver.identification.identify import IdentifyOptions, identify_trials
+from solver.identification.regression import fit_axis_weights
 from solver.inertials import GRAVITY, InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig

@@ -15,9 +15,9 @@ import numpy as np
 from solver.dynamics import integrate, predicted_wrench
 from solver.errors import SolverError
 from solver.identification.accumulate import accumulate_regression
-from solver.identification.error_model.axis_weights import fit_axis_weights
 from solver.identification.estimate import Estimate
 from solver.identification.identify import IdentifyOptions, get_method
+from solver.identification.regression import fit_axis_weights
 from solver.identification_methods import method_names
 from solver.inertials import InertialParameters
 from solver.rig import Rig

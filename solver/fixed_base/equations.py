@@ -17,9 +17,8 @@ from scipy.linalg import solve_triangular
 from ..arrays import frozen
 from ..errors import InvalidValue
 from ..identification.base_parameters import BaseParameters
-from ..identification.error_model.equation_errors import EquationsWithErrors
 from ..identification.triangular import scatter_columns, squared_residual, triangular_factor
-from ..identification.weighted_equations import FullParameterForm
+from ..identification.weighted_equations import EquationsWithErrors, FullParameterForm
 from ..inertials import InertialParameters
 from .robot import DRIVES, FixedBaseRobot
 

@@ -24,11 +24,10 @@ from ..rig import Rig
 from ..trial import Trial
 from .accumulate import accumulate_regression
 from .consistent import data_weight
-from .error_model.axis_weights import fit_axis_weights
 from .estimate import Estimate
 from .identify import IdentifyOptions, get_method
 from .load_likelihood import LoadFit, LoadLikelihood
-from .regression import Regression
+from .regression import Regression, fit_axis_weights
 
 MARGIN = 0.05
 """[m] distance by which a load may extend beyond the box of its segment."""

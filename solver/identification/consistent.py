@@ -22,10 +22,15 @@ from ..rig import Rig
 from .body_coordinates import PSEUDO_INERTIA_ORDER, BodyCoordinates
 from .constraints import SYMMETRY, ConstraintOptions, box_rows, fixed_link_rows, mass_rows, plausible_rows
 from .entropic import Minimum, RowSides, minimise
-from .error_model.equation_errors import EquationsWithErrors
 from .estimate import Estimate, compute_cost
-from .information import MIN_BLOCKS, count_weighted_rows, data_inflation, noise_variance
-from .weighted_equations import WeightedEquations
+from .weighted_equations import (
+    MIN_BLOCKS,
+    EquationsWithErrors,
+    WeightedEquations,
+    count_weighted_rows,
+    data_inflation,
+    noise_variance,
+)
 
 RELATIVE_STD = 0.2
 """Default relative standard deviation of a link's mass around its prior. Individuals vary by 10 to 15 % around

@@ -10,7 +10,7 @@ their equations are weighted by the covariance of their noise instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,12 +22,14 @@ from ..inertials import PER_LINK, InertialParameters
 from ..motion import Motion
 from ..rig import Rig
 from ..signals import low_pass, low_pass_pieces, rate_of_grid, true_runs, whiten
+from ..signals.filters import padding
 from ..so3 import cross, nearest_rotation
 from ..trial import Trial
 from .blocks import AXES, FORCE_AXES
-from .error_model.frequency_weights import FrequencyWeights
-from .error_model.skin_compliance import has_marker_displacements, skin_compliance_wrenches
-from .trial_chunks import split_trial
+from .error_model.frequency_weights import FrequencyWeights, has_marker_displacements, skin_compliance_wrenches
+
+CORE_FRAMES = 8192
+"""Core frames of a chunk, without the overlap; a shorter trial is one chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,3 +283,47 @@ def _about_base(rows: np.ndarray, links: int, frames: np.ndarray, used: np.ndarr
         force, moment = product(inverse, force), product(inverse, moment)
     piece = RegressorPiece(slice(0, count), force, moment, origin, rotation)
     return Equations(frames, force, moment, piece.express_wrenches(total.T), used)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialChunk:
+    """Consecutive frames of a trial, with as many neighbouring frames as the filters need.
+
+    Attributes:
+        trial: core and neighbouring frames.
+        frames: slice of the core frames in the whole trial.
+        core: slice of the core frames in ``trial``.
+    """
+
+    trial: Trial
+    frames: slice
+    core: slice
+
+
+def split_trial(trial: Trial, cutoffs: Iterable[float] = ()) -> Iterator[TrialChunk]:
+    """Chunks of a trial, in order. Filtered core frames equal those of the whole filtered trial within 1e-8 of their
+    size.
+
+    Args:
+        trial: to split.
+        cutoffs: [Hz] of the low-passes that follow the trial's own; an infinite one is none.
+    """
+    count = len(trial.motion)
+    if count <= CORE_FRAMES:
+        yield TrialChunk(trial, slice(0, count), slice(0, count))
+        return
+    reach = _filter_reach(trial, cutoffs)
+    for start in range(0, count, CORE_FRAMES):
+        stop = min(start + CORE_FRAMES, count)
+        first, last = max(start - reach, 0), min(stop + reach, count)
+        yield TrialChunk(trial.part(first, last), slice(start, stop), slice(start - first, stop - first))
+
+
+def _filter_reach(trial: Trial, cutoffs: Iterable[float]) -> int:
+    """Number of frames to either side on which a filtered frame depends."""
+    if trial.preset is None:
+        return 0
+    rate = rate_of_grid(trial.motion.times)
+    lowest = min(cutoffs, default=np.inf)
+    further = padding(replace(trial.preset, cutoff=lowest), rate) if np.isfinite(lowest) else 0
+    return padding(trial.preset, rate) + further

@@ -19,21 +19,19 @@ from .base_estimation import BaseEstimate, estimate_base
 from .base_parameters import base_parameters
 from .blocks import AXES
 from .bootstrap import MIN_BLOCKS, bootstrap
-from .comparison import Comparison, FlightCheck, check_flight, compare
+from .comparison import Comparison, FlightCheck, check_flight, compare, find_undecided_reason
 from .consistent import RELATIVE_STD_SETTING, ConsistentOptions, consistent
 from .constraints import ConstraintOptions
-from .decision import find_undecided_reason
 from .empirical_prior import consistent_with_empirical_prior
-from .error_model.axis_weights import Method, fit_axis_weights, merge_regressions
 from .error_model.frequency_weights import FrequencyWeights, PairedWeights
 from .error_model.refit import TrialFit, refit_with_frequency_weights
 from .error_model.weight_estimation import describe_cutoffs
 from .estimate import Estimate
-from .information import singular_values
 from .posterior import posterior
-from .regression import Regression
+from .regression import Method, Regression, fit_axis_weights, merge_regressions
 from .result import Identification, Uncertainty
 from .scaling import parameter_scale
+from .weighted_equations import singular_values
 
 MIN_FLIGHT_FRAMES = 5
 """Least number of frames of a flight that is checked."""

@@ -18,9 +18,9 @@ from ..rig import Rig
 from .body_coordinates import BASIS, BodyCoordinates
 from .consistent import ConsistentOptions, population_rows, prior_strengths
 from .constraints import mass_rows
-from .error_model.equation_errors import EquationsWithErrors
 from .error_model.posture_errors import JOINT_CENTRE_STD
 from .result import NOISE, PRIOR, SKIN, TWO_SIDED, Uncertainty
+from .weighted_equations import EquationsWithErrors
 
 
 @dataclass(frozen=True, slots=True)

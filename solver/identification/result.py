@@ -118,7 +118,7 @@ class Identification(HtmlResult):
         frequency_weights: of the identified parameters and of the prior, with which their wrenches are reconstructed.
         covariance_root: (M, L, 10) changes of the parameters whose squares sum to their covariance under the posterior;
             None for a method without one.
-        undecided_reason: sentence that says why the recordings do not decide the masses (`decision`); empty if they
+        undecided_reason: sentence that says why the recordings do not decide the masses (`comparison`); empty if they
             do. The default method then returns the prior, scaled to the body's mass.
         std_by_source: by source of uncertainty, (L, 10) standard deviations whose squares sum to those of the
             intervals: `NOISE`, `PRIOR`, and for people `SKIN`; empty for a method without a

@@ -2,15 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, cast
 
 import numpy as np
-from scipy.linalg import svd
+from scipy.linalg import solve_triangular, svd
 
+from ..errors import InvalidValue
 from ..inertials import InertialParameters
 from .base_parameters import BaseParameters
-from .error_model.equation_errors import EquationsWithErrors
+
+TINY = float(np.finfo(float).tiny)
+RANK_TOLERANCE = 1e-8
+"""Singular values below this fraction of the largest are rounding, in parameters divided by their typical size."""
+MIN_BLOCKS = 4
+"""Least number of blocks from which the correlation of residuals can be estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class EquationsWithErrors:
+    """Equations ||factor phi - target||^2 to be fitted, without the residual that no parameters can remove.
+
+    White noise of the motion is not part of it. It biases least squares towards zero, and regression calibration
+    (Carroll et al., Measurement Error in Nonlinear Models, ch. 4) would correct that if the noise of every direction
+    were known. But some directions always have more expected than actual noise, and reducing all corrections until
+    those are possible left a tenth of them or nothing. Instead the cut-off is chosen so that the equations hold more
+    motion than noise.
+
+    Attributes:
+        factor: (k, 10 L), weighted.
+        target: (k,), weighted.
+        posture_errors: (k, S) errors of the target by S independent errors of the motion that follow posture
+            (`posture_errors`); None without them.
+        posture_square: mean square of a weighted equation's error due to them.
+    """
+
+    factor: np.ndarray
+    target: np.ndarray
+    posture_errors: np.ndarray | None = None
+    posture_square: float = 0.0
+
+    def scaled_posture_errors(self, noise_variance: float) -> np.ndarray:
+        """(k, S) posture errors, reduced where they would exceed the variance of an equation's residual, which contains
+        them."""
+        if self.posture_errors is None:
+            return np.zeros((len(self.factor), 0))
+        return self.posture_errors * np.sqrt(min(1.0, noise_variance / max(self.posture_square, TINY)))
+
+    def whitening(self, noise_variance: float) -> np.ndarray:
+        """(k, k) matrix that makes errors independent with variance one.
+
+        Args:
+            noise_variance: of an equation, without the errors that follow posture.
+        """
+        if self.posture_errors is None:
+            return np.eye(len(self.factor)) / np.sqrt(noise_variance)
+        errors = self.scaled_posture_errors(noise_variance) / np.sqrt(noise_variance)
+        root = np.linalg.cholesky(np.eye(len(errors)) + errors @ errors.T)
+        return solve_triangular(root, np.eye(len(root)), lower=True) / np.sqrt(noise_variance)
 
 
 class WeightedEquations(Protocol):
@@ -99,3 +149,58 @@ class FullParameterForm:
     def residual_cost(self) -> float:
         """Weighted squared residual that no parameters can remove."""
         return self._full_parameter_form[2]
+
+
+def singular_values(
+    regression: WeightedEquations, scale: np.ndarray, tolerance: float = RANK_TOLERANCE
+) -> tuple[np.ndarray, int, np.ndarray]:
+    """Singular values of the equations, descending, the number of them that are not rounding, and the share (L, 10) of
+    each parameter outside the null space: what exact data determine without a prior.
+
+    Args:
+        regression: accumulated equations.
+        scale: (L, 10) typical size of each parameter.
+        tolerance: of the rank, as a fraction of the largest value.
+    """
+    _, values, Vt = svd(regression.factor * np.ravel(scale), full_matrices=False, check_finite=False)
+    rank = int(np.sum(values > tolerance * values[0])) if len(values) and values[0] > 0.0 else 0
+    return values, rank, np.sum(Vt[:rank] ** 2, axis=0).reshape(len(regression.links), -1)
+
+
+def noise_variance(regression: WeightedEquations, parameters: InertialParameters) -> float:
+    """Mean square of a weighted residual; 1 if the weights are one over the standard deviations."""
+    residual = regression.factor @ parameters.vector - regression.target
+    return float((residual @ residual + regression.residual_cost) / max(1, count_weighted_rows(regression)))
+
+
+def count_weighted_rows(regression: WeightedEquations) -> int:
+    """Number of equations on axes with a weight above zero."""
+    return int(regression.axis_rows[regression.weights > 0.0].sum())
+
+
+def data_inflation(regression: WeightedEquations, parameters: InertialParameters) -> float:
+    """Number of correlated equations that carry the information of one independent equation, at least 1.
+
+    Residuals of neighbouring frames are correlated, so N equations carry less information than N independent ones. The
+    gradient of each block of time is compared with what white noise would give (a sandwich estimate): the ratio of the
+    variances, averaged over the directions that the data determine. The data's cost is divided by it.
+
+    Args:
+        regression: with its blocks.
+        parameters: near the solution.
+
+    Raises:
+        InvalidValue: fewer than `MIN_BLOCKS` blocks.
+    """
+    taken = regression.counts > 0
+    counts = regression.counts[taken]
+    total = float(counts.sum())
+    if total < MIN_BLOCKS:
+        raise InvalidValue(f"{len(counts)} blocks of frames are too few to estimate the correlation of the residuals")
+    gradients = regression.block_gradients(parameters)[taken]
+    gradients = (gradients - counts @ gradients / total) * np.sqrt(counts)[:, None]
+    _, s, Vt = regression.base_decomposition
+    rank = int(np.sum(s > RANK_TOLERANCE * s[0]))
+    whitened = (gradients @ Vt[:rank].T) / s[:rank]
+    variance = float(np.sum(whitened**2)) / rank * total / (total - 1.0)
+    return max(1.0, variance / noise_variance(regression, parameters))

@@ -12,9 +12,9 @@ from solver.errors import InvalidValue, UnknownLink
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import ConsistentOptions, consistent, population_rows
 from solver.identification.constraints import ConstraintOptions
-from solver.identification.error_model.equation_errors import EquationsWithErrors
 from solver.identification.estimate import Estimate
 from solver.identification.regression import Regression
+from solver.identification.weighted_equations import EquationsWithErrors
 from solver.inertials import InertialParameters
 from solver.qp import Status
 from solver.rig import Rig

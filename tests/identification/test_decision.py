@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.identification.comparison import Comparison, WrenchFit
-from solver.identification.decision import count_mass_bounds, find_undecided_reason, moves
+from solver.identification.comparison import Comparison, WrenchFit, count_mass_bounds, find_undecided_reason, moves
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.motion import Motion
 from solver.rig import Rig

@@ -8,11 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.identification import trial_chunks as parts
-from solver.identification.equations import reconstructed_wrenches
+from solver.identification import equations as parts
+from solver.identification.equations import CORE_FRAMES, reconstructed_wrenches, split_trial
 from solver.identification.error_model.frequency_weights import FrequencyWeights
 from solver.identification.error_model.weight_estimation import ResidualGrams
-from solver.identification.trial_chunks import CHUNK_FRAMES, split_trial
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.signals import PRESETS, MarkerDisplacements, light_preset, smooth_motion
@@ -45,7 +44,7 @@ def long_trial(rig: Rig, frames: int = FRAMES) -> Trial:
 def test_chunks_cover_every_frame_once() -> None:
     """Every frame is in the core of one chunk, in order; a short trial is one chunk, itself."""
     rig = small_rig()
-    count = 2 * CHUNK_FRAMES + CHUNK_FRAMES // 2
+    count = 2 * CORE_FRAMES + CORE_FRAMES // 2
     speeds = np.zeros((count, rig.nv))
     still = Motion(np.arange(count) / RATE, np.zeros((count, rig.nq)), speeds, speeds)
     trial = Trial("still", still, Wrenches(still.times, (), np.zeros((len(still), 0, 6))), np.ones(len(still), bool))
@@ -54,7 +53,7 @@ def test_chunks_cover_every_frame_once() -> None:
     assert np.array_equal(np.concatenate([frames[part.frames] for part in cut]), frames)
     for part in cut:
         assert np.array_equal(part.trial.motion.times[part.core], still.times[part.frames])
-    short = trial.part(0, CHUNK_FRAMES)
+    short = trial.part(0, CORE_FRAMES)
     assert next(split_trial(short)).trial is short
 
 
@@ -75,7 +74,7 @@ def test_results_do_not_depend_on_the_chunks(monkeypatch: pytest.MonkeyPatch) ->
         )
 
     whole = compute()
-    monkeypatch.setattr(parts, "CHUNK_FRAMES", 400)
+    monkeypatch.setattr(parts, "CORE_FRAMES", 400)
     assert len(list(split_trial(trial))) > 1
     for once, cut, error in zip(whole, compute(), (1e-5, 1e-5, 1e-7)):
         assert np.array_equal(np.isnan(once), np.isnan(cut))
@@ -95,5 +94,5 @@ def test_memory_is_that_of_one_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
         return most
 
     whole = peak()
-    monkeypatch.setattr(parts, "CHUNK_FRAMES", 1000)
+    monkeypatch.setattr(parts, "CORE_FRAMES", 1000)
     assert peak() < 0.5 * whole

@@ -11,7 +11,7 @@ residual cannot be reduced by removing signal from both sides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,11 +24,8 @@ from ...rig import Rig
 from ...signals import is_still, rate_of_grid
 from ...trial import Trial
 from ..blocks import AXES
-from ..equations import group_wrenches, low_pass_at, measured_wrench, wrenches_about_base
-from ..trial_chunks import TrialChunk, split_trial
-from .body_regions import body_regions
-from .frequency_weights import HALF, FrequencyWeights
-from .skin_compliance import has_marker_displacements, skin_compliance_wrenches, solve_shares
+from ..equations import TrialChunk, group_wrenches, low_pass_at, measured_wrench, split_trial, wrenches_about_base
+from .frequency_weights import HALF, FrequencyWeights, has_marker_displacements, skin_compliance_wrenches, solve_shares
 
 CUTOFF_FRACTIONS = (0.2, 0.3, 0.4, 0.6, 1.0)
 """Cut-offs of the candidate low-passes, as fractions of the trial's own cut-off. The unfiltered motion is a candidate
@@ -44,6 +41,7 @@ MIN_RESIDUAL_FRACTION = 1e-3
 TOLERANCE = 1e-9
 GAIN_ROUNDING = 1e-4
 """A gain that is this close to 0 or 1 is set to it: the difference is the solver's tolerance."""
+TRUNK, ARMS, UPPER_LEGS, LOWER_LEGS = "trunk", "arms", "upper legs", "lower legs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ class ResidualGrams:
     def estimate_marker_shares(
         self, weights: FrequencyWeights, body: int = 0, trials: Sequence[int] | None = None
     ) -> np.ndarray | None:
-        """Marker shares (L, 3) that explain best what the gains leave unexplained (`skin_compliance`).
+        """Marker shares (L, 3) that explain best what the gains leave unexplained (skin compliance).
 
         All trials have the same weight, and together the information of one of them. None without marker displacements.
 
@@ -264,3 +262,22 @@ def _sum_products(
             across = shares @ rows.T
             products[body, axis] = np.block([[rows @ rows.T, across.T], [across, share_products]])
     return products, errors
+
+
+def body_regions(rig: Rig) -> Mapping[str, np.ndarray]:
+    """Link indices of each region, by name: the root link alone, trunk, arms, upper legs and lower legs.
+
+    Legs are the chains from the root to the links with soles; their first links are the upper legs. Of the other links,
+    those with a counterpart on the other side are arms and those without are the trunk. A rig without soles has no
+    legs.
+    """
+    feet = {rig.index(patch.link) for patch in rig.soles}
+    paired = {rig.index(link) for pair in rig.pairs for link in pair}
+    legs: dict[int, str] = {}
+    for foot in feet:
+        legs |= {link: LOWER_LEGS if index else UPPER_LEGS for index, link in enumerate(rig.path(foot))}
+    found: dict[str, list[int]] = {}
+    for index, name in enumerate(rig.links):
+        region = name if index == 0 else legs.get(index, ARMS if index in paired else TRUNK)
+        found.setdefault(region, []).append(index)
+    return {name: np.array(indices) for name, indices in found.items()}

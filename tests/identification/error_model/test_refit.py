@@ -11,12 +11,15 @@ from solver.dynamics import integrate
 from solver.identification.accumulate import BUFFER_ROWS, accumulate_regression
 from solver.identification.base_parameters import base_parameters
 from solver.identification.comparison import compare
-from solver.identification.error_model.axis_weights import fit_axis_weights, merge_regressions
-from solver.identification.error_model.frequency_weighted_equations import accumulate_frequency_weighted
 from solver.identification.error_model.frequency_weights import FrequencyWeights, PairedWeights
-from solver.identification.error_model.refit import TrialFit, refit_with_frequency_weights
+from solver.identification.error_model.refit import (
+    TrialFit,
+    accumulate_frequency_weighted,
+    refit_with_frequency_weights,
+)
 from solver.identification.error_model.weight_estimation import ResidualGrams
 from solver.identification.identify import IdentifyOptions, get_method, identify_trials
+from solver.identification.regression import fit_axis_weights, merge_regressions
 from solver.signals import FilterPreset, low_pass, smooth_motion
 from solver.trial import Trial
 from tests.identification.bodies import other_body, small_rig
