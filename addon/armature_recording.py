@@ -26,10 +26,13 @@ def record_segments(armature: bpy.types.Object, scene: bpy.types.Scene) -> Segme
     rest = [_rotation_and_position(armature.matrix_world @ bone.bone.matrix_local) for bone in bones]
     tips = [np.array(armature.matrix_world @ bone.bone.tail_local, dtype=float) for bone in bones]
     times = (np.arange(scene.frame_start, scene.frame_end + 1) - FIRST_FRAME) / frame_rate(scene)
-    at_rest = RestPose(
-        np.array([rotation for rotation, _ in rest]), np.array([position for _, position in rest]), np.array(tips)
-    )
     names = tuple(bone.name for bone in bones)
+    at_rest = RestPose(
+        np.array([rotation for rotation, _ in rest]),
+        np.array([position for _, position in rest]),
+        np.array(tips),
+        tuple(-1 if bone.parent is None else names.index(bone.parent.name) for bone in bones),
+    )
     return SegmentPoses(times, names, np.array(rotations), np.array(positions), at_rest)
 
 

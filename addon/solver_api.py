@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from solver import errors, person, so3
     from solver import termination as stopping
-    from solver.character.bone_match import Skeleton, match_bones, require_parts
     from solver.character.character import CHARACTER, Character
     from solver.check_options import DANCE_CHECKS, CheckOptions
     from solver.formats.file_formats import recording_suffixes
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from solver.scene.summary import SUMMARY, SceneFailure, SceneMove, SceneSummary
     from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline, flights_between_strips
     from solver.shape import Shape
+    from solver.skeleton.match import Skeleton, match_bones, require_parts
     from solver.storage.atomic import write_atomically
     from solver.storage.json_tree import read_json
     from solver.storage.lock import Lock, create_locked_folder, remove_abandoned_folders, remove_locked_folder
@@ -70,7 +70,7 @@ _MODULES = {
     "estimate_language": "scene.centroidal_estimate",
 }
 _NAMES = {
-    "character.bone_match": ("Skeleton", "match_bones", "require_parts"),
+    "skeleton.match": ("Skeleton", "match_bones", "require_parts"),
     "character.character": ("CHARACTER", "Character"),
     "check_options": ("DANCE_CHECKS", "CheckOptions"),
     "storage.atomic": ("write_atomically",),

@@ -246,17 +246,23 @@ class RestPose:
         rotations: (B, 3, 3) segment axes in the world, z up.
         heads: (B, 3) [m] start of each segment.
         tips: (B, 3) [m] end of each segment: the mean of its child joints, or its own end; NaN if unknown.
+        parents: (B,) index of each segment's parent, -1 without one; empty if unknown.
     """
 
     rotations: np.ndarray
     heads: np.ndarray
     tips: np.ndarray
+    parents: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         rotations = frozen("rest rotations", self.rotations, (None, 3, 3))
         object.__setattr__(self, "rotations", rotations)
         object.__setattr__(self, "heads", frozen("rest heads", self.heads, (len(rotations), 3)))
         object.__setattr__(self, "tips", frozen("rest tips", self.tips, (len(rotations), 3), finite=False))
+        parents = tuple(int(parent) for parent in self.parents)
+        if parents and (len(parents) != len(rotations) or not all(-1 <= p < len(parents) for p in parents)):
+            raise InvalidValue(f"the parents {parents} are not those of {len(rotations)} segments")
+        object.__setattr__(self, "parents", parents)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

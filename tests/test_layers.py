@@ -60,6 +60,7 @@ LAYERS: tuple[frozenset[str], ...] = (
         }
     ),
     frozenset({"storage", "wrenches", "engine"}),
+    frozenset({"skeleton"}),
     frozenset({"rig"}),
     frozenset({"dynamics"}),
     frozenset({"contacts", "coordinates", "rigs", "signals"}),

@@ -16,7 +16,7 @@ import numpy as np
 from .. import so3
 from ..person import SIDES
 from ..rigs.assets import read_asset
-from .bone_match import ARM, HEAD, LEG, TORSO
+from ..skeleton.match import ARM, HEAD, LEG, TORSO
 from .links import CLAVICLE, NECK, SPINE, LinkTree
 
 STEPS = 7

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..person import LINKS, SIDES
-from .bone_match import ARM, HEAD, LEG, PELVIS, TORSO, Skeleton
+from ..skeleton.match import ARM, HEAD, LEG, PELVIS, TORSO, Skeleton
 
 SPINE, NECK, CLAVICLE = "spine", "neck", "clavicle"
 """Kinds of links between the parts of a person."""

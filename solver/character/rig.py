@@ -16,7 +16,7 @@ from ..rigs.assembly import Body, assemble
 from ..rigs.assets import read_asset
 from ..rigs.solids import box
 from ..shape import Shape
-from .bone_match import ARM, HEAD, PELVIS, TORSO, Skeleton, facing, match_bones, require_parts
+from ..skeleton.match import ARM, HEAD, PELVIS, TORSO, Skeleton, facing, match_bones, require_parts
 from .character import Character
 from .joint_ranges import joint_ranges, link_axes
 from .links import CLAVICLE, NECK, SPINE, LinkTree, choose_links

@@ -9,7 +9,7 @@ An archive holds some of:
   ``root`` (K, 7) [m] position and quaternion xyzw in the world, see `joint_coordinates_reader`;
 - ``segments`` (B,) strings, ``segment_quaternions`` (N, B, 4) xyzw from segment axes to the world, z up, NaN where
   missing, ``segment_times`` (N,) or ``segment_rate``, optionally ``segment_positions`` (N, B, 3) [m], and optionally
-  the rest pose: ``rest_quaternions`` (B, 4), ``rest_heads`` and ``rest_tips`` (B, 3) [m];
+  the rest pose: ``rest_quaternions`` (B, 4), ``rest_heads`` and ``rest_tips`` (B, 3) [m], ``rest_parents`` (B,);
 - ``poses`` and ``trans`` of a body model, see `smpl`;
 - body states as humanoid laboratories exchange them (``joint_pos``, ``body_pos_w`` ...), see `humanoid`;
 - ``mass`` [kg], ``height`` [m], ``sex``, for the metadata.
@@ -240,7 +240,11 @@ def _read_segments(arrays: NpzArrays) -> SegmentPoses:
     rest = None
     if "rest_quaternions" in arrays.by_name:
         axes = _rotation_matrices(arrays, "rest_quaternions", arrays.real_array("rest_quaternions", 2))
-        rest = RestPose(axes, arrays.real_array("rest_heads", 2), arrays.real_array("rest_tips", 2))
+        parents = arrays.real_array("rest_parents", 1) if "rest_parents" in arrays.by_name else np.zeros(0)
+        if not np.array_equal(parents, np.trunc(parents)):
+            raise InputError(arrays.path, "holds numbers that are no indices", place="array rest_parents")
+        ends = arrays.real_array("rest_heads", 2), arrays.real_array("rest_tips", 2)
+        rest = RestPose(axes, *ends, tuple(map(int, parents)))
     times = arrays.times("segment", len(turns))
     return SegmentPoses(times, names, _rotation_matrices(arrays, "segment_quaternions", turns), positions, rest)
 
@@ -259,7 +263,7 @@ def segments_to_arrays(segments: SegmentPoses) -> dict[str, np.ndarray]:
         arrays["segment_positions"] = segments.positions
     if segments.rest is not None:
         arrays |= {"rest_quaternions": to_quaternion(segments.rest.rotations), "rest_heads": segments.rest.heads,
-                   "rest_tips": segments.rest.tips}  # fmt: skip
+                   "rest_tips": segments.rest.tips, "rest_parents": np.array(segments.rest.parents, int)}  # fmt: skip
     return arrays
 
 

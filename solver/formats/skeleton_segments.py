@@ -91,7 +91,7 @@ def build_segments(  # noqa: PLR0913 what a file holds, and what the user states
     tips = motion.find_tips(heads, axes)
     extent = np.ptp(np.vstack([heads, tips[np.isfinite(tips).all(axis=1)]]) @ upright.T, axis=0)[2]
     metres = _unit_in_metres(path, float(extent), units, warn)
-    rest = RestPose(upright @ axes, metres * heads @ upright.T, metres * tips @ upright.T)
+    rest = RestPose(upright @ axes, metres * heads @ upright.T, metres * tips @ upright.T, skeleton.parents)
     try:
         found = SegmentPoses(times, skeleton.names, upright @ rotations, metres * positions @ upright.T, rest)
     except InvalidValue as error:

@@ -97,5 +97,8 @@ def _rest_pose(heads: np.ndarray) -> RestPose:
         children = [c for c, parent in enumerate(JOINT_PARENTS) if parent == k]
         tips[k] = heads[children].mean(axis=0) if children else heads[k] + ends[name]
     return RestPose(
-        np.tile(MODEL_TO_WORLD, (len(JOINT_NAMES), 1, 1)), heads @ MODEL_TO_WORLD.T, tips @ MODEL_TO_WORLD.T
+        np.tile(MODEL_TO_WORLD, (len(JOINT_NAMES), 1, 1)),
+        heads @ MODEL_TO_WORLD.T,
+        tips @ MODEL_TO_WORLD.T,
+        JOINT_PARENTS,
     )

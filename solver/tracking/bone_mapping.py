@@ -18,7 +18,7 @@ from ..errors import InvalidValue, UnknownLink, UnknownName
 from ..motion import RestPose, SegmentPoses
 from ..person import CHAINS, LINKS, SIDES
 from ..rig import Rig
-from ..scene.bone_names import match_segments
+from ..skeleton.match import match_recording
 from ..so3 import nearest_rotation, rotation_between
 from ..storage.codec import FileKind
 from .anatomy import ARM, LEG, Anatomy, find_anatomy, find_joint_centres
@@ -138,7 +138,7 @@ def guess_mapping(recording: SegmentPoses, rig: Rig, parts: Mapping[str, str] | 
         InvalidValue: too few segments have names of links of the rig, or a segment is never seen.
     """
     anatomy = _known_anatomy(rig)
-    known = match_segments(recording.names, LINKS) if parts is None else parts
+    known = match_recording(recording) if parts is None else parts
     same = {link: link for link in rig.links if link in recording.names and parts is None}
     segment_by_link = {anatomy.parts[part]: segment for part, segment in known.items() if part in anatomy.parts} | same
     if len(segment_by_link) < MIN_SEGMENTS:

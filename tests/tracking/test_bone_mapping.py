@@ -13,7 +13,7 @@ from solver.formats.smpl import JOINT_NAMES
 from solver.motion import RestPose, SegmentPoses
 from solver.rig import Rig
 from solver.rigs import hrp2, human
-from solver.scene.bone_names import match_segments
+from solver.skeleton.names import match_segments
 from solver.so3 import exp, log, rotation_between
 from solver.study.tracking import poses_from_segments
 from solver.tracking.bone_mapping import MAPPING, BoneMapping, guess_mapping, targets_from_segments

@@ -50,8 +50,10 @@ def test_a_skeletons_feet_are_as_long_as_their_bones_and_lie_on_the_floor(skelet
 
 
 def test_unsuitable_segments_are_refused(skeleton: SegmentPoses) -> None:
-    """Feet without a known name, no rest pose, and missing samples are errors with a remedy."""
-    nameless = replace(skeleton, names=tuple(name.replace("Foot", "Thing") for name in skeleton.names))
+    """Feet without a known name or a tree, no rest pose, and missing samples are errors with a remedy."""
+    assert skeleton.rest is not None
+    treeless = replace(skeleton, rest=replace(skeleton.rest, parents=()))
+    nameless = replace(treeless, names=tuple(name.replace("Foot", "Thing") for name in skeleton.names))
     with pytest.raises(InvalidValue, match="no segment has a name that means right_foot, left_foot"):
         Performer.from_segments(nameless)
     with pytest.raises(InvalidValue, match="no rest pose"):

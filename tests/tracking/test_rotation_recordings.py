@@ -132,5 +132,7 @@ def test_archives_with_missing_samples_are_refused(walk: SegmentPoses) -> None:
     places[3] = np.nan
     with pytest.raises(InvalidValue, match="missing in some frames"):
         performer_of_stature(replace(walk, positions=places))
+    assert walk.rest is not None
+    treeless = replace(walk, rest=replace(walk.rest, parents=()))
     with pytest.raises(InvalidValue, match="right_shank"):
-        performer_of_stature(replace(walk, names=tuple(name.replace("knee", "thing") for name in walk.names)))
+        performer_of_stature(replace(treeless, names=tuple(name.replace("knee", "thing") for name in walk.names)))

@@ -13,9 +13,9 @@ from ...contacts.plate_contacts import stances_by_force
 from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...motion import Motion, RestPose, SegmentPoses
-from ...person import LINKS, SIDES
+from ...person import SIDES
 from ...rig import Rig
-from ...scene.bone_names import match_segments
+from ...skeleton.match import match_recording
 from ...wrenches import Wrenches
 from ..anatomy import LEG, find_anatomy, find_joint_centres
 
@@ -83,7 +83,7 @@ class Performer:
         Raises:
             InvalidValue: there is no rest pose, no positions or no feet, or samples are missing.
         """
-        parts = match_segments(recording.names, LINKS)
+        parts = match_recording(recording)
         rest, positions = recording.rest, recording.positions
         feet = [f"{side}_{LEG[-1]}" for side in SIDES]
         missing = [part for part in (*feet, *(f"{side}_{LEG[0]}" for side in SIDES)) if part not in parts]

@@ -13,11 +13,11 @@ import numpy as np
 
 from ...contacts.contact_detection import LOWEST
 from ...errors import InvalidValue
-from ...motion import RestPose, SegmentPoses
+from ...motion import SegmentPoses
 from ...person import CHAINS, LINKS, SIDES
 from ...rigs import human
-from ...scene.bone_names import match_segments
 from ...scene.labels import format_length
+from ...skeleton.match import match_recording
 from ..anatomy import LEG, ROOT, TRUNK, find_anatomy, find_joint_centres
 from ..bone_mapping import facing_rotation
 from .performer import Performer
@@ -39,7 +39,7 @@ def lacks_lengths(recording: SegmentPoses) -> bool:
     """Whether a recording has a rest pose and the root's positions, but none of the legs."""
     if recording.positions is None or recording.rest is None:
         return False
-    parts = match_segments(recording.names, LINKS)
+    parts = match_recording(recording)
     legs = [
         recording.names.index(parts[f"{side}_{part}"]) for side in SIDES for part in LEG if f"{side}_{part}" in parts
     ]
@@ -59,7 +59,7 @@ def performer_of_stature(recording: SegmentPoses, height: float = DEFAULT_STATUR
     Raises:
         InvalidValue: the rest pose, the root or a leg is missing, or samples are.
     """
-    parts, rest = match_segments(recording.names, LINKS), recording.rest
+    parts, rest = match_recording(recording), recording.rest
     if missing := [part for part in (ROOT, *(f"{side}_{part}" for side in SIDES for part in LEG)) if part not in parts]:
         raise InvalidValue(f"no segment has a name that means {', '.join(missing)}: pelvis and legs must be named")
     if rest is None or recording.positions is None:
@@ -94,7 +94,7 @@ def performer_of_stature(recording: SegmentPoses, height: float = DEFAULT_STATUR
         under = origins + sole.vertices @ rotations.T - starts[foot]
         soles[side] = under @ facing.T @ rest.rotations[columns[foot]]
     tips = heads + rest.tips - rest.heads
-    placed = replace(recording, positions=positions, rest=RestPose(rest.rotations, heads, tips))
+    placed = replace(recording, positions=positions, rest=replace(rest, heads=heads, tips=tips))
     performer = Performer(placed, parts, soles, name)
     lowest = np.min([performer.sole_points(side)[..., 2].min(axis=1) for side in SIDES], axis=0)
     floor = float(np.quantile(lowest, LOWEST))

@@ -1,23 +1,31 @@
-"""Which bone of a character is which part of a person: by name, then by the shape of the skeleton."""
+"""Which bone of a skeleton is which part of a person: by name, and by tree and lengths where names leave gaps."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations
 
 import numpy as np
 
 from ..errors import InvalidValue, UnknownName
+from ..motion import SegmentPoses
 from ..person import CHAINS, LINKS, SIDES
-from ..scene.bone_names import match_segments
+from .limbs import find_limbs
+from .names import match_segments, stated_side
 
 ARM, LEG = CHAINS
 PELVIS, TORSO, HEAD = LINKS[:3]
 NEEDED = (PELVIS, *(f"{side}_{name}" for side in SIDES for name in LEG))
 """Parts without which a character cannot be posed on its feet."""
 MIRROR_TOLERANCE = 0.03
-"""Largest distance of a bone from the mirror image of its counterpart, as a fraction of the skeleton's height."""
+"""Largest distance of a bone from the middle, or length of a foot that does not point, relative to the height."""
+SIMILAR_LENGTH = 0.85
+"""Two bones in a row are about the longest of a limb if they are at least this fraction of the longest two: a collar
+bone and an upper arm may be as long as the arm."""
+TWIST = re.compile("twist|roll", re.IGNORECASE)
+"""In names of bones that share the twist of another."""
 CENTRAL_WIDTH = 0.1
 """Largest distance of a bone of the trunk from the middle, as a fraction of the distance between the hips."""
 MIN_LEG_COSINE = 0.7
@@ -71,8 +79,11 @@ class Skeleton:
 def match_bones(skeleton: Skeleton, stated: Mapping[str, str] | None = None) -> dict[str, str]:
     """The bone of each part of a person (part: bone); parts that were not found are missing.
 
+    A limb's bones are those with the names of its three parts. If a name is missing, or the names contradict the tree,
+    tree and lengths decide about that limb.
+
     Args:
-        skeleton: of the character.
+        skeleton: of a character or a recording.
         stated: bones of parts that the user states; an empty name: the character has no such part.
 
     Raises:
@@ -86,21 +97,26 @@ def match_bones(skeleton: Skeleton, stated: Mapping[str, str] | None = None) -> 
             raise UnknownName(bone, list(skeleton.bones))
     moved = skeleton.moved()
     order = sorted(np.flatnonzero(moved), key=lambda k: (not skeleton.deforming[k], len(skeleton.ancestors(k))))
-    named = match_segments([skeleton.bones[k] for k in order], LINKS)
     index = {name: k for k, name in enumerate(skeleton.bones)}
-    limbs = {part: index[name] for part, name in named.items() if part.endswith((*ARM, *LEG))}
-    for side in SIDES:  # a wrist above a hand is where the hand begins
-        hand = f"{side}_{ARM[-1]}"
-        above = skeleton.parents[limbs[hand]] if hand in limbs else -1
-        if above >= 0 and hand in match_segments([skeleton.bones[above]], LINKS):
-            limbs[hand] = above
-    limbs |= {part: index[name] for part, name in stated.items() if name}
-    if not any(part.endswith(LEG) for part in limbs):
-        limbs = {**_find_limbs(skeleton), **limbs}
-    _complete_by_mirror(skeleton, limbs)
-    found = {**_find_trunk(skeleton, limbs, {part: index[name] for part, name in named.items()}), **limbs}
+    named = {part: index[name] for part, name in match_segments([skeleton.bones[k] for k in order]).items()}
+    given = {part: index[name] for part, name in stated.items() if name}
+    limbs = _named_limbs(skeleton, named | given)
+    if len(limbs) < len(SIDES) * (len(ARM) + len(LEG)):
+        limbs = {part: named[part] for part in named if part.endswith((*ARM, *LEG))} | _limbs_by_shape(skeleton) | limbs
+    limbs |= given
+    found = {**_find_trunk(skeleton, limbs, named), **limbs}
     names = {part: skeleton.bones[found[part]] for part in LINKS if part in found} | stated
     return {part: names[part] for part in LINKS if names.get(part)}
+
+
+def match_recording(recording: SegmentPoses) -> dict[str, str]:
+    """The segment of each part of a person (part: segment); by names alone if the recording has no tree of bones."""
+    rest = recording.rest
+    if rest is None or not rest.parents:
+        return match_segments(recording.names)
+    ends = np.where(np.isfinite(rest.tips), rest.tips, rest.heads)
+    everything = np.ones(len(rest.heads), bool)
+    return match_bones(Skeleton(recording.names, rest.parents, rest.heads, ends, everything))
 
 
 def require_parts(skeleton: Skeleton, parts: Mapping[str, str]) -> None:
@@ -144,26 +160,50 @@ def facing(heads: Mapping[str, np.ndarray]) -> np.ndarray:
     return np.column_stack([np.cross(left, [0.0, 0.0, 1.0]), left, [0.0, 0.0, 1.0]])
 
 
+def _named_limbs(skeleton: Skeleton, named: Mapping[str, int]) -> dict[str, int]:
+    """Parts of the limbs whose three bones have known names that the tree does not contradict."""
+    found: dict[str, int] = {}
+    for side in SIDES:
+        for chain in CHAINS:
+            parts = [f"{side}_{name}" for name in chain]
+            if not all(part in named for part in parts):
+                continue
+            bones = [named[part] for part in parts]
+            if chain is ARM:  # a wrist above a hand is where the hand begins
+                above = skeleton.parents[bones[-1]]
+                if above >= 0 and parts[-1] in match_segments([skeleton.bones[above]]):
+                    bones[-1] = above
+            if not any(lower in skeleton.ancestors(upper) for upper, lower in combinations(bones, 2)):
+                found |= dict(zip(parts, bones))
+    return found
+
+
 def _find_trunk(skeleton: Skeleton, limbs: Mapping[str, int], named: Mapping[str, int]) -> dict[str, int]:
-    """Pelvis and torso where the limbs branch off, and the head above; by name where the tree does not say."""
+    """Pelvis and torso where the limbs branch off, and the head above; by name where the tree does not show them."""
     found: dict[str, int] = {part: limbs[part] for part in (PELVIS, TORSO, HEAD) if part in limbs}
     if HEAD not in found and HEAD in named:
         found[HEAD] = named[HEAD]
-    thighs = [limbs[part] for part in ("left_thigh", "right_thigh") if part in limbs]
-    if PELVIS not in found and len(thighs) == len(SIDES):
+    thighs = [limbs[f"{side}_{LEG[0]}"] for side in SIDES if f"{side}_{LEG[0]}" in limbs]
+    if len(thighs) < len(SIDES):
+        return {part: bone for part, bone in named.items() if part in (PELVIS, TORSO)} | found
+    across = _across(skeleton, thighs)
+    if PELVIS not in found:
         pelvis = _branch(skeleton, thighs)
         found[PELVIS] = pelvis if pelvis is not None else _nearest_central(skeleton, thighs, named.get(PELVIS))
-    arms = [limbs[part] for part in ("left_upper_arm", "right_upper_arm") if part in limbs]
+    arms = [limbs[f"{side}_{ARM[0]}"] for side in SIDES if f"{side}_{ARM[0]}" in limbs]
     if TORSO not in found and len(arms) == len(SIDES):
         torso = _branch(skeleton, arms)
-        if torso is None and PELVIS in found:  # the limbs of a control rig hang on bones of their own
+        if torso is None:  # the limbs of a control rig hang on bones of their own
             shoulders = float(skeleton.heads[arms, 2].mean())
-            below = [k for k in _central_chain(skeleton, found[PELVIS]) if skeleton.heads[k, 2] < shoulders]
+            spine = _central_chain(skeleton, found[PELVIS], across)
+            below = [k for k in spine if skeleton.heads[k, 2] < shoulders]
             torso = below[-1] if below else None
         if torso is not None and torso != found.get(PELVIS):
             found[TORSO] = torso
+    if TORSO not in found and TORSO in named:
+        found[TORSO] = named[TORSO]
     if HEAD not in found and TORSO in found:
-        above = _central_chain(skeleton, found[TORSO])
+        above = _central_chain(skeleton, found[TORSO], across)
         if above:
             found[HEAD] = above[-1]
     return found
@@ -194,7 +234,7 @@ def _across(skeleton: Skeleton, pair: Sequence[int]) -> np.ndarray:
     return np.asarray(difference / max(float(np.linalg.norm(difference)), 1e-9))
 
 
-def _central_chain(skeleton: Skeleton, start: int) -> list[int]:
+def _central_chain(skeleton: Skeleton, start: int, across: np.ndarray) -> list[int]:
     """Deforming bones in the middle above a bone, from below, up to one that carries several of them, as a face."""
     chain: list[int] = []
     bone = start
@@ -204,7 +244,7 @@ def _central_chain(skeleton: Skeleton, start: int) -> list[int]:
             k
             for k in skeleton.children(bone)
             if skeleton.deforming[k]
-            and abs(skeleton.heads[k, 0] - skeleton.heads[start, 0]) < tolerance
+            and abs((skeleton.heads[k] - skeleton.heads[start]) @ across) < tolerance
             and skeleton.tails[k, 2] > skeleton.heads[k, 2] >= skeleton.heads[bone, 2] - tolerance
         ]
         if not above or (chain and len(above) > 1):
@@ -213,90 +253,55 @@ def _central_chain(skeleton: Skeleton, start: int) -> list[int]:
         chain.append(bone)
 
 
-def _complete_by_mirror(skeleton: Skeleton, limbs: dict[str, int]) -> None:
-    """Add parts of limbs whose counterpart on the other side was found."""
-    middle = float(np.median(skeleton.heads[:, 0])) if len(skeleton.heads) else 0.0
-    for side, other in (SIDES, SIDES[::-1]):
-        for name in (*ARM, *LEG):
-            part, counterpart = f"{side}_{name}", limbs.get(f"{other}_{name}")
-            if part in limbs or counterpart is None:
-                continue
-            image = skeleton.heads[counterpart] * [-1.0, 1.0, 1.0] + [2.0 * middle, 0.0, 0.0]
-            distances = np.linalg.norm(skeleton.heads - image, axis=1)
-            distances[~skeleton.moved()] = np.inf
-            nearest = int(np.argmin(distances))
-            if distances[nearest] < MIRROR_TOLERANCE * skeleton.height and nearest != counterpart:
-                limbs[part] = nearest
-
-
-def _find_limbs(skeleton: Skeleton) -> dict[str, int]:
-    """Parts of the limbs of a skeleton without known names.
-
-    Pairs of mirrored ends are limbs: the lowest are legs, the widest of the others arms. The two longest bones of a
-    limb, in a row, are its upper and lower part, and the bone after them is foot or hand. The feet point forward.
-    """
-    deforming = np.flatnonzero(skeleton.deforming)
-    if not len(deforming):
-        return {}
-    pairs = _mirrored_ends(skeleton)
-    if not pairs:
-        return {}
-    legs = min(pairs, key=lambda pair: float(skeleton.tails[pair[0], 2]))
-    chains = _limb_chains(skeleton, legs)
-    if chains is None:
-        return {}
-    used = {bone for chain in chains for bone in chain}
-    tips = sum(skeleton.tails[end] - skeleton.heads[chain[2]] for chain, end in zip(chains, legs, strict=True))
-    sign = 1.0 if tips[1] < 0.0 else -1.0  # the left side of a body that faces -y is at +x
-    found: dict[str, int] = {}
-    for chain, names in [(chain, LEG) for chain in chains]:
-        found |= _named_limb(skeleton, chain, names, sign)
-    hips = max(float(skeleton.heads[chain[0], 2]) for chain in chains)
-    arms = [
-        pair
-        for pair in pairs
-        if not used & {*skeleton.ancestors(pair[0]), *skeleton.ancestors(pair[1])}
-        and (limb := _limb_chains(skeleton, pair)) is not None
-        and min(float(skeleton.heads[chain[0], 2]) for chain in limb) > hips
+def _limbs_by_shape(skeleton: Skeleton) -> dict[str, int]:
+    """Parts of the limbs by tree and lengths; sides by the words of the names, else the feet point forward."""
+    shown = skeleton.moved()
+    lengths = [
+        float(np.linalg.norm(skeleton.heads[k] - skeleton.heads[parent])) if parent >= 0 else 0.0
+        for k, parent in enumerate(skeleton.parents)
     ]
-    if arms:
-        widest = max(arms, key=lambda pair: float(np.abs(skeleton.tails[list(pair), 0]).max()))
-        for chain in _limb_chains(skeleton, widest) or ():
-            found |= _named_limb(skeleton, chain, ARM, sign)
+    limbs = find_limbs(skeleton.parents, lengths, shown)
+    if limbs is None:
+        return {}
+    found: dict[str, int] = {}
+    left = None
+    for pair, names in ((limbs.legs, LEG), (limbs.arms, ARM)):
+        chains = [_main_bones(skeleton, path) for path in pair]
+        if any(chain is None for chain in chains):
+            continue
+        one, other = (skeleton.heads[chain[0]] for chain in chains)  # type: ignore[index]
+        if left is None:
+            left = _left_direction(skeleton, pair, chains, one - other)  # type: ignore[arg-type]
+        order = SIDES[::-1] if (one - other) @ left > 0.0 else SIDES
+        for side, chain in zip(order, chains):
+            found |= {f"{side}_{name}": bone for name, bone in zip(names, chain)}  # type: ignore[arg-type]
     return found
 
 
-def _named_limb(skeleton: Skeleton, chain: Sequence[int], names: Sequence[str], sign: float) -> dict[str, int]:
-    middle = float(np.median(skeleton.heads[:, 0]))
-    side = "left" if sign * (skeleton.heads[chain[-1], 0] - middle) > 0.0 else "right"
-    return {f"{side}_{name}": bone for name, bone in zip(names, chain, strict=True)}
+def _left_direction(
+    skeleton: Skeleton, paths: Sequence[Sequence[int]], chains: Sequence[Sequence[int]], across: np.ndarray
+) -> np.ndarray:
+    """A vector (3,) to the left of a body, parallel to the line between its hips."""
+    stated = [{stated_side(skeleton.bones[k]) for k in path} - {None} for path in paths]
+    if stated == [{"left"}, {"right"}]:
+        return across
+    if stated == [{"right"}, {"left"}]:
+        return -across
+    toes = sum(skeleton.tails[path[-1]] - skeleton.heads[chain[-1]] for path, chain in zip(paths, chains))
+    left = np.cross([0.0, 0.0, 1.0], toes)
+    return across if across @ left > 0.0 else -across
 
 
-def _mirrored_ends(skeleton: Skeleton) -> list[tuple[int, int]]:
-    """Pairs of deforming bones without deforming bones below, one the mirror image of the other."""
-    ends = [int(k) for k in np.flatnonzero(skeleton.deforming)
-            if not any(skeleton.deforming[child] for child in skeleton.children(int(k)))]  # fmt: skip
-    middle, tolerance = float(np.median(skeleton.heads[:, 0])), MIRROR_TOLERANCE * skeleton.height
-    pairs = []
-    for place, one in enumerate(ends):
-        image = skeleton.heads[one] * [-1.0, 1.0, 1.0] + [2.0 * middle, 0.0, 0.0]
-        for other in ends[place + 1 :]:
-            if np.linalg.norm(skeleton.heads[other] - image) < tolerance < abs(skeleton.heads[one, 0] - middle):
-                pairs.append((one, other))
-                break
-    return pairs
+def _main_bones(skeleton: Skeleton, path: Sequence[int]) -> tuple[int, ...] | None:
+    """Upper part, lower part and end of a limb: the last three in a row that are about the longest; None if fewer.
 
-
-def _limb_chains(skeleton: Skeleton, ends: tuple[int, int]) -> tuple[list[int], list[int]] | None:
-    """Upper part, lower part and end of both limbs above two mirrored ends; None if they have fewer bones."""
-    paths = [skeleton.ancestors(end)[::-1] for end in ends]
-    own = [[bone for bone in path if bone not in other] for path, other in zip(paths, paths[::-1], strict=True)]
-    least = len(ARM)
-    if min(len(path) for path in own) < least:
+    Bones that only share the twist of another are passed over.
+    """
+    path = [bone for bone in path if not TWIST.search(skeleton.bones[bone])]
+    ends = skeleton.heads[path]
+    lengths = np.linalg.norm(np.diff(ends, axis=0), axis=1)
+    sums = lengths[:-1] + lengths[1:]
+    if not len(sums):
         return None
-    chains = []
-    for path in own:
-        lengths = [float(np.linalg.norm(skeleton.heads[b] - skeleton.heads[a])) for a, b in pairwise(path)]
-        start = int(np.argmax(np.add(lengths[:-1], lengths[1:])))
-        chains.append(path[start : start + least])
-    return chains[0], chains[1]
+    start = int(np.flatnonzero(sums >= SIMILAR_LENGTH * sums.max())[-1])
+    return tuple(path[start : start + len(ARM)])
