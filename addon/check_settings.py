@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import bpy
 
 from . import custom_properties
-from .solver_api import DANCE_CHECKS, CheckOptions, errors
+from .option_fields import DIGITS, option_field
+from .solver_api import DANCE_CHECKS, CheckOptions, declarations, errors
 
 CHECKS_KEY = "dance checks"
 """Custom property of the armature object: all check options as JSON, in double precision."""
-DIGITS = 6
-"""Decimal places of a number typed into a field, which Blender stores in single precision."""
-SHOWN_CHECKS = ("shrink", "friction", "allowed_slip", "clearance", "pairs")
+SHOWN_CHECKS = {name: each for name, each in declarations(CheckOptions).items() if each.option.label}
 PAIRS = (
     ("all", "All", "Check all pairs of links that are not neighbours"),
     ("paper", "Published", "Check the pairs of Bonnet et al. 2016, section III.D. Faster, but may miss a collision"),
@@ -56,8 +53,8 @@ def check_arguments(body: bpy.types.Object | None) -> list[str]:
     if body is None:
         return []
     checks = read_checks(body)
-    options = {name: getattr(checks, name) for name in SHOWN_CHECKS if not isinstance(getattr(checks, name), tuple)}
-    return [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    values = {each.flag: getattr(checks, name) for name, each in SHOWN_CHECKS.items()}
+    return [word for flag, value in values.items() if not isinstance(value, tuple) for word in (flag, str(value))]
 
 
 def _checks_or_default(body: bpy.types.Object) -> CheckOptions:
@@ -69,21 +66,19 @@ def _checks_or_default(body: bpy.types.Object) -> CheckOptions:
 
 
 def _store_changes(body: bpy.types.Object, changes: dict[str, Any]) -> None:
-    store_checks(body, replace(_checks_or_default(body), **changes))
+    store_checks(body, _checks_or_default(body).changed(**changes))
 
 
-def _getter(name: str) -> Callable[[Any], float]:
-    return lambda self: float(getattr(_checks_or_default(self.id_data), name))
+def _number(name: str, **settings: Any) -> Any:
+    """Field of a number, which reads and writes the one stored value."""
 
+    def read(self: Any) -> float:
+        return float(getattr(_checks_or_default(self.id_data), name))
 
-def _setter(name: str) -> Callable[[Any, float], None]:
-    return lambda self, value: _store_changes(self.id_data, {name: round(value, DIGITS)})
+    def write(self: Any, value: float) -> None:
+        _store_changes(self.id_data, {name: round(value, DIGITS)})
 
-
-def _write_clearance(self: Any, value: float) -> None:
-    clearance = round(value, DIGITS)
-    reach = max(_checks_or_default(self.id_data).reach, clearance + DANCE_CHECKS.reach)
-    _store_changes(self.id_data, {"clearance": clearance, "reach": reach})
+    return option_field(CheckOptions, name, get=read, set=write, **settings)
 
 
 def _read_pairs(self: Any) -> int:
@@ -99,51 +94,11 @@ def _write_pairs(self: Any, number: int) -> None:
 class CheckSettings(bpy.types.PropertyGroup):
     """Fields for a rig's check options; each reads and writes the one stored value."""
 
-    shrink: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Shrink Support",
-        description="Fraction by which the support polygon is shrunk about its centre as a safety margin",
-        get=_getter("shrink"),
-        set=_setter("shrink"),
-        min=0.0,
-        max=0.95,
-        subtype="FACTOR",
-    )
-    friction: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Friction",
-        description="Friction coefficient between soles and floor",
-        get=_getter("friction"),
-        set=_setter("friction"),
-        min=0.01,
-        max=2.0,
-        precision=2,
-    )
-    allowed_slip: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Allowed Slip",
-        description="Distance by which a planted foot may slide, because keyed feet are never perfectly still",
-        get=_getter("allowed_slip"),
-        set=_setter("allowed_slip"),
-        min=0.0,
-        max=0.1,
-        precision=4,
-        unit="LENGTH",
-    )
-    clearance: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Clearance",
-        description="Minimum distance between links",
-        get=_getter("clearance"),
-        set=_write_clearance,
-        min=0.0,
-        max=0.2,
-        precision=4,
-        unit="LENGTH",
-    )
-    pairs: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Collisions",
-        description="Pairs of links that must not touch",
-        items=PAIRS,
-        get=_read_pairs,
-        set=_write_pairs,
-    )
+    shrink: _number("shrink", precision=2, subtype="FACTOR")  # type: ignore[valid-type]
+    friction: _number("friction", precision=2)  # type: ignore[valid-type]
+    allowed_slip: _number("allowed_slip", precision=4)  # type: ignore[valid-type]
+    clearance: _number("clearance", precision=4)  # type: ignore[valid-type]
+    pairs: option_field(CheckOptions, "pairs", items=PAIRS, get=_read_pairs, set=_write_pairs)  # type: ignore[valid-type]
 
 
 def check_settings(body: bpy.types.Object) -> CheckSettings:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from solver import errors, person, so3
     from solver import termination as stopping
     from solver.character.character import CHARACTER, Character
-    from solver.check_options import DANCE_CHECKS, CheckOptions
     from solver.formats.file_formats import recording_suffixes
     from solver.formats.npz import write_recording_npz
     from solver.formats.recording import has_joints
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from solver.live.line_reader import bounded_lines
     from solver.live.protocol import parse_json_line
     from solver.motion import RestPose, SegmentPoses
+    from solver.options.checks import DANCE_CHECKS, CheckOptions
+    from solver.options.declared import declarations
     from solver.rig import BONE_LINKS, CHARACTER_KIND, REST_PLACEMENT, Rig
     from solver.rig_kinds import RIG_KINDS, robot_suffixes
     from solver.scene import centroidal_estimate as estimate_language
@@ -72,8 +73,9 @@ _MODULES = {
 _NAMES = {
     "skeleton.match": ("Skeleton", "match_bones", "require_parts"),
     "character.character": ("CHARACTER", "Character"),
-    "check_options": ("DANCE_CHECKS", "CheckOptions"),
     "storage.atomic": ("write_atomically",),
+    "options.checks": ("DANCE_CHECKS", "CheckOptions"),
+    "options.declared": ("declarations",),
     "formats.file_formats": ("recording_suffixes",),
     "storage.json_tree": ("read_json",),
     "storage.lock": ("Lock", "remove_locked_folder", "create_locked_folder", "remove_abandoned_folders"),

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.check_options import DANCE_CHECKS
 from solver.contacts.schedule import Schedule, anchors_at
 from solver.coordinates import static_motion, to_flat
 from solver.dance.workflows.standing_posture import find_standing_posture
 from solver.dynamics import contact_corners, link_poses
 from solver.feasibility import FrameChecker
+from solver.options.checks import DANCE_CHECKS
 from solver.posing import Drag, Target
 from solver.posing.inbetweens import inbetween_postures
 from solver.rig import Rig

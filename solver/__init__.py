@@ -82,7 +82,7 @@ EXPORTS = LazyExports(
         "identification.added_load": ("LoadOptions",),
         "identification.base_parameters": ("BaseParameters", "base_parameters"),
         "centroidal.folder": ("estimate_study", "write_estimates"),
-        "check_options": ("CheckOptions",),
+        "options.checks": ("CheckOptions",),
         "plate_options": ("PlateOptions",),
         "dance.design.options": ("DanceOptions",),
         "dance.authoring.complete": ("CompleteOptions",),

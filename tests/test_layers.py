@@ -47,8 +47,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     ),
     frozenset(
         {
-            "check_options",
             "filter_presets",
+            "options",
             "inertials",
             "joints",
             "motion",
@@ -83,7 +83,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"custom_properties", "interpreter"}),
     frozenset(
         {
-            "check_settings",
+            "option_fields",
             "convert",
             "meshes",
             "draw_handlers",
@@ -92,7 +92,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
             "bpy_access",
         }
     ),
-    frozenset({"child_process", "scene_rigs", "skin", "transaction"}),
+    frozenset({"check_settings", "child_process", "scene_rigs", "skin", "transaction"}),
     frozenset({"armature"}),
     frozenset({"character_bones"}),
     frozenset({"action", "inertials", "jobs", "pose_writer", "scores"}),

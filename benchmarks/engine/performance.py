@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from solver.check_options import DANCE_CHECKS, CheckOptions
 from solver.contacts.schedule import Schedule
 from solver.feasibility import check_motion
 from solver.motion import Motion
+from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.rig import Rig
 from solver.wrenches import Wrenches
 

@@ -19,7 +19,6 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.check_options import CheckOptions
 from solver.coordinates import to_manifold
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.contact_strips import ContactStrip, schedule_from_strips
@@ -30,6 +29,7 @@ from solver.dance.workflows.edited_dance import EditedDance
 from solver.dance.workflows.repair import repair
 from solver.dynamics import centroidal_momentum, com_trajectory
 from solver.motion import Motion
+from solver.options.checks import CheckOptions
 from solver.rig import GRAVITY, Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.so3 import product

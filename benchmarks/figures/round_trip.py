@@ -12,11 +12,11 @@ import numpy as np
 
 from solver.calibration.calibration import Calibration
 from solver.calibration.calibration_file import CALIBRATION
-from solver.check_options import CheckOptions
 from solver.contacts.schedule import Schedule, anchors_at
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.inertials import InertialParameters
+from solver.options.checks import CheckOptions
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.scene.motion import scene_motion

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from ..assets import marker_sets
 from ..errors import InvalidValue
-from ..numerals import numeral
+from ..options.declared import ANY, COUNT, JOBS, NATURAL, NOT_NEGATIVE, PART, POSITIVE, SEED, SHARE, Range
 from ..person import STATURES
 
-Number = TypeVar("Number", int, float)
-WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 FASTEST = 1e5
 """[1/s] No dance is sampled faster."""
-LARGEST_SEED = 2**32 - 1
-MOST_SAMPLES = 10**6
 MOST_EFFORT = 10.0
 
 
-def number(text: str) -> float:
-    """A finite number, in the digits of this program's files."""
-    try:
-        return numeral(text.strip())
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+def argument(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A reader of texts as the type of a command-line argument: what it refuses is reported with the option's name."""
+
+    def parsed(text: str) -> Any:
+        try:
+            return parse(text)
+        except InvalidValue as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return parsed
+
+
+number, positive, not_negative = argument(ANY.parse), argument(POSITIVE.parse), argument(NOT_NEGATIVE.parse)
+share, part = argument(SHARE.parse), argument(PART.parse)
+count, natural, seed = argument(COUNT.parse), argument(NATURAL.parse), argument(SEED.parse)
+jobs = argument(JOBS.parse)
+rate = argument(Range(0.0, FASTEST, above=True).parse)
+effort = argument(Range(0.0, MOST_EFFORT, above=True).parse)
 
 
 def by_name(words: Sequence[str], option: str) -> dict[str, float]:
@@ -48,67 +55,12 @@ def by_name(words: Sequence[str], option: str) -> dict[str, float]:
     return result
 
 
-def whole(text: str) -> int:
-    """A whole number."""
-    if not WHOLE.fullmatch(text.strip()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
-    return int(text)
-
-
-def positive(text: str) -> float:
-    """A number above 0."""
-    return _bounded(number(text), number(text) > 0.0, "be above 0")
-
-
-def not_negative(text: str) -> float:
-    """A number from 0."""
-    return _bounded(number(text), number(text) >= 0.0, "not be negative")
-
-
 def stature(text: str) -> float:
     """Height of a person."""
     low, high = STATURES
-    return _bounded(number(text), low <= number(text) <= high, f"lie between {low:g} and {high:g} m, as people's do")
-
-
-def share(text: str) -> float:
-    """A number above 0 and up to 1."""
-    return _bounded(number(text), 0.0 < number(text) <= 1.0, "lie above 0 and up to 1")
-
-
-def part(text: str) -> float:
-    """A number from 0 and below 1."""
-    return _bounded(number(text), 0.0 <= number(text) < 1.0, "lie from 0 to below 1")
-
-
-def rate(text: str) -> float:
-    """Samples a second."""
-    return _bounded(number(text), 0.0 < number(text) <= FASTEST, f"lie above 0 and up to {FASTEST:g}")
-
-
-def effort(text: str) -> float:
-    """How much of the usual search."""
-    return _bounded(number(text), 0.0 < number(text) <= MOST_EFFORT, f"lie above 0 and up to {MOST_EFFORT:g}")
-
-
-def count(text: str) -> int:
-    """A whole number from 1."""
-    return _bounded(whole(text), 1 <= whole(text) <= MOST_SAMPLES, f"be a whole number from 1 to {MOST_SAMPLES}")
-
-
-def natural(text: str) -> int:
-    """A whole number from 0."""
-    return _bounded(whole(text), 0 <= whole(text) <= MOST_SAMPLES, f"be a whole number from 0 to {MOST_SAMPLES}")
-
-
-def seed(text: str) -> int:
-    """Seed of random choices."""
-    return _bounded(whole(text), 0 <= whole(text) <= LARGEST_SEED, f"be a whole number from 0 to {LARGEST_SEED}")
-
-
-def jobs(text: str) -> int:
-    """Processes at once; -1 for all processors."""
-    return _bounded(whole(text), whole(text) == -1 or whole(text) >= 1, "be a whole number from 1, or -1 for all")
+    if not low <= (value := number(text)) <= high:
+        raise argparse.ArgumentTypeError(f"must lie between {low:g} and {high:g} m, as people's do, not {value:g}")
+    return float(value)
 
 
 def path(text: str) -> Path:
@@ -134,9 +86,3 @@ def path_ending(*endings: str) -> Callable[[str], Path]:
         return found
 
     return checked
-
-
-def _bounded(value: Number, holds: bool, words: str) -> Number:
-    if not holds:
-        raise argparse.ArgumentTypeError(f"must {words}, not {value:g}")
-    return value

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ..check_options import DANCE_CHECKS
 from ..errors import Cancelled, InvalidValue
+from ..options.checks import DANCE_CHECKS, CheckOptions
 from ..progress import PartialProgress, Progress
 from .argument_types import by_name, count, effort, not_negative, number, part, path, positive, rate, seed
 from .bodies import add_body, body_of
-from .dances import add_checks, carried_words, requested_checks
+from .dances import add_checks
+from .declared import given
 from .exit_codes import exit_code
 from .options import add_output, add_verb
 from .settings_file import show_only
@@ -131,7 +132,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.csv and dance.mot (100)")
     group.add_argument("--workers", type=count, default=2, metavar="N", help="processes (2)")
-    add_checks(parser, f"conditions that the dance keeps and stores (default: {carried_words(DANCE_CHECKS)})")
+    add_checks(parser, f"conditions that the dance keeps and stores (default: {DANCE_CHECKS.words})")
     add_output(parser)
     show_only(parser, "height", "mass", "sex", "packages", "feet", "postures", "seed", "emphasise", "bpm", "skill",
               "poses", "recorded", "paper", "effort", "rate")  # fmt: skip
@@ -184,9 +185,8 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
         changes["step"] = None  # by the sole's length
     said = ("torque_reserve", "balance_reserve", "swing", "shortest", "passes", "spacing", "hold", "speed", "step",
             "objective")  # fmt: skip
-    changes |= {name: value for name in said if (value := getattr(options, name)) is not None} | requested_checks(
-        options
-    )
+    changes |= {name: value for name in said if (value := getattr(options, name)) is not None}
+    changes |= given(options, CheckOptions)
     if options.paper:
         return paper_options("human" if kind == "human" else "hoap3", **changes)
     return (human_options if rig.is_person else DanceOptions)(**changes)  # type: ignore[arg-type]

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..check_options import PAIR_PRESETS, REACH
+from ..options.checks import CheckOptions
 from ..progress import PartialProgress, Progress
-from .argument_types import count, not_negative, part, path, positive, rate
+from .argument_types import count, path, positive, rate
+from .declared import add_options, given
 from .exit_codes import exit_code
 from .options import EITHER
 
 if TYPE_CHECKING:
-    from ..check_options import CheckOptions
     from ..dance.authoring.repair import RepairOptions
     from ..dance.workflows.edited_dance import EditedDance
     from ..dance.workflows.loading import LoadedDance
 
 MOST_PROGRAMS = 60
 """Most quadratic programs of a repair, so that an animator does not wait long."""
-CHECK_OPTIONS = ("shrink", "friction", "allowed_slip", "clearance", "pairs")
-"""Choices of the checks that have an option."""
 CARRIED = "override the conditions that are stored with the dance"
 WRITING = 0.95
 """Fraction of the progress at which writing begins."""
@@ -73,18 +70,7 @@ def add_answer(parser: argparse.ArgumentParser) -> None:
 
 def add_checks(parser: argparse.ArgumentParser, words: str = CARRIED) -> None:
     """What a dance is checked against."""
-    group = parser.add_argument_group("checks", words)
-    group.add_argument(
-        "--shrink", type=part, metavar="SHARE", help="fraction by which the support polygon shrinks about its centre"
-    )
-    group.add_argument(
-        "--friction", type=not_negative, metavar="MU", help="friction coefficient between soles and floor"
-    )
-    group.add_argument(
-        "--allowed-slip", type=not_negative, metavar="M", help="distance by which a planted sole may move"
-    )
-    group.add_argument("--clearance", type=not_negative, metavar="M", help="distance to keep between links")
-    group.add_argument("--pairs", choices=PAIR_PRESETS, help="pairs of links that must not touch")
+    add_options(parser.add_argument_group("checks", words), CheckOptions, usual=False)
 
 
 def add_patience(parser: argparse.ArgumentParser) -> None:
@@ -102,22 +88,9 @@ def repair_options(options: argparse.Namespace) -> RepairOptions:
     return RepairOptions(max_programs=options.programs, time_limit=options.seconds)
 
 
-def requested_checks(options: argparse.Namespace) -> dict[str, Any]:
-    """The choices of the checks that were given, by the names of their fields."""
-    return {name: getattr(options, name) for name in CHECK_OPTIONS if getattr(options, name) is not None}
-
-
-def carried_words(checks: CheckOptions) -> str:
-    """The choices that have an option, for its help."""
-    return ", ".join(f"{name.replace('_', ' ')} {getattr(checks, name)}" for name in CHECK_OPTIONS)
-
-
 def check_options(options: argparse.Namespace, carried: CheckOptions) -> CheckOptions:
     """The checks stored with a dance, with the options that override them; prints the differences."""
-    changes = requested_checks(options)
-    if "clearance" in changes:
-        changes["reach"] = max(carried.reach, changes["clearance"] + REACH)
-    result = replace(carried, **changes)
+    result = carried.changed(**given(options, CheckOptions))
     if others := carried.differences(result):
         print(f"Checks that differ from those stored with the dance: {', '.join(others)}", file=sys.stderr)
     return result

@@ -67,7 +67,10 @@ def program() -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reports wrong arguments in one line, like all wrong input."""
+    """A parser that takes whole names only, and reports wrong arguments in one line, like all wrong input."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         """Refuse.

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidValue
+from ..options.checks import CheckOptions
 from ..progress import PartialProgress, Progress
 from .argument_types import path, positive
 from .bodies import rig_named
-from .dances import add_checks, add_patience, repair_options, requested_checks
+from .dances import add_checks, add_patience, repair_options
+from .declared import given
 from .exit_codes import exit_code
 from .options import add_calibration, add_filter, add_output, add_reading, add_subject, add_verb, read_options, subject
 
@@ -80,8 +82,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
-    from dataclasses import replace
-
     from ..dance.workflows.loading import load_dance
     from ..dance.workflows.retarget import CHECKS, RetargetLimits, load_performer, retarget
     from ..scene.dance_folder import TIMELINE_END
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
             complete_steps=not options.no_step_completion,
         ),
         RetargetLimits(
-            replace(CHECKS, **requested_checks(options)), None if options.no_repair else repair_options(options)
+            CHECKS.changed(**given(options, CheckOptions)), None if options.no_repair else repair_options(options)
         ),
         PartialProgress(progress, 0.3, 0.95),
     )

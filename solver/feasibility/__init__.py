@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..check_options import DANCE_CHECKS, DISTRIBUTIONS, PAIR_PRESETS, ROBOT_SHRINK, CheckOptions
 from ..contacts.support import SupportPolygon, convex_polygon, support_polygon
 from ..coordinates import coordinate_names, joint_coordinates
 from ..dynamics.mechanics import DynamicState, Mechanics, moving_coordinates
+from ..options.checks import DANCE_CHECKS, DISTRIBUTIONS, PAIR_PRESETS, ROBOT_SHRINK, CheckOptions
 from .capsules import CapsulePairs
 from .check_definition import Check
 from .check_input import Body, CheckInput, PlantedPhase

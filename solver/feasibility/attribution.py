@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..check_options import CheckOptions
 from ..contacts.recorded_contacts import link_poses
 from ..motion import Motion
+from ..options.checks import CheckOptions
 from ..rig import Rig
 from ..scene.labels import format_length
 from .check_definition import Check

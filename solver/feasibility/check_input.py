@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..check_options import CheckOptions
 from ..contacts.schedule import Phase
 from ..contacts.support import SupportPolygon, support_polygon
 from ..coordinates import Curves
 from ..dynamics.mechanics import DynamicState, Mechanics
+from ..options.checks import CheckOptions
 from ..rig import ROOT_NV, Rig
 from .collisions import CollisionDetector
 from .contact_forces import foot_wrenches, joint_torques, load_shares, surface_axes, zero_moment_point

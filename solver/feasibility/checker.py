@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..check_options import CheckOptions
 from ..contacts.schedule import Phase, Schedule
 from ..coordinates import Curves
 from ..dynamics.kinematics import require_matching_motion
 from ..errors import InvalidValue
 from ..motion import Motion
+from ..options.checks import CheckOptions
 from ..rig import Rig
 from . import check_table
 from .cache import CheckCache, CheckedPiece

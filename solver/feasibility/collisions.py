@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..check_options import CheckOptions
 from ..engine import FrameDynamics, ShapeDistances
+from ..options.checks import CheckOptions
 from ..rig import Rig
 from ..scene.labels import display_name, format_length
 from .allowed_collisions import find_allowed_collisions, sample_postures

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..check_options import CheckOptions
 from ..errors import InvalidValue, SolverError, UnknownPreset
 from ..motion import Motion
+from ..options.checks import CheckOptions
 from ..progress import Progress, silent
 from ..trajectory.splines import Spline
 from ..trajectory.trust_region import TrustRegion, solve_sequentially

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..check_options import CheckOptions
 from ..dynamics.joint_torque_regressor import torques_and_derivatives
 from ..dynamics.mechanics import DynamicState, Mechanics
 from ..errors import InvalidValue
 from ..feasibility.collisions import CollisionDetector
 from ..joints import ROOT_NV
 from ..motion import Motion
+from ..options.checks import CheckOptions
 from ..trajectory.splines import Spline
 from .robot import FixedBaseRobot
 

@@ -34,12 +34,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..check_options import CheckOptions
 from ..contacts.schedule import anchors_at
 from ..contacts.support import support_polygon
 from ..coordinates import coordinate_names, to_flat
 from ..errors import InvalidValue, MissingDependency
 from ..inertials import GRAVITY
+from ..options.checks import CheckOptions
 from ..rig import ROOT_NV, Rig
 from ..so3 import log, vee
 from .kinematics import PostureKinematics

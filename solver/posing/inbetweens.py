@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..check_options import CheckOptions
 from ..dynamics import link_poses
+from ..options.checks import CheckOptions
 from ..rig import Rig
 from ..so3 import exp, log
 from .drag import Drag

@@ -16,10 +16,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..check_options import CheckOptions
 from ..feasibility.collision_shapes import collision_shapes
 from ..feasibility.collisions import CollisionDetector
 from ..feasibility.separating_planes import support_points
+from ..options.checks import CheckOptions
 from ..rig import ROOT_NV, Rig
 from ..so3 import cross
 from .kinematics import PostureKinematics

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..arrays import frozen_mask
-from ..check_options import CheckOptions
 from ..contacts.schedule import Schedule
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from ..inertials import InertialParameters
 from ..motion import Motion, describe_span
+from ..options.checks import CheckOptions
 from ..rig import Rig
 from ..storage.codec import FileKind
 from ..trial import Trial

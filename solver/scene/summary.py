@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from ..check_options import CheckOptions
 from ..errors import InvalidValue
+<<<<<<< HEAD
 from ..storage.codec import FileKind
+=======
+from ..formats.codec import FileKind
+from ..options.checks import CheckOptions
+>>>>>>> 3215848e (Declare options once, the options of the checks first)
 from .timeline import SceneKey, SceneStrip
 
 Status = Literal[

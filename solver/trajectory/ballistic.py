@@ -22,13 +22,13 @@ from scipy import sparse
 from scipy.interpolate import make_interp_spline
 
 from .. import qp
-from ..check_options import CheckOptions
 from ..contacts.schedule import Phase, Schedule
 from ..contacts.support import SupportPolygon, support_polygon
 from ..dynamics.foot_motion import Rates, motion_relative_to_root
 from ..dynamics.legs import Leg
 from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
+from ..options.checks import CheckOptions
 from ..rig import GRAVITY, ROOT_NV, Rig
 from .curve import DEGREE, FlatCurve, polynomial_through_states, sample_times
 from .displacement import SMOOTHING_TIME

@@ -16,9 +16,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
-from ..check_options import CheckOptions
 from ..feasibility.allowed_collisions import SOCKET_DISTANCE
 from ..feasibility.collisions import CollisionDetector, Contacts
+from ..options.checks import CheckOptions
 from ..person import SIDES
 from ..rig import ROOT_NV
 from ..scene.labels import display_name, format_length

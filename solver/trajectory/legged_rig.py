@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..check_options import DANCE_CHECKS, CheckOptions
 from ..contacts.schedule import Anchor, stance
 from ..contacts.support import SupportPolygon, support_polygon
 from ..coordinates import Curves, static_motion, to_manifold
@@ -20,6 +19,7 @@ from ..dynamics.legs import FOOT_SIZE, SIDES, build_legs, coupled_coordinates
 from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..feasibility.contact_forces import zero_moment_point
+from ..options.checks import DANCE_CHECKS, CheckOptions
 from ..rig import ROOT_NV, Rig
 from ..so3 import log
 from .natural_posture import clear_arms, natural_posture

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..check_options import CheckOptions
 from ..coordinates import Curves, static_motion
 from ..dynamics.mechanics import DynamicState
 from ..feasibility import check_table
@@ -16,6 +15,7 @@ from ..feasibility.check_definition import Check
 from ..feasibility.check_input import CheckInput, PlantedPhase
 from ..feasibility.check_results import Checks, Margin
 from ..feasibility.checker import FrameChecker
+from ..options.checks import CheckOptions
 from ..rig import Rig
 from .planted_feet import PlantedTrajectory, Rates
 

@@ -6,12 +6,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..check_options import CheckOptions
 from ..contacts.schedule import Anchor, stance
 from ..coordinates import joint_slices, static_motion, to_flat, to_manifold, with_mimic_joints
 from ..dynamics.mechanics import Mechanics
 from ..feasibility.collision_shapes import lowest_points
 from ..feasibility.collisions import CollisionDetector
+from ..options.checks import CheckOptions
 from ..rig import ROOT_NV, Rig
 
 NATURAL_POSTURES = ("standing", "half_sitting")

@@ -14,12 +14,12 @@ from dataclasses import replace
 import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
-from ..check_options import ROBOT_SHRINK, CheckOptions
 from ..contacts.support import SupportPolygon, support_polygon
 from ..dynamics.mechanics import Mechanics
 from ..feasibility import Checks, Margin, check_motion
 from ..feasibility.check_input import PlantedPhase
 from ..feasibility.contact_forces import MIN_LOAD, zero_moment_point
+from ..options.checks import ROBOT_SHRINK, CheckOptions
 from ..person import SIDES
 from ..progress import PartialProgress, Progress, silent
 from ..so3 import exp, log

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import frozen
-from ..check_options import CheckOptions
 from ..contacts.schedule import Anchor, Phase, Schedule
 from ..coordinates import Curves
 from ..errors import InvalidValue
@@ -16,6 +15,7 @@ from ..feasibility.check_results import Checks
 from ..feasibility.checker import FrameChecker
 from ..feasibility.load_derivatives import LinearisedLoads
 from ..motion import Motion
+from ..options.checks import CheckOptions
 from ..rig import Rig
 from .legged_rig import LeggedRig
 from .splines import REST_CONTROLS, Spline

@@ -10,10 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..check_options import CheckOptions
 from ..coordinates import to_manifold
 from ..feasibility.check_definition import Check
 from ..feasibility.check_results import Checks
+from ..options.checks import CheckOptions
 from .curve import sample_times
 from .limit_derivatives import limit_derivatives
 from .limit_values import LEG_LIMIT, LimitValues, NearItems, TrajectoryChecks

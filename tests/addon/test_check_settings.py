@@ -11,10 +11,10 @@ import pytest
 from addon.authoring import dance_import, timeline
 from addon.check_settings import CHECKS_KEY, check_arguments, check_settings, read_checks, store_checks
 from addon.live.session import watched_options
-from solver.check_options import DANCE_CHECKS, CheckOptions
 from solver.cli import OK, main, parser
-from solver.cli.dances import requested_checks
+from solver.cli.declared import given
 from solver.errors import InvalidValue
+from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.rigs import hoap3
 from tests.addon.scenes import build
 
@@ -25,7 +25,7 @@ WORDS = [
     "both=1",
     "--effort",
     "0.02",
-    "--shortest",
+    "--min-duration",
     "1",
     "--hold",
     "0.3",
@@ -78,7 +78,7 @@ def test_designed_dance_is_checked_with_its_design_options(registered: None, tmp
     shown = timeline.sample_timeline(bpy.context.scene, body)
     assert shown.checks == timeline.sample_posture(bpy.context, body).checks == expected
     options = parser().parse_args(["dance", "hoap3", "--output", "x", *check_arguments(body)])
-    assert all(getattr(expected, name) == value for name, value in requested_checks(options).items())
+    assert all(getattr(expected, name) == value for name, value in given(options, CheckOptions).items())
 
 
 def test_changed_check_option_restarts_the_live_check(body: bpy.types.Object) -> None:
@@ -92,6 +92,6 @@ def test_changed_check_option_restarts_the_live_check(body: bpy.types.Object) ->
 def test_damaged_check_options_are_reported(body: bpy.types.Object) -> None:
     """For a damaged custom property the error names property and rig, and the panel can still be drawn."""
     body[CHECKS_KEY] = '{"shrink": 7}'
-    with pytest.raises(InvalidValue, match=r"dance checks.*shrink of the support polygon"):
+    with pytest.raises(InvalidValue, match=r"dance checks.*shrink must be a number from 0 to below 1"):
         read_checks(body)
     assert check_settings(body).shrink == pytest.approx(DANCE_CHECKS.shrink)

@@ -13,10 +13,10 @@ bpy = pytest.importorskip("bpy")
 
 from addon import armature, registration  # noqa: E402
 from addon.authoring import pose_sampling  # noqa: E402
-from solver.check_options import DANCE_CHECKS  # noqa: E402
 from solver.contacts.schedule import Phase, Schedule, stance  # noqa: E402
 from solver.dance.workflows.standing_posture import find_standing_posture  # noqa: E402
 from solver.feasibility import check_motion  # noqa: E402
+from solver.options.checks import DANCE_CHECKS  # noqa: E402
 
 
 @pytest.fixture

@@ -29,12 +29,12 @@ from benchmarks.papers.bonnet2016_zmp import (
     zmp_drawing,
 )
 from benchmarks.papers.rows import Row, table
-from solver.check_options import CheckOptions
 from solver.dance.design.dance import Dance, TraceEntry
 from solver.dance.design.options import DanceOptions
 from solver.dance.design.plan import build_transition_planner
 from solver.dynamics import integrate
 from solver.motion import Motion
+from solver.options.checks import CheckOptions
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, human
 from solver.signals import smooth_motion

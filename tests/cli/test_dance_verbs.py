@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.check_options import CheckOptions
 from solver.cli import OK, WRONG_INPUT, main, parser
 from solver.cli.exit_codes import INCOMPLETE
 from solver.cli.settings_file import SETTINGS
@@ -18,6 +17,11 @@ from solver.dance.authoring.retime import speed_factor
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.errors import Cancelled, InvalidValue
 from solver.feasibility import check_motion
+<<<<<<< HEAD
+=======
+from solver.formats.manifest import MANIFEST_FILE
+from solver.options.checks import CheckOptions
+>>>>>>> 3215848e (Declare options once, the options of the checks first)
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.dance_folder import SUMMARY_FILE

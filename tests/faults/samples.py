@@ -16,7 +16,6 @@ import numpy as np
 from solver.calibration.calibration import Calibration
 from solver.calibration.calibration_file import CALIBRATION
 from solver.calibration.marker_set_file import load_marker_set
-from solver.check_options import CheckOptions
 from solver.contacts.schedule import Schedule, anchors_at
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
@@ -27,6 +26,7 @@ from solver.formats.joint_coordinates import write_coordinates
 from solver.formats.npz import segments_to_arrays
 from solver.formats.recording import pair_files, read_recording
 from solver.motion import Markers, Motion, SegmentPoses
+from solver.options.checks import CheckOptions
 from solver.report import CONTENT, render
 from solver.report.content import (
     BaseParameter,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.check_options import CheckOptions
 from solver.contacts.schedule import Schedule
 from solver.contacts.support import support_polygon
 from solver.feasibility import check_motion
 from solver.feasibility.attribution import Attribution, attribute_failures
 from solver.motion import Motion
+from solver.options.checks import CheckOptions
 from solver.rig import Rig
 from solver.rigs import human
 from tests.dance.example_dances import arm_swing, rotate_joints

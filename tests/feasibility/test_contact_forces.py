@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.check_options import DISTRIBUTIONS
 from solver.contacts.schedule import Schedule, stance
 from solver.contacts.support import convex_polygon
 from solver.dynamics import integrate
@@ -22,6 +21,7 @@ from solver.feasibility import (
 from solver.feasibility.contact_forces import friction_margins, friction_margins_by_side
 from solver.feasibility.yaw_friction import yaw_margins, yaw_margins_by_side
 from solver.inertials import InertialParameters
+from solver.options.checks import DISTRIBUTIONS
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from tests.dance.static_motions import (

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.check_options import CheckOptions
 from solver.feasibility import CollisionDetector, Mechanics
 from solver.feasibility.capsules import WorldCapsules
 from solver.feasibility.separating_planes import SupportFunctions, find_separated, support_points
+from solver.options.checks import CheckOptions
 from solver.rig import Rig
 from solver.rigs import human
 from solver.shape import Shape

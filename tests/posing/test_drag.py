@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from solver.check_options import DANCE_CHECKS, CheckOptions
 from solver.contacts.schedule import anchors_at
 from solver.contacts.support import support_polygon
 from solver.coordinates import joint_coordinates
@@ -15,6 +14,7 @@ from solver.dynamics import com_trajectory, contact_corners, link_poses
 from solver.errors import InvalidValue, UnknownLink
 from solver.feasibility.collisions import CollisionDetector
 from solver.motion import Motion
+from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.posing import Drag, DragResult, Pin, Target
 from solver.posing.knees import find_knees
 from solver.posing.values import REACHED

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.check_options import CheckOptions
 from solver.coordinates import to_flat
+from solver.options.checks import CheckOptions
 from solver.posing.kinematics import PostureKinematics
 from solver.posing.separation import Separation
 from solver.rig import Rig

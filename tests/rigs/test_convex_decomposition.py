@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from solver.check_options import CheckOptions
 from solver.feasibility.collisions import PairDistances
+from solver.options.checks import CheckOptions
 from solver.rig import Rig
 from solver.rigs import from_mjcf, from_urdf
 from solver.rigs.convex_decomposition import MAX_PIECES, decompose_convex

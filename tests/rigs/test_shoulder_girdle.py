@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.check_options import CheckOptions
 from solver.differences import differences
 from solver.dynamics import link_poses
 from solver.feasibility.collisions import CollisionDetector
 from solver.formats.urdf_writer import write_urdf
+from solver.options.checks import CheckOptions
 from solver.person import GIRDLE
 from solver.rig import Rig
 from solver.rigs import from_urdf, human

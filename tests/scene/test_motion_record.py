@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.check_options import DANCE_CHECKS
 from solver.dance.workflows.check import check
 from solver.dance.workflows.export import export
 from solver.dance.workflows.loading import load_authored_dance, load_authored_with_notes, load_dance
@@ -20,6 +19,7 @@ from solver.differences import differences
 from solver.errors import InputError, InvalidValue
 from solver.feasibility import check_motion
 from solver.motion import Motion
+from solver.options.checks import DANCE_CHECKS
 from solver.rig import Rig
 from solver.rigs import human
 from solver.scene.motion import scene_motion

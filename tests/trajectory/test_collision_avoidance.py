@@ -8,12 +8,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solver.check_options import CheckOptions
 from solver.coordinates import joint_coordinates
 from solver.dance.workflows.retarget import CHECKS, SEPARATED, RetargetLimits, retarget
 from solver.feasibility import check_motion
 from solver.feasibility.allowed_collisions import SOCKET_DISTANCE
 from solver.motion import Motion
+from solver.options.checks import CheckOptions
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
 from solver.so3 import exp, log, quaternion_exp, to_quaternion

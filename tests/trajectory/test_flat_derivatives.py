@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.check_options import DANCE_CHECKS
 from solver.coordinates import to_manifold
 from solver.feasibility import check_table
+from solver.options.checks import DANCE_CHECKS
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.trajectory.flat_derivatives import FlatDerivatives, leg_derivatives_by_root

@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solver.check_options import CheckOptions
 from solver.dynamics import com_and_jacobian
 from solver.feasibility import Checks, check_motion
 from solver.motion import Motion
+from solver.options.checks import CheckOptions
 from solver.rig import GRAVITY, ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
 from solver.so3 import exp, to_matrix, to_quaternion

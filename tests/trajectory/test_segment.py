@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solver.check_options import DANCE_CHECKS
 from solver.errors import InvalidValue
+from solver.options.checks import DANCE_CHECKS
 from solver.rigs import hoap3
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.segment import DanceSegment, SegmentChecker, hold_posture

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...arrays import frozen
-from ...check_options import CheckOptions
 from ...contacts.schedule import SAME_TIME, Schedule
 from ...coordinates import quaternion_columns
 from ...errors import InvalidValue, UnknownPreset
 from ...motion import Motion
+from ...options.checks import CheckOptions
 from ...rig import Rig
 from ...storage.codec import FileKind
 from ...trajectory.ballistic import find_flights

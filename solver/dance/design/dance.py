@@ -8,13 +8,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...check_options import CheckOptions
 from ...contacts.schedule import Phase, Schedule
 from ...coordinates import Curves
 from ...errors import InvalidValue
 from ...feasibility.check_results import Checks
 from ...feasibility.checker import FrameChecker
 from ...motion import Motion
+from ...options.checks import CheckOptions
 from ...rig import Rig
 from ...storage.codec import FileKind
 from ...trajectory.legged_rig import LeggedRig

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...arrays import find_repeated
-from ...check_options import DANCE_CHECKS, REACH, CheckOptions
 from ...contacts.schedule import FOOT_CONFIGURATIONS
 from ...errors import InvalidValue, UnknownPreset
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.expected_deviations import DESIGN_NOISE, DESIGN_RATE, ExpectedDeviations
 from ...identification.excitation.wrench_noise import MotionErrors, WrenchNoise
+from ...options.checks import DANCE_CHECKS, REACH, CheckOptions
 from ...rig import Rig
 from ...trajectory.splines import DEFAULT_VIA_POINTS
 from .named_poses import NamedPose
@@ -146,7 +146,7 @@ class DanceOptions:
         """Checks of the search: without tolerance, feet do not slip, and reserves are left to a controller."""
         return replace(
             self.checks, allowed_slip=0.0, torque_reserve=self.torque_reserve, balance_reserve=self.balance_reserve,
-            swing=self.swing, tolerance=SEARCH_TOLERANCE,
+            foot_clearance=self.swing, tolerance=SEARCH_TOLERANCE,
         )  # fmt: skip
 
 

@@ -264,7 +264,7 @@ def build_transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlann
         legged.lower, legged.upper = comfort_limits(legged, home, style.skill_limits)
         search = replace(search, beat_duration=style.beat_duration, hold_before=options.hold)
     coarse, fine = SegmentChecker(rig, options.search_checks, 1.0), SegmentChecker(rig, options.search_checks, 0.0)
-    steps = SegmentChecker(rig, replace(options.search_checks, swing=0.0), 0.0)
+    steps = SegmentChecker(rig, replace(options.search_checks, foot_clearance=0.0), 0.0)
     return TransitionPlanner(legged, coarse, fine, steps, search)
 
 

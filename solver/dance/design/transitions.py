@@ -162,7 +162,7 @@ class TransitionPlanner:
     @property
     def foot_clearance(self) -> float:
         """[m] by which a lifted foot must clear the floor."""
-        return self.fine_checker.options.swing
+        return self.fine_checker.options.foot_clearance
 
     def describe_low_foot(self, segment: DanceSegment, footing: Footing) -> str:
         """A note on a foot whose clearance during a step is too low; empty if it is high enough.

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...arrays import find_repeated
-from ...check_options import CheckOptions
 from ...contacts.schedule import Schedule
 from ...errors import InputError, InvalidValue
 from ...feasibility import check_motion
 from ...feasibility.messages import describe_unsupported
 from ...motion import Motion
+from ...options.checks import CheckOptions
 from ...rig import Rig
 from ...scene.motion_record import MOTION, MotionRecord
 from ...scene.study_folder import MOTION_END, trial_files

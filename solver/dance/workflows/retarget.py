@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ...check_options import CheckOptions
 from ...contacts.schedule import Schedule
 from ...errors import InvalidValue
 from ...feasibility import Checks, check_motion
@@ -13,6 +12,7 @@ from ...formats.humanoid_writer import table_name, write_body_states, write_huma
 from ...formats.joint_coordinates import write_coordinates
 from ...formats.text_table import format_table
 from ...motion import Motion
+from ...options.checks import CheckOptions
 from ...progress import PartialProgress, Progress, silent
 from ...rig import Rig
 from ...scene.dance_folder import MOTION_FILE, REPORT_FILE, SUMMARY_FILE

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...check_options import DANCE_CHECKS
 from ...errors import InvalidValue
 from ...motion import Motion
+from ...options.checks import DANCE_CHECKS
 from ...rig import Rig
 from ...scene.motion_record import MotionRecord, motion_record
 from ...trajectory.legged_rig import LeggedRig

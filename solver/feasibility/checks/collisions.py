@@ -36,7 +36,7 @@ def _collision_margins(inputs: CheckInput) -> NearMargins:
 
 
 def _floor_margins(inputs: CheckInput) -> np.ndarray:
-    rig, swing = inputs.body.rig, inputs.body.options.swing
+    rig, swing = inputs.body.rig, inputs.body.options.foot_clearance
     heights = inputs.body.detector.floor_distances(inputs.state.rotation, inputs.state.position, inputs.ground)
     planted = {rig.index(link) for link in inputs.planted.links}
     heights[:, sorted(planted)] = np.inf

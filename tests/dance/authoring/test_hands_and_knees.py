@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.check_options import DANCE_CHECKS
 from solver.coordinates import to_manifold
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.complete import CompleteOptions, complete
@@ -16,6 +15,7 @@ from solver.dance.authoring.repair import REPAIRED, repair
 from solver.dynamics.mechanics import Mechanics
 from solver.errors import InvalidValue
 from solver.feasibility.checks.planted_feet import patch_points
+from solver.options.checks import DANCE_CHECKS
 from solver.rig import ROOT_NV, Rig
 from solver.trajectory.curve import FlatCurve
 from tests.on_all_fours import PATCHES, person, places, posture

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solver.check_options import CheckOptions
 from solver.contacts.schedule import FOOT_CONFIGURATIONS, Phase, Schedule, stance
 from solver.coordinates import joint_slices
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
@@ -25,6 +24,7 @@ from solver.errors import InvalidValue
 from solver.feasibility import check_motion
 from solver.identification.base_parameters import base_parameters
 from solver.motion import Motion
+from solver.options.checks import CheckOptions
 from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.rigs.overrides import with_soles

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.check_options import CheckOptions
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.design.excitation_groups import free_columns
 from solver.dance.design.footsteps import StepPlanner
@@ -27,6 +26,7 @@ from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import excitation_of
 from solver.identification.excitation.expected_deviations import DESIGN_NOISE, ExpectedDeviations, parameter_sizes
 from solver.motion import Motion
+from solver.options.checks import CheckOptions
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
 from solver.storage.npz_archive import read_archive, write_archive

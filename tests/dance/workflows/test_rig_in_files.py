@@ -13,12 +13,12 @@ import pytest
 
 from solver.calibration.calibration import Calibration
 from solver.calibration.calibration_file import CALIBRATION
-from solver.check_options import CheckOptions
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.workflows.loading import load_dance
 from solver.differences import differences
 from solver.inertials import InertialParameters
+from solver.options.checks import CheckOptions
 from solver.rig import Rig
 from solver.rigs import human
 from solver.scene.motion import scene_motion

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.check_options import DANCE_CHECKS, CheckOptions
 from solver.cli import OK, main
 from solver.cli.exit_codes import INCOMPLETE
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE
@@ -22,6 +21,7 @@ from solver.feasibility import Checks, check_motion
 from solver.live.check import LiveCheck
 from solver.live.protocol import parse_request
 from solver.live.server import LiveServer
+from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.scene.checked_frame import scene_frame
 from solver.scene.dance_folder import AUTHORED_FILE, DANCE_FILE, SUMMARY_FILE
 from solver.scene.motion import scene_motion
