@@ -11,12 +11,8 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from ..errors import InvalidValue
-<<<<<<< HEAD
-from ..storage.codec import FileKind
-=======
-from ..formats.codec import FileKind
 from ..options.checks import CheckOptions
->>>>>>> 3215848e (Declare options once, the options of the checks first)
+from ..storage.codec import FileKind
 from .timeline import SceneKey, SceneStrip
 
 Status = Literal[

@@ -14,11 +14,7 @@ import numpy as np
 from ..arrays import frozen, frozen_times
 from ..contacts.schedule import SAME_TIME
 from ..errors import InvalidValue
-<<<<<<< HEAD
-=======
-from ..formats.codec import FileKind
 from ..options.checks import CheckOptions
->>>>>>> 3215848e (Declare options once, the options of the checks first)
 from ..rig import Rig
 from ..storage.codec import FileKind
 

@@ -17,11 +17,7 @@ from solver.dance.authoring.retime import speed_factor
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.errors import Cancelled, InvalidValue
 from solver.feasibility import check_motion
-<<<<<<< HEAD
-=======
-from solver.formats.manifest import MANIFEST_FILE
 from solver.options.checks import CheckOptions
->>>>>>> 3215848e (Declare options once, the options of the checks first)
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.dance_folder import SUMMARY_FILE
