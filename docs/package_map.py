@@ -10,7 +10,7 @@ import html
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.import_graph import ROOT, imports
+from tests.imports import ROOT, imports
 
 WIDTH, HEIGHT, GAP, RISE = 112, 30, 14, 74
 """[px] Size of a box, room between two boxes of a row, and from one row to the next."""

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ("tests.affected",)
 WITHOUT_PINOCCHIO = Path(__file__).resolve().parent / "without_pinocchio"
 if os.environ.get("ENGINE") == "numpy" and find_spec("pinocchio"):  # here and in every process that a test starts
     runpy.run_path(str(WITHOUT_PINOCCHIO / "sitecustomize.py"))

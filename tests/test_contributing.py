@@ -8,6 +8,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import yaml
 
 from docs.constants_page import MISSING, Constant, constants_of, find_constants, format_page
 from docs.package_map import Package, draw, find_arrows, find_rows, folders_below, reachable, read_packages
-from tests.import_graph import ROOT
+from tests.imports import ROOT
 
 PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "docs/architecture.md")
 GITHUB = ROOT / ".github"
@@ -140,8 +141,26 @@ def test_a_change_runs_what_a_contributor_runs() -> None:
     """The checks of a pull request are ``.ci/run``, with the interpreters of every Blender."""
     checks = steps("checks.yml")
     assert [step for step in checks if step.get("run") == ".ci/run"]
-    (versions,) = [step["with"]["python-version"] for step in checks if "setup-python" in step.get("uses", "")]
+    versions = next(step["with"]["python-version"] for step in checks if "setup-python" in step.get("uses", ""))
     assert set(versions.split()) == set(runpy.run_path(str(ROOT / "dance"))["SUPPORTED"])
+
+
+def test_a_change_is_tested_on_every_system_and_python() -> None:
+    """The quick tests run on three systems with every Python that the package admits."""
+    matrix = load(".github/workflows/checks.yml")["jobs"]["systems"]["strategy"]["matrix"]
+    assert {system.partition("-")[0] for system in matrix["system"]} == {"ubuntu", "macos", "windows"}
+    with (ROOT / "pyproject.toml").open("rb") as stream:
+        project = tomllib.load(stream)["project"]
+    listed = [one.rpartition(" ")[2] for one in project["classifiers"] if "Python :: 3." in one]
+    assert matrix["python"] == listed
+
+
+def test_all_adds_the_slow_tests() -> None:
+    """``./dance test`` runs as many processes as there are cores, on quick tests; ``--all`` selects every test."""
+    commands = runpy.run_path(str(ROOT / "dance"))["commands"]
+    (quick,), (every,) = commands("python", "test", ["tests/qp"]), commands("python", "test", ["--all", "tests/qp"])
+    assert quick[quick.index("-n") + 1] == "auto"
+    assert every == [*quick[:-1], "-m", "", "tests/qp"]
 
 
 def test_the_checks_name_tests_that_exist() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.import_graph import ROOT, Import, imports
+from tests.imports import ROOT, Import, imports
 
 SOLVER, ADDON = ROOT / "solver", ROOT / "addon"
 BLENDER = {"bpy", "mathutils", "gpu", "gpu_extras", "blf", "bmesh", "bl_math", "bpy_extras", "addon", "bl_ext"}

@@ -79,7 +79,7 @@ def design_arguments(context: bpy.types.Context) -> list[str]:
     names = ("postures", "seed", "effort", "passes")
     numbers = {name: getattr(settings, name) for name in names}
     arguments = [word for name, value in numbers.items() for word in (f"--{name}", f"{value:g}")]
-    tempo = {"shortest": settings.shortest, "hold": settings.hold}
+    tempo = {"min-duration": settings.shortest, "hold": settings.hold}
     arguments += [word for name, value in tempo.items() if value > 0.0 for word in (f"--{name}", f"{value:g}")]
     arguments += [*check_arguments(active_rig(context)), "--objective", settings.objective, "--workers", str(WORKERS)]
     if settings.counted:

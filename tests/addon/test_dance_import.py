@@ -35,7 +35,7 @@ from tests.addon.test_timeline import difference
 from tests.bipeds import Biped
 
 SINGLE = 1e-5
-WORDS = ["dance", "hoap3", "--postures", "both=1", "--effort", "0.02", "--shortest", "1", "--hold", "0.3"]
+WORDS = ["dance", "hoap3", "--postures", "both=1", "--effort", "0.02", "--min-duration", "1", "--hold", "0.3"]
 
 
 @pytest.fixture(scope="session")

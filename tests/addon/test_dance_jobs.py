@@ -255,7 +255,7 @@ def test_design_adds_the_dance_to_the_active_rig(standing: tuple[bpy.types.Objec
     settings, old = bpy.context.scene.exciting_dance_dance, body.animation_data.action
     settings.postures, settings.effort, settings.shortest, settings.hold = 1, 0.02, 1.0, 0.3
     words = design_arguments(bpy.context)
-    assert words[words.index("--shortest") + 1] == "1"
+    assert words[words.index("--min-duration") + 1] == "1"
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
     assert body.animation_data.action != old
     assert old.use_fake_user

@@ -19,7 +19,7 @@ from solver.cli.extensions import find_extensions
 from solver.cli.words import removed_trials
 from solver.scene.study_folder import MOTION_END
 from solver.version import VERSION
-from tests.import_graph import imports
+from tests.imports import imports
 
 ROOT = Path(__file__).resolve().parents[2]
 

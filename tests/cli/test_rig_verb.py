@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from solver import engine
-from tests.import_graph import ROOT
+from tests.imports import ROOT
 
 PROGRAM = """
 import sys

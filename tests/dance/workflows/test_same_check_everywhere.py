@@ -35,7 +35,7 @@ WORDS = [
     "both=1",
     "--effort",
     "0.02",
-    "--shortest",
+    "--min-duration",
     "1",
     "--hold",
     "0.3",
