@@ -30,18 +30,18 @@ class Package:
     """Packages and modules of the same level that any of its files imports."""
 
 
-def read_packages(house: Path, root: Path = ROOT) -> dict[str, Package]:
+def read_packages(house: Path) -> dict[str, Package]:
     """Everything directly below a folder, by name."""
     names = {path.name: path for path in house.iterdir() if (path / "__init__.py").exists()}
     names |= {path.stem: path for path in house.glob("*.py") if path.name != "__init__.py"}
-    return {name: _read(name, path, frozenset(names), root) for name, path in sorted(names.items())}
+    return {name: _read(name, path, frozenset(names)) for name, path in sorted(names.items())}
 
 
-def _read(name: str, path: Path, names: frozenset[str], root: Path) -> Package:
+def _read(name: str, path: Path, names: frozenset[str]) -> Package:
     files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
     face = path / "__init__.py" if path.is_dir() else path
-    house = path.parent.relative_to(root).parts
-    targets = (one.target for file in files for one in imports(file, root=root) if one.relative)
+    house = path.parent.relative_to(ROOT).parts
+    targets = (one.target for file in files for one in imports(file) if one.relative)
     used = {target[len(house)] for target in targets if target[: len(house)] == house and len(target) > len(house)}
     texts = [file.read_text(encoding="utf-8") for file in files]
     summary = ast.get_docstring(ast.parse(face.read_text(encoding="utf-8"))) or ""
