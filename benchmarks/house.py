@@ -1,7 +1,7 @@
 """Figures of the code base: ``python -m benchmarks house [--quick]``.
 
-Count of files by concept, identity of a rig after every file and process, and the time of three operations that an
-animator waits for. ``--quick`` leaves out the person's dance and the coverage and ends within a minute.
+Statements and files by concept, identity of a rig after every file and process, and the time of operations that a
+user waits for. ``--quick`` leaves out the person's dance and the coverage and ends within a minute.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from .extension import enabling_rows
 from .figures import structure
 from .figures.figure import Figure, at_least, at_most, left_out, missing
-from .figures.reading_paths import measure_paths
+from .figures.reading_paths import trace_in_process
 from .figures.round_trip import round_trips
 from .figures.table import FigureTable, add_output_option
 from .figures.vocabulary import quaint_words
@@ -30,8 +30,20 @@ SOURCES = "the sources"
 NEWEST = "twist"
 """The check that was added last; adding it once touched ten files."""
 DANCE = ("dance", "human", "--height", "1.75", "--mass", "70", "--sex", "male", "--postures", "12", "--workers", "1")
-BEFORE = {"report": (234, 548), "design": (150, 331), "repair": (113, 248)}
-"""Files entered and returns on the three main paths before they were shortened, by the same measure."""
+SIZES = {"solver": (46.4, 45.0), "addon": (12.2, 12.0), "tests": (36.0, 34.0), "benchmarks": (13.0, 11.0)}
+"""Thousands of statements of a folder: at most, and the aim."""
+PATHS = {
+    "report": ("markers to report", (190, 150), (470, 380)),
+    "repair": ("repair of a dance", (85, 70), (200, 160)),
+}
+"""Job of `reading_paths`, its name, and at most and the aim for files entered and for returns."""
+FIRST_OPTIONS = """
+import time
+import solver
+began = time.process_time()
+solver.DanceOptions()
+print(time.process_time() - began)
+"""
 COVERED = ("solver/report", "solver/scene", "solver/identification/comparison.py", "solver/cli/compare.py")
 """What the coverage is of: report and study folder, comparison, readers of scenes."""
 COVERING = ("tests/report", "tests/scene", "tests/identification", "tests/cli", "tests/study")
@@ -65,7 +77,10 @@ def _structure() -> list[Figure]:
     engine, converting, codecs = structure.engine_files(), structure.converting_files(), structure.codec_files()
     saying = structure.files_with_word(NEWEST)
     return [
-        Figure("lines of solver", SOURCES, structure.lines(), note="30974 before the restructuring"),
+        *(Figure(f"statements of {folder}", SOURCES, structure.statements(folder) / 1e3, "thousand", at_most(must),
+                 at_most(aim)) for folder, (must, aim) in SIZES.items()),
+        Figure("numeric constants of solver whose documentation names no data", SOURCES,
+               structure.constants_without_data(), "", at_most(1205)),
         Figure("files in which a check is named, that is: changed by adding one", SOURCES, len(saying), "", at_most(2),
                at_most(1), f"{NEWEST!r}: {', '.join(saying)}; a test adds a copy of every check"),
         Figure("files that name the dynamics or collision library", SOURCES, len(engine), "", at_most(14), at_most(8),
@@ -80,17 +95,14 @@ def _structure() -> list[Figure]:
 
 
 def _reading() -> list[Figure]:
-    """Length of the three main paths through the source, and the words that a reader meets there."""
-    paths = {"report": "markers to report", "design": "design of a dance", "repair": "repair of a dance"}
+    """Length of two main paths through the source, and the words that a reader meets there."""
     rows = []
-    for name, (files, returns) in measure_paths().items():
-        before = BEFORE[name]
+    for job, (name, *goals) in PATHS.items():
+        counted = zip(("files entered", "returns to a file"), trace_in_process(job), goals, strict=True)
         rows += [
-            Figure(f"{paths[name]}: files entered", SOURCES, files, "", at_most(before[0] - 1),
-                   note=f"was {before[0]}"),
-            Figure(f"{paths[name]}: returns to a file", SOURCES, returns, "", at_most(before[1] - 1),
-                   note=f"was {before[1]}"),
-        ]  # fmt: skip
+            Figure(f"{name}: {what}", SOURCES, count, "", at_most(must), at_most(aim))
+            for what, count, (must, aim) in counted
+        ]
     for place, found in quaint_words().items():
         most = ", ".join(f"{word} {count}" for word, count in found.most_common(5))
         rows.append(
@@ -104,7 +116,12 @@ def _interface() -> list[Figure]:
     import solver
     from solver.cli import parser
 
-    rows = [Figure("names in solver.__all__", SOURCES, len(solver.__all__), "", at_most(60))]
+    done = subprocess.run([sys.executable, "-c", FIRST_OPTIONS], capture_output=True, text=True, check=True)
+    rows = [
+        Figure("names in solver.__all__", SOURCES, len(solver.__all__), "", at_most(60)),
+        Figure("first DanceOptions() of a process, its imports included", SOURCES, 1e3 * float(done.stdout), "CPU ms",
+               at_most(30.0), at_most(12.0), timed=True),
+    ]  # fmt: skip
     for verb in ("identify", "dance"):
         listed = _verb(parser(), verb).format_help()
         options = set(re.findall(r"^ +(?:-\w, )?(--[\w-]+)", listed, re.M)) - {"--help", "--help-all"}

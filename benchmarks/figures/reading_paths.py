@@ -21,9 +21,6 @@ from typing import Any
 from ..reference import reference_line
 from .structure import ROOT
 
-JOBS = ("report", "design", "repair")
-"""From markers to the report; designing a dance; repairing one."""
-
 
 def trace_path(job: Callable[[], object]) -> tuple[int, int]:
     """Files of solver that a job enters, and returns to a file entered before.
@@ -59,21 +56,19 @@ def trace_path(job: Callable[[], object]) -> tuple[int, int]:
     return len(entered), returns
 
 
-def measure_paths() -> dict[str, tuple[int, int]]:
-    """Files and returns by job, each traced in a process of its own, since a function counts once."""
-    found = {}
-    for name in JOBS:
-        run = [sys.executable, "-m", "benchmarks.figures.reading_paths", name]
-        done = subprocess.run(run, check=True, capture_output=True, text=True, cwd=ROOT)
-        files, returns = json.loads(done.stdout.splitlines()[-1])
-        found[name] = (files, returns)
-    return found
+def trace_in_process(job: str) -> tuple[int, int]:
+    """Files and returns of "report", from markers to the report, or of "repair" of a dance.
+
+    A process of its own traces it, since a function counts once.
+    """
+    run = [sys.executable, "-m", "benchmarks.figures.reading_paths", job]
+    done = subprocess.run(run, check=True, capture_output=True, text=True, cwd=ROOT)
+    files, returns = json.loads(done.stdout.splitlines()[-1])
+    return files, returns
 
 
 def _prepare(name: str, folder: Path) -> list[str]:
     """Write the input of a job; the words of its command."""
-    if name == "design":
-        return ["dance", "hoap3", "--postures", "2", "--workers", "1"]
     if name == "repair":
         return ["repair", str(_write_dragged_dance(folder))]
     import solver
@@ -103,7 +98,7 @@ def _write_dragged_dance(folder: Path) -> Path:
 
 
 def main(arguments: list[str]) -> int:
-    """Trace one job of `JOBS` and print its files and returns as JSON."""
+    """Trace one job of `trace_in_process` and print its files and returns as JSON."""
     import joblib
 
     from solver.cli import main as run

@@ -1,4 +1,4 @@
-"""Structure of the sources: files that name the dynamics library, files that convert rotations, and the like."""
+"""Size and structure of the sources: statements, constants without data, files that convert rotations, and the like."""
 
 from __future__ import annotations
 
@@ -23,9 +23,17 @@ def sources(*folders: Path) -> list[Path]:
     return sorted(path for folder in folders or ROOMS for path in folder.rglob("*.py"))
 
 
-def lines(folder: Path = ROOMS[0]) -> int:
-    """Lines of all Python files of a folder."""
-    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in sources(folder))
+def statements(folder: str) -> int:
+    """Statements of all Python files of a folder of the repository, without docstrings."""
+    nodes = (node for path in sources(ROOT / folder) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return sum(isinstance(node, ast.stmt) and not _is_string(node) for node in nodes)
+
+
+def constants_without_data() -> int:
+    """Numbers that modules of solver name and whose documentation does not say on which data they were chosen."""
+    from docs.constants_page import find_constants
+
+    return sum(not constant.evidence for constant in find_constants(ROOT / "solver"))
 
 
 def names(path: Path) -> set[str]:
@@ -79,6 +87,10 @@ def files_with_word(word: str) -> list[str]:
             for n in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         )
     ]
+
+
+def _is_string(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _calls(path: Path) -> Iterator[ast.Call]:
