@@ -34,10 +34,6 @@ COLUMNS = (
     "RMSE identified", "RMSE prior", "RMSE prior without weights",
     "CC identified", "CC prior", "CC prior without weights",
 )  # fmt: skip
-NO_PRIOR_WEIGHTS = (
-    "the ratios favour the identified parameters: this result, written by an earlier version, has no frequency weights "
-    "of the prior. Identify again to compare both with weights of their own"
-)
 EXPLANATION = """
 Reconstructs the forces and moments of further trials with the identified parameters and with the prior, and prints root
 mean square error per axis and their ratios. Each of the two has frequency weights of its own, estimated from the
@@ -103,10 +99,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     )
     recordings = load(options.files, read_options(options))
     require_forces(recordings)
-    weights = found_then.weights
-    found, warnings = compare(recordings, body, result.parameters, result.prior, settings, progress, weights=weights)
-    if weights.identified is not None and weights.prior is None:
-        warnings = (*warnings, NO_PRIOR_WEIGHTS)
+    found, warnings = compare(
+        recordings, body, result.parameters, result.prior, settings, progress, weights=found_then.weights
+    )
     used = set(result.trials)
     found = tuple(replace(comparison, used=comparison.trial in used) for comparison in found)
     if options.output is not None:
@@ -159,16 +154,10 @@ class StoredPair:
 
 @dataclass(frozen=True, slots=True)
 class FoundThen:
-    """What the identification found besides parameters: its plates and frequency weights.
-
-    Earlier versions stored the weights of the identified parameters only, in the last three fields.
-    """
+    """What the identification found besides parameters: its plates and frequency weights."""
 
     plates: KnownPlates
     frequency_weights: StoredPair | None = None
-    bands: tuple[float | None, ...] | None = None
-    believed: tuple[tuple[tuple[float, ...], ...], ...] | None = None
-    shares: tuple[tuple[float, ...], ...] | None = None
 
     @property
     def weights(self) -> PairedWeights:
@@ -176,8 +165,6 @@ class FoundThen:
         from ..identification.error_model.frequency_weights import PairedWeights
 
         pair = self.frequency_weights
-        if pair is None and self.bands is not None and self.believed is not None:
-            pair = StoredPair(StoredWeights(self.bands, self.believed, self.shares), None)
         if pair is None:
             return PairedWeights()
         return PairedWeights(*(None if own is None else own.weights for own in (pair.identified, pair.prior)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,32 +90,6 @@ def test_trials_are_the_files_of_one_ending(folder: Path) -> None:
     assert names.trial_files(folder) == {"dance": folder / "dance.motion.npz"}
     assert set(names.trial_files(folder, names.RECORDING_END)) == {"dance"}
     assert names.trial_files(folder, ".unknown") == {}
-
-
-def test_a_result_without_weights_of_the_prior_is_compared_with_a_warning(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A result of an earlier version compares as before; a warning says that its ratios favour the identified
-    parameters."""
-    old, files, said = tmp_path / "old", tmp_path / "files", {}
-    files.mkdir()
-    ROBOT.write(files)
-    shutil.copytree(folder, old)
-    result = RESULT.read(old / names.RESULT_FILE)
-    details = dict(result.details)
-    weights = details.pop("frequency_weights")["identified"]
-    entries = {"bands": weights["bands"], "believed": weights["gains"], "shares": weights["shares"]}
-    RESULT.write(old / names.RESULT_FILE, replace(result, details={**details, **entries}))
-    errors = {}
-    for place in (folder, old):
-        table = tmp_path / f"{place.name}.csv"
-        assert main(["compare", str(place), str(files), "--output", str(table), "--progress", "none"]) == 0
-        said[place] = capsys.readouterr().err
-        with table.open(newline="", encoding="utf-8") as stream:
-            errors[place] = [row["RMSE identified"] for row in csv.DictReader(stream)]
-    assert errors[old] == errors[folder]
-    assert "favour the identified parameters" in said[old]
-    assert "favour" not in said[folder]
 
 
 def test_the_page_is_rendered_again_from_its_content(folder: Path) -> None:
