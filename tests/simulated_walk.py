@@ -14,9 +14,8 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from solver.calibration import load_marker_set
-from solver.demo.balance import rebalancing_shift
 from solver.demo.laboratory import MarkerPlacement, record_markers
-from solver.demo.motions import standing_posture, still_motion
+from solver.demo.motions import rebalancing_shift, standing_posture, still_motion
 from solver.demo.truth import perturb_inertials
 from solver.dynamics import Workspace, difference, ground_wrench, integrate, link_poses
 from solver.inertials import InertialParameters

@@ -19,7 +19,6 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
-from solver.fixed_base.criterion import CONDITION, compute_criterion
 from solver.fixed_base.exciting_motions import (
     ExcitingMotion,
     ExcitingOptions,
@@ -30,7 +29,7 @@ from solver.fixed_base.exciting_motions import (
 from solver.fixed_base.identify import FixedBaseTrial, identify_fixed_base
 from solver.fixed_base.margins import Margins
 from solver.fixed_base.robot import FixedBaseRobot
-from solver.fixed_base.search import MODEL_RATE
+from solver.fixed_base.search import CONDITION, MODEL_RATE, compute_criterion
 from solver.inertials import PER_LINK, InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig

@@ -21,9 +21,8 @@ import numpy as np
 
 from solver.coordinates import to_manifold
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.contact_strips import ContactStrip, schedule_from_strips
 from solver.dance.authoring.repair import RepairOptions
-from solver.dance.authoring.timeline import read_timeline_dance
+from solver.dance.authoring.timeline import ContactStrip, read_timeline_dance, schedule_from_strips
 from solver.dance.workflows.check import check
 from solver.dance.workflows.edited_dance import EditedDance
 from solver.dance.workflows.repair import repair

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.calibration.calibration import Calibration
-from solver.calibration.calibration_file import CALIBRATION
+from solver.calibration.calibration import CALIBRATION, Calibration
 from solver.contacts.schedule import Schedule, anchors_at
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.design.dance import DESIGNED_DANCE, Dance

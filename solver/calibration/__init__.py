@@ -3,8 +3,7 @@
 from ..assets import marker_sets
 from .calibrate import fit_calibration
 from .calibration import Calibration
-from .marker_set import MarkerLocation, MarkerSet
-from .marker_set_file import detect_marker_set, load_marker_set
+from .marker_set import MarkerLocation, MarkerSet, detect_marker_set, load_marker_set
 from .recognise import Proposal, Recognition, recognise
 
 __all__ = [

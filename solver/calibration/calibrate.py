@@ -12,8 +12,7 @@ from ..person import TRUNK_AND_LEGS
 from ..progress import Progress, silent
 from ..trial import Recording
 from .calibration import Calibration, calibrate_with_marker_set
-from .marker_set import MarkerSet
-from .marker_set_file import detect_marker_set, load_marker_set, marker_sets
+from .marker_set import MarkerSet, detect_marker_set, load_marker_set, marker_sets
 from .recognise import recognise
 from .subject import SubjectData
 

@@ -11,14 +11,14 @@ from ..arrays import abbreviate
 from ..errors import InvalidValue
 from ..progress import Progress, silent
 from ..rig import UNOBSERVED, Rig
+from ..storage.codec import FileKind
 from ..tracking.kinematics import Kinematics
 from ..tracking.targets import Attachment
 from ..trial import Recording
 from .error_draws import CalibrationErrorDraws
 from .fit_checks import check_fit
-from .frame_selection import is_static
 from .marker_set import MarkerSet
-from .subject import SubjectData, SubjectState, segment_lengths
+from .subject import SubjectData, SubjectState, is_static, segment_lengths
 
 MAX_SIZE_DIFFERENCE = 0.04
 """Difference in size between recordings beyond which they are reported as two subjects."""
@@ -78,6 +78,14 @@ class Calibration:
         """Root mean square of `draw_marker_errors` over the markers [m]."""
         values = np.array(list(self.marker_errors.values()))
         return float(np.sqrt(np.nanmean(values**2)))
+
+
+CALIBRATION = FileKind(
+    Calibration,
+    "exciting dance calibration",
+    remedy="Give the calibration.json written by `python -m solver calibrate`",
+)
+"""The file of a calibrated subject: the rig by value, and the marker locations on it; JSON."""
 
 
 def calibrate_with_marker_set(

@@ -29,8 +29,7 @@ from ..tracking.targets import Targets
 from ..tracking.track import track_targets
 from ..trial import Recording
 from .calibration import Calibration, calibrate_with_marker_set
-from .marker_set import MarkerSet
-from .marker_set_file import marker_set_from_tree
+from .marker_set import MarkerSet, marker_set_from_tree
 from .name_recognition import (
     JOINT_CENTRE,
     LANDMARK,

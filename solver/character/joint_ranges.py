@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from .. import so3
+from ..assets import read_asset
 from ..person import SIDES
-from ..rigs.assets import read_asset
 from ..skeleton.match import ARM, HEAD, LEG, TORSO
 from .links import CLAVICLE, NECK, SPINE, LinkTree
 

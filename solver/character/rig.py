@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 
 from .. import so3
+from ..assets import read_asset
 from ..errors import InvalidValue
 from ..patch import ContactPolygon
 from ..person import MASSES, SIDES, STATURES
 from ..rig import BONE_LINKS, CHARACTER_KIND, PARTS, REST_PLACEMENT, Rig
 from ..rigs.assembly import Body, assemble
-from ..rigs.assets import read_asset
 from ..rigs.solids import box
 from ..shape import Shape
 from ..skeleton.match import ARM, HEAD, PELVIS, TORSO, Skeleton, facing, match_bones, require_parts
@@ -21,7 +22,6 @@ from .character import Character
 from .joint_ranges import joint_ranges, link_axes
 from .links import CLAVICLE, NECK, SPINE, LinkTree, choose_links
 from .segments import MIN_SHARE, Segments, cell_weights, measure_segments, touching_pairs, vertex_weights
-from .soles import find_character_sole
 from .volume import Solid, fill_surface
 
 SPHERICAL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -34,6 +34,10 @@ MAX_UNWEIGHTED = 0.5
 """Largest fraction of vertices without weights."""
 MAX_STEP = 0.02
 """Difference of the soles' heights, as a fraction of the height, above which a note says so."""
+SOLE_FRACTION = 0.012
+"""Height above a foot's lowest point, as a fraction of the character's height, up to which it touches the floor."""
+CORNERS = 8
+"""Largest number of corners of a sole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,3 +320,30 @@ def _note_soles(
     if abs(levels[0] - levels[1]) > MAX_STEP * height:
         notes.append(f"the soles are {1e3 * abs(levels[0] - levels[1]):.0f} mm apart in height in rest pose")
     return notes
+
+
+def find_character_sole(
+    name: str, link: str, points: np.ndarray, height: float, frame: tuple[np.ndarray, np.ndarray]
+) -> ContactPolygon | None:
+    """The sole of a foot; None if its lowest part is not an area.
+
+    Args:
+        name: of the patch.
+        link: the foot.
+        points: (V, 3) [m] of the foot's surface in rest pose.
+        height: [m] of the character.
+        frame: axes (3, 3) and origin (3,) [m] of the link in rest pose.
+    """
+    floor = float(points[:, 2].min())
+    flat = points[points[:, 2] <= floor + SOLE_FRACTION * height, :2]
+    try:
+        outline = flat[ConvexHull(flat).vertices]
+    except (QhullError, ValueError):
+        return None
+    angles = 2.0 * np.pi * np.arange(CORNERS) / CORNERS
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    corners = list(dict.fromkeys((outline @ directions.T).argmax(axis=0).tolist()))
+    kept = outline[sorted(corners)][::-1]  # counter-clockwise from below
+    rotation, origin = frame
+    world = np.column_stack([kept, np.full(len(kept), floor)])
+    return ContactPolygon(name, link, (world - origin) @ rotation) if len(kept) >= 3 else None

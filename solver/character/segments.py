@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ..assets import read_asset
 from ..inertials import InertialParameters
-from ..rigs.assets import read_asset
 from ..shape import Shape
 from .character import Character
 from .volume import Solid

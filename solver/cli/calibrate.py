@@ -28,7 +28,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     require_sense(options, options.files)
-    from ..calibration.calibration_file import CALIBRATION
+    from ..calibration.calibration import CALIBRATION
     from ..formats.text_table import format_table
     from ..scene.rig import write_rig
     from ..scene.study_folder import CALIBRATION_FILE, RIG_FILE

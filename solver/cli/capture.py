@@ -137,7 +137,7 @@ def _source(options: argparse.Namespace) -> Source:
 
 
 def _following(options: argparse.Namespace) -> FollowOptions:
-    from ..calibration.calibration_file import CALIBRATION
+    from ..calibration.calibration import CALIBRATION
     from ..capture.followers import FollowOptions
     from ..tracking import TrackingOptions
     from ..tracking.bone_mapping import MAPPING

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     from dataclasses import replace
 
-    from ..calibration.calibration_file import CALIBRATION
+    from ..calibration.calibration import CALIBRATION
     from ..scene.result import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
     from ..storage.json_values import to_json_values

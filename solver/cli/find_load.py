@@ -71,7 +71,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     body: Calibration | Rig | None = require_sense(options, options.before, options.after)
-    from ..calibration.calibration_file import CALIBRATION
+    from ..calibration.calibration import CALIBRATION
     from ..identification.added_load import LoadOptions
     from ..progress import PartialProgress
     from ..report.study_folder import write_study

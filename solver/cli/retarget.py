@@ -144,7 +144,7 @@ def performer(options: argparse.Namespace, progress: Progress) -> Performer:
     Raises:
         InvalidValue: it holds neither, or nobody says whose markers they are.
     """
-    from ..calibration.calibration_file import CALIBRATION
+    from ..calibration.calibration import CALIBRATION
     from ..study.pipeline import track
     from ..study.recordings import load
     from ..study.subject_calibration import calibrate

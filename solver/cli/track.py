@@ -68,8 +68,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     take_rig(options)
     body: Calibration | Rig | None = require_sense(options, options.files)
-    from ..calibration.calibration import Calibration
-    from ..calibration.calibration_file import CALIBRATION
+    from ..calibration.calibration import CALIBRATION, Calibration
     from ..formats.text_table import format_table
     from ..progress import PartialProgress
     from ..report.study_folder import write_study

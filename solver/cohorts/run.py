@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..calibration.frame_selection import is_static
+from ..calibration.subject import is_static
 from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverError, UnknownPreset
 from ..formats.read_options import ReadOptions
 from ..formats.recording import list_files_read, pair_files

@@ -24,8 +24,8 @@ from .contact_detection import (
     contacts_by_motion,
     hysteresis,
     remove_short,
+    stances_by_force,
 )
-from .plate_contacts import stances_by_force
 from .schedule import Anchor, Phase, Schedule, flat_on_ground
 
 CHUNK = 2048

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..calibration.marker_set_file import load_marker_set
+from ..calibration.marker_set import load_marker_set
 from ..dynamics import link_motions
 from ..inertials import InertialParameters
 from ..motion import Motion

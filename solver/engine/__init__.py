@@ -8,14 +8,38 @@ frames first.
 
 from __future__ import annotations
 
+import importlib.util
+import os
 from typing import TYPE_CHECKING
 
-from .choice import ENGINES, choose_engine
+from ..errors import InvalidValue
+
+ENGINES = ("pinocchio", "numpy")
+VARIABLE = "ENGINE"
+"""The environment variable that names an engine."""
+POSE_SIZE = 12
+"""Numbers of one pose: the axes x, y and z of a link in the world (9), then its origin (3)."""
+
+
+def choose_engine() -> str:
+    """Name of the engine: Pinocchio with coal where it is installed, unless the environment variable ENGINE names one.
+
+    Raises:
+        InvalidValue: ENGINE names none.
+    """
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted and wanted not in ENGINES:
+        raise InvalidValue(f"{VARIABLE}={wanted!r} names no engine: use {' or '.join(ENGINES)}, or unset it")
+    return wanted or ("pinocchio" if has_pinocchio() else "numpy")
+
+
+def has_pinocchio() -> bool:
+    """Whether Pinocchio is installed; Blender's extensions find it only through cmeel_pth."""
+    return any(importlib.util.find_spec(name) is not None for name in ("pinocchio", "cmeel_pth"))
+
 
 NAME = choose_engine()
 """The engine in use, one of `ENGINES`."""
-POSE_SIZE = 12
-"""Numbers of one pose: the axes x, y and z of a link in the world (9), then its origin (3)."""
 
 if TYPE_CHECKING or NAME == "pinocchio":
     from .coal_distances import ShapeDistances, Solid, convex_hull_solid, solid_distance, solid_of

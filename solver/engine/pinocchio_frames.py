@@ -8,8 +8,7 @@ from ..inertials import PER_LINK
 from ..joints import ROOT_NV
 from . import numpy_frames
 from .pinocchio_loader import pin
-from .pinocchio_memory import POSE_SIZE, TWIST_SIZE, link_views
-from .pinocchio_model import Model, data_of
+from .pinocchio_model import POSE_SIZE, TWIST_SIZE, Model, data_of, link_views
 
 
 def integrate(model: Model, q: np.ndarray, step: np.ndarray) -> np.ndarray:

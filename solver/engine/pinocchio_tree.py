@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .pinocchio_loader import pin
-from .pinocchio_memory import TWIST_SIZE, link_views, shared_forces, shared_inertias
-from .pinocchio_model import Model, data_of
+from .pinocchio_model import TWIST_SIZE, Model, data_of, link_views, shared_forces, shared_inertias
 
 
 class PosedTree:

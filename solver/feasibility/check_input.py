@@ -13,9 +13,8 @@ from ..dynamics.mechanics import DynamicState, Mechanics
 from ..options.checks import CheckOptions
 from ..rig import ROOT_NV, Rig
 from .collisions import CollisionDetector
-from .contact_forces import foot_wrenches, joint_torques, load_shares, surface_axes, zero_moment_point
+from .contact_forces import foot_wrenches, half_lengths, joint_torques, load_shares, surface_axes, zero_moment_point
 from .load_distribution import LoadDistribution
-from .yaw_friction import half_lengths
 
 RAISED_HEIGHT = 0.02
 """[m] Feet planted higher above the ground stand on an object."""

@@ -21,10 +21,9 @@ from ..options.checks import CheckOptions
 from ..progress import Progress, silent
 from ..trajectory.splines import Spline
 from ..trajectory.trust_region import TrustRegion, solve_sequentially
-from .criterion import CONDITION, CRITERIA, compute_criterion
 from .margins import Margins
 from .robot import FixedBaseRobot
-from .search import MODEL_RATE, ExcitationSearch
+from .search import CONDITION, CRITERIA, MODEL_RATE, ExcitationSearch, compute_criterion
 
 TRUST_REGION = TrustRegion(0.2, 0.002, rejected_factor=0.4, partial_factor=0.8, full_factor=1.3)
 """Largest step as a fraction of a coordinate's range."""

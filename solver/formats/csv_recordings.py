@@ -8,7 +8,7 @@ from ..errors import InputError
 from ..trial import Recording
 from .csv_tables import read_markers_csv_with_up, read_wrenches_csv_with_up, table_kind
 from .file_formats import JOINTS, MARKERS, SEGMENTS
-from .humanoid_reader import is_humanoid_table, read_humanoid_table
+from .humanoid_motions import is_humanoid_table, read_humanoid_table
 from .joint_coordinates_reader import read_joints_csv
 from .orientations import read_orientations_csv
 from .read_options import ReadOptions

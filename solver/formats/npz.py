@@ -32,7 +32,7 @@ from ..trial import Recording
 from ..wrenches import Wrenches
 from .axes_and_units import check_extent, check_up, resolve_up, to_z_up, up_from_markers
 from .file_formats import BOTH
-from .humanoid_reader import BODY_STATE_KEYS, has_body_states, read_body_states
+from .humanoid_motions import BODY_STATE_KEYS, has_body_states, read_body_states
 from .joint_coordinates_reader import JointArrays, joints_from_arrays
 from .read_options import ReadOptions
 from .smpl import BODY_MODEL_KEYS, has_body_model, read_body_model

@@ -1,8 +1,8 @@
-"""Segments of a recorded skeleton: its vertical axis, its unit of length and its rest pose."""
+"""Segments of a recorded skeleton: its landmarks, vertical axis, unit of length and rest pose."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import InputError, InvalidValue
 from ..motion import RestPose, SegmentPoses
-from .axes_and_units import length_in_metres, resolve_up, to_z_up, up_from_landmarks
-from .skeleton_landmarks import find_skeleton_landmarks, find_standing_frame, is_standing
+from ..skeleton.limbs import find_limbs
+from .axes_and_units import Landmarks, find_landmarks, length_in_metres, resolve_up, to_z_up, up_from_landmarks
 from .text_files import Warn
 
 SKELETON_EXTENTS = {
@@ -115,3 +115,53 @@ def _unit_in_metres(path: str | Path, extent: float, units: str | None, warn: Wa
         f"{metres * extent:.2f} m"
     )
     return metres
+
+
+def find_skeleton_landmarks(names: Sequence[str], parents: Sequence[int], offsets: np.ndarray) -> Landmarks:
+    """Joints of a skeleton that are low, in the middle and high when it stands.
+
+    Args:
+        names: M joints, the root first, parents before their children.
+        parents: (M,) index of each joint's parent, -1 of the root.
+        offsets: (M, 3) from the parent, any axes, any unit.
+    """
+    named, limbs = find_landmarks(names), find_limbs(parents, np.linalg.norm(offsets, axis=1).tolist())
+    if limbs is None:
+        return named
+    ends = tuple(leg[-1] for leg in limbs.legs)
+    return Landmarks(named.low or ends, named.middle or (limbs.pelvis,), named.high or (limbs.chest,))
+
+
+def is_standing(landmarks: Landmarks, positions: np.ndarray) -> np.ndarray:
+    """Whether low and high landmarks are on opposite sides of the root (...); True without landmarks.
+
+    Args:
+        landmarks: of M joints, the root first.
+        positions: (..., M, 3), any axes, any unit.
+    """
+    if not landmarks.low or not landmarks.high:
+        return np.ones(positions.shape[:-2], bool)
+    feet, head = (
+        positions[..., there, :].mean(axis=-2) - positions[..., 0, :] for there in (landmarks.low, landmarks.high)
+    )
+    return np.asarray((feet * head).sum(axis=-1) < 0.0)
+
+
+def find_standing_frame(landmarks: Landmarks, positions: np.ndarray) -> int | None:
+    """The frame in which a body stands tallest, among the slower half of them; None if it never stands.
+
+    Args:
+        landmarks: of M joints, the root first.
+        positions: (N, M, 3), z up, any unit.
+    """
+    if not landmarks.low or not landmarks.high:
+        return None
+    heights = positions[:, landmarks.high, 2].mean(axis=1) - positions[:, landmarks.low, 2].mean(axis=1)
+    speeds = np.zeros(len(positions))
+    if len(positions) > 1:
+        speeds = np.linalg.norm(np.gradient(positions, axis=0), axis=2).mean(axis=1)
+    fit = is_standing(landmarks, positions) & (heights > 0.0) & np.isfinite(speeds)
+    if not fit.any():
+        return None
+    fit &= speeds <= np.median(speeds[fit])
+    return int(np.argmax(np.where(fit, heights, -np.inf)))

@@ -9,8 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import true_runs
-from ..contacts.contact_detection import belt_speed, contacts_by_force, contacts_by_motion
-from ..contacts.plate_contacts import FARTHEST, UNDER, sole_distances
+from ..contacts.contact_detection import (
+    FARTHEST,
+    UNDER,
+    belt_speed,
+    contacts_by_force,
+    contacts_by_motion,
+    sole_distances,
+)
 from ..contacts.recorded_contacts import link_poses
 from ..errors import InvalidValue
 from ..motion import Motion

@@ -15,7 +15,7 @@ from ..joints import ROOT_NV
 from ..motion import Motion
 from ..rig import Rig
 from ..rigs.opensim.document import GROUND
-from ..rigs.opensim.joint_coordinates import find_coordinates, unit_motion
+from ..rigs.opensim.kinematics import find_coordinates, unit_motion
 from ..rigs.opensim.rig import body_placements, is_opensim, model_of
 
 

@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..calibration.calibration import Calibration
-from ..calibration.calibration_file import CALIBRATION
+from ..calibration.calibration import CALIBRATION, Calibration
 from ..centroidal.folder import Body, read_study_trials
 from ..errors import InvalidValue
 from ..motion import Markers, Motion

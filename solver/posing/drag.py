@@ -42,8 +42,7 @@ from ..inertials import GRAVITY
 from ..options.checks import CheckOptions
 from ..rig import ROOT_NV, Rig
 from ..so3 import log, vee
-from .kinematics import PostureKinematics
-from .knees import find_knees
+from .kinematics import PostureKinematics, find_knees
 from .separation import Separation
 from .values import REACHED, DragResult, Pin, Target
 

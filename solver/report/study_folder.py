@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..calibration.calibration_file import CALIBRATION
+from ..calibration.calibration import CALIBRATION
 from ..files import AnyPath
 from ..formats.joint_coordinates import write_coordinates
 from ..formats.opensim_writer import identified_model_name, write_opensim

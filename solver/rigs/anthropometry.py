@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..assets import read_asset
 from ..inertials import InertialParameters, steiner
 from ..so3 import rotation_between
-from .assets import read_asset
 from .solids import UP
 
 TABLES = ("dumas", "deleva")

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..assets import read_asset
 from ..errors import InvalidValue, UnknownName, UnknownPreset
 from ..patch import ContactPolygon
 from ..rig import Rig
 from ..shape import Shape
 from ..so3 import Exponential
-from .assets import read_asset
 from .solids import bottom_points
 
 HANDS, KNEES, SHINS = BODY_PARTS = ("hands", "knees", "shins")

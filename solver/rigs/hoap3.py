@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..assets import read_asset
 from ..errors import UnknownPreset
 from ..inertials import InertialParameters
 from ..rig import Rig
 from .anthropometry import SegmentInertia
 from .assembly import assemble
-from .assets import read_asset
 from .robot_assets import add_left_side, build_bodies, build_shapes, build_soles, find_tips, left_right_pairs
 
 MAX_SPEED = 1.0

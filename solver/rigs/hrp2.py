@@ -12,12 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..assets import read_asset
 from ..dynamics import contact_corners
 from ..errors import InvalidValue
 from ..inertials import InertialParameters
 from ..rig import Rig
 from .assembly import assemble
-from .assets import read_asset
 from .robot_assets import add_left_side, build_bodies, build_shapes, build_soles, find_tips, left_right_pairs
 from .solids import box_inertia
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..assets import read_asset
 from ..dynamics import link_poses
 from ..errors import InvalidValue
 from ..inertials import InertialParameters
@@ -26,9 +27,16 @@ from ..rig import PRIOR_SPREAD, Rig
 from ..shape import Shape
 from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, split_trunk, stack_parameters
 from .assembly import Body, assemble
-from .assets import read_asset
-from .human_shape import build_soles, segment_box, segment_shapes, width_unit
-from .human_skeleton import ABDOMEN, LATERAL_SIGN, Skeleton, build_skeleton
+from .human_skeleton import (
+    ABDOMEN,
+    LATERAL_SIGN,
+    Skeleton,
+    build_skeleton,
+    build_soles,
+    segment_box,
+    segment_shapes,
+    width_unit,
+)
 from .shoulder_girdle import girdle_axes, split_girdle
 
 VARIANTS = ("34dof", "23dof")

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..assets import read_asset
 from ..person import GIRDLE
 from .anthropometry import SegmentInertia, nearest_consistent
-from .assets import read_asset
 
 CLAVICLE, SCAPULA = GIRDLE
 TO_LINK_AXES = {"right": np.array([1.0, -1.0, 1.0]), "left": np.array([1.0, 1.0, 1.0])}

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..calibration.calibration import Calibration
-from ..calibration.calibration_file import CALIBRATION
+from ..calibration.calibration import CALIBRATION, Calibration
 from ..errors import InvalidValue, UnknownLink
 from ..files import AnyPath, Paths
 from ..formats.file_formats import recording_suffixes

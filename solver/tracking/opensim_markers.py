@@ -16,8 +16,7 @@ from ..errors import InvalidValue
 from ..marker_names import match_names
 from ..motion import Markers
 from ..rigs.opensim.document import Coupling, OpenSimModel
-from ..rigs.opensim.joint_coordinates import find_coordinates, unit_motion
-from ..rigs.opensim.kinematics import BodyPoses, body_poses
+from ..rigs.opensim.kinematics import BodyPoses, body_poses, find_coordinates, unit_motion
 from ..rigs.root_and_up_axis import FILE_TO_WORLD
 from ..so3 import nearest_rotation
 

@@ -12,8 +12,8 @@ import pytest
 import solver
 from addon import marker_list, registration
 from addon.job_messages import find_message
-from solver.calibration.calibration_file import CALIBRATION
-from solver.calibration.marker_set_file import load_marker_set
+from solver.calibration.calibration import CALIBRATION
+from solver.calibration.marker_set import load_marker_set
 from solver.formats.npz import write_recording_npz
 from solver.motion import Markers
 from solver.trial import Recording

@@ -12,8 +12,8 @@ import pytest
 from solver.calibration import Calibration, fit_calibration, load_marker_set
 from solver.calibration.calibration import weight_by_mass
 from solver.calibration.fit import CalibrationFrame, SubjectFit
-from solver.calibration.frame_selection import is_static
 from solver.calibration.marker_set import MarkerSet
+from solver.calibration.subject import is_static
 from solver.dynamics import com_trajectory, integrate
 from solver.errors import InputError, InvalidValue
 from solver.formats.trc import read_trc

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.figures.volunteers import MARKER_SETS, volunteer
 from solver.calibration.fit_checks import FitEvidence, check_fit, is_suspect
-from solver.calibration.marker_set_file import load_marker_set
+from solver.calibration.marker_set import load_marker_set
 from solver.calibration.subject import SAME_MINIMUM, SubjectData, SubjectState
 from solver.progress import silent
 from solver.rigs import human

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.calibration.frame_selection import select_moving_frames, select_static_frames
+from solver.calibration.subject import select_moving_frames, select_static_frames
 
 
 def test_a_recording_of_other_markers_gives_no_frames() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.calibration.frame_selection import select_moving_frames
-from solver.calibration.marker_set_file import load_marker_set
+from solver.calibration.marker_set import load_marker_set
 from solver.calibration.priors import build_prior
+from solver.calibration.subject import select_moving_frames
 from solver.rigs import human
 
 WIDTH, DEPTH = 0.25, 0.19  # m, between the ASIS and from them to the PSIS

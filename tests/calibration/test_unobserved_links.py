@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solver.calibration.calibration import find_unobserved_links
-from solver.calibration.marker_set_file import load_marker_set
+from solver.calibration.marker_set import load_marker_set
 from solver.rigs import human
 from solver.tracking.targets import Attachment
 

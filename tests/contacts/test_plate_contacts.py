@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.arrays import true_runs
-from solver.contacts.plate_contacts import stances_by_force
+from solver.contacts.contact_detection import stances_by_force
 from solver.wrenches import Wrenches
 
 TIMES = np.arange(0.0, 3.0, 0.01)

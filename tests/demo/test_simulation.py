@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from solver.coordinates import joint_coordinates
-from solver.demo.balance import centre_of_pressure
 from solver.demo.laboratory import (
     FORCE_NOISE,
     MARKER_NOISE,
@@ -20,7 +19,7 @@ from solver.demo.laboratory import (
     write_forces,
     write_trc,
 )
-from solver.demo.motions import MotionAmplitudes, Stance, simulate_motion, standing_posture
+from solver.demo.motions import MotionAmplitudes, Stance, centre_of_pressure, simulate_motion, standing_posture
 from solver.demo.person import CROUCH, WHOLE_BODY
 from solver.demo.run import inertial_error
 from solver.demo.truth import MASS_CHANGE, perturb_inertials

@@ -15,8 +15,7 @@ if engine.NAME != "pinocchio":
     pytest.skip("Pinocchio is not the engine here", allow_module_level=True)
 
 from solver.engine.pinocchio_loader import pin
-from solver.engine.pinocchio_memory import CopiedViews, shared_views
-from solver.engine.pinocchio_model import LARGEST, data_of
+from solver.engine.pinocchio_model import LARGEST, CopiedViews, data_of, shared_views
 
 
 @pytest.mark.parametrize("scattered", ["oMi", "v", "a"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from solver import engine
-from solver.engine import choice, numpy_configurations, numpy_frames, numpy_model, numpy_tree
+from solver.engine import numpy_configurations, numpy_frames, numpy_model, numpy_tree
 from solver.errors import InvalidValue
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
@@ -235,9 +235,9 @@ def test_an_unknown_engine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """ENGINE names one of the engines, in a sentence with the choices."""
     monkeypatch.setenv("ENGINE", "bullet")
     with pytest.raises(InvalidValue, match=r"ENGINE='bullet'.*pinocchio or numpy"):
-        choice.choose_engine()
+        engine.choose_engine()
     monkeypatch.setenv("ENGINE", "numpy")
-    assert choice.choose_engine() == "numpy"
+    assert engine.choose_engine() == "numpy"
 
 
 def test_no_frames_give_no_rows(rig: Rig) -> None:

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from solver.calibration.calibration import Calibration
-from solver.calibration.calibration_file import CALIBRATION
-from solver.calibration.marker_set_file import load_marker_set
+from solver.calibration.calibration import CALIBRATION, Calibration
+from solver.calibration.marker_set import load_marker_set
 from solver.contacts.schedule import Schedule, anchors_at
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.design.dance import DESIGNED_DANCE, Dance

@@ -6,7 +6,7 @@ import numpy as np
 
 from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
 from solver.feasibility import Checks, FrameChecker
-from solver.feasibility.cache import CheckCache
+from solver.feasibility.checker import CheckCache
 from solver.motion import Motion
 from solver.rigs import hoap3
 from tests.dance.static_motions import sinusoidal_motion, sole_height

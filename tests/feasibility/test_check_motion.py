@@ -11,7 +11,7 @@ from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
 from solver.dynamics import integrate
 from solver.errors import InvalidValue, UnknownName
 from solver.feasibility import CheckOptions, FrameChecker, check_motion
-from solver.feasibility.cache import CheckCache
+from solver.feasibility.checker import CheckCache
 from solver.joints import Limits
 from solver.motion import Motion
 from solver.rig import Rig

@@ -18,8 +18,12 @@ from solver.feasibility import (
     moving_coordinates,
     zero_moment_point,
 )
-from solver.feasibility.contact_forces import friction_margins, friction_margins_by_side
-from solver.feasibility.yaw_friction import yaw_margins, yaw_margins_by_side
+from solver.feasibility.contact_forces import (
+    friction_margins,
+    friction_margins_by_side,
+    yaw_margins,
+    yaw_margins_by_side,
+)
 from solver.inertials import InertialParameters
 from solver.options.checks import DISTRIBUTIONS
 from solver.rig import Rig

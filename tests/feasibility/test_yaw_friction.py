@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from solver.feasibility.contact_forces import foot_wrenches
-from solver.feasibility.yaw_friction import half_lengths, yaw_margins
+from solver.feasibility.contact_forces import foot_wrenches, half_lengths, yaw_margins
 
 MU, WEIGHT = 0.6, 300.0
 X, Y = 0.11, 0.06

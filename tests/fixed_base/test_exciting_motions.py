@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from solver.errors import InvalidValue, UnknownPreset
-from solver.fixed_base.criterion import CONDITION, DEVIATIONS, compute_criterion
 from solver.fixed_base.exciting_motions import ExcitingOptions, build_margins, exciting_motion
 from solver.fixed_base.robot import FixedBaseRobot
+from solver.fixed_base.search import CONDITION, DEVIATIONS, compute_criterion
 from solver.rigs import hoap3
 from tests.pinocchio import pin
 

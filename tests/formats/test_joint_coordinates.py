@@ -11,7 +11,7 @@ from solver.coordinates import to_flat
 from solver.dynamics import difference, integrate
 from solver.errors import InputError, InvalidValue
 from solver.formats.csv_tables import read_table
-from solver.formats.humanoid_writer import table_name, write_body_states, write_humanoid_table
+from solver.formats.humanoid_motions import table_name, write_body_states, write_humanoid_table
 from solver.formats.joint_coordinates import ROOT_NAMES, coordinate_names, write_coordinates
 from solver.formats.opensim_storage import read_storage
 from solver.formats.read_options import ReadOptions

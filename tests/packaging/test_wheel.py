@@ -127,7 +127,7 @@ def test_installed_package_finds_its_data(installed: Path, tmp_path: Path) -> No
     """`exciting_dance` finds its data without the repository, and cannot import its `solver`."""
     program = (
         "import importlib.util, exciting_dance\n"
-        "from exciting_dance.calibration.marker_set_file import marker_sets, load_marker_set\n"
+        "from exciting_dance.calibration.marker_set import marker_sets, load_marker_set\n"
         "assert importlib.util.find_spec('solver') is None\n"
         "print(len(exciting_dance.hoap3().links), len(load_marker_set(marker_sets()[0]).locations) > 0)\n"
     )

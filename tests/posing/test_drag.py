@@ -16,7 +16,7 @@ from solver.feasibility.collisions import CollisionDetector
 from solver.motion import Motion
 from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.posing import Drag, DragResult, Pin, Target
-from solver.posing.knees import find_knees
+from solver.posing.kinematics import find_knees
 from solver.posing.values import REACHED
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from solver.calibration.marker_set_file import load_marker_set
+from solver.calibration.marker_set import load_marker_set
 from solver.errors import InputError, UnknownLandmark
 from solver.scene.labels import display_name
 from solver.scene.marker_set import (

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.figures import coverage
-from solver.calibration.calibration import Calibration
-from solver.calibration.calibration_file import CALIBRATION
+from solver.calibration.calibration import CALIBRATION, Calibration
 from solver.calibration.error_draws import CalibrationErrorDraws
 from solver.dynamics import difference
 from solver.signals import smooth_motion

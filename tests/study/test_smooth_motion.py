@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.calibration import Calibration
-from solver.calibration.calibration_file import CALIBRATION
+from solver.calibration.calibration import CALIBRATION
 from solver.cli import main
 from solver.demo.examples import simulated_person
 from solver.demo.laboratory import write_trc

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...arrays import take_ownership
 from ...contacts.schedule import SAME_TIME
-from ...feasibility.cache import SAME_FRAME
+from ...feasibility.checker import SAME_FRAME
 from ...motion import Motion
 from ...trajectory.displacement import Displacement
 from ...trajectory.planted_feet import PlantedTrajectory, Rates

@@ -15,9 +15,8 @@ import numpy as np
 
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks, check_motion, coordinate_names, joint_coordinates
-from ...feasibility.cache import CheckCache
 from ...feasibility.check_results import Failure
-from ...feasibility.checker import FrameChecker
+from ...feasibility.checker import CheckCache, FrameChecker
 from ...motion import Motion
 from ...progress import Progress, silent
 from ...rig import Rig

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import Cancelled
-from ...identification.base_parameters import base_parameters
+from ...identification.base_parameters import BaseParameters, base_parameters
 from ...identification.excitation.excitation import link_weights
+from ...identification.excitation.gram_matrices import GramMatrices
 from ...parallel import parallel_map
 from ...progress import Progress
 from ...rig import Rig
 from ...termination import interruptible
 from ...threads import one_blas_thread
-from ...trajectory.legged_rig import Footing
+from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import DanceSegment, hold_posture
 from ...trajectory.transition_problem import Objective
 from .dance import SAME_POSTURE, TraceEntry
-from .excitation_groups import EXCITATION_GROUPS, build_criterion, excited_columns, free_columns
 from .options import DanceOptions, sigma_objective
 from .plan import DesignTask, StancePlan, build_transition_planner, derive_seed
 from .posture_choice import PostureChoice
@@ -27,6 +27,8 @@ from .reachability import find_open_paths
 from .transitions import TransitionPlanner, TransitionResult
 
 History = tuple[np.ndarray, np.ndarray]
+EXCITATION_GROUPS = (("both", "right_forward"), ("left", "right"))
+"""Foot configurations whose transitions share a history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,3 +331,44 @@ def optimise_transitions(
 def _split(count: int, size: int = 4) -> list[tuple[int, int]]:
     """First and last index of runs of postures: short, so that progress is frequent and cancelling is quick."""
     return [(first, min(first + size, count)) for first in range(0, count, size)]
+
+
+def excited_links(legged: LeggedRig, configuration: str) -> tuple[str, ...]:
+    """Links whose inertias a foot configuration excites, Table I: all except the legs, or the free leg."""
+    rig = legged.rig
+    chains: dict[str, set[str]] = {}
+    for leg in legged.legs:
+        chains[leg.side] = {rig.links[link] for link in rig.path(rig.index(leg.link))}
+    if configuration in chains:
+        free = next(side for side in chains if side != configuration)
+        return tuple(link for link in rig.links if link in chains[free])
+    return tuple(link for link in rig.links if not any(link in chain for chain in chains.values()))
+
+
+def excited_columns(legged: LeggedRig, configuration: str) -> np.ndarray:
+    """Columns of the flat coordinates y that excite: Table I, and on two feet also the root's height and rotation."""
+    if configuration in legged.leg_columns:
+        return legged.swing_leg_columns[next(side for side in legged.leg_columns if side != configuration)]
+    return np.concatenate([_root_columns(legged), legged.trunk])
+
+
+def free_columns(legged: LeggedRig, configuration: str) -> np.ndarray:
+    """Columns of y that may excite without Table I: the root's height and rotation, and all except loaded legs."""
+    loaded = (configuration,) if configuration in legged.leg_columns else tuple(legged.leg_columns)
+    legs = [columns for side, columns in legged.swing_leg_columns.items() if side not in loaded]
+    return np.concatenate([_root_columns(legged), legged.trunk, *legs])
+
+
+def _root_columns(legged: LeggedRig) -> np.ndarray:
+    """Columns of the root's height and rotation that may move."""
+    return 2 + np.flatnonzero(legged.root_free[2:])
+
+
+def build_criterion(
+    legged: LeggedRig, structure: BaseParameters, weights: np.ndarray, configuration: str
+) -> GramMatrices:
+    """The criterion of a foot configuration, over Gram matrices of all links that its excitation group excites."""
+    group = next(s for s in EXCITATION_GROUPS if configuration in s)
+    links = [link for name in group for link in excited_links(legged, name)]
+    counted = np.isin(legged.rig.links, excited_links(legged, configuration))
+    return GramMatrices(structure, weights * counted, "dynamic", dict.fromkeys(links))

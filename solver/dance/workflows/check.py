@@ -19,8 +19,7 @@ from ...scene.motion_record import MotionRecord
 from ...scene.summary import SUMMARY, SceneSummary
 from ...storage.output_folder import write_folder
 from ..authoring.authored_dance import AuthoredDance
-from .loading import LoadedDance
-from .recorded_contacts import find_contacts
+from .loading import LoadedDance, find_contacts
 from .summaries import EXCITATION_RATE, excitation_by_link, failed_time_ranges, scene_failures, scene_keys, scene_strips
 
 VERIFICATION_RATE = 500.0

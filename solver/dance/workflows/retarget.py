@@ -8,7 +8,7 @@ from pathlib import Path
 from ...contacts.schedule import Schedule
 from ...errors import InvalidValue
 from ...feasibility import Checks, check_motion
-from ...formats.humanoid_writer import table_name, write_body_states, write_humanoid_table
+from ...formats.humanoid_motions import table_name, write_body_states, write_humanoid_table
 from ...formats.joint_coordinates import write_coordinates
 from ...formats.text_table import format_table
 from ...motion import Motion

@@ -7,8 +7,7 @@ import numpy as np
 from ...scene.labels import format_percent
 from ..check_definition import Check, CheckItems, CheckMessages, SmoothLimit, comfortable_share
 from ..check_input import Body, CheckInput
-from ..contact_forces import friction_margins, friction_margins_by_side
-from ..yaw_friction import yaw_margins, yaw_margins_by_side
+from ..contact_forces import friction_margins, friction_margins_by_side, yaw_margins, yaw_margins_by_side
 
 
 def patch_items(body: Body) -> CheckItems:

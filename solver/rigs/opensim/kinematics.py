@@ -1,4 +1,4 @@
-"""Forward kinematics of an OpenSim model: poses of its bodies from its coordinates, by its own joint definitions."""
+"""Kinematics of an OpenSim model: poses of its bodies from its coordinates, by its own joint definitions, and back."""
 
 from __future__ import annotations
 
@@ -7,9 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...so3 import exp
+from ...so3 import exp, log
 from ..root_and_up_axis import FILE_TO_WORLD
 from .document import GROUND, OpenSimJoint, OpenSimModel, TransformAxis
+
+STEP = 1e-6
+"""[rad or m] Half the interval of central differences; the error of a derivative is about 1e-10."""
+ITERATIONS = 30
+SAMPLES = 1001
+"""Values of a coordinate's range among which the search begins."""
+CONVERGED = 1e-10
+"""[rad or m] Largest last correction of a coordinate."""
+MIN_DAMPING = 1e-9
+"""Keeps the equations solvable where axes are parallel; more is used in frames whose last step made things worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +79,59 @@ def evaluate(axis: TransformAxis, values: Mapping[str, np.ndarray], count: int) 
     """Angles (N,) [rad] about an axis, or distances [m] along it."""
     given = np.column_stack([values[name] for name in axis.coordinates]) if axis.coordinates else np.zeros((count, 1))
     return np.broadcast_to(axis.function.evaluate(given), (count,))
+
+
+def find_coordinates(joint: OpenSimJoint, turn: np.ndarray, move: np.ndarray) -> tuple[dict[str, np.ndarray], float]:
+    """Coordinates (N,) that come nearest to axes (N, 3, 3) and origin (N, 3) [m] of the child body in its parent.
+
+    Levenberg-Marquardt iterations, all frames at once; the remaining error [rad or m] is also returned.
+    """
+    names = [coordinate.name for coordinate in joint.coordinates]
+    values = _first_values(joint, turn, move)
+    error, damping = _pose_error(joint, values, turn, move), np.full(len(turn), MIN_DAMPING)
+    for _ in range(ITERATIONS):
+        columns = np.stack([np.concatenate(unit_motion(joint, values, name), axis=1) for name in names], axis=2)
+        normal = columns.swapaxes(1, 2) @ columns + damping[:, None, None] * np.eye(len(names))
+        step = np.linalg.solve(normal, columns.swapaxes(1, 2) @ error[:, :, None])[:, :, 0]
+        tried = {name: values[name] + step[:, k] for k, name in enumerate(names)}
+        new = _pose_error(joint, tried, turn, move)
+        better = (new**2).sum(axis=1) <= (error**2).sum(axis=1)
+        values = {name: np.where(better, tried[name], values[name]) for name in names}
+        error = np.where(better[:, None], new, error)
+        damping = np.where(better, np.maximum(0.1 * damping, MIN_DAMPING), 10.0 * damping)
+        if np.abs(step).max() < CONVERGED:
+            break
+    return values, float(np.abs(error).max())
+
+
+def _first_values(joint: OpenSimJoint, turn: np.ndarray, move: np.ndarray) -> dict[str, np.ndarray]:
+    """Defaults; of a single coordinate the best of its range, since the angle may not rise with it, as of a patella."""
+    count = len(turn)
+    values = {coordinate.name: np.full(count, coordinate.default) for coordinate in joint.coordinates}
+    if len(values) > 1:
+        return values
+    (coordinate,) = joint.coordinates
+    choices = np.linspace(max(coordinate.lower, -np.pi), min(coordinate.upper, np.pi), SAMPLES)
+    turns, moves = relative_pose(joint, {coordinate.name: choices}, SAMPLES)
+    wanted, own = (
+        np.concatenate([a.reshape(-1, 9) * np.sqrt(0.5), b], axis=1) for a, b in ((turn, move), (turns, moves))
+    )
+    # squared distances [rad^2 and m^2] but for a term that does not depend on the choice
+    distances = (own**2).sum(axis=1) - 2.0 * wanted @ own.T
+    return {coordinate.name: choices[np.argmin(distances, axis=1)]}
+
+
+def _pose_error(
+    joint: OpenSimJoint, values: Mapping[str, np.ndarray], turn: np.ndarray, move: np.ndarray
+) -> np.ndarray:
+    """Rotation vector [rad] and displacement [m] (N, 6) from the joint's pose to the wanted one, parent axes."""
+    own, place = relative_pose(joint, values, len(turn))
+    return np.concatenate([log(turn @ own.swapaxes(1, 2)), move - place], axis=1)
+
+
+def unit_motion(joint: OpenSimJoint, values: Mapping[str, np.ndarray], name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Angular velocity and velocity of the child's origin (N, 3), parent axes, per unit of a coordinate."""
+    count = len(values[name])
+    before, after = (relative_pose(joint, {**values, name: values[name] + step}, count) for step in (-STEP, STEP))
+    omega = log(after[0] @ before[0].swapaxes(1, 2)) / (2.0 * STEP)
+    return omega, (after[1] - before[1]) / (2.0 * STEP)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...arrays import true_runs
-from ...contacts.contact_detection import USUAL, ContactRules, belt_speed, contacts_by_motion
-from ...contacts.plate_contacts import stances_by_force
+from ...contacts.contact_detection import USUAL, ContactRules, belt_speed, contacts_by_motion, stances_by_force
 from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...motion import Motion, RestPose, SegmentPoses

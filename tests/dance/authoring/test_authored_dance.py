@@ -11,7 +11,7 @@ import pytest
 from solver.contacts.schedule import Schedule
 from solver.coordinates import flat_rates, to_manifold
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe, Samples
-from solver.dance.authoring.contact_strips import ContactStrip, schedule_from_strips
+from solver.dance.authoring.timeline import ContactStrip, schedule_from_strips
 from solver.differences import differences
 from solver.dynamics import difference
 from solver.errors import InputError, InvalidValue, UnknownPreset

@@ -10,8 +10,8 @@ import pytest
 from solver.coordinates import to_manifold
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.complete import CompleteOptions, complete
-from solver.dance.authoring.contact_strips import ContactStrip, schedule_from_strips
 from solver.dance.authoring.repair import REPAIRED, repair
+from solver.dance.authoring.timeline import ContactStrip, schedule_from_strips
 from solver.dynamics.mechanics import Mechanics
 from solver.errors import InvalidValue
 from solver.feasibility.checks.planted_feet import patch_points

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
-from solver.dance.design.excitation_groups import free_columns
 from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.options import DanceOptions, paper_options
 from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.posture_choice import shortest_route
 from solver.dance.design.postures import DrawOptions, choose_postures, draw_posture_pool
+from solver.dance.design.sequence import free_columns
 from solver.dance.design.transitions import SearchOptions, TransitionPlanner
 from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.export import write_motion_table

@@ -10,7 +10,7 @@ import pytest
 from solver.coordinates import coordinate_links, to_manifold
 from solver.dance.design.body_parts import body_parts
 from solver.dance.design.dance import Dance
-from solver.dance.design.difficulty import HARDEST, rate_moves
+from solver.dance.design.evaluation import HARDEST, rate_moves
 from solver.dance.design.mirror import Mirror
 from solver.dance.design.options import DanceOptions, human_options
 from solver.dance.design.plan import apply_style, build_transition_planner, order_blocks

@@ -15,13 +15,14 @@ from solver.contacts.schedule import Schedule
 from solver.coordinates import coordinate_names
 from solver.dance.authoring.authored_dance import AuthoredDance, Samples
 from solver.dance.authoring.repair import RepairedDance, RepairOptions
-from solver.dance.workflows.jump_feasibility import (
+from solver.dance.workflows.repair import (
+    JUMP_NOTE,
+    LIMITED_PROGRAMS,
     explain_infeasible_jumps,
     fastest_com_rise,
     jumps_exceed_leg_speed,
     take_off_speeds,
 )
-from solver.dance.workflows.repair import JUMP_NOTE, LIMITED_PROGRAMS
 from solver.errors import InvalidValue
 from solver.feasibility import check_motion
 from solver.motion import Motion

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.calibration.calibration import Calibration
-from solver.calibration.calibration_file import CALIBRATION
+from solver.calibration.calibration import CALIBRATION, Calibration
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.workflows.loading import load_dance
@@ -75,7 +74,7 @@ def write_shown(folder: Path, rig: Rig) -> Path:
 
 WRITERS: dict[str, tuple[Callable[[Path, Rig], Path], str, str]] = {
     "rig": (lambda folder, rig: RIG.write(folder / "rig.json", rig), "scene.rig", "RIG"),
-    "calibration": (write_calibrated, "calibration.calibration_file", "CALIBRATION"),
+    "calibration": (write_calibrated, "calibration.calibration", "CALIBRATION"),
     "timeline": (write_shown, "scene.timeline", "TIMELINE"),
     "authored dance": (write_authored, "dance.authoring.authored_dance", "AUTHORED_DANCE"),
     "designed dance": (write_designed, "dance.design.dance", "DESIGNED_DANCE"),

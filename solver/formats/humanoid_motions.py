@@ -1,6 +1,10 @@
-"""Readers of motions in the formats of humanoid robotics, see `humanoid_writer`: tables and archives of body states.
+"""Motions in the formats of humanoid robotics: a table of configurations, and an archive of body states.
 
-Joint coordinates of files without joint names are numbered in the order of their rig.
+The table has no header. Each row is a frame: root position [m], root quaternion x y z w, then the joints [rad, m] in
+the robot's order; the rate is part of the file's name. The archive has the arrays that motion-tracking policies are
+trained on: ``fps``, ``joint_pos``, ``joint_vel``, ``body_pos_w``, ``body_quat_w`` (w x y z), ``body_lin_vel_w``,
+``body_ang_vel_w``, ``joint_names`` and ``body_names``. World z up. Joint coordinates of files without joint names are
+numbered in the order of their rig.
 """
 
 from __future__ import annotations
@@ -10,9 +14,16 @@ from pathlib import Path
 
 import numpy as np
 
+from ..coordinates import joint_coordinates
+from ..dynamics import link_motions
 from ..errors import InputError
-from ..motion import POSE, JointCoordinates, coordinate_numbers
+from ..motion import POSE, JointCoordinates, Motion, coordinate_numbers
+from ..rig import ROOT_NV, Rig
+from ..so3 import continuous_signs, to_quaternion
+from ..storage.atomic import write_atomically
+from ..storage.npz_archive import write_archive
 from ..storage.npz_entries import NpzArrays
+from .joint_coordinates import coordinate_names
 from .joint_coordinates_reader import JointArrays, joints_from_arrays
 from .text_files import parse_numbers, read_csv_rows
 
@@ -21,6 +32,8 @@ _RATE_IN_NAME = re.compile(r"[_\-. ](\d+(?:\.\d+)?)hz$", re.I)
 MAX_LENGTH_ERROR = 1e-3
 """Largest error of the length of a table's quaternions."""
 BODY_STATE_KEYS = frozenset({"joint_pos", "body_pos_w", "body_quat_w"})
+DIGITS = 9
+"""Significant digits of the table."""
 
 
 def is_humanoid_table(path: Path) -> bool:
@@ -109,3 +122,36 @@ def read_body_states(arrays: NpzArrays, angles: str | None = None) -> JointCoord
     root = np.concatenate([place[:, 0], np.roll(turn[:, 0], -1, axis=1)], axis=1)
     times = np.arange(frames) / arrays.positive_number("fps")
     return joints_from_arrays(arrays.path, JointArrays(times, names, values, root), angles)
+
+
+def table_name(name: str, rate: float) -> str:
+    """The name of a table, which states its rate [1/s]: ``walk_100hz.csv``."""
+    return f"{name}_{rate:g}hz.csv".replace(" ", "_")
+
+
+def write_humanoid_table(path: str | Path, rig: Rig, motion: Motion) -> None:
+    """Write a motion as a table without header, atomically."""
+    root = np.array(motion.q[:, :POSE])
+    root[:, 3:] = continuous_signs(root[:, 3:])
+    values = np.concatenate([root, joint_coordinates(rig, motion.q)], axis=1)
+    with write_atomically(path) as stream:
+        np.savetxt(stream, values, fmt=f"%.{DIGITS}g", delimiter=",")
+
+
+def write_body_states(path: str | Path, rig: Rig, motion: Motion) -> None:
+    """Write a motion as an archive of joint and body states, atomically."""
+    links = link_motions(rig, motion)
+    turns = continuous_signs(to_quaternion(links.rotation.transpose(3, 2, 0, 1)))
+    arrays = {
+        "fps": np.array(motion.rate),
+        "joint_names": np.array(coordinate_names(rig)[ROOT_NV:]),
+        "body_names": np.array(rig.links),
+        "joint_pos": joint_coordinates(rig, motion.q),
+        "joint_vel": motion.v[:, ROOT_NV:],
+        "body_pos_w": links.position.transpose(2, 1, 0),
+        "body_quat_w": np.roll(turns, 1, axis=2),
+        "body_lin_vel_w": links.to_world(links.velocity).transpose(2, 1, 0),
+        "body_ang_vel_w": links.to_world(links.omega).transpose(2, 1, 0),
+    }
+    with write_atomically(path, binary=True) as stream:
+        write_archive(stream, {name: np.ascontiguousarray(value) for name, value in arrays.items()}, {})
