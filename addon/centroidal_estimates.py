@@ -55,10 +55,9 @@ def read_estimates(folder: Path) -> dict[str, SceneEstimate]:
     Raises:
         InputError: there is no estimate, or one is damaged.
     """
-    paths = study_folder.trial_files(folder, study_folder.ESTIMATE_END)
-    if not paths:
+    if not study_folder.trial_files(folder, study_folder.ESTIMATE_END):
         raise errors.InputError(folder, "contains no estimate", remedy="Estimate again")
-    return read_consistent(folder, lambda: {name: ESTIMATE.read(path) for name, path in paths.items()})
+    return read_consistent(folder, lambda: study_folder.read_trial_files(folder, study_folder.ESTIMATE_END, ESTIMATE))
 
 
 def key_estimates(

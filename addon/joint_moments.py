@@ -44,10 +44,9 @@ def read_moments(folder: Path) -> dict[str, SceneMoments]:
     Raises:
         InputError: there are none, or one file is damaged.
     """
-    paths = study_folder.trial_files(folder, study_folder.MOMENTS_END)
-    if not paths:
+    if not study_folder.trial_files(folder, study_folder.MOMENTS_END):
         raise errors.InputError(folder, "contains no joint moments", remedy="Compute the moments again")
-    return read_consistent(folder, lambda: {name: MOMENTS.read(path) for name, path in paths.items()})
+    return read_consistent(folder, lambda: study_folder.read_trial_files(folder, study_folder.MOMENTS_END, MOMENTS))
 
 
 def key_moments(context: bpy.types.Context, body: bpy.types.Object, found: dict[str, SceneMoments]) -> tuple[str, ...]:

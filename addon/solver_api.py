@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from solver.storage.atomic import write_atomically
     from solver.storage.json_tree import read_json
     from solver.storage.lock import Lock, create_locked_folder, remove_abandoned_folders, remove_locked_folder
+    from solver.storage.manifest import stored_file
     from solver.storage.output_folder import read_consistent, write_folder
     from solver.storage.value_tree import from_tree, to_tree
     from solver.trial import Recording
@@ -80,6 +81,7 @@ _NAMES = {
     "storage.json_tree": ("read_json",),
     "storage.lock": ("Lock", "remove_locked_folder", "create_locked_folder", "remove_abandoned_folders"),
     "formats.npz": ("write_recording_npz",),
+    "storage.manifest": ("stored_file",),
     "storage.output_folder": ("read_consistent", "write_folder"),
     "formats.recording": ("has_joints",),
     "storage.value_tree": ("from_tree", "to_tree"),

@@ -22,6 +22,7 @@ from .solver_api import (
     errors,
     read_consistent,
     read_rig,
+    stored_file,
     write_folder,
 )
 from .solver_api import study_folder as files
@@ -75,15 +76,15 @@ def read_study(folder: str | Path) -> Study:
 
 
 def _read(folder: Path) -> Study:
-    motions = {name: MOTION.read(path).scene for name, path in files.trial_files(folder, files.MOTION_END).items()}
-    recordings = {name: RECORDING.read(path) for name, path in files.trial_files(folder, files.RECORDING_END).items()}
-    rig, result, report = (folder / name for name in (files.RIG_FILE, files.RESULT_FILE, files.REPORT_FILE))
+    motions = files.read_trial_files(folder, files.MOTION_END, MOTION)
+    rig, result = stored_file(folder, files.RIG_FILE), stored_file(folder, files.RESULT_FILE)
+    report = folder / files.REPORT_FILE
     return Study(
         folder=folder,
         rig=read_rig(rig),
         result=RESULT.read(result) if result.exists() else None,
-        motions=motions,
-        recordings=recordings,
+        motions={name: record.scene for name, record in motions.items()},
+        recordings=files.read_trial_files(folder, files.RECORDING_END, RECORDING),
         report=report if report.exists() else None,
     )
 

@@ -26,6 +26,7 @@ from ..solver_api import (
     errors,
     read_consistent,
     read_rig,
+    stored_file,
     study_folder,
     write_folder,
 )
@@ -83,10 +84,10 @@ def read_dance(folder: str | Path) -> Dance:
 
 
 def _read(folder: Path) -> Dance:
-    motion, rig = folder / dance_folder.MOTION_FILE, folder / dance_folder.RIG_FILE
+    motion, rig = stored_file(folder, dance_folder.MOTION_FILE), stored_file(folder, dance_folder.RIG_FILE)
     return Dance(
         folder=folder,
-        summary=SUMMARY.read(folder / dance_folder.SUMMARY_FILE),
+        summary=SUMMARY.read(stored_file(folder, dance_folder.SUMMARY_FILE)),
         motion=MOTION.read(motion).scene if motion.exists() else None,
         rig=read_rig(rig) if rig.exists() else None,
     )

@@ -26,6 +26,7 @@ from ..solver_api import (
     errors,
     read_json,
     read_rig,
+    stored_file,
 )
 from .plan import TIME_TOLERANCE, Stop
 
@@ -124,7 +125,8 @@ def from_folder(folder: str | Path) -> RehearsedDance:
     folder = Path(folder)
     if not folder.is_dir():
         raise errors.InputError(folder, "is not a folder", remedy=REMEDY)
-    rig, motion = read_rig(folder / dance_folder.RIG_FILE), MOTION.read(folder / dance_folder.MOTION_FILE).scene
+    rig = read_rig(stored_file(folder, dance_folder.RIG_FILE))
+    motion = MOTION.read(stored_file(folder, dance_folder.MOTION_FILE)).scene
     if motion.links != rig.links:
         remedy = f"Write the whole folder with one command: {dance_folder.RIG_FILE} belongs to another rig"
         raise errors.InputError(folder / dance_folder.MOTION_FILE, "has other links", remedy=remedy)
@@ -133,11 +135,11 @@ def from_folder(folder: str | Path) -> RehearsedDance:
     stops: tuple[Stop, ...] | None = None
     hard: list[tuple[float, str]] = []
     if (folder / dance_folder.SUMMARY_FILE).exists():
-        summary = SUMMARY.read(folder / dance_folder.SUMMARY_FILE)
+        summary = SUMMARY.read(stored_file(folder, dance_folder.SUMMARY_FILE))
         keys, strips = summary.keys, summary.strips
         hard = [(move.stop, move.difficulty) for move in summary.moves]
     if (folder / dance_folder.NUMBERS_FILE).exists():
-        keys, (strips, stops) = (), _read_segments(folder / dance_folder.NUMBERS_FILE)
+        keys, (strips, stops) = (), _read_segments(stored_file(folder, dance_folder.NUMBERS_FILE))
     line = SceneTimeline(
         name=f"Dance: {rig.name}",
         rig=rig,

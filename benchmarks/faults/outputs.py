@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from solver.storage.output_folder import finish_interrupted, reserve_folder, write_folder
+from solver.storage.output_folder import reserve_folder, write_folder
 
 from ..figures.figure import Figure, at_most
 
@@ -137,7 +137,6 @@ def reruns(count: int) -> int:
                     for trial in range(3 if run == "first" else 2):
                         (new / f"{trial}.motion.npz").write_text(run)
                 (folder / "mine").write_text("mine")
-            finish_interrupted(folder)
             found = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
             wrong += found != ["0.motion.npz", "1.motion.npz", "mine"]
             wrong += not _second_is_refused(folder, reserved=number % 2 == 0)

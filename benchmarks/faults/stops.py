@@ -115,7 +115,7 @@ class Laboratory:
         """After the next run into the same folder: what is there that is not its result?"""
         self.run(work)
         found = [item for item in self.folder.iterdir() if item.name != "out"]
-        found += [item for item in (self.folder / "out").rglob("*") if item.name.endswith(".part")]
+        found += [item for item in (self.folder / "out").rglob("*") if item.name.endswith((".part", ".lock"))]
         found += list(self.temporary.iterdir())
         if SHARED_MEMORY.is_dir():
             found += [
@@ -145,7 +145,7 @@ class Laboratory:
         """Whether something lies there that is neither nothing nor a whole result; a kill leaves its workshop."""
         out = self.folder / "out"
         if out.exists() and not (out / MANIFEST_FILE).exists():
-            return True
+            return name != "SIGKILL" or any(not item.name.startswith(".") for item in out.iterdir())
         hidden = [item for item in self.folder.iterdir() if item != out]
         return bool(hidden) and name != "SIGKILL"
 

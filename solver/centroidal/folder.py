@@ -31,8 +31,10 @@ from ..scene.study_folder import (
     ESTIMATE_TABLE_END,
     MOTION_END,
     RESULT_FILE,
+    read_trial_files,
     trial_files,
 )
+from ..storage.manifest import stored_file
 from ..storage.output_folder import read_consistent, write_folder
 from .estimate import DEFAULT_METHOD, estimate_centroidal
 from .flights import flight_intervals
@@ -183,15 +185,15 @@ def _read(folder: Path, requested: Sequence[str], prior: bool) -> tuple[dict[str
     for name in requested:
         if name not in files:
             raise UnknownName(name, files)
-    read = {name: MOTION.read(path) for name, path in files.items() if not requested or name in requested}
+    read = read_trial_files(folder, MOTION_END, MOTION, requested)
     records = {name: record for name, record in read.items() if record.trial is not None and record.trial.counted.any()}
     if not records:
         what = f"{', '.join(requested)}: no forces" if requested else f"holds no {MOTION_END} with forces"
         raise InputError(folder, what, remedy="Identify with force files")
-    result = folder / RESULT_FILE
+    result = stored_file(folder, RESULT_FILE)
     if prior or not os.path.exists(result):
         return records, None
-    parameters, path = RESULT.read(result).parameters, folder / COVARIANCE_FILE
+    parameters, path = RESULT.read(result).parameters, stored_file(folder, COVARIANCE_FILE)
     if not os.path.exists(path):
         return records, (parameters, None)
     covariance = COVARIANCE.read(path)

@@ -69,6 +69,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..scene.result import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
     from ..storage.json_values import to_json_values
+    from ..storage.manifest import stored_file
     from ..storage.output_folder import read_consistent
     from ..study.comparison import compare
     from ..study.recordings import load
@@ -76,12 +77,13 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from .words import compared, warn
 
     def read() -> tuple[SceneResult, Calibration | Rig]:
-        if not os.path.exists(options.result / RESULT_FILE):
+        result = stored_file(options.result, RESULT_FILE)
+        if not os.path.exists(result):
             problem, remedy = "is not the folder of a study", "Give the folder that `identify --output` wrote"
             raise InputError(options.result, problem, remedy=remedy)
-        calibrated, rig = options.result / CALIBRATION_FILE, options.result / RIG_FILE
+        calibrated, rig = stored_file(options.result, CALIBRATION_FILE), stored_file(options.result, RIG_FILE)
         body = CALIBRATION.read(calibrated) if os.path.exists(calibrated) else rig_named(str(rig))
-        return RESULT.read(options.result / RESULT_FILE), body
+        return RESULT.read(result), body
 
     result, body = read_consistent(options.result, read)
     if any(extension.compare(options, result, body) for extension in find_extensions()):

@@ -34,12 +34,14 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..report import CONTENT, render
     from ..scene.study_folder import CONTENT_FILE, REPORT_FILE
     from ..storage.atomic import write_atomically
+    from ..storage.manifest import stored_file
     from ..storage.output_folder import write_folder
 
-    if not os.path.exists(options.folder / CONTENT_FILE):
+    content_file = stored_file(options.folder, CONTENT_FILE)
+    if not os.path.exists(content_file):
         problem, remedy = "is not the folder of a study", "Give the folder that `identify --output` wrote"
         raise InputError(options.folder, problem, remedy=remedy)
-    content = CONTENT.read(options.folder / CONTENT_FILE)
+    content = CONTENT.read(content_file)
     if options.title:
         content = replace(content, title=options.title)
     page = render(content)

@@ -20,7 +20,7 @@ from ..report.cohort_folder import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write
 from ..report.study_folder import write_study
 from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE, study_files
 from ..storage.json_values import to_json_values
-from ..storage.manifest import files_written, is_unchanged
+from ..storage.manifest import check_complete, stored_file
 from ..storage.output_folder import read_consistent, reserve_folder
 from ..study.pipeline import identify
 from ..study.provenance import PROVENANCE, Provenance, build_provenance, collect_options, program_version
@@ -233,11 +233,10 @@ def _reuse_result(folder: Path, name: str, provenance: Provenance) -> CohortMemb
     if not os.path.exists(folder / PROVENANCE_FILE):
         return None
     try:
-        with reserve_folder(folder):  # also removes what a killed run left while it put the folder in place
-            if not PROVENANCE.read(folder / PROVENANCE_FILE).matches(provenance):
+        with reserve_folder(folder):  # also removes what a killed run left
+            if not PROVENANCE.read(stored_file(folder, PROVENANCE_FILE)).matches(provenance):
                 return None
-            written = files_written(folder)
-            if REPORT_FILE not in written or not all(is_unchanged(folder, *item) for item in written.items()):
+            if REPORT_FILE not in check_complete(folder):
                 return None
             return _read_member(folder, name, is_new=False)
     except SolverError:
@@ -245,7 +244,8 @@ def _reuse_result(folder: Path, name: str, provenance: Provenance) -> CohortMemb
 
 
 def _read_member(folder: Path, name: str, *, is_new: bool) -> CohortMember:
-    return build_member(name, read_consistent(folder, lambda: CONTENT.read(folder / CONTENT_FILE)), is_new=is_new)
+    content = read_consistent(folder, lambda: CONTENT.read(stored_file(folder, CONTENT_FILE)))
+    return build_member(name, content, is_new=is_new)
 
 
 def _mention_old_results(folder: Path, reason: str) -> str:

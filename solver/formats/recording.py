@@ -14,8 +14,9 @@ import numpy as np
 from ..errors import InputError
 from ..files import Paths, as_paths, check_file
 from ..motion import JointCoordinates, Markers, SegmentPoses
-from ..storage.manifest import MANIFEST_FILE, Manifest, file_digest, is_unchanged, read_manifest
+from ..storage.manifest import MANIFEST_FILE, Manifest, current_digest, file_digest, read_manifest
 from ..storage.npz_archive import entry_names
+from ..storage.stored_path import StoredPath
 from ..trial import Recording
 from ..wrenches import Wrenches
 from .bids import is_bids_motion, metadata_files
@@ -300,7 +301,7 @@ def _is_listed(file: Path, home: Path, manifest: Manifest | None) -> bool:
     if manifest is None:
         return False
     name = file.relative_to(home).as_posix()
-    return name in manifest.files and is_unchanged(home, name, manifest.files[name])
+    return name in manifest.files and current_digest(home, name) == manifest.files[StoredPath(name)]
 
 
 def _is_visible(file: Path, folder: Path) -> bool:

@@ -16,6 +16,7 @@ from ..scene.motion import RECORDING
 from ..scene.motion_record import MotionRecord
 from ..scene.study_folder import CALIBRATION_FILE, RECORDING_END
 from ..signals import smooth_motion
+from ..storage.manifest import stored_file
 from ..study.motion_draws import MAX_FRAMES, draw_motions
 from ..tracking.track import targets_from_attachments
 from .contact_links import assign_wrenches
@@ -58,12 +59,12 @@ def moments_of_study(
         >>> moments_of_study("results")["squats1"].peaks  # doctest: +SKIP
     """
     records, body = read_study_trials(folder, trials, prior=prior)
-    calibrated = Path(folder) / CALIBRATION_FILE
+    calibrated = stored_file(folder, CALIBRATION_FILE)
     calibration = CALIBRATION.read(calibrated) if os.path.exists(calibrated) else None
     found = {}
     for number, (name, record) in enumerate(records.items()):
         progress(number / len(records), f"inverse dynamics of {name}")
-        recorded = Path(folder) / f"{name}{RECORDING_END}"
+        recorded = stored_file(folder, f"{name}{RECORDING_END}")
         markers = None
         if calibration is not None and os.path.exists(recorded):
             drawn = RECORDING.read(recorded)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import TypeVar
 
-from ..storage.manifest import read_manifest
+from ..storage.codec import FileKind
+from ..storage.manifest import read_manifest, stored_file
+
+T = TypeVar("T")
 
 RIG_FILE, URDF_FILE = "rig.json", "rig.urdf"
 """The rig for scenes, and for other programs with the identified inertials."""
@@ -34,10 +38,24 @@ MOMENTS_END, MOMENTS_TABLE_END, MOMENTS_PAGE = ".moments.npz", ".moments.csv", "
 
 
 def trial_files(folder: Path, end: str = MOTION_END) -> dict[str, Path]:
-    """Files of a folder with a suffix, by trial; only those of its manifest if it has one."""
+    """Files of a folder with a suffix, by trial, also missing ones; only those of its manifest if it has one.
+
+    Read one with `stored_file`.
+    """
     written = read_manifest(folder)
-    found = (path for path in sorted(folder.glob(f"*{end}")) if written is None or path.name in written.files)
-    return {path.name.removesuffix(end): path for path in found}
+    names = [path.name for path in folder.glob(f"*{end}")] if written is None else written.files
+    found = sorted(str(name) for name in names if name.endswith(end) and "/" not in name)
+    return {name.removesuffix(end): folder / name for name in found}
+
+
+def read_trial_files(folder: Path, end: str, kind: FileKind[T], trials: Collection[str] = ()) -> dict[str, T]:
+    """Values of the files of a folder with a suffix, by trial; of some trials, or of all by default.
+
+    Raises:
+        InputError: a file is damaged, a link, or not the one that the folder's manifest lists.
+    """
+    names = [name for name in trial_files(folder, end) if not trials or name in trials]
+    return {name: kind.read(stored_file(folder, f"{name}{end}")) for name in names}
 
 
 def study_files(trials: Iterable[str]) -> tuple[str, ...]:

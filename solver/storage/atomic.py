@@ -8,19 +8,19 @@ import os
 import re
 import secrets
 import shutil
-import sys
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from ..errors import InputError
 from ..termination import note_output, on_stop, uninterrupted
-from .lock import Lock, acquire
 
-PART_SUFFIX = ".part"
 MAX_NAME_BYTES = 200
 """[bytes] A longer file name is hashed in the name of its temporary file."""
+ABANDONED_AGE = 3600.0
+"""[s] A temporary file to which nothing was written for so long is one that a killed process left."""
 MIN_FREE_BYTES = 1 << 24
 """[bytes] Free disk space that results need at least."""
 PROBE_BYTES = 1 << 16
@@ -38,30 +38,24 @@ def write_atomically(path: str | Path, *, binary: bool = False) -> Iterator[IO[A
     """An open stream (UTF-8 text with line feeds, or bytes) that replaces ``path`` when the block ends without error.
 
     The data goes to a temporary file in the same folder. It is removed when the block raises or is cancelled; if this
-    process is killed, the next writer of ``path`` removes it. A reader sees the old file or the new one, never part of
+    process is killed, a later writer of ``path`` removes it. A reader sees the old file or the new one, never part of
     one. A lone surrogate, as in a file name that is not UTF-8, is written as its escape, which JSON reads back.
 
     Raises:
         InputError: the folder does not exist, is not writable or is full, or ``path`` cannot be a file.
     """
-    with ExitStack() as at_a_stop:
-        with uninterrupted():
-            lock, target = _create_temporary(Path(path))
-            at_a_stop.enter_context(on_stop(lock.release))
-        try:
-            with report_os_errors(path, error_numbers=CANNOT_WRITE), _open_stream(lock, binary=binary) as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            with report_os_errors(path), uninterrupted():
-                if sys.platform == "win32":
-                    lock.unlock()  # Windows cannot rename an open file
-                os.replace(lock.path, target)
-                note_output(path)
-        except BaseException:
-            lock.release()
-            raise
-        lock.unlock()
+    target, temporary = _choose_temporary(Path(path))
+    mode = {"mode": "xb"} if binary else {"mode": "x", "encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
+    with _removed(temporary):
+        with report_os_errors(path):
+            stream: IO[Any] = open(temporary, **mode)  # type: ignore[call-overload] # noqa: SIM115
+        with report_os_errors(path, error_numbers=CANNOT_WRITE), stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        with report_os_errors(path), uninterrupted():
+            os.replace(temporary, target)
+            note_output(path)
 
 
 def check_writable(path: str | Path) -> None:
@@ -70,30 +64,21 @@ def check_writable(path: str | Path) -> None:
     Raises:
         InputError: it cannot be written.
     """
-    with uninterrupted():
-        lock, target = _create_temporary(Path(path))
-        try:
-            with report_os_errors(path):
-                check_free_space(target.parent)
-                os.write(lock.descriptor, bytes(PROBE_BYTES))
-        finally:
-            lock.release()
+    target, temporary = _choose_temporary(Path(path))
+    with report_os_errors(path), _removed(temporary):
+        probe_space(target.parent, temporary)
 
 
-def check_free_space(folder: Path) -> None:
-    """Check that a folder's disk has space for results.
+def probe_space(folder: Path, probe: Path) -> None:
+    """Check that a folder's disk has space for results, and write a file there, which the caller removes.
 
     Raises:
-        OSError: hardly any space is free.
+        OSError: hardly any space is free, or nothing can be written.
     """
     space = shutil.disk_usage(folder)
     if space.total > 0 and space.free < MIN_FREE_BYTES:  # some file systems report nothing
         raise OSError(errno.ENOSPC, f"only {space.free / 2**20:.1f} MB of the disk are free")
-
-
-def longest_temporary_name(path: Path) -> Path:
-    """The longest name that a file has while it is being written."""
-    return path.with_name(f"{_temporary_prefix(path.name)}.{'0' * 8}{PART_SUFFIX}")
+    probe.write_bytes(bytes(PROBE_BYTES))
 
 
 @contextmanager
@@ -115,42 +100,34 @@ def report_os_errors(path: str | Path, error_numbers: tuple[int, ...] = ()) -> I
         raise InputError(path, f"cannot be written: {error.strerror or error}", remedy=REMEDY) from None
 
 
-def _create_temporary(path: Path) -> tuple[Lock, Path]:
-    """Create a locked temporary file for a target; remove those that killed processes left.
-
-    Returns:
-        the lock, and the target with links resolved.
-    """
+def _choose_temporary(path: Path) -> tuple[Path, Path]:
+    """The target of a path, with links resolved, and an unused name beside it; removes what killed processes left."""
     with report_os_errors(path):
         target = Path(os.path.realpath(path))  # a link is kept, and its target replaced
         if target.exists() and not target.is_file():
             what = "is a folder" if target.is_dir() else "is not a regular file"
             raise InputError(path, f"{what}, a file is needed", remedy="Name another file")
-        label = _temporary_prefix(target.name)
-        ours = re.compile(re.escape(label) + r"\.[0-9a-f]{8}" + re.escape(PART_SUFFIX))
-        for name in os.listdir(target.parent):
-            if ours.fullmatch(name):
+        name = os.fsencode(target.name)
+        short = target.name if len(name) <= MAX_NAME_BYTES else hashlib.blake2b(name, digest_size=8).hexdigest()
+        ours = re.compile(rf"\.{re.escape(short)}\.[0-9a-f]{{8}}\.part")
+        for other in os.scandir(target.parent):
+            if ours.fullmatch(other.name):
                 with suppress(OSError):
-                    if left := acquire(target.parent / name):
-                        left.release()
-        lock = acquire(target.parent / f"{label}.{secrets.token_hex(4)}{PART_SUFFIX}")
-        assert lock is not None  # no other process knows the name
-        return lock, target
-
-
-def _temporary_prefix(name: str) -> str:
-    whole = os.fsencode(name)
-    return f".{name if len(whole) <= MAX_NAME_BYTES else hashlib.blake2b(whole, digest_size=8).hexdigest()}"
+                    if time.time() - other.stat(follow_symlinks=False).st_mtime > ABANDONED_AGE:
+                        os.unlink(other)
+        return target, target.with_name(f".{short}.{secrets.token_hex(4)}.part")
 
 
 @contextmanager
-def _open_stream(lock: Lock, *, binary: bool) -> Iterator[IO[Any]]:
-    """The locked file, open for writing; closing it or opening it twice would release the lock."""
-    descriptor = lock.descriptor
-    stream: IO[Any] = (
-        os.fdopen(descriptor, "wb", closefd=False)
-        if binary
-        else os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="", closefd=False)
-    )
-    with stream:
-        yield stream
+def _removed(temporary: Path) -> Iterator[None]:
+    """Removes a temporary file, if it still exists, at the end of the block and on termination."""
+
+    def remove() -> None:
+        with suppress(OSError):
+            temporary.unlink()
+
+    try:
+        with on_stop(remove):
+            yield
+    finally:
+        remove()

@@ -12,7 +12,6 @@ import re
 import secrets
 import shutil
 import sys
-import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,91 +21,79 @@ LOCK_FILE = "lock"
 """Name of the lock file in a temporary folder; the process that owns the folder holds the lock."""
 MIN_AGE = 60.0
 """[s] A younger temporary folder without a lock file may be about to get one."""
-LOCKED_BYTE = 1 << 30
-"""Position of the locked byte: after the text, so that others can read the text on systems whose locks forbid
-reading."""
 MAX_TRIES = 10
-
-_held_paths: set[str] = set()
-"""Paths that this process has locked, since the system's locks do not separate threads of one process."""
-_guard = threading.RLock()
-"""Re-entrant, because stopping the program releases locks wherever the main thread is."""
 
 if sys.platform == "win32":
     import msvcrt
 
     def _seize(descriptor: int) -> bool:
-        os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
+        os.lseek(descriptor, 1 << 30, os.SEEK_SET)  # after the text, which a lock would keep others from reading
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
             return False
+        os.lseek(descriptor, 0, os.SEEK_SET)
         return True
 
 else:
     import fcntl
 
     def _seize(descriptor: int) -> bool:
-        # Not flock: forked children inherit its locks, which would then outlive a killed parent.
         try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, LOCKED_BYTE)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            # On a file system without locks, access cannot be restricted.
-            return error.errno not in (errno.EACCES, errno.EAGAIN)
+            return error.errno not in (errno.EACCES, errno.EAGAIN)  # a file system without locks restricts nobody
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Lock:
     """A lock that this process holds until it is released or the process ends.
 
     Attributes:
         path: of the lock file.
-        descriptor: open on it.
+        descriptor: open on it; None once released.
     """
 
     path: Path
-    descriptor: int
+    descriptor: int | None
 
     def release(self) -> None:
-        """Remove the lock file and release the lock."""
-        removed = _try_unlink(self.path)  # while locked: whoever opens the path from now on creates a new file
-        self.unlock()
-        if not removed:
-            _try_unlink(self.path)  # Windows cannot remove an open file
-
-    def unlock(self) -> None:
-        """Release the lock of a file that remains or was renamed."""
-        with _guard:
-            if _lock_key(self.path) in _held_paths:
-                _held_paths.discard(_lock_key(self.path))
-                os.close(self.descriptor)
+        """Remove the lock file and release the lock; a second time does nothing."""
+        descriptor, self.descriptor = self.descriptor, None
+        if descriptor is None:
+            return
+        with suppress(OSError):
+            os.unlink(self.path)  # while locked: whoever opens the path from now on creates a new file
+        os.close(descriptor)
+        if sys.platform == "win32":  # where an open file cannot be removed
+            with suppress(OSError):
+                os.unlink(self.path)
 
 
 def acquire(path: Path, owner_text: str = "") -> Lock | None:
-    """Lock a file, created if missing; None if another process or thread holds the lock.
+    """Lock a file, created if missing; None if another process, or another lock of this one, holds it.
 
     Args:
         path: of the lock file.
         owner_text: stored in it, for `read_owner`.
 
     Raises:
-        OSError: the file cannot be created.
+        OSError: the file cannot be created, or is not a file of this folder alone.
     """
-    with _guard:
-        for _ in range(MAX_TRIES):
-            if _lock_key(path) in _held_paths:
-                return None  # opening and closing the file again would release the lock
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
-            if not _seize(descriptor):
-                os.close(descriptor)
-                return None
-            if _is_same_file(path, descriptor):
+    for _ in range(MAX_TRIES):
+        if os.path.islink(path) or (os.path.isfile(path) and os.lstat(path).st_nlink > 1):
+            raise OSError(errno.ELOOP, f"{path.name} is a link")
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        if not _seize(descriptor):
+            os.close(descriptor)
+            return None
+        with suppress(OSError):
+            if os.path.samestat(os.stat(path), os.fstat(descriptor)):
                 os.ftruncate(descriptor, 0)
                 os.write(descriptor, owner_text.encode("utf-8", errors="replace"))
-                _held_paths.add(_lock_key(path))
                 return Lock(path, descriptor)
-            os.close(descriptor)  # its owner removed it between opening and locking
+        os.close(descriptor)  # its owner removed it between opening and locking
     return None
 
 
@@ -119,9 +106,9 @@ def read_owner(path: Path) -> str:
 
 
 def create_locked_folder(parent: Path, prefix: str) -> tuple[Path, Lock]:
-    """A new folder ``parent/prefix????????`` of this process, which `sweep` leaves alone while this process lives.
+    """A new folder ``parent/prefix????????`` of this process, which others leave alone while this process lives.
 
-    Release the lock to keep the folder for good; `discard` both to be rid of it.
+    Release the lock to keep the folder for good; `remove_locked_folder` removes both.
 
     Raises:
         OSError: it cannot be made.
@@ -161,28 +148,7 @@ def _remove_if_abandoned(folder: Path) -> bool:
         lock = acquire(folder / LOCK_FILE)
         if lock is None:
             return False
-        lock.release()
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_locked_folder(folder, lock)
     elif time.time() - folder.stat().st_mtime > MIN_AGE:
         folder.rmdir()  # killed before it had a lock; fails if another program put files into it
     return not folder.exists()
-
-
-def _try_unlink(path: Path) -> bool:
-    try:
-        os.unlink(path)
-    except OSError:
-        return False
-    return True
-
-
-def _lock_key(path: Path) -> str:
-    return os.path.join(os.path.realpath(path.parent), path.name)
-
-
-def _is_same_file(path: Path, descriptor: int) -> bool:
-    """Whether the open file is the one at the path."""
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(descriptor))
-    except OSError:
-        return False

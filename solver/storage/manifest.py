@@ -1,20 +1,20 @@
-"""Manifest of the files that this program wrote into a folder; only these may it replace or remove.
+"""Manifest of a results folder: the files that this program wrote there, with a digest of each.
 
-The manifest is a file beside the results. It holds a digest of every file, so that a file which was changed or replaced
-no longer counts as written by this program.
+Only these may a later run replace or remove, as long as they are unchanged. A folder whose manifest and files disagree
+is unfinished: its writer was killed, or a file was changed since. Reading changes nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from ..errors import InputError, InvalidValue
 from .codec import FileKind
+from .stored_path import StoredPath, path_within
 
 MANIFEST_FILE = ".exciting_dance.json"
 BLOCK_BYTES = 1 << 20
@@ -22,89 +22,80 @@ BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What one run wrote into a folder.
+    """What this program wrote into a folder.
 
     Attributes:
-        run: random identifier of the run.
-        files: digest of every file, by its path relative to the folder.
-        parts: subfolders that have a manifest of their own.
+        files: digest of every file of the results, by its path below the folder; a subfolder may have its own manifest.
+        former: of files of earlier results that are still there, or are being replaced.
     """
 
-    run: str = field(default_factory=lambda: secrets.token_hex(8))
-    files: Mapping[str, str] = field(default_factory=dict)
-    parts: tuple[str, ...] = ()
+    files: Mapping[StoredPath, str] = field(default_factory=dict)
+    former: Mapping[StoredPath, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in (*self.files, *self.parts):
-            place = PurePosixPath(name)
-            if not place.parts or place.is_absolute() or ".." in place.parts or ":" in place.parts[0]:
-                raise InvalidValue(f"{name!r} is not below the folder")
+        if MANIFEST_FILE in self.files or MANIFEST_FILE in self.former:
+            raise InvalidValue("lists itself")
 
 
-MANIFEST_KIND = FileKind(Manifest, "exciting dance manifest", remedy="Name another folder")
+MANIFEST_KIND = FileKind(Manifest, "exciting dance manifest", remedy="Name another folder, or remove this file")
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a folder; None if it is missing or cannot be read."""
-    try:
-        return MANIFEST_KIND.read(folder / MANIFEST_FILE)
-    except InputError:
-        return None
+    """The manifest of a folder; None if it has none.
 
-
-def manifest_bytes(folder: Path) -> bytes:
-    """Content of the manifest file, which differs after every write of the folder; empty without a manifest."""
-    try:
-        return (folder / MANIFEST_FILE).read_bytes()
-    except OSError:
-        return b""
-
-
-def write_manifest(folder: Path, previous: Manifest | None = None) -> None:
-    """Write the manifest of a folder's files, after they have reached the disk.
-
-    Args:
-        folder: of the files.
-        previous: manifest of files that will be in the folder too.
+    Raises:
+        InputError: it is damaged, of a newer version, or a link.
     """
-    parts = [] if previous is None else list(previous.parts)
-    files = {} if previous is None else dict(previous.files)
-    for name in sorted(list_files(folder)):
-        path = folder / name
-        if path.name == MANIFEST_FILE:
-            parts.append(str(PurePosixPath(name).parent))
-        else:
-            files[name] = file_digest(path, sync=True)
-    own = [part for part in dict.fromkeys(parts) if part != "."]
-    inside = tuple(f"{part}/" for part in own)
-    listed = {name: found for name, found in files.items() if not name.startswith(inside)}
-    MANIFEST_KIND.write(folder / MANIFEST_FILE, Manifest(files=listed, parts=tuple(own)))
+    path = path_within(folder, MANIFEST_FILE)
+    return MANIFEST_KIND.read(path) if os.path.lexists(path) else None
 
 
-def files_written(folder: Path) -> dict[str, str | None]:
-    """Digests of the files that this program wrote below a folder; None for a manifest, which its name identifies."""
-    found = read_manifest(folder)
-    if found is None:
-        return {}
-    ours: dict[str, str | None] = {MANIFEST_FILE: None, **found.files}
-    for part in found.parts:
-        ours |= {f"{part}/{name}": digest for name, digest in files_written(folder / part).items()}
-    return ours
+def stored_file(folder: str | Path, name: str) -> Path:
+    """The path of a file in a folder that may come from anybody, to be read; it exists if the manifest lists it.
+
+    Raises:
+        InputError: it is a link, or the folder is unfinished: the manifest lists another content, or a missing file.
+    """
+    path, manifest = path_within(folder, name), read_manifest(Path(folder))
+    digest = None if manifest is None else manifest.files.get(StoredPath(name))
+    if digest is not None and current_digest(Path(folder), name) != digest:
+        what = "differs from what was written" if os.path.isfile(path) else "is missing"
+        remedy = "Run the command again; or, if you changed the file, copy it into a folder of its own"
+        raise InputError(path, f"{what}: the results in its folder are unfinished", remedy=remedy)
+    return path
 
 
-def is_unchanged(folder: Path, name: str, digest: str | None) -> bool:
-    """Whether a file below a folder, not a link to elsewhere, still has the content that this program wrote."""
-    path = folder / name
-    if not os.path.isfile(path) or Path(os.path.realpath(path)) != Path(os.path.realpath(folder)) / name:
-        return False
-    return digest is None or file_digest(path) == digest
+def check_complete(folder: Path) -> frozenset[str]:
+    """Check that every file of a folder's manifest is there and unchanged; their names.
+
+    Raises:
+        InputError: as `stored_file`.
+    """
+    manifest = read_manifest(folder) or Manifest()
+    return frozenset(stored_file(folder, name).relative_to(folder).as_posix() for name in manifest.files)
 
 
-def list_files(folder: Path) -> Iterator[str]:
-    """Paths of all files below a folder, relative to it, with slashes."""
-    for place, _, names in os.walk(folder):
-        for name in names:
-            yield (Path(place) / name).relative_to(folder).as_posix()
+def files_written(folder: Path) -> dict[str, set[str]]:
+    """Digests that each file may have which this program wrote below a folder; none for a manifest in a subfolder.
+
+    Raises:
+        InputError: a manifest is damaged, of a newer version, or a link.
+    """
+    manifest = read_manifest(folder) or Manifest()
+    found: dict[str, set[str]] = {}
+    for name, digest in (*manifest.files.items(), *manifest.former.items()):
+        found.setdefault(str(name), set()).add(digest)
+    for part in [name for name in found if PurePosixPath(name).name == MANIFEST_FILE]:
+        below = str(PurePosixPath(part).parent)
+        found[part] = set()
+        found |= {f"{below}/{name}": digests for name, digests in files_written(path_within(folder, below)).items()}
+    return found
+
+
+def current_digest(folder: Path, name: str) -> str | None:
+    """Digest of a file below a folder; None if there is none, or if it is a link or lies behind one."""
+    path = Path(os.path.realpath(folder)) / name
+    return file_digest(path) if os.path.isfile(path) and Path(os.path.realpath(path)) == path else None
 
 
 def file_digest(path: Path, *, sync: bool = False) -> str:

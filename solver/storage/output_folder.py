@@ -1,16 +1,17 @@
-"""Atomic replacement of a folder of results: a reader sees all files of the previous run, or all files of this one.
+"""Results folders, which appear whole or not at all, and into which one process writes at a time.
 
-A new folder is built beside its final path and then moved there. In an existing folder, new files are built in a hidden
-work folder inside it and then moved into place; a journal lists the moves. If the process is killed between two moves,
-the next process of this program that reads or writes the folder finishes them. Files that this program did not write
-are never replaced, moved or removed.
+New files are written into a hidden folder beside their places. When all are on the disk, the manifest says what is
+coming, the files of the previous run are moved away, the new ones into their places, and the manifest is written
+last. A failure moves everything back. If the process is killed in between, the manifest and the files disagree, which
+a reader reports and the next writer replaces. Files that this program did not write are never replaced, moved or
+removed, and no link in the folder is followed.
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import os
+import re
+import secrets
 import shutil
 import socket
 import threading
@@ -18,41 +19,28 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TypeVar
 
 from ..errors import InputError, SolverError
 from ..termination import note_output, on_stop, uninterrupted
-from .atomic import (
-    CANNOT_WRITE,
-    MAX_NAME_BYTES,
-    PROBE_BYTES,
-    check_free_space,
-    longest_temporary_name,
-    report_os_errors,
-)
-from .file_replacement import (
-    JOURNAL_FILE,
-    NEW_FOLDER,
-    find_foreign_files,
-    finish_replacement,
-    foreign_file_error,
-    replace_files,
-)
-from .lock import LOCK_FILE, Lock, acquire, read_owner
-from .manifest import files_written, list_files, manifest_bytes, read_manifest, write_manifest
+from .atomic import CANNOT_WRITE, probe_space, report_os_errors
+from .lock import Lock, acquire, read_owner
+from .manifest import MANIFEST_FILE, MANIFEST_KIND, Manifest, current_digest, file_digest, files_written, read_manifest
+from .stored_path import StoredPath
 
 T = TypeVar("T")
-WORK_FOLDER = ".exciting_dance.part"
-TIMEOUT, POLL_INTERVAL = 5.0, 0.02
-"""[s] Time for which a reader waits for a replacement, which takes milliseconds, and how often it checks."""
-MAX_TRIES = 10
-FOLDER_EXISTS_ERRORS = (errno.EEXIST, errno.ENOTEMPTY, errno.EACCES, errno.EPERM)
-"""Error numbers of a move to a path that already is a folder."""
+LOCK_FILE = ".exciting_dance.lock"
+WORK_NAME = re.compile(r"\.exciting_dance\.[0-9a-f]{8}\.part")
+"""Names of the hidden folders in which results are prepared."""
+POLL_INTERVAL, MAX_TRIES = 0.02, 10
+"""[s] Time between two attempts to read or to lock a folder that another process is changing, and their number."""
+MAX_SHOWN = 3
 
 _reservations: dict[Path, _Reservation] = {}
 _guard = threading.RLock()
+"""Re-entrant, because stopping the program releases folders wherever the main thread is."""
 
 
 @contextmanager
@@ -62,34 +50,28 @@ def reserve_folder(
     """Reserve a folder for this process until the block ends, so that results of long work can be written.
 
     Args:
-        path: of the folder; need not exist.
+        path: of the folder; need not exist; a link is resolved once.
         names: of files that will be written there, as far as they are known.
         extra_files: text files, by name, that are written with the results.
 
     Raises:
-        InputError: the folder is not writable, hardly any space is free, another process is writing there, or a file
-            that this program did not write has one of the names.
+        InputError: the folder is not writable, hardly any space is free, another process is writing there, a file that
+            this program did not write has one of the names, or the folder's manifest cannot be read.
     """
-    with ExitStack() as at_a_stop:
-        with uninterrupted():
-            reservation = _reserve(Path(path))
-            at_a_stop.enter_context(on_stop(reservation.release))
-        try:
-            reservation.check((*names, *extra_files))
-            reservation.extra_files = extra_files
-            yield
-        finally:
-            reservation.release()
+    with _reserved(Path(path)) as reservation:
+        reservation.check((*names, *extra_files))
+        reservation.extra_files = extra_files
+        yield
 
 
 def check_reserved_names(path: str | Path, names: Iterable[str]) -> None:
-    """Check that files of these names can be written into a folder reserved with `claimed`.
+    """Check that files of these names can be written into a folder reserved with `reserve_folder`.
 
     Raises:
-        InputError: as `claimed`.
+        InputError: as `reserve_folder`.
     """
     with _guard:
-        reservation = _reservations.get(_resolve_path(Path(path)))
+        reservation = _reservations.get(_resolve_path(path))
     if reservation is not None:
         reservation.check(tuple(names))
 
@@ -98,84 +80,51 @@ def check_reserved_names(path: str | Path, names: Iterable[str]) -> None:
 def write_folder(path: str | Path, *, keep_previous: bool = False) -> Iterator[Path]:
     """A new empty folder to write into; when the block ends without error, its files replace those of the previous run.
 
-    If the block raises, is cancelled or killed, ``path`` is unchanged.
+    If the block raises, is cancelled or killed, the files in ``path`` are unchanged.
 
     Args:
-        path: of the folder; need not exist.
+        path: of the folder; need not exist; a link is resolved once.
         keep_previous: keep files of the previous run whose names are not written now.
 
     Raises:
         InputError: as `reserve_folder`; or writing failed, as on a full disk.
     """
-    with ExitStack() as at_a_stop:
-        with uninterrupted(), _guard:
-            reserved = _reservations.get(_resolve_path(Path(path)))
-            reservation = _reserve(Path(path)) if reserved is None or reserved.is_writing else reserved
-            reservation.is_writing = True
-            if reservation is not reserved:
-                at_a_stop.enter_context(on_stop(reservation.release))
-        try:
-            new = reservation.work_folder / NEW_FOLDER
+    with ExitStack() as stack:
+        with _guard:
+            reservation = _reservations.get(_resolve_path(path))
+            if reservation is None or reservation.new is not None:
+                reservation = stack.enter_context(_reserved(Path(path)))
+                reservation.check(())
+            stack.callback(reservation.remove_work_folder)
             with report_os_errors(path):
+                new = reservation.new = reservation.unused_name() / "new"
                 new.mkdir(parents=True)
-            with report_os_errors(path, error_numbers=CANNOT_WRITE), _rename_errors(Path(path), new):
-                yield new
-                for name, text in reservation.extra_files.items():
-                    (new / name).write_text(text, "utf-8")
-            with report_os_errors(path):
-                write_manifest(new, read_manifest(reservation.real_path) if keep_previous else None)
-                with uninterrupted():
-                    reservation.publish(new, keep_previous=keep_previous)
-                    note_output(path)
-        finally:
-            reservation.is_writing = False
-            if reservation is not reserved:
-                reservation.release()
-            elif not (reservation.work_folder / JOURNAL_FILE).exists():
-                shutil.rmtree(new, ignore_errors=True)
+        with report_os_errors(path, error_numbers=CANNOT_WRITE), _rename_errors(Path(path), new):
+            yield new
+            for name, text in reservation.extra_files.items():
+                (new / name).write_text(text, "utf-8")
+        with report_os_errors(path):
+            reservation.publish(new, keep_previous=keep_previous)
 
 
 def read_consistent(folder: str | Path, read: Callable[[], T]) -> T:
     """What ``read`` returns, with all files from one run: it is repeated if the files were replaced meanwhile.
 
     Raises:
-        InputError: the folder is replaced again and again, or an interrupted replacement cannot be finished.
+        InputError: the folder is replaced again and again.
     """
-    folder = Path(folder)
-    for _ in range(MAX_TRIES):
-        finish_interrupted(folder)
-        before, failed = manifest_bytes(folder), None
+    manifest, lock = Path(folder) / MANIFEST_FILE, Path(folder) / LOCK_FILE
+    for attempt in range(MAX_TRIES):
+        before = _content(manifest)
         try:
             value = read()
-        except SolverError as error:
-            failed = error
-        if manifest_bytes(folder) == before and not _pending_journals(folder):
-            if failed is not None:
-                raise failed
-            return value
+            if _content(manifest) == before:
+                return value
+        except SolverError:
+            if attempt == MAX_TRIES - 1 or (_content(manifest) == before and not os.path.lexists(lock)):
+                raise
+        time.sleep(POLL_INTERVAL)
     raise InputError(folder, "is rewritten again and again", remedy="Wait until the other runs end")
-
-
-def finish_interrupted(folder: str | Path) -> None:
-    """Finish the interrupted replacement of a killed process, here or in a parent folder; wait for a running one.
-
-    Raises:
-        InputError: the files cannot be moved, or the other process takes too long.
-    """
-    until = time.monotonic() + TIMEOUT
-    for journal in _pending_journals(Path(folder)):
-        work_folder = journal.parent
-        while journal.exists():
-            with report_os_errors(work_folder.parent):
-                lock = _try_lock(work_folder)
-                if lock is not None:
-                    try:
-                        _clean_up(work_folder)
-                    finally:
-                        _release_lock(work_folder, lock)
-            if lock is None and time.monotonic() > until:
-                raise _busy_error(Path(folder), work_folder)
-            time.sleep(POLL_INTERVAL)
 
 
 @dataclass(eq=False, slots=True)
@@ -185,190 +134,209 @@ class _Reservation:
     Attributes:
         path: as the user named it.
         real_path: the same, absolute and without links.
-        work_folder: where results are built.
-        lock: of the work_folder.
+        lock: in the folder.
         created: folders that were created for it, innermost first.
-        is_writing: a block of `write_folder` is open.
+        new: folder of new files, within a hidden one, while a block of `write_folder` is open.
         extra_files: text files, by name, that are written with the results.
     """
 
     path: Path
     real_path: Path
-    work_folder: Path
     lock: Lock
-    created: tuple[Path, ...] = ()
-    is_writing: bool = False
+    created: tuple[Path, ...]
+    new: Path | None = None
     extra_files: Mapping[str, str] = field(default_factory=dict)
+
+    def unused_name(self) -> Path:
+        """A name of a hidden folder for new files."""
+        return self.real_path / f".exciting_dance.{secrets.token_hex(4)}.part"
 
     def check(self, names: tuple[str, ...]) -> None:
         """Check that files of these names can be written."""
-        if foreign := find_foreign_files(self.real_path, names, files_written(self.real_path)):
-            raise foreign_file_error(self.path, foreign)
+        if foreign := _foreign_files(self.real_path, names, files_written(self.real_path)):
+            others = f", as were {', '.join(foreign[1:MAX_SHOWN])}" if len(foreign) > 1 else ""
+            more = f" and {len(foreign) - MAX_SHOWN} more" if len(foreign) > MAX_SHOWN else ""
+            problem = f"was not written by this program, or was changed since{others}{more}: the results need that name"
+            raise InputError(self.path / foreign[0], problem, remedy="Move it away, or name another folder")
         with report_os_errors(self.path):
-            check_free_space(self.work_folder)
-            probe = self.work_folder / "probe"
+            probe = self.unused_name()
             try:
-                probe.write_bytes(bytes(PROBE_BYTES))
+                probe_space(self.real_path, probe)
             finally:
                 probe.unlink(missing_ok=True)
             for name in names:
                 with suppress(FileNotFoundError):
-                    os.lstat(longest_temporary_name(self.work_folder / NEW_FOLDER / name))
+                    os.lstat(self.real_path / StoredPath(name))  # a name that is too long
 
     def publish(self, new: Path, *, keep_previous: bool) -> None:
-        """Move the new files into place."""
-        if self.work_folder.parent == self.real_path:
-            self._replace(self.work_folder, keep_previous=keep_previous)
-            return
-        try:
-            os.rename(new, self.real_path)
-        except OSError as error:
-            if error.errno not in FOLDER_EXISTS_ERRORS or not self.real_path.is_dir():
-                raise
-            self._publish_within(new, keep_previous=keep_previous)
-
-    def _publish_within(self, new: Path, *, keep_previous: bool) -> None:
-        """As `publish`, if the folder was created meanwhile."""
-        work_folder = self.real_path / WORK_FOLDER
-        lock = _try_lock(work_folder)
-        if lock is None:
-            raise _busy_error(self.path, work_folder)
-        try:
-            shutil.move(new, work_folder / NEW_FOLDER)
-            self._replace(work_folder, keep_previous=keep_previous)
-        finally:
-            _release_lock(work_folder, lock)
-
-    def _replace(self, work_folder: Path, *, keep_previous: bool) -> None:
-        names = tuple(list_files(work_folder / NEW_FOLDER))
-        if foreign := find_foreign_files(self.real_path, names, files_written(self.real_path)):
-            spare = _unused_name(self.real_path)
-            shutil.move(work_folder / NEW_FOLDER, spare)
+        """Move the new files into place; if that fails, everything is as before."""
+        folder, old = self.real_path, new.with_name("old")
+        files = {name: file_digest(new / name, sync=True) for name in _list_files(new)}
+        previous, ours = read_manifest(folder), files_written(folder)
+        if foreign := _foreign_files(folder, files, ours):
+            spare = _unused_sibling(folder)
+            MANIFEST_KIND.write(new / MANIFEST_FILE, Manifest(files))
+            shutil.move(new, spare)
             raise InputError(self.path / foreign[0], f"was created meanwhile and was kept; the results are in {spare}")
-        replace_files(self.real_path, work_folder, keep_previous=keep_previous)
+        now = {StoredPath(name): current_digest(folder, name) for name in ours}
+        found = {name: digest for name, digest in now.items() if digest and (digest in ours[name] or not ours[name])}
+        replaced = [name for name in found if name in files or not keep_previous]
+        if keep_previous and previous is not None:
+            files = {**previous.files, **files}
+        marked = Manifest(files, {name: digest for name, digest in found.items() if files.get(name) != digest})
+        moves = [(folder / name, old / name) for name in replaced]
+        moves += [(new / name, folder / name) for name in _list_files(new)]
+        with uninterrupted():
+            self._write_manifest(marked)
+            try:
+                _move(moves)
+            except OSError:
+                self._write_manifest(previous)
+                raise
+            if marked.former:
+                left = {name: digest for name, digest in marked.former.items() if name not in replaced}
+                with suppress(InputError):  # the results are complete; the next run writes it
+                    self._write_manifest(Manifest(files, left))
+            for name in replaced:
+                _remove_empty(folder / part for part in PurePosixPath(name).parents if part.parts)
+            note_output(self.path)
+
+    def _write_manifest(self, manifest: Manifest | None) -> None:
+        assert self.new is not None
+        place = self.real_path / MANIFEST_FILE
+        if manifest is None:
+            place.unlink()
+        else:  # written there first: it is no output of its own, which a stop would list
+            os.replace(MANIFEST_KIND.write(self.new.with_name("manifest.json"), manifest), place)
+
+    def remove_work_folder(self) -> None:
+        """Remove the hidden folder of new or replaced files."""
+        if self.new is not None:
+            shutil.rmtree(self.new.parent, ignore_errors=True)
+            self.new = None
 
     def release(self) -> None:
         """Remove everything but the results, and end the reservation."""
         with _guard:
             _reservations.pop(self.real_path, None)
-        if not (self.work_folder / JOURNAL_FILE).exists():
-            _clean_up(self.work_folder)
-        _release_lock(self.work_folder, self.lock)
-        with suppress(OSError):
-            for folder in self.created:
-                folder.rmdir()
+        self.remove_work_folder()
+        self.lock.release()
+        _remove_empty(self.created)
+
+
+@contextmanager
+def _reserved(path: Path) -> Iterator[_Reservation]:
+    with ExitStack() as stack:
+        with uninterrupted():
+            reservation = _reserve(path)
+            stack.callback(reservation.release)
+            stack.enter_context(on_stop(reservation.release))
+        yield reservation
 
 
 def _reserve(path: Path) -> _Reservation:
-    """Reserve a folder; finish or remove what a killed process left in it."""
+    """Reserve a folder; remove the hidden folders that killed processes left in it."""
     with report_os_errors(path), _guard:
         real = _resolve_path(path)
         if real.exists() and not real.is_dir():
             raise InputError(path, "is a file, a folder is needed", remedy="Name another folder")
         if real in _reservations:
             raise InputError(path, "is already being written by this process", remedy="Name another folder")
-        created = _make_parents(real.parent)
+        created = tuple(folder for folder in (real, *real.parents) if not folder.exists())
         try:
-            reservation = _lock_folder(path, real, created)
+            lock = _lock_folder(path, real)
         except BaseException:
             _remove_empty(created)
             raise
-        _reservations[real] = reservation
+        reservation = _reservations[real] = _Reservation(path, real, lock, created)
+        for left in real.iterdir():
+            if WORK_NAME.fullmatch(left.name):
+                shutil.rmtree(left, ignore_errors=True)  # refuses links
+                with suppress(OSError):
+                    left.unlink(missing_ok=True)
         return reservation
 
 
-def _lock_folder(path: Path, real: Path, created: tuple[Path, ...]) -> _Reservation:
-    for _ in range(MAX_TRIES):
-        inside, beside = real / WORK_FOLDER, _sibling_work_folder(real)
-        exists = real.is_dir()
-        work_folder = inside if exists else beside
-        lock = _try_lock(work_folder)
-        if lock is None:
-            raise _busy_error(path, work_folder)
-        if real.is_dir() != exists:  # another process finished or created the folder
-            _release_lock(work_folder, lock)
-            continue
-        try:
-            if exists and beside.is_dir():  # of a process that started before the folder existed
-                other = _try_lock(beside)
-                if other is None:
-                    raise _busy_error(path, beside)
-                _clean_up(beside)
-                _release_lock(beside, other)
-            _clean_up(work_folder)
-        except BaseException:
-            _release_lock(work_folder, lock)
-            raise
-        return _Reservation(path, real, work_folder, lock, created)
-    raise InputError(path, "is repeatedly created and removed by other processes", remedy="Name another folder")
-
-
-def _try_lock(work_folder: Path) -> Lock | None:
-    """Lock a work folder; None while another process holds the lock."""
+def _lock_folder(path: Path, real: Path) -> Lock:
+    """Create a folder and lock it; another process that releases it may remove it in between."""
     words = f"process {os.getpid()} on {socket.gethostname()} since {time.strftime('%H:%M')}"
-    for _ in range(MAX_TRIES):
-        work_folder.mkdir(exist_ok=True)
-        with suppress(FileNotFoundError):  # its owner has just removed it
-            return acquire(work_folder / LOCK_FILE, words)
-    return None
+    for attempt in range(MAX_TRIES):
+        try:
+            real.mkdir(parents=True, exist_ok=True)
+            lock = acquire(real / LOCK_FILE, words)
+        except FileNotFoundError:
+            if attempt == MAX_TRIES - 1:
+                raise
+            time.sleep(POLL_INTERVAL)
+            continue
+        if lock is not None:
+            return lock
+        break
+    who = read_owner(real / LOCK_FILE) or "another process"
+    raise InputError(path, f"is being written by {who}", remedy="Wait until it ends, or name another folder")
 
 
-def _release_lock(work_folder: Path, lock: Lock) -> None:
-    lock.release()
-    with suppress(OSError):
-        work_folder.rmdir()
+def _foreign_files(folder: Path, names: Iterable[str], ours: Mapping[str, set[str]]) -> tuple[str, ...]:
+    """Existing files that block files of these names and were not written by this program, or were changed since."""
+    known = {name.casefold(): digests for name, digests in ours.items()}  # one file to some file systems
+    found = []
+    for name in names:
+        for part in (str(part) for part in PurePosixPath(name).parents if part.parts):
+            if os.path.lexists(folder / part) and not _is_real_folder(folder / part):
+                found.append(part)
+        if os.path.lexists(folder / name):
+            digest, digests = current_digest(folder, name), known.get(name.casefold(), {""})
+            if digest is None or (digests and digest not in digests and PurePosixPath(name).name != MANIFEST_FILE):
+                found.append(name)
+    return tuple(dict.fromkeys(found))
 
 
-def _clean_up(work_folder: Path) -> None:
-    """Finish an interrupted replacement, and remove what else a killed process left."""
-    if (work_folder / JOURNAL_FILE).exists():
-        finish_replacement(work_folder.parent, work_folder)
-    for left in sorted(work_folder.iterdir()) if work_folder.is_dir() else ():
-        if left.is_dir() and not left.is_symlink():
-            shutil.rmtree(left, ignore_errors=True)
-        elif left.name != LOCK_FILE:
-            left.unlink()
+def _is_real_folder(path: Path) -> bool:
+    return os.path.isdir(path) and Path(os.path.realpath(path)) == path
 
 
-def _pending_journals(folder: Path) -> list[Path]:
-    """Journals of unfinished replacements, of a folder and its parents."""
-    real = _resolve_path(folder)
-    places = (place / WORK_FOLDER / JOURNAL_FILE for place in (real, *real.parents))
-    return [journal for journal in places if os.path.exists(journal)]
+def _move(moves: Iterable[tuple[Path, Path]]) -> None:
+    """Move files; if one cannot be moved, all are moved back.
+
+    Raises:
+        OSError: a file cannot be moved.
+    """
+    done = []
+    try:
+        for source, target in moves:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(source, target)
+            done.append((source, target))
+    except OSError:
+        for source, target in reversed(done):
+            os.replace(target, source)
+        raise
 
 
-def _busy_error(path: Path, work_folder: Path) -> InputError:
-    who = read_owner(work_folder / LOCK_FILE) or "another process"
-    return InputError(path, f"is being written by {who}", remedy="Wait until it ends, or name another folder")
+def _list_files(folder: Path) -> list[StoredPath]:
+    """Paths of all files below a folder."""
+    found = ((Path(place) / name).relative_to(folder) for place, _, names in os.walk(folder) for name in names)
+    return sorted(StoredPath(path.as_posix()) for path in found)
 
 
-def _resolve_path(path: Path) -> Path:
+def _content(path: Path) -> bytes:
+    """Content of a file; empty without it."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _resolve_path(path: str | Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _sibling_work_folder(real: Path) -> Path:
-    name = os.fsencode(real.name)
-    short = real.name if len(name) <= MAX_NAME_BYTES else hashlib.blake2b(name, digest_size=8).hexdigest()
-    return real.parent / f".{short}{WORK_FOLDER}"
-
-
-def _unused_name(real: Path) -> Path:
+def _unused_sibling(folder: Path) -> Path:
     """An unused name beside a folder."""
     number = 2
-    while os.path.lexists(free := real.with_name(f"{real.name}-{number}")):
+    while os.path.lexists(free := folder.with_name(f"{folder.name}-{number}")):
         number += 1
     return free
-
-
-def _make_parents(folder: Path) -> tuple[Path, ...]:
-    """Create a folder and its parents; the folders that were created, innermost first."""
-    missing = tuple(place for place in (folder, *folder.parents) if not place.exists())
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        _remove_empty(missing)
-        raise
-    return missing
 
 
 def _remove_empty(folders: Iterable[Path]) -> None:
@@ -380,11 +348,11 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 
 @contextmanager
 def _rename_errors(path: Path, new: Path) -> Iterator[None]:
-    """Errors about files in the work folder name their final paths."""
+    """Name in errors the final file instead of the temporary one."""
     try:
         yield
     except InputError as error:
         if not error.path.is_relative_to(new):
             raise
-        there = path / error.path.relative_to(new)
-        raise InputError(there, error.problem, place=error.place, remedy=error.remedy) from None
+        where = path / error.path.relative_to(new)
+        raise InputError(where, error.problem, place=error.place, remedy=error.remedy) from error

@@ -143,11 +143,12 @@ def key_tree(key: object, place: str) -> str:
 
 
 def parse_key(declared: Any, key: str, place: str) -> Any:
-    """The key of a mapping from its JSON key."""
+    """The key of a mapping from its JSON key; its type is text, a class of text, or int."""
     try:
-        return int(key) if declared is int else key
-    except ValueError:
-        raise WrongEntry(place, f"the name {key!r} is not a whole number") from None
+        return declared(key) if isinstance(declared, type) and issubclass(declared, int | str) else key
+    except ValueError as error:
+        problem = f"the name {key!r} is not a whole number" if declared is int else str(error)
+        raise WrongEntry(place, problem) from None
 
 
 def _map_nested(values: Any, each: Callable[[Any], Any]) -> Any:

@@ -109,7 +109,7 @@ def test_unchanged_results_are_reused(study: Path) -> None:
     """A second run identifies no subject again; another number of processes is no change. Partial folders that a killed
     run left are removed."""
     shutil.rmtree(study / "ben")
-    left = study / "results" / ".anna.exciting_dance.part"
+    left = study / "results" / "anna" / ".exciting_dance.01234567.part"
     left.mkdir()
     (left / "half").write_text("written")
     before = (study / "results" / "anna" / "report.html").stat().st_mtime_ns

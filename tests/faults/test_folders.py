@@ -13,8 +13,8 @@ import pytest
 from solver.errors import InputError
 from solver.storage.atomic import write_atomically
 from solver.storage.lock import create_locked_folder, remove_abandoned_folders
-from solver.storage.manifest import MANIFEST_FILE
-from solver.storage.output_folder import WORK_FOLDER, finish_interrupted, reserve_folder, write_folder
+from solver.storage.manifest import MANIFEST_FILE, check_complete
+from solver.storage.output_folder import reserve_folder, write_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = {"removed": "old", "part/x": "old", "x": "old"}
@@ -60,27 +60,33 @@ def killed_at(path: Path, step: str, count: int) -> bool:
     return subprocess.run(command, cwd=ROOT, check=False).returncode == 9
 
 
-@pytest.mark.parametrize(("step", "before_too"), [("replace", True), ("mkdir", True), ("unlink", False)])
-def test_a_killed_writer_leaves_all_or_nothing(step: str, before_too: bool, tmp_path: Path) -> None:
-    """Wherever a writer dies, the next reader finds all of the run before or all of the new one, and the user's file;
-    the next writer leaves nothing behind."""
+@pytest.mark.parametrize("step", ["replace", "mkdir", "unlink"])
+def test_a_killed_writer_leaves_all_or_nothing(step: str, tmp_path: Path) -> None:
+    """Wherever a writer dies, a reader finds all of the run before or all of the new one, or hears which file is not
+    whole; the user's file stays; the next writer leaves nothing behind."""
     seen = set()
     for count in range(40):
         folder = tmp_path / str(count) / "out"
         write(folder, OLD)
         (folder / "mine").write_text("mine")
         dead = killed_at(folder, step, count)
-        finish_interrupted(folder)
-        left = contents(folder)
-        assert left.pop("mine") == "mine"
-        assert left in (OLD, NEW)
-        seen.add(left == NEW)
+        assert (folder / "mine").read_text() == "mine"
+        try:
+            check_complete(folder)
+        except InputError as error:
+            assert error.path.relative_to(folder).as_posix() in NEW
+            assert "unfinished" in str(error)
+            seen.add("unfinished")
+        else:
+            found = {name: text for name, text in contents(folder).items() if name != "mine"}
+            assert found in (OLD, NEW)
+            seen.add("old" if found == OLD else "new")
         write(folder, NEW)
         assert {name for name in os.listdir(folder) if name.startswith(".")} == {MANIFEST_FILE}
         if not dead:
             break
     assert not dead
-    assert seen == ({False, True} if before_too else {True})  # the first thing to be removed is one that went
+    assert seen == {"old", "new"} | ({"unfinished"} if step != "unlink" else set())
 
 
 @pytest.mark.parametrize("exists", [False, True])
@@ -100,19 +106,15 @@ def test_two_writers_do_not_mix(exists: bool, tmp_path: Path) -> None:
         other.stdout.readline()
         with pytest.raises(InputError, match=f"is being written by process {other.pid}"), reserve_folder(out):
             pass
-        if not exists:
-            out.mkdir()  # created in between: the two are still the same folder
-            with pytest.raises(InputError, match=f"is being written by process {other.pid}"), reserve_folder(out):
-                pass
         other.send_signal(signal.SIGKILL)
     assert list(tmp_path.rglob("half"))
     write(out, NEW)
     assert contents(tmp_path) == {f"out/{name}": text for name, text in NEW.items()}
-    assert not list(tmp_path.rglob(f"*{WORK_FOLDER}"))
+    assert {path.name for path in out.iterdir() if path.name.startswith(".")} == {MANIFEST_FILE}
 
 
 def test_a_killed_writer_of_a_file_is_swept(tmp_path: Path) -> None:
-    """The next writer of a file removes what killed ones left of it, not what live ones write, and no other file."""
+    """A later writer of a file removes what killed ones left of it, not what live ones write, and no other file."""
     target, mine = tmp_path / "table.csv", tmp_path / ".table.csv.mine.part"
     mine.write_text("mine")
     code = (
@@ -120,7 +122,8 @@ def test_a_killed_writer_of_a_file_is_swept(tmp_path: Path) -> None:
         "with write_atomically(sys.argv[1]) as stream:\n    stream.write('half'); stream.flush(); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, str(target)], cwd=ROOT, check=False)
-    assert len(list(tmp_path.iterdir())) == 2
+    (left,) = set(tmp_path.iterdir()) - {mine}
+    os.utime(left, (0.0, 0.0))
     with write_atomically(target) as first:
         with write_atomically(target) as second:
             second.write("second")

@@ -27,7 +27,7 @@ from ...scene.motion_record import MOTION, MotionRecord
 from ...scene.study_folder import MOTION_END, trial_files
 from ...scene.timeline import TIMELINE, SceneTimeline
 from ...storage.codec import read_one_of
-from ...storage.output_folder import finish_interrupted
+from ...storage.manifest import stored_file
 from ...trajectory.ballistic import find_flights, max_flight_duration
 from ..authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Samples
 from ..authoring.timeline import dance_from_timeline
@@ -209,7 +209,6 @@ def find_motion_file(path: str | Path, trial: str | None = None) -> Path:
         return path
     if not os.path.isdir(path):
         raise InputError(path, "does not exist", remedy=f"Name the folder of a study, or a {MOTION_END}")
-    finish_interrupted(path)
     files = trial_files(path)
     if not files:
         raise InputError(path, f"has no {MOTION_END}", remedy="Name the --output of `track` or `identify`")
@@ -217,7 +216,7 @@ def find_motion_file(path: str | Path, trial: str | None = None) -> Path:
         raise InputError(path, f"has several trials, {', '.join(files)}", remedy="Choose one with --trial")
     if trial is not None and trial not in files:
         raise InputError(path, f"has no trial {trial!r}", remedy=f"Its trials are {', '.join(files)}")
-    return files[trial or next(iter(files))]
+    return stored_file(path, files[trial or next(iter(files))].name)
 
 
 def require_support(keyed: AuthoredDance, *, accept_jumps: bool = True) -> None:
