@@ -39,3 +39,13 @@ def option_field(kind: type, name: str, **settings: Any) -> Any:
     }
     property_of = bpy.props.IntProperty if declared.kind is int else bpy.props.FloatProperty
     return property_of(**{**common, **numbers, **settings})
+
+
+def option_words(settings: Any, kind: type) -> list[str]:
+    """Command-line words for the options of a class that a property group shows and that are not the defaults."""
+    words = []
+    for name, declared in declarations(kind).items():
+        value = getattr(settings, name, declared.default)
+        if value != declared.default:
+            words += [declared.flag] if declared.kind is bool else [declared.flag, str(value)]
+    return words

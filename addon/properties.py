@@ -8,8 +8,9 @@ import bpy
 
 from .bpy_access import scene
 from .colours import QUANTITIES
+from .option_fields import option_field
 from .scene_rigs import active_rig, find_rigs, is_rig
-from .solver_api import IDENTIFICATION_METHODS, RIG_KINDS, errors
+from .solver_api import IDENTIFICATION_METHODS, RIG_KINDS, RetargetOptions, errors
 from .transaction import all_or_nothing
 
 AUTHOR, RESEARCH = "author", "research"
@@ -225,25 +226,10 @@ class Settings(bpy.types.PropertyGroup):
         description="Place the target to the left of the source, instead of at the same place",
         default=True,
     )
-    follow_pace: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Keep Timing",
-        description="Keep the original timing even where joints would be too fast or forces fail, and report it",
-    )
-    follow_slower: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Slowdown",
-        description="Factor by which the duration is multiplied",
-        default=1.0,
-        min=0.1,
-        soft_min=1.0,
-        soft_max=10.0,
-    )
-    follow_overlaps: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Keep Overlaps", description="Keep links that intersect as they are, instead of separating them"
-    )
-    follow_broken_steps: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Keep Incomplete Steps",
-        description="Keep steps that are cut off at the start or end of the motion, instead of completing them",
-    )
+    keep_timing: option_field(RetargetOptions, "keep_timing")  # type: ignore[valid-type]
+    slower: option_field(RetargetOptions, "slower")  # type: ignore[valid-type]
+    allow_collisions: option_field(RetargetOptions, "allow_collisions")  # type: ignore[valid-type]
+    no_step_completion: option_field(RetargetOptions, "no_step_completion")  # type: ignore[valid-type]
     follow_forces: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Plate Forces",
         description="Force file of the recording (.mot, .csv, .c3d), with the same time axis, from which contacts are "

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from solver.live.line_reader import bounded_lines
     from solver.live.protocol import parse_json_line
     from solver.motion import RestPose, SegmentPoses
+    from solver.options.authoring import CompleteOptions
     from solver.options.checks import DANCE_CHECKS, CheckOptions
     from solver.options.declared import declarations
+    from solver.options.retargeting import RetargetOptions
     from solver.rig import BONE_LINKS, CHARACTER_KIND, REST_PLACEMENT, Rig
     from solver.rig_kinds import RIG_KINDS, robot_suffixes
     from solver.scene import centroidal_estimate as estimate_language
@@ -75,8 +77,10 @@ _NAMES = {
     "skeleton.match": ("Skeleton", "match_bones", "require_parts"),
     "character.character": ("CHARACTER", "Character"),
     "storage.atomic": ("write_atomically",),
+    "options.authoring": ("CompleteOptions",),
     "options.checks": ("DANCE_CHECKS", "CheckOptions"),
     "options.declared": ("declarations",),
+    "options.retargeting": ("RetargetOptions",),
     "formats.file_formats": ("recording_suffixes",),
     "storage.json_tree": ("read_json",),
     "storage.lock": ("Lock", "remove_locked_folder", "create_locked_folder", "remove_abandoned_folders"),

@@ -21,8 +21,9 @@ import numpy as np
 
 from solver import qp
 from solver.dance.authoring.authored_dance import AuthoredDance
-from solver.dance.authoring.repair import RepairOptions, repair
+from solver.dance.authoring.repair import repair
 from solver.errors import BackendError, MissingDependency
+from solver.options.authoring import RepairOptions
 from solver.qp.backends import piqp
 from solver.rigs import human
 from solver.trajectory.displacement import QP_TOLERANCE, VIOLATION_PENALTY, DisplacementProblem, Evaluation, LinearModel

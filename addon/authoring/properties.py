@@ -5,8 +5,9 @@ from __future__ import annotations
 import bpy
 
 from ..bpy_access import scene
+from ..option_fields import option_field
 from ..scene_rigs import active_rig
-from ..solver_api import errors
+from ..solver_api import CompleteOptions, errors
 
 ROLES = (
     ("fixed", "Fixed", "The posture must not change (keyframe type Extreme)", "KEYTYPE_EXTREME_VEC", 0),
@@ -176,9 +177,7 @@ class DanceSettings(bpy.types.PropertyGroup):
     mirrored: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Mirror Motifs", description="Repeat motifs mirrored to the other side", default=True
     )
-    calm: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Interpolate", description="Fill free postures by the curve through the other keys, without excitation"
-    )
+    interpolate: option_field(CompleteOptions, "interpolate")  # type: ignore[valid-type]
     dynamics: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Include Torques", description="Slow down for torques, balance and friction too, not only for joint speeds"
     )

@@ -11,7 +11,9 @@ import bpy
 from ..authoring.properties import dance_settings
 from ..bpy_access import require, scene
 from ..job_messages import JobMessage
+from ..option_fields import option_words
 from ..scores import write_scores
+from ..solver_api import CompleteOptions
 from .base import require_active_rig
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, GhostJob, summary_message
 
@@ -32,9 +34,7 @@ class EXCITING_DANCE_OT_complete_dance(GhostJob, bpy.types.Operator):
         return super().find_posture_problem(body, roles) or free
 
     def extra_arguments(self, context: bpy.types.Context) -> list[str]:
-        settings = dance_settings(context)
-        calm = ["--interpolate"] if settings.calm else []
-        return [*super().extra_arguments(context), "--seed", str(settings.seed), *calm]
+        return [*super().extra_arguments(context), *option_words(dance_settings(context), CompleteOptions)]
 
 
 class EXCITING_DANCE_OT_balance_dance(GhostJob, bpy.types.Operator):

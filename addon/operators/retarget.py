@@ -10,9 +10,10 @@ import bpy
 from ..bpy_access import find_by_session_id, require, scene, session_id, view_layer
 from ..job_messages import JobMessage
 from ..jobs import JobOperator
+from ..option_fields import option_words
 from ..properties import SCENE_RIG, Settings, study_settings
 from ..scene_rigs import active_rig, is_rig
-from ..solver_api import dance_folder
+from ..solver_api import RetargetOptions, dance_folder
 from .dance_base import INPUT_NAMES, JSON_PROGRESS, RESULT_FOLDER, has_summary, summary_message
 
 FOLLOWER_FILE = "follower.json"
@@ -120,10 +121,7 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
 def retarget_arguments(settings: Settings) -> list[str]:
     """Command-line arguments for the settings."""
     arguments = [] if settings.follow_repaired else ["--no-repair"]
-    arguments += ["--keep-timing"] if settings.follow_pace else []
-    arguments += ["--slower", repr(settings.follow_slower)] if settings.follow_slower != 1.0 else []
-    arguments += ["--allow-collisions"] if settings.follow_overlaps else []
-    arguments += ["--no-step-completion"] if settings.follow_broken_steps else []
+    arguments += option_words(settings, RetargetOptions)
     arguments += ["--forces", bpy.path.abspath(settings.follow_forces)] if settings.follow_forces else []
     return arguments
 

@@ -27,7 +27,7 @@ class EXCITING_DANCE_PT_check(AuthorPanel, bpy.types.Panel):  # type: ignore[mis
         column.operator("exciting_dance.balance_dance", icon="CON_FLOOR")
         row = column.row(align=True)
         row.operator("exciting_dance.complete_dance", icon="KEYTYPE_BREAKDOWN_VEC")
-        row.prop(settings, "calm", toggle=True)
+        row.prop(settings, "interpolate", toggle=True)
         row = column.row(align=True)
         row.operator("exciting_dance.slow_dance", icon="TIME")
         row.prop(settings, "dynamics", toggle=True)

@@ -21,13 +21,13 @@ import numpy as np
 
 from solver.coordinates import to_manifold
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.repair import RepairOptions
 from solver.dance.authoring.timeline import ContactStrip, read_timeline_dance, schedule_from_strips
 from solver.dance.workflows.check import check
 from solver.dance.workflows.edited_dance import EditedDance
 from solver.dance.workflows.repair import repair
 from solver.dynamics import centroidal_momentum, com_trajectory
 from solver.motion import Motion
+from solver.options.authoring import RepairOptions
 from solver.options.checks import CheckOptions
 from solver.rig import GRAVITY, Rig
 from solver.rigs import hoap3, hrp2, human

@@ -11,19 +11,20 @@ import numpy as np
 
 from solver.calibration import fit_calibration
 from solver.coordinates import joint_coordinates
-from solver.dance.authoring.repair import RepairOptions
 from solver.dance.workflows.retarget import CHECKS, RetargetedDance, RetargetLimits, retarget
 from solver.dynamics import link_motions
 from solver.formats.read_options import ReadOptions
 from solver.formats.recording import read_recording
 from solver.motion import Motion
+from solver.options.authoring import RepairOptions
+from solver.options.retargeting import RetargetOptions
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2
 from solver.signals import preset_of, smooth_motion
 from solver.tracking import track_markers
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
-from solver.tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
+from solver.tracking.retargeting.retargeted_motion import RetargetedMotion
 from solver.trajectory.collision_avoidance import OverlapFinder, separate_legs_and_links
 
 from ..figures.figure import Figure, at_least, at_most, missing
@@ -165,7 +166,7 @@ def _dynamic(what: str, clip: str, source: Performer, rig: Rig) -> list[Figure]:
     """Frames that pass balance and torque, as retargeted and repaired, and falls in MuJoCo."""
     slower = SLOW[clip]
     followed = retarget(
-        source, rig, None, RetargetOptions(duration_ratio=slower), RetargetLimits(repair=RepairOptions(passes=ROUNDS))
+        source, rig, None, RetargetOptions(slower=slower), RetargetLimits(repair=RepairOptions(passes=ROUNDS))
     )
     data = f"simulated, retargeted from {clip}" + f", {slower:g} times as slow" * (slower != 1.0)
     shares = [_passing(followed, which) for which in ("before", "after")]

@@ -6,20 +6,18 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from ..options.authoring import MOST_PROGRAMS, RepairOptions
 from ..options.checks import CheckOptions
 from ..progress import PartialProgress, Progress
-from .argument_types import count, path, positive, rate
+from .argument_types import path, rate
 from .declared import add_options, given
 from .exit_codes import exit_code
 from .options import EITHER
 
 if TYPE_CHECKING:
-    from ..dance.authoring.repair import RepairOptions
     from ..dance.workflows.edited_dance import EditedDance
     from ..dance.workflows.loading import LoadedDance
 
-MOST_PROGRAMS = 60
-"""Most quadratic programs of a repair, so that an animator does not wait long."""
 CARRIED = "override the conditions that are stored with the dance"
 WRITING = 0.95
 """Fraction of the progress at which writing begins."""
@@ -73,19 +71,9 @@ def add_checks(parser: argparse.ArgumentParser, words: str = CARRIED) -> None:
     add_options(parser.add_argument_group("checks", words), CheckOptions, usual=False)
 
 
-def add_patience(parser: argparse.ArgumentParser) -> None:
-    """Add limits of a repair's search."""
-    words = f"most quadratic programs to solve; the best result is written (default: {MOST_PROGRAMS})"
-    parser.add_argument("--programs", type=count, default=MOST_PROGRAMS, metavar="N", help=words)
-    words = "longest search; the best result is written and depends on the machine (default: no limit)"
-    parser.add_argument("--seconds", type=positive, default=float("inf"), metavar="S", help=words)
-
-
 def repair_options(options: argparse.Namespace) -> RepairOptions:
     """The repair that the options describe."""
-    from ..dance.authoring.repair import RepairOptions
-
-    return RepairOptions(max_programs=options.programs, time_limit=options.seconds)
+    return RepairOptions(**{"programs": MOST_PROGRAMS, **given(options, RepairOptions)})
 
 
 def check_options(options: argparse.Namespace, carried: CheckOptions) -> CheckOptions:

@@ -53,4 +53,4 @@ def _metavar(declared: Declaration) -> str:
         return f"{{{','.join(declared.option.choices)}}}"
     if declared.unit:
         return METAVARS.get(declared.unit, declared.unit.upper())
-    return {int: "N", float: "X", str: "NAME"}[declared.kind]
+    return "NAME" if declared.kind is str else "N" if declared.option.range.whole else "X"

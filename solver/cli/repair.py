@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import argparse
 
+from ..options.authoring import RepairOptions
 from ..progress import Progress
 from .dances import (
     add_answer,
     add_authored,
     add_checks,
-    add_patience,
     check_options,
     repair_options,
     search_progress,
     write_answer,
 )
+from .declared import add_options
 from .options import add_verb
 
 EXPLANATION = """
@@ -42,7 +43,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = add_verb(verbs, "repair", summary, EXPLANATION, run)
     add_authored(parser, recordings=True)
     parser.add_argument("--slow-down", action="store_true", help="first make it as slow as the joints' speeds need")
-    add_patience(parser)
+    add_options(parser, RepairOptions)
     add_answer(parser)
     add_checks(parser)
 

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidValue
+from ..options.authoring import RepairOptions
 from ..options.checks import CheckOptions
+from ..options.retargeting import RetargetOptions
 from ..progress import PartialProgress, Progress
-from .argument_types import path, positive
+from .argument_types import path
 from .bodies import rig_named
-from .dances import add_checks, add_patience, repair_options
-from .declared import given
+from .dances import add_checks, repair_options
+from .declared import add_options, given
 from .exit_codes import exit_code
 from .options import add_calibration, add_filter, add_output, add_reading, add_subject, add_verb, read_options, subject
 
@@ -60,18 +62,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--trial", metavar="NAME", help="trial, if the folder holds several")
     parser.add_argument("--mapping", type=path, metavar="FILE", help="mapping of segments to links, .json")
-    parser.add_argument(
-        "--slower", type=positive, default=1.0, metavar="TIMES", help="duration over the recorded one (default: 1)"
-    )
     words = "ground reaction forces of the recording (.mot, .csv, .c3d), from which contacts are found"
     parser.add_argument("--forces", type=path, metavar="FILE", help=words)
-    words = "do not complete steps that the recording cuts off at its start or end"
-    parser.add_argument("--no-step-completion", action="store_true", help=words)
-    parser.add_argument("--allow-collisions", action="store_true", help="do not avoid collisions between links")
-    words = "do not slow down where joints are too fast or forces fail; report it"
-    parser.add_argument("--keep-timing", action="store_true", help=words)
+    add_options(parser, RetargetOptions)
     parser.add_argument("--no-repair", action="store_true", help="check the motion without repairing it")
-    add_patience(parser)
+    add_options(parser, RepairOptions)
     add_checks(parser, "override the default conditions")
     add_reading(parser)
     add_calibration(parser)
@@ -87,7 +82,6 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     from ..scene.dance_folder import TIMELINE_END
     from ..scene.study_folder import MOTION_END
     from ..tracking.bone_mapping import MAPPING
-    from ..tracking.retargeting.retargeted_motion import RetargetOptions
 
     rig = rig_named(options.target, options.packages)
     rig.require_contacts()
@@ -105,12 +99,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         source,
         rig,
         mapping,
-        RetargetOptions(
-            keep_timing=options.keep_timing,
-            duration_ratio=options.slower,
-            separate_links=not options.allow_collisions,
-            complete_steps=not options.no_step_completion,
-        ),
+        RetargetOptions(**given(options, RetargetOptions)),
         RetargetLimits(
             CHECKS.changed(**given(options, CheckOptions)), None if options.no_repair else repair_options(options)
         ),

@@ -9,7 +9,9 @@ from ..lazy_imports import LazyExports
 EXPORTS = LazyExports(
     __name__,
     {
+        "authoring": ("CompleteOptions", "RepairOptions"),
         "checks": ("DANCE_CHECKS", "CheckOptions"),
+        "retargeting": ("RetargetOptions",),
         "declared": ("Declaration", "Option", "Options", "Range", "declarations"),
     },
 )

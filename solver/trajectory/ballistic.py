@@ -28,10 +28,10 @@ from ..dynamics.foot_motion import Rates, motion_relative_to_root
 from ..dynamics.legs import Leg
 from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
+from ..options.authoring import SMOOTHING_TIME
 from ..options.checks import CheckOptions
 from ..rig import GRAVITY, ROOT_NV, Rig
 from .curve import DEGREE, FlatCurve, polynomial_through_states, sample_times
-from .displacement import SMOOTHING_TIME
 from .planted_feet import PlantedTrajectory
 from .splines import REST_CONTROLS, Basis, UnevenSpline, spline_around_flights
 from .trajectory_limits import TrajectoryLimits

@@ -19,6 +19,7 @@ from scipy.ndimage import maximum_filter1d, uniform_filter1d
 from ..feasibility.allowed_collisions import SOCKET_DISTANCE
 from ..feasibility.collisions import CollisionDetector, Contacts
 from ..options.checks import CheckOptions
+from ..options.retargeting import RetargetOptions
 from ..person import SIDES
 from ..rig import ROOT_NV
 from ..scene.labels import display_name, format_length
@@ -30,7 +31,7 @@ from ..tracking.retargeting.foot_paths import FootPaths
 from ..tracking.retargeting.performer import Performer
 from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
 from ..tracking.retargeting.retarget import retarget_motion
-from ..tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
+from ..tracking.retargeting.retargeted_motion import RetargetedMotion
 from ..tracking.retargeting.retargeter import SMOOTH_PATH_WEIGHT, SPEED_TOLERANCE
 from ..tracking.retargeting.separation import SeparationRows
 from .separation_directions import PlacedContacts, steady_directions

@@ -19,6 +19,7 @@ from ..coordinates import to_manifold
 from ..dynamics.mechanics import Mechanics
 from ..errors import InvalidValue
 from ..feasibility.check_results import Checks
+from ..options.authoring import SMOOTHING_TIME
 from ..qp.soft_rows import solve_soft
 from ..rig import ROOT_NV, Rig
 from .flight_momentum import GAUSS_POINTS, FlightMomentum
@@ -57,9 +58,6 @@ FLIGHT_SPACING = 0.025
 SAMPLES_PER_KNOT = 3
 """Smallest number of samples between two knots on the ground around a flight; with two, torque limits were exceeded
 between samples."""
-SMOOTHING_TIME = 0.2
-"""[s] Displacements that change within this time cost twice. On randomly keyed motions, 0.1 s increased the jerk up to
-nine times and 0.2 s 1.5 times, with equal displacements and fewer subproblems."""
 PREFERRED_DURATION = 1.0
 """[s] A displacement at a preferred key costs as if it lasted this much longer."""
 UNIT_SHARE = 0.01

@@ -20,6 +20,7 @@ from ..feasibility import Checks, Margin, check_motion
 from ..feasibility.check_input import PlantedPhase
 from ..feasibility.contact_forces import MIN_LOAD, zero_moment_point
 from ..options.checks import ROBOT_SHRINK, CheckOptions
+from ..options.retargeting import RetargetOptions
 from ..person import SIDES
 from ..progress import PartialProgress, Progress, silent
 from ..so3 import exp, log
@@ -27,7 +28,7 @@ from ..tracking.anatomy import LEG, find_anatomy, find_joint_centres
 from ..tracking.retargeting.performer import Performer
 from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets, knee_hinges
 from ..tracking.retargeting.retarget import MIN_NOTED_SLOWDOWN, retarget_motion
-from ..tracking.retargeting.retargeted_motion import POSE_FILTER, RetargetedMotion, RetargetOptions
+from ..tracking.retargeting.retargeted_motion import POSE_FILTER, RetargetedMotion
 from ..tracking.retargeting.retargeter import SMOOTH_PATH_WEIGHT, low_pass_poses
 from ..tracking.retargeting.time_scaling import required_stretch, stretch_times
 from .collision_avoidance import separate_legs_and_links, separate_links
@@ -88,7 +89,7 @@ def balance_motion(
         motion = retarget_motion(performer, motion.rig, motion.mapping, shorter, PartialProgress(progress, 0.0, 0.3))
         motion = (
             separate_legs_and_links(performer, motion, shorter, check_options).motion
-            if options.separate_links
+            if not options.allow_collisions
             else motion
         )
         notes.append(f"strides are {stride:.2f} times as long, because legs reach no farther with both feet flat")
@@ -121,7 +122,7 @@ def balance_motion(
             share = np.interp(given.motion.times, ends, share)
         elif not _joint_strength(checks).failed.any():
             break
-    best = _separate_and_balance(best, options, check_options) if options.separate_links else best
+    best = _separate_and_balance(best, options, check_options) if not options.allow_collisions else best
     lasts = float(best.motion.times[-1] - best.motion.times[0])
     if lasts > first * MIN_NOTED_SLOWDOWN:
         notes.append(f"it lasts {lasts / first:.3g} times as long, because forces or joint speeds would be too large")

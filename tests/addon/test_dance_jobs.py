@@ -233,7 +233,7 @@ def test_complete_fills_free_postures_and_an_error_changes_nothing(standing: tup
     assert list(own.iterdir()) == []
     keying.set_role(body, "fixed", frame=1.0)
     keying.set_role(body, "free", frame=6.0)
-    settings.calm = True
+    settings.interpolate = True
     assert bpy.ops.exciting_dance.complete_dance() == {"FINISHED"}
     assert ghost.find_ghost(scene, body) is not None
     said = find_message(scene, body, "dance")

@@ -58,7 +58,7 @@ def test_settings_have_the_effect_of_the_options(own: Path, tmp_path: Path) -> N
     robot, leader = build(hoap3()), build(person())
     action.add_motion_action(scene, leader, scene_motion(person(), squat(person(), seconds=1.0)), "squat")
     settings.follower, settings.follow_repaired = robot, False
-    settings.follow_slower, settings.follow_overlaps, settings.follow_broken_steps = 3.0, True, True
+    settings.slower, settings.allow_collisions, settings.no_step_completion = 3.0, True, True
     settings.follow_beside = False
     assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
     source = write_source(bpy.context, leader, tmp_path)
@@ -98,7 +98,7 @@ def test_infeasible_motion_is_shown_and_reported(own: Path) -> None:
     leader = build(person())
     action.add_motion_action(scene, leader, scene_motion(person(), squat(person(), seconds=0.4)), "squat")
     bpy.context.view_layer.objects.active = leader
-    settings.follows, settings.follow_repaired, settings.follow_pace = "hoap3", False, True
+    settings.follows, settings.follow_repaired, settings.keep_timing = "hoap3", False, True
     assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
     robot = bpy.context.view_layer.objects.active
     assert rig_of(robot).same_skeleton(hoap3())
@@ -133,8 +133,8 @@ def test_every_setting_becomes_an_option(own: Path, tmp_path: Path) -> None:
     leader.animation_data_create().action = action.add_motion_action(bpy.context.scene, leader, motion, "squat")
     settings.follows = "hoap3"
     assert retarget_arguments(settings) == []
-    settings.follow_pace = settings.follow_overlaps = settings.follow_broken_steps = True
-    settings.follow_slower, settings.follow_forces = 2.0, str(tmp_path / "none.mot")
+    settings.keep_timing = settings.allow_collisions = settings.no_step_completion = True
+    settings.slower, settings.follow_forces = 2.0, str(tmp_path / "none.mot")
     settings.follow_repaired = False
     assert retarget_arguments(settings) == [
         "--no-repair", "--keep-timing", "--slower", "2.0", "--allow-collisions", "--no-step-completion", "--forces",

@@ -19,8 +19,9 @@ from benchmarks.repair_programs import (
     time_order,
 )
 from solver import qp
-from solver.dance.authoring.repair import RepairOptions, repair
+from solver.dance.authoring.repair import repair
 from solver.errors import BackendError
+from solver.options.authoring import RepairOptions
 from solver.rigs import human
 from solver.trajectory.displacement import DisplacementProblem
 
@@ -34,7 +35,7 @@ def found() -> list[RecordedProgram]:
     """Programs of one changed posture of a short dance."""
     dance = changed_dance(human(1.75, 65.0, "female"), BEATS)
     with record_programs() as program:
-        repair(dance, options=RepairOptions(passes=1, max_programs=2))
+        repair(dance, options=RepairOptions(passes=1, programs=2))
     return program
 
 

@@ -12,8 +12,6 @@ import pytest
 
 from solver.calibration.subject import SubjectData
 from solver.cli import main
-from solver.dance.authoring.complete import CompleteOptions
-from solver.dance.authoring.repair import RepairOptions
 from solver.dance.design.options import DanceOptions
 from solver.errors import InputError, SolverError
 from solver.formats.recording import pair_files
@@ -39,10 +37,6 @@ NAN, INF = float("nan"), float("inf")
         lambda: Settings(preset="none"),
         lambda: IdentifyOptions(bootstrap=-1),
         lambda: LoadOptions(margin=NAN),
-        lambda: CompleteOptions(pool=0),
-        lambda: CompleteOptions(seed=-1),
-        lambda: RepairOptions(time_limit=NAN),
-        lambda: RepairOptions(rate=-1.0),
         lambda: DanceOptions(seed=-1),
         lambda: DanceOptions(hold=INF),
         lambda: DanceOptions(step=NAN),

@@ -20,7 +20,7 @@ CLASSES: list[Any] = [
     for kind in (getattr(solver.options, name) for name in solver.options.__all__)
     if isinstance(kind, type) and issubclass(kind, Options) and kind is not Options
 ]
-FLAGS = [(kind, each) for kind in CLASSES for each in declarations(kind).values() if not each.option.in_code_only]
+FIELDS = [(kind, each) for kind in CLASSES for each in declarations(kind).values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,22 +111,24 @@ def samples(declared: Declaration) -> Iterator[Any]:
         yield 0 if declared.kind is bool or not declared.option.choices else "no such choice"
 
 
-@pytest.mark.parametrize(("kind", "declared"), FLAGS, ids=lambda x: getattr(x, "name", getattr(x, "__name__", x)))
+@pytest.mark.parametrize(("kind", "declared"), FIELDS, ids=lambda x: getattr(x, "name", getattr(x, "__name__", x)))
 def test_every_option_of_every_class(kind: type, declared: Declaration) -> None:
-    """It has help with its unit, is parsed to what the class accepts, and is refused by both outside its range."""
+    """The class refuses what lies outside; a command-line option has help with its unit and gives what was written."""
+    inside, outside = samples(declared)
+    declared.check((inside,) if declared.many else inside)
+    with pytest.raises(InvalidValue, match=f"{declared.name} must be"):
+        kind(**{declared.name: (outside,) if declared.many else outside})
+    assert declared.kind is not bool or declared.default is False
+    assert declared.kind is not int or declared.option.range.whole
+    if declared.option.in_code_only:
+        return
     parser = argparse.ArgumentParser()
     add_options(parser, kind)
     action = parser._option_string_actions[declared.flag]
     assert declared.meaning in str(action.help)
     assert declared.unit in ("", "1/s") or str(action.metavar).lower() == declared.unit
-    inside, outside = samples(declared)
     words = [] if declared.kind is bool else [str(inside)]
     assert parsed(kind, [declared.flag, *words]) == {declared.name: (inside,) if declared.many else inside}
-    declared.check((inside,) if declared.many else inside)
-    with pytest.raises(InvalidValue, match="must be"):
-        declared.check((outside,) if declared.many else outside)
-    assert declared.kind is not bool or declared.default is False
-    assert declared.kind is not int or declared.option.range.whole
 
 
 def test_options_are_light() -> None:

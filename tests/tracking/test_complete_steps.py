@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from solver.motion import Motion, RestPose
+from solver.options.retargeting import RetargetOptions
 from solver.rigs import hrp2
 from solver.so3 import exp, quaternion_exp
 from solver.tracking.anatomy import LEG
 from solver.tracking.retargeting.complete_steps import SLOWING_TIME, STANDING_TIME, complete_steps
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
-from solver.tracking.retargeting.retargeted_motion import RetargetOptions
 from tests.tracking.test_retargeting import RATE, corners, person, squat
 
 
@@ -157,7 +157,7 @@ def test_a_robot_ends_on_both_feet() -> None:
     """HRP-2 completes the step, with feet at rest on the floor, unless the option is off."""
     given = stepping(0, DOWN)
     found, broken = (
-        retarget_motion(given, hrp2(), None, RetargetOptions(complete_steps=whole)) for whole in (True, False)
+        retarget_motion(given, hrp2(), None, RetargetOptions(no_step_completion=not whole)) for whole in (True, False)
     )
     assert found.foot_paths.in_stance[:, -1].all()
     assert not broken.foot_paths.in_stance[:, -1].all()

@@ -16,6 +16,7 @@ from solver.coordinates import coordinate_names, joint_coordinates
 from solver.dynamics import link_motions
 from solver.errors import InvalidValue, UnknownLink, UnknownName
 from solver.motion import Motion
+from solver.options.retargeting import RetargetOptions
 from solver.person import LINKS
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
@@ -25,7 +26,7 @@ from solver.tracking.bone_mapping import guess_mapping
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.pose_solver import PosePrior, PoseSolver, PoseTargets, knee_hinges
 from solver.tracking.retargeting.retarget import retarget_motion
-from solver.tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
+from solver.tracking.retargeting.retargeted_motion import RetargetedMotion
 from tests.character.synthetic import make_character
 
 RATE = 50.0

@@ -14,12 +14,13 @@ from solver.feasibility import check_motion
 from solver.feasibility.allowed_collisions import SOCKET_DISTANCE
 from solver.motion import Motion
 from solver.options.checks import CheckOptions
+from solver.options.retargeting import RetargetOptions
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
 from solver.so3 import exp, log, quaternion_exp, to_quaternion
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
-from solver.tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
+from solver.tracking.retargeting.retargeted_motion import RetargetedMotion
 from solver.trajectory.collision_avoidance import (
     SEPARATION,
     SEPARATION_REACH,
@@ -99,7 +100,7 @@ def test_a_slower_motion_gives_way_as_much_slower() -> None:
 
     Both motions are slow enough to give way by the same path; a fast one passes on another side.
     """
-    slow, slower = (added_acceleration(replace(HASTY, duration_ratio=ratio)) for ratio in (2.0, 4.0))
+    slow, slower = (added_acceleration(replace(HASTY, slower=ratio)) for ratio in (2.0, 4.0))
     assert slower < slow / 3.5
 
 
@@ -246,7 +247,7 @@ def test_checks_are_reported_before_and_after() -> None:
     assert followed.adjustment == SEPARATED
     assert followed.report.index("as followed") < followed.report.index(f"\n{SEPARATED}\n")
     assert followed.after.failed.mean() < followed.before.failed.mean()
-    left = retarget(armed(0.45), hrp2(), None, RetargetOptions(separate_links=False), RetargetLimits(repair=None))
+    left = retarget(armed(0.45), hrp2(), None, RetargetOptions(allow_collisions=True), RetargetLimits(repair=None))
     assert left.adjusted is None
     assert deepest(left.retargeted) > 0.01
 

@@ -11,13 +11,13 @@ from solver import qp
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.feasibility import CheckOptions
+from solver.options.authoring import SMOOTHING_TIME
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3
 from solver.trajectory.displacement import (
     MIN_VISIBILITY,
     PREFERRED_DURATION,
     QP_TOLERANCE,
-    SMOOTHING_TIME,
     SOFT_SOLVER_NAME,
     STEP_SHARES,
     TRUST_REGION,

@@ -12,13 +12,14 @@ from solver.dynamics import com_and_jacobian
 from solver.feasibility import Checks, check_motion
 from solver.motion import Motion
 from solver.options.checks import CheckOptions
+from solver.options.retargeting import RetargetOptions
 from solver.rig import GRAVITY, ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
 from solver.so3 import exp, to_matrix, to_quaternion
 from solver.tracking.retargeting.batch_kinematics import BatchKinematics, to_configurations
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
-from solver.tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
+from solver.tracking.retargeting.retargeted_motion import RetargetedMotion
 from solver.tracking.retargeting.time_scaling import ease_ends
 from solver.trajectory.retargeting_balance import (
     REDUCTION_POWER,
@@ -43,7 +44,7 @@ def checked(found: RetargetedMotion) -> Checks:
 @cache
 def lifting() -> tuple[RetargetedMotion, RetargetedMotion]:
     """Simulated: HRP-2 follows who lifts a foot while bending its knees, slowly; as led and as balanced."""
-    options = RetargetOptions(duration_ratio=4.0)
+    options = RetargetOptions(slower=4.0)
     source = Performer.from_motion(person(), squat(person(), steps=0.8))
     found = retarget_motion(source, hrp2(), None, options)
     return found, balance_motion(source, found, options, CHECKS)
@@ -114,7 +115,7 @@ def test_a_motion_that_jumps_is_not_slowed_down() -> None:
 
 def test_a_weak_robot_squats_less_deep() -> None:
     """Where joints are too weak for the motion, and only there, it is reduced until their torques suffice."""
-    strong, options = hrp2(), RetargetOptions(duration_ratio=4.0)
+    strong, options = hrp2(), RetargetOptions(slower=4.0)
     weak = replace(strong, limits=replace(strong.limits, torque=0.16 * strong.limits.torque))
     source, lowest = Performer.from_motion(person(), squat(person())), []
     for rig in (strong, weak):
@@ -141,7 +142,7 @@ def test_targets_turn_with_the_performer(share: float) -> None:
         q[:, :3] = q[:, :3] @ yaw.T
         q[:, 3:7] = to_quaternion(yaw @ to_matrix(q[:, 3:7]))
         source = Performer.from_motion(person(), Motion(motion.times, q, motion.v, motion.a))
-        given = retarget_motion(source, hrp2(), None, RetargetOptions(duration_ratio=4.0))
+        given = retarget_motion(source, hrp2(), None, RetargetOptions(slower=4.0))
         targets.append(_Balancer(given, np.full(len(given.motion), share)).targets)
     one, other = targets
     np.testing.assert_allclose(other.rotations, turn @ one.rotations, atol=1e-4)

@@ -12,43 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks
 from ...feasibility.check_results import Failure
 from ...motion import Motion
+from ...options.authoring import CompleteOptions, RepairOptions
 from ...progress import PartialProgress, Progress, silent
 from ...scene.summary import Status
 from .authored_dance import AuthoredDance
 from .exciting_postures import PostureBlend, PostureSampling, find_exciting_postures
 from .gap_filling import FilledGap, Gap, GapFiller, find_gaps
-from .repair import REPAIRED, STATUSES, UNCHANGED, KeyConflict, MoveSizes, RepairedDance, RepairOptions
-
-
-@dataclass(frozen=True, slots=True)
-class CompleteOptions:
-    """How to fill free keys.
-
-    Attributes:
-        exciting: choose exciting postures; otherwise interpolate between the other keys.
-        pool: feasible postures drawn for each stance.
-        starts: of the choice among them.
-        fraction: fraction in (0, 1] of the way from interpolated to exciting postures.
-        seed: of the draws; the same seed gives the same result.
-    """
-
-    exciting: bool = True
-    pool: int = 60
-    starts: int = 2
-    fraction: float = 1.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.fraction <= 1.0:
-            raise InvalidValue(
-                f"the fraction of the way to an exciting posture must lie in (0, 1], not {self.fraction:g}"
-            )
-        if self.pool < 1 or self.starts < 1 or self.seed < 0:
-            raise InvalidValue("the numbers of postures and starts must be at least 1, the seed at least 0")
+from .repair import REPAIRED, STATUSES, UNCHANGED, KeyConflict, MoveSizes, RepairedDance
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +118,7 @@ def complete(
     calm = {key.time: q for gap in gaps for key, q in zip(gap.free, filler.interpolate(gap))}
     reaches: dict[float, PostureBlend] = {}
     notes: list[str] = []
-    if options.exciting:
+    if not options.interpolate:
         drawing = PostureSampling(options.pool, options.starts, options.seed)
         reaches, notes = find_exciting_postures(
             keyed, calm, filler.checks, drawing, PartialProgress(progress, 0.0, 0.5)
@@ -154,10 +127,10 @@ def complete(
     for place, gap in enumerate(gaps):
         part = PartialProgress(progress, 0.5 + 0.5 * place / len(gaps), 0.5 + 0.5 * (place + 1) / len(gaps))
         own = {time: reach for time, reach in reaches.items() if gap.before.time < time < gap.after.time}
-        found = filler.fill(gap, calm, own, options.fraction, len(gaps) - place, part)
+        found = filler.fill(gap, calm, own, options.share, len(gaps) - place, part)
         done.append(found)
         calmly += [key.time for key in gap.free if found.fraction == 0.0 or key.time not in own]
-        if own and found.fraction < options.fraction:
+        if own and found.fraction < options.share:
             notes.append(
                 f"{_describe_gap(gap)}: {_describe_fraction(found.fraction)}, more is not feasible in the time"
             )

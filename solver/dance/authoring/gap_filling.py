@@ -14,11 +14,12 @@ from ...coordinates import joint_coordinates
 from ...errors import InvalidValue
 from ...feasibility import Checks, check_motion
 from ...feasibility.check_results import Failure
+from ...options.authoring import RepairOptions
 from ...progress import Progress
 from ...trajectory.curve import FlatCurve, sample_times
 from .authored_dance import AuthoredDance, Keyframe, Samples
 from .exciting_postures import PostureBlend
-from .repair import VERIFICATION_FACTOR, Excerpt, RepairedDance, RepairOptions, repair
+from .repair import VERIFICATION_FACTOR, Excerpt, RepairedDance, repair
 
 FRACTIONS = (1.0, 0.5, 0.25, 0.0)
 """Fractions of the way to an exciting posture, tried in turn until one is feasible; zero is interpolation."""
@@ -95,7 +96,7 @@ class GapFiller:
 
     def __init__(self, keyed: AuthoredDance, repairing: RepairOptions, rate: float) -> None:
         self.dance, self.checks, self._repair_options, self._rate = keyed, keyed.checks, repairing, rate
-        self._deadline = time.monotonic() + repairing.time_limit
+        self._deadline = time.monotonic() + repairing.seconds
         self._given_curve = keyed.curve()
 
     def interpolate(self, gap: Gap) -> np.ndarray:
@@ -131,7 +132,7 @@ class GapFiller:
             if share and self._too_fast(gap, q):
                 continue
             patience = (until - time.monotonic()) / (len(shares) - number)
-            found = repair(self._excerpt(gap, q), self.checks, replace(self._repair_options, time_limit=patience),
+            found = repair(self._excerpt(gap, q), self.checks, replace(self._repair_options, seconds=patience),
                            rate=self._rate, progress=progress)  # fmt: skip
             tried.append(FilledGap(gap, found, share, beside))
             if tried[-1].feasible:

@@ -13,11 +13,11 @@ from typing import Final
 
 import numpy as np
 
-from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks, check_motion, coordinate_names, joint_coordinates
 from ...feasibility.check_results import Failure
 from ...feasibility.checker import CheckCache, FrameChecker
 from ...motion import Motion
+from ...options.authoring import RepairOptions
 from ...progress import Progress, silent
 from ...rig import Rig
 from ...scene.summary import Status
@@ -26,7 +26,6 @@ from ...threads import one_blas_thread
 from ...trajectory.ballistic import find_flights, make_flights_ballistic
 from ...trajectory.curve import FlatCurve, sample_times
 from ...trajectory.displacement import (
-    SMOOTHING_TIME,
     VIOLATION_TOLERANCE,
     Displacement,
     DisplacementProblem,
@@ -64,43 +63,6 @@ STORED_RATE, FLIGHT_MARGIN = 100.0, 0.5
 stored: legs push off and land there, and the knots of the repair are closest."""
 OVERLAP_TOLERANCE = 1e-4
 """[m] Tolerance when a repair must not make overlaps deeper."""
-
-
-@dataclass(frozen=True, slots=True)
-class RepairOptions:
-    """How to repair.
-
-    Attributes:
-        rate: [1/s] of the samples within the optimisation; the result is verified at `VERIFICATION_FACTOR` times this.
-        spacing: [s] between the knots of the displacement.
-        iterations: most quadratic programs per window and pass.
-        passes: most passes over all windows. Each further pass keeps a larger margin to the limits and moves more of
-            the trajectory; there is one pass only if a fixed key is infeasible by itself.
-        joint_cost: cost ratio, squared, of a joint's move to the same visible move of the root.
-        smoothing_time: [s] displacements that change within this time cost twice as much: a longer time gives smoother
-            and larger displacements.
-        max_programs: a number: most quadratic programs in all; the best motion so far is the result.
-        time_limit: [s] after which no further step of the search begins. The result then depends on the machine.
-    """
-
-    rate: float = 50.0
-    spacing: float = 0.1
-    iterations: int = 10
-    passes: int = 6
-    joint_cost: float = 3.0
-    smoothing_time: float = SMOOTHING_TIME
-    max_programs: float = np.inf
-    time_limit: float = np.inf
-
-    def __post_init__(self) -> None:
-        if not (self.time_limit > 0.0 and 0.0 < self.rate < np.inf and 0.0 < self.spacing < np.inf):
-            raise InvalidValue("time limit, rate and spacing of a repair must be positive")
-        if min(self.iterations, self.passes) < 1 or not (self.max_programs >= 1 and 0.0 < self.joint_cost < np.inf):
-            raise InvalidValue(
-                "a repair needs at least one iteration, one pass and one program, and a positive joint cost"
-            )
-        if not 0.0 <= self.smoothing_time < np.inf:
-            raise InvalidValue(f"the smoothing time must be finite and not negative, not {self.smoothing_time:g} s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +181,7 @@ def _repair(
     keyed = keyed.with_checks(checks)
     checks = keyed.checks
     rig, schedule = keyed.rig, keyed.schedule
-    until = time.monotonic() + options.time_limit
+    until = time.monotonic() + options.seconds
     fine, shown = (sample_times(keyed.start, keyed.stop, r) for r in (VERIFICATION_FACTOR * options.rate, rate))
     progress(0.0, "checking the dance as given")
     checker, memory = FrameChecker(rig, schedule, checks), CheckCache()
@@ -243,7 +205,7 @@ def _repair(
     best, best_after, best_motion = done, after, begun
 
     def is_spent(programs: int) -> bool:
-        return programs >= options.max_programs or time.monotonic() >= until
+        return programs >= options.programs or time.monotonic() >= until
 
     rounds = 1 if troubles else options.passes
     for number in range(rounds):
@@ -263,7 +225,7 @@ def _repair(
             program = DisplacementProblem(
                 trajectory, limits, window, spacing, sampling, weights, also, options.smoothing_time, flights
             )
-            steps = int(min(options.iterations, max(options.max_programs - iterations, 0)))
+            steps = int(min(options.iterations, max(options.programs - iterations, 0)))
             found = _find_displacement(program, [d for d in earlier if _is_within(d.window, window)], steps, until)
             iterations += found.iterations
             if number == 0 and found.violation > RESTART_VIOLATION and not is_spent(iterations):

@@ -7,11 +7,12 @@ from pathlib import Path
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions
 from ...feasibility.messages import describe_unsupported
+from ...options.authoring import CompleteOptions, RepairOptions
 from ...progress import PartialProgress, Progress, silent
 from ..authoring import complete as authoring
 from ..authoring.authored_dance import EXACT_FLIGHT_RATE, AuthoredDance
-from ..authoring.complete import CompletedDance, CompleteOptions
-from ..authoring.repair import UNCHANGED, RepairOptions
+from ..authoring.complete import CompletedDance
+from ..authoring.repair import UNCHANGED
 from .edited_dance import EditedDance
 from .loading import load_authored_dance, require_support
 from .repair import LIMIT_NOTE, MIN_RATE, describe_conflicts, describe_moves, describe_remaining, format_repair_report

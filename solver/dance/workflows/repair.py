@@ -14,6 +14,7 @@ from ...errors import InvalidValue
 from ...feasibility import Check, CheckOptions, Checks
 from ...feasibility.messages import describe_unsupported, plural_names
 from ...formats.text_table import format_table
+from ...options.authoring import RepairOptions
 from ...progress import PartialProgress, Progress, silent
 from ...rig import GRAVITY, ROOT_NV, Rig
 from ...scene.flight_arc import FlightArc
@@ -24,7 +25,7 @@ from ..authoring import repair as authoring
 from ..authoring.authored_dance import EXACT_FLIGHT_RATE, AuthoredDance
 from ..authoring.complete import CompletedDance
 from ..authoring.easing import ease_ends
-from ..authoring.repair import MoveSizes, RepairedDance, RepairOptions
+from ..authoring.repair import MoveSizes, RepairedDance
 from .check import format_check_table
 from .edited_dance import EditedDance
 from .loading import load_authored_with_notes, require_support
@@ -102,7 +103,7 @@ def repair(  # noqa: PLR0913 each is an option of the user
     rolling = next((note for note in (*recording_notes, *found) if NOT_FLAT in note), "")
     limit_reason = JUMP_NOTE if jumps_exceed_leg_speed(keyed) else ROLLING_NOTE if rolling else ""
     if limit_reason:
-        options = replace(options, max_programs=min(options.max_programs, LIMITED_PROGRAMS))
+        options = replace(options, programs=min(options.programs, LIMITED_PROGRAMS))
     result = authoring.repair(keyed, keyed.checks, options, rate=max(keyed.sampling_rate(rate, EXACT_FLIGHT_RATE),
         MIN_RATE),
                               progress=PartialProgress(progress, 0.0, 0.95))  # fmt: skip

@@ -12,7 +12,9 @@ from ...formats.humanoid_motions import table_name, write_body_states, write_hum
 from ...formats.joint_coordinates import write_coordinates
 from ...formats.text_table import format_table
 from ...motion import Motion
+from ...options.authoring import RepairOptions
 from ...options.checks import CheckOptions
+from ...options.retargeting import RetargetOptions
 from ...progress import PartialProgress, Progress, silent
 from ...rig import Rig
 from ...scene.dance_folder import MOTION_FILE, REPORT_FILE, SUMMARY_FILE
@@ -22,12 +24,11 @@ from ...storage.output_folder import write_folder
 from ...tracking.bone_mapping import MAPPING, BoneMapping
 from ...tracking.retargeting.performer import Performer
 from ...tracking.retargeting.retarget import retarget_motion
-from ...tracking.retargeting.retargeted_motion import RetargetedMotion, RetargetOptions
+from ...tracking.retargeting.retargeted_motion import RetargetedMotion
 from ...trajectory.collision_avoidance import separate_legs_and_links
 from ...trajectory.retargeting_balance import balance_motion
 from ...trajectory.root_curve import constrain_root
 from ..authoring.authored_dance import AuthoredDance, Samples
-from ..authoring.repair import RepairOptions
 from .check import describe_omitted_checks, format_check_table, summarise_checks
 from .edited_dance import EditedDance
 from .loading import LoadedDance
@@ -230,7 +231,7 @@ def retarget(
     found = retarget_motion(source, rig, mapping, options, PartialProgress(progress, 0.0, 0.3))
     before = check_motion(rig, found.motion, found.schedule, limits.checks)
     way = _Candidate(found, before, AS_FOLLOWED)
-    if options.separate_links:
+    if not options.allow_collisions:
         kept = separate_legs_and_links(source, found, options, limits.checks)
         if kept.motion is not found:
             way, options = _check_candidate(kept.motion, limits, SEPARATED), kept.options

@@ -7,6 +7,7 @@ import numpy as np
 from ...arrays import true_runs
 from ...coordinates import coordinate_names
 from ...errors import InvalidValue
+from ...options.retargeting import RetargetOptions
 from ...person import SIDES
 from ...progress import Progress, silent
 from ...rig import ROOT_NV, Rig
@@ -16,7 +17,7 @@ from ..bone_mapping import BoneMapping, guess_mapping, mapping_notes
 from .complete_steps import complete_steps
 from .performer import Performer
 from .pose_solver import Poses
-from .retargeted_motion import RetargetedMotion, RetargetOptions, motion_from_poses
+from .retargeted_motion import POSE_FILTER, RetargetedMotion, motion_from_poses
 from .retargeter import SPEED_TOLERANCE, Retargeter, TimedPoses
 
 MIN_RAISED_HEIGHT = 0.05
@@ -46,7 +47,7 @@ def retarget_motion(
         UnknownName: the mapping belongs to another recording or rig.
     """
     options = RetargetOptions() if options is None else options
-    require_rate(options.pose_filter, performer.recording.rate)
+    require_rate(POSE_FILTER, performer.recording.rate)
     performer = performer.remove_belt_motion()
     mapping = guess_mapping(performer.recording, rig, performer.parts) if mapping is None else mapping
     require_mapped_parts(performer, rig, mapping)
@@ -65,12 +66,12 @@ def _solve(
     """Poses of every frame, and which converged (N,); steps that the legs do not reach are not completed."""
     unreachable: set[str] = set()
     while True:
-        whole, added = complete_steps(performer, unreachable) if options.complete_steps else (performer, {})
+        whole, added = (performer, {}) if options.no_step_completion else complete_steps(performer, unreachable)
         retargeter = Retargeter(whole, rig, mapping, options)
         progress(0.1, "posing")
         poses = retargeter.solve_poses(whole.times)
         progress(0.5, "smoothing")
-        poses, done = retargeter.smooth_poses(whole.times, poses, options.pose_filter)
+        poses, done = retargeter.smooth_poses(whole.times, poses, POSE_FILTER)
         is_reached = retargeter.is_within_reach(poses)
         unreached = {where for where, frames in added.items() if not is_reached[frames].all()}
         if not unreached:
@@ -102,7 +103,7 @@ def _collect_notes(retargeter: Retargeter, timed: TimedPoses, options: RetargetO
     speeds = np.abs(np.diff(timed.poses.y[:, ROOT_NV:], axis=0)) / np.diff(timed.times)[:, None]
     with np.errstate(invalid="ignore"):
         share = (speeds / rig.limits.speed).max(axis=0, initial=0.0)
-    if slowdown > options.duration_ratio * MIN_NOTED_SLOWDOWN:
+    if slowdown > options.slower * MIN_NOTED_SLOWDOWN:
         notes.append(
             f"it lasts {slowdown:.3g} times as long as recorded, because joints would exceed their speed limits"
         )

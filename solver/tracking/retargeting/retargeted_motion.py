@@ -1,4 +1,4 @@
-"""The motion of a rig that follows a performer, and the options of retargeting."""
+"""The motion of a rig that follows a performer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from ...contacts.schedule import Schedule
 from ...coordinates import joint_coordinates
-from ...errors import InvalidValue
 from ...filter_presets import FilterPreset
 from ...motion import Motion
 from ...rig import ROOT_NV, Rig
@@ -24,38 +23,6 @@ from .time_scaling import ease_ends, even_times, interpolate_poses, interpolate_
 POSE_FILTER = FilterPreset("retargeting", 2, 6.0, "poses of a followed motion")
 EASE_TIME = 0.6
 """[s] of a motion in which it starts from rest, and comes to rest; each takes as long again."""
-
-
-@dataclass(frozen=True, slots=True)
-class RetargetOptions:
-    """Options of retargeting.
-
-    Attributes:
-        keep_timing: joints may exceed their speed limits, and forces fail, with a note, instead of slowing the motion
-            down.
-        pose_filter: low-pass filter of the poses.
-        duration_ratio: ratio of the duration to the recorded one, besides what speed limits need.
-        stride_ratio: ratio of horizontal distances to the recorded ones, scaled.
-        stance_widening: [m] by which the feet are further apart sideways than the followed ones, scaled.
-        separate_links: links that overlap are separated.
-        complete_steps: a step in the middle of which the recording begins or ends is completed.
-    """
-
-    keep_timing: bool = False
-    pose_filter: FilterPreset = POSE_FILTER
-    duration_ratio: float = 1.0
-    stride_ratio: float = 1.0
-    stance_widening: float = 0.0
-    separate_links: bool = True
-    complete_steps: bool = True
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.stride_ratio) and self.stride_ratio > 0.0):
-            raise InvalidValue(f"stride_ratio must be positive, not {self.stride_ratio:g}")
-        if not np.isfinite(self.stance_widening):
-            raise InvalidValue(f"stance_widening must be finite, not {self.stance_widening:g} m")
-        if not (np.isfinite(self.duration_ratio) and self.duration_ratio > 0.0):
-            raise InvalidValue(f"duration_ratio must be positive, not {self.duration_ratio:g}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

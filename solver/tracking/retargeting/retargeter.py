@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...filter_presets import FilterPreset
+from ...options.retargeting import RetargetOptions
 from ...person import SIDES
 from ...rig import ROOT_NV, Rig
 from ...signals import low_pass
@@ -17,7 +18,6 @@ from .foot_paths import FootPaths, StepScale, plan_foot_paths
 from .interpolation import interpolate_positions, interpolate_rotations
 from .performer import Performer
 from .pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
-from .retargeted_motion import RetargetOptions
 from .time_scaling import (
     FIRST_SPEED_FRACTION,
     LATER_SPEED_FRACTION,
@@ -210,12 +210,12 @@ class Retargeter:
         self, times: np.ndarray, poses: Poses, converged: np.ndarray, options: RetargetOptions
     ) -> TimedPoses:
         """The poses at equal intervals, slowed down where joints would exceed their speed limits."""
-        factors = np.full(len(times) - 1, options.duration_ratio)
+        factors = np.full(len(times) - 1, options.slower)
         step = float(np.median(np.diff(times)))
         found = TimedPoses(times, times, poses, self.foot_paths, converged)
         for round_ in range(MAX_TIMING_ITERATIONS + 1):
             ends = stretch_times(times, factors)
-            if round_ or options.duration_ratio != 1.0:
+            if round_ or options.slower != 1.0:
                 found = self._solve_at(times, ends, poses, step)
             if options.keep_timing or round_ == MAX_TIMING_ITERATIONS:
                 break
@@ -230,7 +230,7 @@ class Retargeter:
             )
             at = 0.5 * (times[1:] + times[:-1])
             middles = 0.5 * (found.recording_times[1:] + found.recording_times[:-1])
-            factors = np.minimum(factors * np.interp(at, middles, more), options.duration_ratio * MAX_SLOWDOWN)
+            factors = np.minimum(factors * np.interp(at, middles, more), options.slower * MAX_SLOWDOWN)
         return found
 
     def _solve_at(self, times: np.ndarray, ends: np.ndarray, poses: Poses, step: float) -> TimedPoses:

@@ -9,12 +9,12 @@ import pytest
 
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.complete import CompleteOptions, complete
-from solver.dance.authoring.repair import RepairOptions
+from solver.dance.authoring.complete import complete
 from solver.dynamics import difference
 from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import excitation_of
+from solver.options.authoring import CompleteOptions, RepairOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
 
@@ -39,7 +39,7 @@ def gaps(robot: Rig) -> AuthoredDance:
 
 def test_free_keys_are_filled_with_postures_that_excite(robot: Rig, gaps: AuthoredDance) -> None:
     """The filled dance is feasible, keeps its fixed keys, and determines more parameters than the unfilled one."""
-    options = CompleteOptions(pool=20, starts=1, fraction=0.5)
+    options = CompleteOptions(pool=20, starts=1, share=0.5)
     result = complete(gaps, options=options, repair_options=QUICK)
     assert result.filled_times == (5.0, 10.0)
     assert result.notes == ()
@@ -55,7 +55,7 @@ def test_free_keys_are_filled_with_postures_that_excite(robot: Rig, gaps: Author
 def test_the_same_seed_gives_the_same_postures(gaps: AuthoredDance) -> None:
     """Filling twice with one seed gives the same postures; another seed others."""
     one, two, other = (
-        complete(gaps, options=CompleteOptions(pool=8, starts=1, fraction=0.3, seed=s), repair_options=QUICK)
+        complete(gaps, options=CompleteOptions(pool=8, starts=1, share=0.3, seed=s), repair_options=QUICK)
         for s in (3, 3, 4)
     )
     assert np.array_equal(one.motion.q, two.motion.q)
@@ -64,7 +64,7 @@ def test_the_same_seed_gives_the_same_postures(gaps: AuthoredDance) -> None:
 
 def test_interpolated_keys_lie_between_their_neighbours(robot: Rig, gaps: AuthoredDance) -> None:
     """Without excitation free keys between equal postures become that posture."""
-    result = complete(gaps, options=CompleteOptions(exciting=False), repair_options=QUICK)
+    result = complete(gaps, options=CompleteOptions(interpolate=True), repair_options=QUICK)
     ways = [np.abs(difference(robot, gaps.keys[0].q, q)).max() for q in result.motion.q]
     assert max(ways) < 1e-9
 

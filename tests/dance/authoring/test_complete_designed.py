@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from solver.dance.authoring.authored_dance import AuthoredDance, Samples
-from solver.dance.authoring.complete import CompletedDance, CompleteOptions, complete
-from solver.dance.authoring.repair import RepairOptions
+from solver.dance.authoring.complete import CompletedDance, complete
 from solver.dance.authoring.timeline import dance_from_timeline
 from solver.dance.design.options import DanceOptions
 from solver.dance.workflows.complete import complete as answered
 from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.summaries import posture_keys, scene_strips
 from solver.feasibility import CheckOptions
+from solver.options.authoring import CompleteOptions, RepairOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.motion import scene_motion
@@ -24,7 +24,7 @@ from solver.scene.timeline import SceneTimeline
 RATE = 24.0
 CHECKS = CheckOptions(shrink=0.4)
 OPTIONS = CompleteOptions(pool=10, starts=1)
-QUICK = RepairOptions(rate=12.5, spacing=0.3, time_limit=120.0)
+QUICK = RepairOptions(rate=12.5, spacing=0.3, seconds=120.0)
 BETWEEN = "right: to the next step"
 FREED = ("posture 1", BETWEEN)
 """Both ends of a posture's hold; a rest on one foot before a step."""

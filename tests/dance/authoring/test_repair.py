@@ -10,10 +10,11 @@ from solver.coordinates import joint_coordinates
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.displaced_trajectory import select_frames
 from solver.dance.authoring.limbs_at_rest import rest_overlapping_limbs
-from solver.dance.authoring.repair import FAILED, REPAIRED, UNCHANGED, RepairedDance, RepairOptions, repair
+from solver.dance.authoring.repair import FAILED, REPAIRED, UNCHANGED, RepairedDance, repair
 from solver.dynamics import difference
 from solver.feasibility import CheckOptions, Checks, check_motion, coordinate_names
 from solver.motion import Motion
+from solver.options.authoring import RepairOptions
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, human
 from solver.trajectory.curve import sample_times

@@ -14,7 +14,7 @@ from solver.contacts.recorded_contacts import NOT_FLAT
 from solver.contacts.schedule import Schedule
 from solver.coordinates import coordinate_names
 from solver.dance.authoring.authored_dance import AuthoredDance, Samples
-from solver.dance.authoring.repair import RepairedDance, RepairOptions
+from solver.dance.authoring.repair import RepairedDance
 from solver.dance.workflows.repair import (
     JUMP_NOTE,
     LIMITED_PROGRAMS,
@@ -26,6 +26,7 @@ from solver.dance.workflows.repair import (
 from solver.errors import InvalidValue
 from solver.feasibility import check_motion
 from solver.motion import Motion
+from solver.options.authoring import RepairOptions
 from solver.rig import GRAVITY
 from solver.rigs import hoap3, human
 from solver.trajectory.ballistic import find_flights
@@ -47,7 +48,7 @@ def keyed() -> AuthoredDance:
 @pytest.fixture(scope="module")
 def answer(keyed: AuthoredDance) -> solver.dance.EditedDance:
     """The result of a short search."""
-    return solver.repair(keyed, options=RepairOptions(passes=1, max_programs=4))
+    return solver.repair(keyed, options=RepairOptions(passes=1, programs=4))
 
 
 def test_an_infeasible_jump_is_explained(keyed: AuthoredDance, answer: solver.dance.EditedDance) -> None:

@@ -12,9 +12,9 @@ import solver
 from benchmarks.figures.jump import CHECKS, RATE, Leap, keyed_jump, measure_flight
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import EXACT_FLIGHT_RATE
-from solver.dance.authoring.repair import RepairOptions
 from solver.dance.authoring.timeline import dance_from_timeline
 from solver.dance.workflows.loading import load_authored_dance
+from solver.options.authoring import RepairOptions
 from solver.rigs import human
 from solver.scene.dance_folder import AUTHORED_FILE, MOTION_FILE, SUMMARY_FILE
 from solver.scene.motion_record import MOTION
@@ -96,7 +96,7 @@ def test_the_rate_is_doubled_only_with_flights() -> None:
 def test_strips_are_shortened_at_flights(tmp_path: Path) -> None:
     """Strips are shorter beside a flight by less than a millionth of a second, and nowhere else."""
     jump = keyed_jump(human(1.75, 70.0, "male"))
-    solver.repair(jump, options=RepairOptions(passes=1, max_programs=1)).write(tmp_path / "jump", rate=25.0)
+    solver.repair(jump, options=RepairOptions(passes=1, programs=1)).write(tmp_path / "jump", rate=25.0)
     schedule = dance_from_timeline(from_scene(tmp_path / "jump", 25.0)).schedule
     assert schedule.index_at(np.array([0.85 - 1e-6, 0.85, 1.15, 1.15 + 1e-6])).tolist() == [0, 1, 1, 2]
     assert (schedule.start, schedule.stop) == (0.0, 2.0)
@@ -105,7 +105,7 @@ def test_strips_are_shortened_at_flights(tmp_path: Path) -> None:
 def test_fewer_samples_are_stored_away_from_flights() -> None:
     """Half a second before and after a flight all are stored, elsewhere at least a hundred a second; both ends stay."""
     jump = keyed_jump(human(1.75, 70.0, "male"))
-    answer = solver.repair(jump, options=RepairOptions(passes=1, max_programs=3), rate=24.0)
+    answer = solver.repair(jump, options=RepairOptions(passes=1, programs=3), rate=24.0)
     assert answer.status != "unchanged"
     samples = answer.dance.samples
     assert samples is not None

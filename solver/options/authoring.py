@@ -1,0 +1,59 @@
+"""Options of repairing and completing authored dances."""
+
+from dataclasses import dataclass
+from math import inf
+from typing import Annotated
+
+from .declared import COUNT, LIMIT, NOT_NEGATIVE, POSITIVE, SEED, SHARE, Option, Options, Range
+
+SMOOTHING_TIME = 0.2
+"""[s] Displacements that change within this time cost twice. On randomly keyed motions, 0.1 s increased the jerk up to
+nine times and 0.2 s 1.5 times, with equal displacements and fewer subproblems."""
+MOST_PROGRAMS = 60
+"""Most quadratic programs of a repair on the command line, so that an animator does not wait long."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairOptions(Options):
+    """How to repair.
+
+    Attributes:
+        rate: [1/s] of the samples within the optimisation; the result is verified at ten times this.
+        spacing: [s] between the knots of the displacement.
+        iterations: most quadratic programs per window and pass.
+        passes: most passes over all windows. Each further pass keeps a larger margin to the limits and moves more of
+            the trajectory; there is one pass only if a fixed key is infeasible by itself.
+        joint_cost: cost ratio, squared, of a joint's move to the same visible move of the root.
+        smoothing_time: [s] displacements that change within this time cost twice as much; a longer time gives smoother
+            and larger displacements.
+        programs: most quadratic programs to solve, after which the best result is written; a number.
+        seconds: [s] longest search, after which the best result is written and depends on the machine.
+    """
+
+    rate: Annotated[float, Option(POSITIVE, in_code_only=True)] = 50.0
+    spacing: Annotated[float, Option(POSITIVE, in_code_only=True)] = 0.1
+    iterations: Annotated[int, Option(COUNT, in_code_only=True)] = 10
+    passes: Annotated[int, Option(COUNT, in_code_only=True)] = 6
+    joint_cost: Annotated[float, Option(POSITIVE, in_code_only=True)] = 3.0
+    smoothing_time: Annotated[float, Option(NOT_NEGATIVE, in_code_only=True)] = SMOOTHING_TIME
+    programs: Annotated[float, Option(Range(1, 10**6, whole=True, also=inf), usual=str(MOST_PROGRAMS))] = inf
+    seconds: Annotated[float, Option(LIMIT, usual="no limit")] = inf
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteOptions(Options):
+    """How to fill free keys.
+
+    Attributes:
+        interpolate: fill free postures by the curve through the other keys, without excitation.
+        pool: random postures to choose from per foot configuration.
+        starts: of the choice among them.
+        share: fraction of the way from the interpolated to the exciting posture.
+        seed: of every random choice; the same seed gives the same result.
+    """
+
+    interpolate: Annotated[bool, Option(label="Interpolate")] = False
+    pool: Annotated[int, Option(COUNT)] = 60
+    starts: Annotated[int, Option(COUNT, in_code_only=True)] = 2
+    share: Annotated[float, Option(SHARE)] = 1.0
+    seed: Annotated[int, Option(SEED)] = 0
