@@ -28,10 +28,13 @@ _TO_Z_UP = {
 }
 
 
-def _landmark_pattern(stems: str) -> re.Pattern[str]:
-    """Pattern of whole names of a body landmark, with optional side and number of the marker."""
+def _landmark_pattern(stems: str, unsided: str = "(?!)") -> re.Pattern[str]:
+    """Pattern of whole names of a body landmark, with optional side and number of the marker.
+
+    Those in the middle of the body, as vertebrae, have no side: ``LT2`` and ``R.MT1`` are no thoracic vertebrae.
+    """
     side, which = "(?:left|right|[lr])?(?:med|lat|[mlv])?", "(?:med|lat|in|out|inf|sup|ant|post|tip|[lrmfap])?[0-9]?"
-    return re.compile(f"{side}(?:{stems}){which}")
+    return re.compile(f"{side}(?:{stems}){which}|{unsided}")
 
 
 _LOW_LANDMARKS = _landmark_pattern(
@@ -40,9 +43,12 @@ _LOW_LANDMARKS = _landmark_pattern(
 )
 _MIDDLE_LANDMARKS = _landmark_pattern("sac|sacr|sacrum|sacral|[ap]sis?|hips?|hjc|pelv|pelvis|waist|knee?")
 _HIGH_LANDMARKS = _landmark_pattern(
-    "head|skull|forehead|fhd|bhd|neck|thorax|chest|c7|cv7|t1|t2|t8|t10|clav|clavicle|ster|stern|sternum|strn|sho|should|shoulder|acr|acro|"
-    "acromi(?:on|um)|ijug"
+    "head|skull|forehead|fhd|bhd|neck|thorax|chest|clav|clavicle|ster|stern|sternum|strn|sho|should|shoulder|acr|acro|"
+    "acromi(?:on|um)|ijug",
+    unsided="c7|cv7|t1|t2|t8|t10",
 )
+_BONES_WITH_HEADS = re.compile("fib|tib|rad|uln|hum|fem|mt|mc|meta|toe|hallux|phal", re.IGNORECASE)
+"""Bones whose heads are landmarks: in such a name ``head`` is not the person's."""
 AXIS_DOMINANCE = 1.3
 """An axis is taken as vertical if the body's extent along it exceeds the next largest extent by this factor."""
 FORCE_DOMINANCE = 2.0
@@ -132,7 +138,7 @@ def up_from_landmarks(landmarks: Landmarks, positions: np.ndarray) -> str | None
     for low, high in pairs:
         if not low or not high:
             continue
-        body = _mean_visible(sample[:, high]) - _mean_visible(sample[:, low])
+        body = _median_visible(sample[:, high]) - _median_visible(sample[:, low])
         body = body[np.isfinite(body).all(axis=1)]
         if len(body):
             return _dominant_axis(np.median(body, axis=0), AXIS_DOMINANCE)
@@ -142,6 +148,8 @@ def up_from_landmarks(landmarks: Landmarks, positions: np.ndarray) -> str | None
 def _name_matches(name: str, words: re.Pattern[str]) -> bool:
     """Whether a word of a marker's name matches: ``R.Heel``, ``RHEE``, ``RightHeel``, but not ``Wheelchair``."""
     pieces = re.split(r"[^A-Za-z0-9]+", name)
+    if words is _HIGH_LANDMARKS and "head" in name.lower() and _BONES_WITH_HEADS.search(name):
+        return False
     capitals = [word for piece in pieces for word in re.findall(r"[A-Z]?[a-z]+[0-9]*", piece)]
     return any(words.fullmatch(word.lower()) for word in (*pieces, "".join(pieces), *capitals) if word)
 
@@ -242,12 +250,12 @@ def check_extent(positions: np.ndarray, path: str | Path, unit: str) -> None:
         raise InputError(path, problem, remedy="Correct the unit in the file or state units = m, cm or mm")
 
 
-def _mean_visible(positions: np.ndarray) -> np.ndarray:
-    """Mean over the visible markers (N, 3); NaN without any."""
-    seen = np.isfinite(positions).all(axis=2)
-    count = seen.sum(axis=1)
-    total = np.where(seen[:, :, None], positions, 0.0).sum(axis=1)
-    return np.where(count[:, None] > 0, total / np.maximum(count, 1)[:, None], np.nan)
+def _median_visible(positions: np.ndarray) -> np.ndarray:
+    """Median over the visible markers (N, 3), so that one with a misleading name changes little; NaN without any."""
+    result = np.full((len(positions), 3), np.nan)
+    seen = np.isfinite(positions).all(axis=2).any(axis=1)
+    result[seen] = np.nanmedian(positions[seen], axis=1)
+    return result
 
 
 def _median_extent(positions: np.ndarray) -> np.ndarray | None:

@@ -234,8 +234,15 @@ def read_count(path: str | Path, group: Mapping[str, np.ndarray | tuple[str, ...
 def _require_numbers(
     path: str | Path, group: Mapping[str, np.ndarray | tuple[str, ...]], name: str, count: int
 ) -> np.ndarray:
-    """A parameter that must be present with at least ``count`` numbers."""
-    value = group.get(name.partition(":")[2])
+    """A parameter that must be present with at least ``count`` numbers; those beyond 255 are in NAME2, NAME3 ..."""
+    key, number = name.partition(":")[2], 2
+    value = group.get(key)
+    while (
+        isinstance(value, np.ndarray)
+        and value.size < count
+        and isinstance(more := group.get(f"{key}{number}"), np.ndarray)
+    ):
+        value, number = np.concatenate([np.ravel(value), np.ravel(more)]), number + 1
     if not isinstance(value, np.ndarray) or value.size < count or not np.isfinite(value).all():
         problem = f"{name} does not hold {count} number{'s' if count > 1 else ''}"
         raise InputError(path, problem, place="parameter section", remedy=REMEDY)

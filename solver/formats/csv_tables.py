@@ -98,8 +98,8 @@ def read_table(path: str | Path, *, resample: bool = True, warn: Warn = ignore_w
         raise InputError(path, "holds no rows", remedy="Export the trial again")
     values = np.array(table) * np.array([SI_FACTORS[normalise_unit(unit)] for unit in units])
     lines = tuple(line for line, _ in kept[1:])
-    check_times(values[:, 0], lines, path)
     times = undo_rounding(values[:, 0], stamps) if normalise_unit(units[0]) == "s" else values[:, 0]
+    check_times(times, lines, path)
     rows = values[:, 1:]
     if resample:
         times, rows, lines = resample_rows(path, times, rows, lines, warn, names[1:])

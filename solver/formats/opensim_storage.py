@@ -75,9 +75,7 @@ def read_storage(path: str | Path, *, leave_out_repeated: bool = False, warn: Wa
     if kind != "double":
         remedy = "Export markers as TRC, and forces with a column for each axis"
         raise InputError(path, f"holds values of type {header['datatype']}, which are not read", remedy=remedy)
-    names = split_cells(lines[labels_at].lstrip())
-    while names and not names[-1]:
-        names.pop()
+    names = _column_names(lines[labels_at])
     if not names or names[0].lower() != TIME:
         problem = f"the first column must be 'time', not {names[0][:40]!r}" if names else "no column names"
         remedy = "Export it again with a time column"
@@ -95,12 +93,13 @@ def read_storage(path: str | Path, *, leave_out_repeated: bool = False, warn: Wa
     declared = header.get("nrows", header.get("datarows", ""))
     if declared.isdigit() and int(declared) != len(table):
         warn(f"{Path(path).name}: the header states {declared} rows, but there are {len(table)}; all are used")
-    check_times(table[:, 0], places, path)
+    times = undo_rounding(table[:, 0], stamps)
+    check_times(times, places, path)
     in_degrees = header.get("indegrees", "no").lower() == "yes"
     kept = [k for k, name in enumerate(names) if k and name not in twice]
     return Storage(
         tuple(names[k] for k in kept),
-        undo_rounding(table[:, 0], stamps),
+        times,
         table[:, kept],
         header,
         in_degrees,
@@ -250,7 +249,15 @@ def _read_head(path: str | Path) -> tuple[dict[str, str], list[str]]:
     """Header and column names, without checking the rest of the file."""
     lines = read_lines(path)
     header, labels_at = _find_table(lines)
-    return header, [] if labels_at is None else split_cells(lines[labels_at])
+    return header, [] if labels_at is None else _column_names(lines[labels_at])
+
+
+def _column_names(line: str) -> list[str]:
+    """Column names of a line; older programs begin it with spaces and end it with a tab."""
+    names = split_cells(line.lstrip())
+    while names and not names[-1]:
+        names.pop()
+    return names
 
 
 def write_storage(

@@ -2,7 +2,8 @@
 
 OpenSim: ``..._vx`` force, ``..._px`` centre of pressure, ``..._mx`` or ``...torque..._x`` free moment. If no column has
 these names: ``FP1_Fx``, ``Fx1``, ``Force_Fx1``, ``FP1_Force_X`` force; ``COP``, ``C`` or ``P`` in its place for the
-centre of pressure and ``M``, ``T``, ``Moment`` or ``Torque`` for the moment; x, y and z of each.
+centre of pressure and ``M``, ``T``, ``Moment`` or ``Torque`` for the moment; x, y and z of each. Vectors flattened by
+OpenSim are ``f1_1``, ``f1_2``, ``f1_3``, ``p1_1`` ..., ``m1_1`` ...
 """
 
 from __future__ import annotations
@@ -22,9 +23,19 @@ MIN_LEVEL_MOMENT = 2.0
 """[N m] Root mean square under load of moments about horizontal axes from which on they are not free moments."""
 _FORCE_COLUMN = re.compile(r"^(?P<stem>.+?)_?(?P<what>[vpm])(?P<axis>[xyz])$", re.IGNORECASE)
 _TORQUE_COLUMN = re.compile(r"^(?P<stem>.*(?:torque|moment).*?)_?m?(?P<axis>[xyz])$", re.IGNORECASE)
+_FLATTENED = re.compile(r"^(?P<what>[fpm])(?P<plate>\d+)_(?P<axis>[123])$", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[ _.:\-]+")
 _LETTERS = {"f": FORCE, "c": POINT, "cop": POINT, "p": POINT, "m": MOMENT, "t": MOMENT}
-_WORDS = {"force": FORCE, "grf": FORCE, "f": FORCE, "cop": POINT, "moment": MOMENT, "torque": MOMENT, "m": MOMENT}
+_WORDS = {
+    "force": FORCE,
+    "grf": FORCE,
+    "f": FORCE,
+    "cop": POINT,
+    "p": POINT,
+    "moment": MOMENT,
+    "torque": MOMENT,
+    "m": MOMENT,
+}
 _AXIS = re.compile(rf"^(?P<what>{'|'.join(_LETTERS)})?(?P<before>\d*)(?P<axis>[xyz])(?P<after>\d*)$")
 _WORD = re.compile(rf"^(?P<what>{'|'.join(_WORDS)})(?P<number>\d*)$")
 _DISPLAY_NAMES = {FORCE: "F", POINT: "COP", MOMENT: "M"}
@@ -40,8 +51,9 @@ def has_force_columns(names: Sequence[str]) -> bool:
 
 
 def has_only_forces(names: Sequence[str]) -> bool:
-    """Whether all columns but the time have OpenSim's names of forces, points and moments."""
-    return all(_FORCE_COLUMN.match(name) or _TORQUE_COLUMN.match(name) for name in names if name.lower() != "time")
+    """Whether all columns but the time have names of forces, points and moments."""
+    known = (_FORCE_COLUMN.match, _TORQUE_COLUMN.match, _parse_name)
+    return all(any(match(name) for match in known) for name in names if name.lower() != "time")
 
 
 def has_free_moments(names: Sequence[str]) -> bool:
@@ -145,6 +157,8 @@ def _parse_other_names(names: Sequence[str]) -> dict[str, dict[str, dict[str, li
 
 def _parse_name(name: str) -> tuple[str, str, str] | None:
     """Plate, quantity and axis of one column; None if its name is unknown."""
+    if flat := _FLATTENED.match(name):
+        return flat["plate"], _LETTERS[flat["what"].lower()], "xyz"[int(flat["axis"]) - 1]
     rest, kinds, letters, axes = [], [], [], []
     for part in filter(None, _SEPARATORS.split(name)):
         plain = part.lower()

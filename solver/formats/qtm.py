@@ -174,8 +174,8 @@ def parse_rows(
             remedy = "State it in Hz, or export frame number and time"
             raise InputError(path, "has neither a frame rate nor times", place=RATE, remedy=remedy)
         return np.arange(len(table)) / rate, table
-    check_times(table[:, 1], places, path)
     times = undo_rounding(table[:, 1], stamps, rate)
+    check_times(times, places, path)
     check_rate(times, places, path, rate)
     check_uniform(times, places, path)
     return times, table[:, leading:]

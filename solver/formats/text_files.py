@@ -199,19 +199,21 @@ def undo_rounding(times: np.ndarray, cells: Sequence[str], rate: float | None = 
     rounding.
 
     Args:
-        times: (N,) [s], increasing.
+        times: (N,) [s]; equal ones if they were rounded to less than the step.
         cells: the N time stamps as written, which determine the number of decimals.
-        rate: [1/s]; None: the mean rate, as a whole number if that agrees.
+        rate: [1/s]; None: the roundest mean rate that agrees.
     """
-    if len(times) < 3:
+    steps = np.diff(times)
+    if len(times) < 3 or not (np.isfinite(times).all() and steps.min() >= 0.0 and times[-1] > times[0]):
         return times
-    steps = np.diff(times) * (rate or 1.0 / float(np.median(np.diff(times))))
-    whole = bool(np.abs(steps - np.round(steps)).max() < MAX_STEP_ERROR)
+    steps = steps * (rate or 1.0 / max(float(np.median(steps)), 1e-9))
+    whole = bool(steps.min() > 0.5 and np.abs(steps - np.round(steps)).max() < MAX_STEP_ERROR)
     if rate and whole:
         return times  # not rounded: a double step is a missing row
     rounding = 0.5 * 10.0 ** -max(_decimals(cell) for cell in cells) * ROUNDING_SLACK
     mean = (len(times) - 1) / (times[-1] - times[0])
-    for candidate in [rate] if rate else [float(round(mean)), *([] if whole else [mean])]:
+    rounder = [float(round(mean, -digits)) for digits in range(len(str(int(mean))) - 1, -1, -1)]
+    for candidate in [rate] if rate else [*(rounder[-1:] if whole else rounder), *([] if whole else [mean])]:
         if not candidate or not candidate > 0.0:
             continue
         starts = times - np.arange(len(times)) / candidate

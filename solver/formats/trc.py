@@ -186,12 +186,12 @@ def _parse_rows(
     if not rows:
         raise InputError(path, "holds no frames", remedy="Export the trial again")
     table = np.array(rows)
-    check_times(table[:, 0], numbers_of_lines, path)
     declared = header.get("numframes", "")
     if declared.isdigit() and int(declared) != len(rows):
         warn(f"{Path(path).name}: the header states {declared} frames, but there are {len(rows)}; all are used")
     stated = _parse_rate(path, header)
     times = undo_rounding(table[:, 0], stamps, stated)
+    check_times(times, numbers_of_lines, path)
     check_rate(times, numbers_of_lines, path, stated)
     check_uniform(times, numbers_of_lines, path)
     return times, table[:, 1:]

@@ -10,6 +10,7 @@ import pytest
 from solver.errors import InputError
 from solver.formats.axes_and_units import (
     UP_CHOICES,
+    find_landmarks,
     length_in_metres,
     reconcile_up,
     resolve_up,
@@ -53,6 +54,14 @@ def test_outstretched_arms_do_not_tip_the_body_over() -> None:
     wide = np.concatenate([STANDING, [[0.0, 0.85, 1.35], [0.0, -0.85, 1.35]]])
     assert np.ptp(wide[:, 1]) > np.ptp(wide[:, 2])
     assert up_from_markers(names, wide[None]) == "z"
+
+
+def test_one_misleading_name_does_not_turn_the_body() -> None:
+    """Metatarsals are no vertebrae, the head of the fibula is no head, and a wrong label is outvoted by the others."""
+    low = find_landmarks(("R.MT1", "LT2", "R_Fibula_Head", "MT5_head", "C7", "T10", "Head"))
+    assert low.high == (4, 5, 6)
+    positions = np.tile(np.concatenate([STANDING, [[0.0, 0.1, 0.02]]]), (4, 1, 1))
+    assert up_from_names((*MARKERS, "Chest"), positions) == "z"
 
 
 def test_without_names_a_cube_of_markers_has_no_vertical() -> None:

@@ -318,6 +318,23 @@ def test_a_plate_of_unknown_load_takes_the_forces_and_leaves_the_markers(
         read_c3d(two_plates(tmp_path / "bare.c3d", STEP, change, markers=False), "z")
 
 
+def test_analog_parameters_continue_under_a_numbered_name(tmp_path: Path) -> None:
+    """A file of more than 255 channels has the others' scales and offsets in SCALE2, OFFSET2: the same forces."""
+
+    def split(groups: dict[str, dict[str, object]]) -> None:
+        analog = groups["ANALOG"]
+        for name, value in (("SCALE", np.ones(12)), ("OFFSET", np.zeros(12, int))):
+            analog |= {name: value[:5], f"{name}2": value[5:9], f"{name}3": value[9:]}
+
+    whole, parted = (
+        read_c3d(two_plates(tmp_path / "a.c3d", STEP)),
+        read_c3d(two_plates(tmp_path / "b.c3d", STEP, split)),
+    )
+    assert whole.wrenches is not None
+    assert parted.wrenches is not None
+    np.testing.assert_array_equal(parted.wrenches.values, whole.wrenches.values)
+
+
 def test_an_idle_plate_of_unknown_type_costs_nothing(tmp_path: Path) -> None:
     """Channels that are zero throughout carry no load, whatever they mean."""
     change = changed("TYPE", lambda t: np.array([2, 7]))

@@ -285,3 +285,19 @@ def test_a_simm_motion_holds_angles_in_degrees_beside_forces(tmp_path: Path) -> 
     alone.write_text(f"name walk\ndatacolumns 4\ndatarows 5\nendheader\n{chr(9).join(['time', *forces])}\n{table}\n")
     assert has_forces(alone)
     assert not has_forces(path)
+    tabbed = tmp_path / "walk_tab.mot"
+    tabbed.write_text(alone.read_text().replace("time", "   time").replace("vz\n", "vz\t\n"))
+    assert has_forces(tabbed)
+
+
+def test_stamps_rounded_to_less_than_a_step_are_uniform(tmp_path: Path) -> None:
+    """2000 Hz written with three decimals has every stamp twice: the rate is 2000 Hz; a row out of order stays one."""
+    rows = [[f"{k / 2000.0:.3f}", "0", "700", "0"] for k in range(400)]
+    head = "forces\nversion=1\nendheader\ntime\tground_force_vx\tground_force_vy\tground_force_vz\n"
+    path = tmp_path / "fast.mot"
+    path.write_text(head + "\n".join("\t".join(row) for row in rows))
+    assert np.allclose(np.diff(read_storage(path).times), 1.0 / 2000.0, rtol=1e-9)
+    rows[200][0] = "0.050"
+    path.write_text(head + "\n".join("\t".join(row) for row in rows))
+    with pytest.raises(InputError, match="does not come after"):
+        read_storage(path)

@@ -24,13 +24,16 @@ STYLES = {
     "left_Force_X": ("left_Force_{}", "left_COP_{}", "left_Torque_{}"),
     "F1x": ("F1{}", "COP1{}", "M1{}"),
     "Fx": ("F{}", "P{}", "M{}"),
+    "f1_x": ("f1_{}", "p1_{}", "m1_{}"),
+    "f1_1": ("f1_{}", "p1_{}", "m1_{}"),
 }
 
 
 def columns(style: str) -> list[str]:
     """Nine column names of one plate."""
     capitals = style.endswith("X")
-    return [form.format(axis.upper() if capitals else axis) for form in STYLES[style] for axis in "xyz"]
+    axes = "123" if style.endswith("1_1") else "XYZ" if capitals else "xyz"
+    return [form.format(axis) for form in STYLES[style] for axis in axes]
 
 
 @pytest.mark.parametrize("style", STYLES)

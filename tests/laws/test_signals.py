@@ -59,8 +59,8 @@ def test_rounded_clocks_come_back(rate: float, count: int, start: float, digits:
     true = np.round(start, digits) + np.arange(count) / rate
     cells = [f"{t:.{digits}f}" for t in true]
     rounded = np.array([float(cell) for cell in cells])
-    assume(np.all(np.diff(rounded) > 0.0))
-    check_times(rounded, list(range(count)), Path("law.trc"))
+    assume(rounded[-1] > rounded[0])
     back = undo_rounding(rounded, cells, rate)
+    check_times(back, list(range(count)), Path("law.trc"))
     assert np.abs(back - true).max() <= 1.1 * step
     np.testing.assert_allclose(np.diff(back), 1.0 / rate, rtol=1e-9)
