@@ -1,4 +1,4 @@
-"""Which Python runs the solver, and its search paths."""
+"""Which Python runs the solver, its search paths, and the preferences of the extension."""
 
 from __future__ import annotations
 
@@ -76,3 +76,28 @@ def build_environment(paths: list[str]) -> dict[str, str]:
 def has_engine() -> bool:
     """Whether Blender's own Python has what computes dynamics and distances; does not import it."""
     return any(importlib.util.find_spec(name) is not None for name in ("pinocchio", "cmeel_pth", "fcl"))
+
+
+class Preferences(bpy.types.AddonPreferences):
+    """Settings of the extension."""
+
+    bl_idname = PACKAGE
+
+    solver_python: bpy.props.StringProperty(  # type: ignore[valid-type]
+        name="Solver Python",
+        description="Python that runs the solver. If empty, Blender's own with the extension's packages",
+        subtype="FILE_PATH",
+    )
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Draw the preferences."""
+        layout = self.layout
+        layout.prop(self, "solver_python")
+        if self.solver_python:
+            layout.label(text="The solver runs in the Python above", icon="INFO")
+        elif has_engine():
+            layout.label(text="The solver is ready", icon="CHECKMARK")
+        else:
+            layout.label(text="The solver's packages are missing in Blender's Python", icon="ERROR")
+            for line in INSTALL_INSTRUCTIONS:
+                layout.label(text=line)

@@ -26,12 +26,12 @@ from .authoring import posture_cache
 from .authoring import properties as dance_properties
 from .capture import control as capture
 from .capture import properties as capture_properties
+from .interpreter import Preferences
 from .live import control as live
 from .live.properties import LiveSettings
 from .operators import OPERATORS
 from .panels import PANELS
-from .posing import handles, keymap
-from .preferences import Preferences
+from .posing import handles
 from .properties import RecordingFile, Settings
 from .rehearsal.properties import RehearsalSettings
 from .solver_api import recording_suffixes, robot_suffixes
@@ -92,7 +92,7 @@ MODULES = (
     posture_cache,
     jobs,
     command,
-    keymap,
+    handles,
     *EXTENSIONS,
 )
 """Modules with properties, handlers or commands of their own, in the order of registration."""

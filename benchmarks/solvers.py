@@ -37,7 +37,7 @@ from solver.identification.directions import MIN_EIGENVALUE_FRACTION
 from solver.identification.estimate import Estimate
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
 from solver.identification.regression import Regression
-from solver.identification.scaling import parameter_scale
+from solver.identification.weighted_equations import parameter_scale
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.qp import Problem, Rows, Solution, solve, triangle_of

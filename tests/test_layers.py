@@ -87,7 +87,6 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
             "convert",
             "meshes",
             "draw_handlers",
-            "preferences",
             "job_messages",
             "bpy_access",
         }
@@ -97,9 +96,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"character_bones"}),
     frozenset({"action", "inertials", "jobs", "pose_writer", "scores"}),
     frozenset({"character", "colours", "dance_moves"}),
-    frozenset(
-        {"drawing", "ellipsoids", "legend", "painting", "recording", "key_reduction", "armature_recording", "viewport"}
-    ),
+    frozenset({"drawing", "ellipsoids", "legend", "painting", "recording", "key_reduction", "viewport"}),
     frozenset({"marker_list", "properties", "render"}),
     frozenset({"study"}),
     frozenset({"centroidal_overlay", "centroidal_estimates", "marker_errors"}),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +19,57 @@ from ..child_process import ServerProcess
 from ..convert import transform_motion
 from ..interpreter import Interpreter
 from ..jobs import create_job_folder
+from ..option_labels import use_field_labels
 from ..pose_writer import PoseWriter, read_pose, restore_pose
-from ..solver_api import MOTION, ScenePose, remove_locked_folder, study_folder
+from ..solver_api import MOTION, ScenePose, errors, parse_json_line, remove_locked_folder, scene_pose, study_folder
 from ..study import BODY_KEY, TRIAL_KEY, show_trial
-from .responses import MAX_BYTES, Response, parse_response
 
+MAX_BYTES = 1 << 22
+"""Longest response [bytes]; ordinary ones have some thousand."""
+KINDS = ("pose", "state", "note", "kept", "error")
 SHOWN_MESSAGES = 4
 """Number of recent messages that the panel shows."""
 LATENCY_WEIGHT = 0.1
 """Weight of the newest value in the displayed mean latency."""
+QUANTITIES = {"markers": "markers", "segments": "segments", "joints": "joint values"}
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One response.
+
+    Attributes:
+        kind: one of `KINDS`.
+        pose: the pose of ``"pose"``.
+        state: numbers and texts of ``"state"``.
+        message: message for the user.
+        folder, name: of a take that was written.
+    """
+
+    kind: str
+    pose: ScenePose | None = None
+    state: Mapping[str, Any] = field(default_factory=dict)
+    message: str = ""
+    folder: str = ""
+    name: str = ""
+
+
+def parse_response(line: bytes | None) -> Response:
+    """Parse a line; None stands for a line that is too long."""
+    try:
+        tree = parse_json_line(line if line is not None else b"")
+        if not isinstance(tree, Mapping) or tree.get("kind") not in KINDS:
+            raise errors.InvalidValue("not a response of the capture")
+        kind = str(tree["kind"])
+        if kind == "pose":
+            return Response(kind, pose=scene_pose(tree))
+        if kind == "state":
+            return Response(kind, state=dict(tree))
+        return Response(kind, message=use_field_labels(str(tree.get("message", ""))), folder=str(tree.get("folder",
+            "")),
+                      name=str(tree.get("name", "")))  # fmt: skip
+    except errors.SolverError as error:
+        return Response("error", message=f"The capture sent an invalid response ({error})")
 
 
 class CaptureProcess(ServerProcess[Response, dict]):
@@ -163,3 +207,43 @@ class CaptureSession:
                 self.take_error = each.message
         elif each.kind == "kept":
             self.written_take = each
+
+
+def describe_stream(session: CaptureSession, source: str) -> str:
+    """State of the stream."""
+    state = session.state
+    if not state:
+        return "Starting"
+    if not state.get("quantity"):
+        return f"Waiting for a stream on {source}"
+    text = f"{state['names']} {QUANTITIES.get(state['quantity'], '')}"
+    if state.get("ended"):
+        return f"{text}: the stream has ended"
+    return f"{text}: no data" if state.get("silent") else text
+
+
+def describe_latency(session: CaptureSession) -> str:
+    """Latency from datagram to pose, and to the display."""
+    state = session.state
+    own, worst = 1e3 * state.get("latency", 0.0), 1e3 * state.get("latency_99", 0.0)
+    return f"Latency {own:.1f} ms (99 %: {worst:.0f} ms), display {1e3 * session.display_latency:.0f} ms"
+
+
+def describe_balance(session: CaptureSession) -> str:
+    """Distance of the zero-moment point from the edge of the support polygon."""
+    pose = session.pose
+    if pose is None or pose.margin is None:
+        return "No foot on the floor"
+    what = "CoM" if pose.zmp is None else "ZMP"
+    side = "inside" if pose.margin >= 0.0 else "outside"
+    return f"{what} {1e3 * abs(pose.margin):.0f} mm {side} the support polygon"
+
+
+def describe_marker_error(session: CaptureSession) -> str:
+    """RMS marker error; empty without markers."""
+    pose = session.pose
+    if pose is None:
+        return ""
+    if not pose.tracked:
+        return "Too few markers: the last pose is kept"
+    return "" if pose.error is None else f"Marker error {1e3 * pose.error:.1f} mm"

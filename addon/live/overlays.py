@@ -36,8 +36,7 @@ from .check_colours import (
 )
 from .control import LiveCheck
 from .properties import LiveSettings, live_settings
-from .session import CheckSession
-from .status_text import describe_progress, worst_margins
+from .session import CheckSession, describe_progress, worst_margins
 
 SUPPORT_ALPHA = 0.28
 ZMP_RADIUS, FOOT_RADIUS, COM_RADIUS = 6.0, 9.0, 8.0

@@ -6,19 +6,21 @@ A change is detected by a fingerprint of action and settings, and by comparing t
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Protocol
 
 import bpy
+import numpy as np
 
-from .. import redraw
-from ..action import current_time
+from .. import bpy_access, convert, redraw
+from ..action import current_time, curves_of, frame_rate
 from ..authoring import timeline
 from ..bpy_access import find_by_session_id, session_id
 from ..check_settings import CHECKS_KEY
-from ..solver_api import SceneFrame, SceneTimeline, errors
+from ..inertials import rig_with_inertials
+from ..solver_api import SceneFrame, SceneMargin, SceneTimeline, errors
 from .check_process import CheckProcess
 from .check_results import CheckResults
-from .fingerprint import fingerprint
 from .properties import live_settings, request_options
 from .responses import INVALID, Response
 
@@ -30,6 +32,14 @@ RESPONSE_TIMEOUT = 30.0
 """[s] Time without a response before the panel shows a message; a slow start takes about ten seconds."""
 NO_RESPONSE = f"The live check has not responded for {RESPONSE_TIMEOUT:.0f} s: wait, or restart it"
 STEPPING_NOTE = "Constraints, NLA or drivers move this rig: only the displayed frame is checked, as a pose at rest"
+BEZIER = 2
+"""Number, in `Keyframe.interpolation`, of the only interpolation that uses handles."""
+HANDLES = (("handle_left", 2, np.float32), ("handle_right", 2, np.float32))
+KEY_FIELDS = (("co", 2, np.float32),
+              ("interpolation", 1, np.int32), ("easing", 1, np.int32), ("type", 1, np.int32))  # fmt: skip
+CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
+SHOWN_MARGINS = 3
+"""Number of margins in the readout."""
 
 
 class ResponseReceiver(Protocol):
@@ -232,3 +242,72 @@ class CheckSession:
 def watched_options(scene: bpy.types.Scene, body: bpy.types.Object) -> dict[str, object]:
     """Settings that change the results of a timeline."""
     return {**request_options(scene), "checks": body.get(CHECKS_KEY)}
+
+
+def fingerprint(scene: bpy.types.Scene, body: bpy.types.Object, options: Mapping[str, object]) -> int:
+    """A number that changes with the timeline, the inertial parameters or the settings, but not with the frame."""
+    preview = (scene.frame_preview_start, scene.frame_preview_end) if scene.use_preview_range else ()
+    parts: list[object] = [scene.frame_start, scene.frame_end, preview, frame_rate(scene), tuple(options.items())]
+    animated = set()
+    for curve in curves_of(body):
+        animated.add((curve.data_path, curve.array_index))
+        fields = {name: _key_numbers(curve, name, width, kind) for name, width, kind in KEY_FIELDS}
+        if (fields["interpolation"] == BEZIER).any():
+            fields |= {name: _key_numbers(curve, name, width, kind) for name, width, kind in HANDLES}
+        parts += [values.tobytes() for values in fields.values()]
+        parts += [curve.data_path, curve.array_index, curve.mute, curve.extrapolation, len(curve.modifiers)]
+    parts += [rig_with_inertials(body), _object_matrix(body), *_unkeyed_values(body, animated), *_pose_markers(body)]
+    return hash(tuple(parts))
+
+
+def _key_numbers(curve: bpy.types.FCurve, name: str, width: int, kind: type) -> np.ndarray:
+    values: np.ndarray = np.empty(width * len(curve.keyframe_points), kind)
+    curve.keyframe_points.foreach_get(name, values)
+    return values
+
+
+def _object_matrix(body: bpy.types.Object) -> tuple[float, ...]:
+    """Transform of the object, unless curves animate it."""
+    return tuple(convert.to_array(body.matrix_basis).ravel().tolist()) if not _has_object_curves(body) else ()
+
+
+def _has_object_curves(body: bpy.types.Object) -> bool:
+    return any(curve.data_path.startswith(("location", "rotation", "scale", "delta")) for curve in curves_of(body))
+
+
+def _unkeyed_values(body: bpy.types.Object, animated: set[tuple[str, int]]) -> list[object]:
+    """Values of bones that no curve animates."""
+    found: list[object] = []
+    for bone in bpy_access.pose_bones(body):
+        found.append((bone.rotation_mode, len(bone.constraints), sum(c.mute for c in bone.constraints)))
+        path = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"]'
+        for channel in CHANNELS:
+            values = getattr(bone, channel)
+            found += [v for k, v in enumerate(values) if (f"{path}.{channel}", k) not in animated]
+    return found
+
+
+def _pose_markers(body: bpy.types.Object) -> list[object]:
+    action = body.animation_data.action if body.animation_data else None
+    return [] if action is None else [(marker.frame, marker.name) for marker in action.pose_markers]
+
+
+def worst_margins(frame: SceneFrame) -> list[tuple[str, SceneMargin]]:
+    """The worst margins of a frame with their texts, worst first."""
+    worst = sorted((margin for margin in frame.margins if margin.text), key=lambda margin: margin.comfort)
+    return [(margin.text, margin) for margin in worst[:SHOWN_MARGINS]]
+
+
+def describe_progress(readings: CheckResults | None) -> str:
+    """Progress or result of the check."""
+    if readings is None:
+        return "starting"
+    if readings.message:
+        return readings.message
+    total = len(readings.frames)
+    if readings.checked < total:
+        return f"checked {readings.checked} of {total} frames" if readings.checked else f"sent {total} frames"
+    spans = len(readings.failing_intervals())
+    if not spans:
+        return f"all {total} frames pass"
+    return f"all {total} frames checked, {spans} failing interval{'s' if spans > 1 else ''}"

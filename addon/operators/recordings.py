@@ -210,7 +210,7 @@ class EXCITING_DANCE_OT_take_armature(bpy.types.Operator, ExportHelper):  # type
         return True
 
     def execute(self, context: bpy.types.Context) -> Status:
-        from ..armature_recording import record_segments
+        from ..recording import record_segments
         from ..solver_api import Recording, write_recording_npz
 
         path = Path(self.filepath)  # type: ignore[attr-defined]

@@ -132,8 +132,8 @@ def write_source(context: bpy.types.Context, source: bpy.types.Object, folder: P
     Raises:
         InvalidValue: a rig's bones no longer match its links.
     """
-    from ..armature_recording import record_segments
     from ..authoring.timeline import motion_range, sample_timeline
+    from ..recording import record_segments
     from ..solver_api import TIMELINE, Recording, write_recording_npz
 
     now, name = scene(context), bpy.path.clean_name(require(source.animation_data.action, "action").name)

@@ -97,7 +97,7 @@ def _draw_readout(
     context: bpy.types.Context, layout: bpy.types.UILayout, session: CaptureSession, settings: CaptureSettings
 ) -> None:
     """Draw state, latency, marker error and balance, and recent messages."""
-    from ..capture import status_text
+    from ..capture.session import describe_balance, describe_latency, describe_marker_error, describe_stream
 
     box = layout.box()
     column = box.column(align=True)
@@ -106,14 +106,14 @@ def _draw_readout(
         draw_wrapped(context, column, session.end_reason, icon="ERROR")
         return
     place = settings.lsl or f"{settings.address}:{settings.port}"
-    draw_wrapped(context, column, status_text.describe_stream(session, place), icon="PLUGIN")
+    draw_wrapped(context, column, describe_stream(session, place), icon="PLUGIN")
     if session.pose is None:
         column.operator("exciting_dance.replay", icon="FILE_REFRESH")
     else:
-        draw_wrapped(context, column, status_text.describe_latency(session), icon="TIME")
-        if error := status_text.describe_marker_error(session):
+        draw_wrapped(context, column, describe_latency(session), icon="TIME")
+        if error := describe_marker_error(session):
             draw_wrapped(context, column, error, icon="EMPTY_AXIS")
-        draw_wrapped(context, column, status_text.describe_balance(session), icon="CON_FLOOR")
+        draw_wrapped(context, column, describe_balance(session), icon="CON_FLOOR")
         draw_wrapped(context, column, session.state.get("sentence", ""), icon="SORTTIME")
     for message in session.messages:
         draw_wrapped(context, column, message, icon="INFO")

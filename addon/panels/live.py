@@ -81,8 +81,7 @@ class EXCITING_DANCE_PT_live(DancePanel, bpy.types.Panel):  # type: ignore[misc]
 
 def _draw_state(context: bpy.types.Context, layout: bpy.types.UILayout, session: CheckSession) -> None:
     """Draw progress or error."""
-    from ..live.session import STEPPING_NOTE
-    from ..live.status_text import describe_progress
+    from ..live.session import STEPPING_NOTE, describe_progress
 
     if session.problem:
         box = layout.box()

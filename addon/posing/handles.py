@@ -1,4 +1,4 @@
-"""Handles on the body while its live check runs: drag one, and the body follows."""
+"""Handles on the body while its live check runs, by mouse or by the key G: drag one, and the body follows."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ SIZE = 0.06
 """Size of a handle, as a fraction of the leg's length."""
 COLOUR, PINNED_COLOUR, HIGHLIGHT = (0.25, 0.65, 1.0), (1.0, 0.55, 0.1), (1.0, 1.0, 1.0)
 OPACITY = 0.8
+_items: list[tuple[bpy.types.KeyMap, bpy.types.KeyMapItem]] = []
 
 
 class EXCITING_DANCE_GGT_handles(bpy.types.GizmoGroup):
@@ -83,3 +84,19 @@ class EXCITING_DANCE_GGT_handles(bpy.types.GizmoGroup):
 
 
 CLASSES = (EXCITING_DANCE_GGT_handles,)
+
+
+def register() -> None:
+    """Add the key, before Blender's own."""
+    configuration = bpy.context.window_manager.keyconfigs.addon if bpy.context.window_manager else None
+    if configuration is None:  # without a window
+        return
+    keymap = configuration.keymaps.new(name="Pose", space_type="EMPTY")
+    _items.append((keymap, keymap.keymap_items.new("exciting_dance.drag", "G", "PRESS", head=True)))
+
+
+def unregister() -> None:
+    """Remove it."""
+    while _items:
+        keymap, item = _items.pop()
+        keymap.keymap_items.remove(item)

@@ -20,8 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import frozen
-from .fit import CalibrationFrame, SubjectFit
-from .normal_equations import LinearisedFrames
+from .fit import CalibrationFrame, LinearisedFrames, SubjectFit
 from .priors import LinearPrior
 
 DRAW_COUNT = 10

@@ -16,10 +16,9 @@ from ..engine import FrameDynamics, ShapeDistances
 from ..options.checks import CheckOptions
 from ..rig import Rig
 from ..scene.labels import display_name, format_length
-from .allowed_collisions import find_allowed_collisions, sample_postures
 from .capsules import WorldCapsules, build_shape_pairs
 from .collision_shapes import bounding_capsules, collision_shapes, collision_solids, lowest_points
-from .link_pairs import LinkPair, collision_pairs
+from .link_pairs import LinkPair, collision_pairs, find_allowed_collisions, sample_postures
 from .separating_planes import DISTANCE_TOLERANCE, find_separated, get_support_functions, support_point_pairs
 
 BATCH_PAIRS = 200_000
@@ -259,7 +258,7 @@ class CollisionDetector(PairDistances):
     """Collision distances of a rig, without the pairs that touch by construction.
 
     Pairs that touch in every posture are not checked, or may overlap as deep as is usual for them
-    (`allowed_collisions`). An overlap in one posture does not allow one in another.
+    (`find_allowed_collisions`). An overlap in one posture does not allow one in another.
 
     Attributes:
         notes: fitted shapes, unchecked pairs and allowances.

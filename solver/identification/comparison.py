@@ -14,10 +14,9 @@ from ..inertials import MASS, InertialParameters
 from ..rig import GRAVITY, Rig
 from ..signals import is_still
 from ..trial import Trial
-from .bounds import NAME_SEPARATOR, PARAMETER_COLUMNS, PARAMETER_PATTERN
 from .equations import base_origins, measured_wrench, reconstructed_wrenches
 from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
-from .estimate import Estimate
+from .estimate import NAME_SEPARATOR, PARAMETER_COLUMNS, PARAMETER_PATTERN, Estimate
 
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 """World axes; moments about the base link's origin."""

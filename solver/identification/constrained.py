@@ -17,7 +17,7 @@ from .constraints import ConstraintOptions, direction_rows, fixed_link_rows, phy
 from .estimate import Estimate, compute_cost
 from .hierarchical import prior_rows
 from .regression import Regression
-from .scaling import parameter_scale
+from .weighted_equations import parameter_scale
 
 if TYPE_CHECKING:
     from .identify import IdentifyOptions

@@ -23,7 +23,7 @@ from ..inertials import PER_LINK
 from ..rig import Rig
 from .base_parameters import BaseParameters
 from .regression import Regression
-from .scaling import parameter_scale
+from .weighted_equations import parameter_scale
 
 PLAIN, SCALED, NOISE = "plain", "scaled", "noise"
 METRICS = (PLAIN, SCALED, NOISE)

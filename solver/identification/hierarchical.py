@@ -16,7 +16,7 @@ from ..rig import Rig
 from .constraints import ConstraintOptions, direction_rows, fixed_link_rows, physical_rows, plausible_rows
 from .estimate import Estimate, compute_cost
 from .regression import Regression
-from .scaling import parameter_scale
+from .weighted_equations import parameter_scale
 
 if TYPE_CHECKING:
     from .identify import IdentifyOptions

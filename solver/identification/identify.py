@@ -30,8 +30,7 @@ from .estimate import Estimate
 from .posterior import posterior
 from .regression import Method, Regression, fit_axis_weights, merge_regressions
 from .result import Identification, Uncertainty
-from .scaling import parameter_scale
-from .weighted_equations import singular_values
+from .weighted_equations import parameter_scale, singular_values
 
 MIN_FLIGHT_FRAMES = 5
 """Least number of frames of a flight that is checked."""

@@ -10,7 +10,7 @@ import numpy as np
 from ..inertials import PARAMETERS
 from ..scene.result import SceneResult
 from ..storage.atomic import write_atomically
-from .bounds import find_bounded_parameters
+from .estimate import find_bounded_parameters
 
 UNITS = {"m": "kg", "h": "kg m", "I": "kg m^2"}
 """By the first letter of a parameter's name."""

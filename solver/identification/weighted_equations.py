@@ -10,7 +10,8 @@ import numpy as np
 from scipy.linalg import solve_triangular, svd
 
 from ..errors import InvalidValue
-from ..inertials import InertialParameters
+from ..inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
+from ..rig import Rig
 from .base_parameters import BaseParameters
 
 TINY = float(np.finfo(float).tiny)
@@ -18,6 +19,10 @@ RANK_TOLERANCE = 1e-8
 """Singular values below this fraction of the largest are rounding, in parameters divided by their typical size."""
 MIN_BLOCKS = 4
 """Least number of blocks from which the correlation of residuals can be estimated."""
+MIN_MASS_FRACTION = 1e-4
+"""Least mass of a link, as a fraction of the mean, so that a massless link has a scale."""
+MIN_LENGTH = 0.01
+"""[m] least length of a link, so that a link whose box has no extent has a scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +209,14 @@ def data_inflation(regression: WeightedEquations, parameters: InertialParameters
     whitened = (gradients @ Vt[:rank].T) / s[:rank]
     variance = float(np.sum(whitened**2)) / rank * total / (total - 1.0)
     return max(1.0, variance / noise_variance(regression, parameters))
+
+
+def parameter_scale(rig: Rig, reference: InertialParameters) -> np.ndarray:
+    """Typical size of each parameter (L, 10): m, m l, m l^2 with the link's prior mass m and box half diagonal l."""
+    masses = np.maximum(reference.masses, MIN_MASS_FRACTION * reference.total_mass / len(rig.links))
+    lengths = np.maximum(0.5 * np.linalg.norm(rig.boxes[:, 1] - rig.boxes[:, 0], axis=1), MIN_LENGTH)
+    result = np.empty((len(rig.links), 10))
+    result[:, MASS] = masses
+    result[:, FIRST_MOMENT] = (masses * lengths)[:, None]
+    result[:, INERTIA] = (masses * lengths**2)[:, None]
+    return result

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..calibration.calibration import Calibration
 from ..calibration.error_draws import CalibrationErrorDraws, ResidualDraws
-from ..calibration.normal_equations import LinearisedFrames, Unknowns
+from ..calibration.fit import LinearisedFrames, Unknowns
 from ..dynamics import integrate
 from ..filter_presets import FilterPreset
 from ..motion import Motion

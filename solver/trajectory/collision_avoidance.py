@@ -16,8 +16,8 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
-from ..feasibility.allowed_collisions import SOCKET_DISTANCE
 from ..feasibility.collisions import CollisionDetector, Contacts
+from ..feasibility.link_pairs import SOCKET_DISTANCE
 from ..options.checks import CheckOptions
 from ..options.retargeting import RetargetOptions
 from ..person import SIDES

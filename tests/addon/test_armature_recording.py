@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.armature_recording import record_segments
+from addon.recording import record_segments
 from solver.formats.recording import read_recording
 from solver.rigs import human
 from solver.tracking.bone_mapping import guess_mapping

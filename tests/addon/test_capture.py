@@ -13,11 +13,9 @@ import pytest
 
 from addon import registration
 from addon.action import curves_of
-from addon.capture import status_text
 from addon.capture.control import Capture
 from addon.capture.properties import capture_settings
-from addon.capture.responses import parse_response
-from addon.capture.session import CaptureSession
+from addon.capture.session import CaptureSession, describe_balance, describe_latency, describe_stream, parse_response
 from addon.convert import bone_frame
 from addon.overlays import Overrides
 from addon.study import ERROR_KEY, key_marker_errors, played_trial
@@ -89,7 +87,7 @@ def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, ro
     session = Capture.session
     assert session is not None
     until(session, lambda: bool(session.state))
-    assert status_text.describe_stream(session, "here").startswith("Waiting")
+    assert describe_stream(session, "here").startswith("Waiting")
     assert bpy.ops.exciting_dance.capture_record() == {"FINISHED"}
     until(session, lambda: session.state.get("recording", False))
     assert not bpy.ops.exciting_dance.capture.poll()
@@ -103,8 +101,8 @@ def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, ro
     angle = body.pose.bones[LINK].rotation_euler[frame.axis]
     assert angle == pytest.approx(-frame.sign * 0.5 * shown.time / ((FRAMES - 1) / RATE), abs=1e-4)
     assert any(elsewhere(body) for elsewhere in Overrides.trial)
-    assert "Latency " in status_text.describe_latency(session)
-    assert "inside the support" in status_text.describe_balance(session)
+    assert "Latency " in describe_latency(session)
+    assert "inside the support" in describe_balance(session)
     actions = len(bpy.data.actions)
     assert bpy.ops.exciting_dance.capture_keep() == {"FINISHED"}
     assert len(bpy.data.actions) == actions + 1

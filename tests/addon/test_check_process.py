@@ -19,9 +19,8 @@ from addon.interpreter import chosen_interpreter
 from addon.live import session as live_session
 from addon.live.check_results import CheckResults
 from addon.live.control import LiveCheck
-from addon.live.fingerprint import fingerprint
 from addon.live.responses import INVALID, parse_response
-from addon.live.session import NO_RESPONSE, CheckSession
+from addon.live.session import NO_RESPONSE, CheckSession, fingerprint
 from solver.errors import MissingDependency
 from solver.rigs import hoap3
 from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin

@@ -18,7 +18,7 @@ from addon.check_settings import check_settings
 from addon.interpreter import chosen_interpreter
 from addon.live import check_colours as live_marks
 from addon.live import overlays as live_overlays
-from addon.live import status_text as live_words
+from addon.live import session as live_session
 from addon.live import timeline_overlays
 from addon.live.check_process import CheckProcess
 from addon.live.check_results import CheckResults, contact_states
@@ -233,7 +233,7 @@ def test_the_identified_body_is_checked(body: bpy.types.Object, robot: Rig) -> N
 
 def test_worst_margins_come_first() -> None:
     """The worst margins are listed first with the texts of their checks; margins without a text are omitted."""
-    assert [words for words, _ in live_words.worst_margins(FRAME)] == [
+    assert [words for words, _ in live_session.worst_margins(FRAME)] == [
         "zmp of support polygon: -0.023 m",
         "self-collision of right_forearm and chest: 0.011 m",
         "joint torque of right_ankle: 0.12 of the limit",

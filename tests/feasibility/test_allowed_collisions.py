@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.coordinates import joint_coordinates
-from solver.feasibility.allowed_collisions import (
+from solver.feasibility.link_pairs import (
     CONTACT_DISTANCE,
     SOCKET_DISTANCE,
     find_allowed_collisions,

@@ -10,9 +10,9 @@ import pytest
 
 from solver.errors import InvalidValue, UnknownLink
 from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Mechanics, check_motion, collision_pairs
-from solver.feasibility.allowed_collisions import SOCKET_DISTANCE, find_allowed_collisions
 from solver.feasibility.capsules import WorldCapsules, segment_distance
 from solver.feasibility.collision_shapes import bounding_capsules, fit_shape
+from solver.feasibility.link_pairs import SOCKET_DISTANCE, find_allowed_collisions
 from solver.joints import Limits
 from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.identification.bounds import find_bounded_parameters, group_bounds
 from solver.identification.constraints import (
     ConstraintOptions,
     box_rows,
@@ -14,6 +13,7 @@ from solver.identification.constraints import (
     mass_rows,
     symmetry_rows,
 )
+from solver.identification.estimate import find_bounded_parameters, group_bounds
 from solver.qp import Rows
 from solver.rigs import human
 

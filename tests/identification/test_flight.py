@@ -12,7 +12,7 @@ from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import estimate_base
 from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, NullSpace, null_space, typical_sizes
 from solver.identification.regression import Regression
-from solver.identification.scaling import parameter_scale
+from solver.identification.weighted_equations import parameter_scale
 from solver.rig import Rig
 from solver.trial import Trial
 from solver.wrenches import Wrenches

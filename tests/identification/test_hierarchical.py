@@ -7,7 +7,7 @@ import pytest
 
 from solver.identification.constraints import ConstraintOptions, direction_rows, physical_rows, plausible_rows
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
-from solver.identification.scaling import parameter_scale
+from solver.identification.weighted_equations import parameter_scale
 from solver.qp import Problem, Rows, Status, solve
 from tests.identification.bodies import other_body, regression_of, small_rig
 

@@ -7,8 +7,7 @@ import pytest
 
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.blocks import BlockOptions
-from solver.identification.scaling import parameter_scale
-from solver.identification.weighted_equations import data_inflation, noise_variance, singular_values
+from solver.identification.weighted_equations import data_inflation, noise_variance, parameter_scale, singular_values
 from solver.motion import Motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches

@@ -11,7 +11,7 @@ import pytest
 from solver.coordinates import joint_coordinates
 from solver.dance.workflows.retarget import CHECKS, SEPARATED, RetargetLimits, retarget
 from solver.feasibility import check_motion
-from solver.feasibility.allowed_collisions import SOCKET_DISTANCE
+from solver.feasibility.link_pairs import SOCKET_DISTANCE
 from solver.motion import Motion
 from solver.options.checks import CheckOptions
 from solver.options.retargeting import RetargetOptions

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from ...identification.bounds import group_bounds
+from ...identification.estimate import group_bounds
 from ...inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
 from .. import figures
 from ..content import Content
