@@ -19,9 +19,7 @@ sub-packages, such as ``solver.tracking.TrackingOptions``; `PUBLIC_IN_PACKAGES` 
 
 from __future__ import annotations
 
-from typing import Any
-
-from .lazy_imports import LazyExports
+from .lazy_imports import lazy_exports
 
 PUBLIC_IN_PACKAGES: dict[str, tuple[str, ...]] = {
     "calibration": ("Recognition", "fit_calibration"),
@@ -55,7 +53,7 @@ PUBLIC_IN_PACKAGES: dict[str, tuple[str, ...]] = {
 }
 """Public names that are not here but in a sub-package."""
 
-EXPORTS = LazyExports(
+__all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "errors": ("Cancelled", "InputError", "InvalidValue", "SolverError"),
@@ -100,13 +98,3 @@ EXPORTS = LazyExports(
     },
     packages={name: name for name in (*PUBLIC_IN_PACKAGES, "formats", "scene")} | {"plot": "report.plot"},
 )
-
-__all__ = EXPORTS.names
-
-
-def __getattr__(name: str) -> Any:
-    return EXPORTS.load(name)
-
-
-def __dir__() -> list[str]:
-    return EXPORTS.list_names()

@@ -1,10 +1,8 @@
 """Centre of mass and rate of angular momentum from kinematics and contact wrenches: bailly2019 and other estimators."""
 
-from typing import Any
+from ..lazy_imports import lazy_exports
 
-from ..lazy_imports import LazyExports
-
-EXPORTS = LazyExports(
+__all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "values": (
@@ -21,13 +19,3 @@ EXPORTS = LazyExports(
         ".scene.centroidal_estimate": ("SceneEstimate",),
     },
 )
-
-__all__ = EXPORTS.names
-
-
-def __getattr__(name: str) -> Any:
-    return EXPORTS.load(name)
-
-
-def __dir__() -> list[str]:
-    return EXPORTS.list_names()

@@ -1,10 +1,8 @@
 """Exciting dances: motions that excite a body's inertias in balance and without collisions, bonnet2016."""
 
-from typing import Any
+from ..lazy_imports import lazy_exports
 
-from ..lazy_imports import LazyExports
-
-EXPORTS = LazyExports(
+__all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "workflows.check": ("CheckResult",),
@@ -22,13 +20,3 @@ EXPORTS = LazyExports(
         ),
     },
 )
-
-__all__ = EXPORTS.names
-
-
-def __getattr__(name: str) -> Any:
-    return EXPORTS.load(name)
-
-
-def __dir__() -> list[str]:
-    return EXPORTS.list_names()

@@ -1,10 +1,8 @@
 """The demonstration: a simulated person and HRP-2 through the whole pipeline, with errors against the known truth."""
 
-from typing import Any
+from ..lazy_imports import lazy_exports
 
-from ..lazy_imports import LazyExports
-
-EXPORTS = LazyExports(
+__all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "examples": (
@@ -14,13 +12,3 @@ EXPORTS = LazyExports(
         "run": ("run_demo",),
     },
 )
-
-__all__ = EXPORTS.names
-
-
-def __getattr__(name: str) -> Any:
-    return EXPORTS.load(name)
-
-
-def __dir__() -> list[str]:
-    return EXPORTS.list_names()

@@ -3,11 +3,9 @@
 No other package imports this one; the command line finds its verbs (`cli.extensions`).
 """
 
-from typing import Any
+from ..lazy_imports import lazy_exports
 
-from ..lazy_imports import LazyExports
-
-EXPORTS = LazyExports(
+__all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "exciting_motions": (
@@ -22,13 +20,3 @@ EXPORTS = LazyExports(
         "robot": ("FixedBaseRobot",),
     },
 )
-
-__all__ = EXPORTS.names
-
-
-def __getattr__(name: str) -> Any:
-    return EXPORTS.load(name)
-
-
-def __dir__() -> list[str]:
-    return EXPORTS.list_names()

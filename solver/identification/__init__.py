@@ -1,10 +1,8 @@
 """Identification: inertial parameters of every link from motion and measured wrenches."""
 
-from typing import Any
+from ..lazy_imports import lazy_exports
 
-from ..lazy_imports import LazyExports
-
-EXPORTS = LazyExports(
+__all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "accumulate": ("accumulate_regression",),
@@ -19,13 +17,3 @@ EXPORTS = LazyExports(
         "regression": ("Regression",),
     },
 )
-
-__all__ = EXPORTS.names
-
-
-def __getattr__(name: str) -> Any:
-    return EXPORTS.load(name)
-
-
-def __dir__() -> list[str]:
-    return EXPORTS.list_names()

@@ -1,10 +1,8 @@
 """Joint moments of a person or robot: inverse dynamics from motion, external wrenches and identified inertials."""
 
-from typing import Any
+from ..lazy_imports import lazy_exports
 
-from ..lazy_imports import LazyExports
-
-EXPORTS = LazyExports(
+__all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "contact_links": ("ContactLinks", "assign_wrenches"),
@@ -13,13 +11,3 @@ EXPORTS = LazyExports(
         "values": ("JointMoments",),
     },
 )
-
-__all__ = EXPORTS.names
-
-
-def __getattr__(name: str) -> Any:
-    return EXPORTS.load(name)
-
-
-def __dir__() -> list[str]:
-    return EXPORTS.list_names()

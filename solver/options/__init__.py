@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from ..lazy_imports import lazy_exports
 
-from ..lazy_imports import LazyExports
-
-EXPORTS = LazyExports(
+__all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "authoring": ("CompleteOptions", "RepairOptions"),
@@ -15,13 +13,3 @@ EXPORTS = LazyExports(
         "declared": ("Declaration", "Option", "Options", "Range", "declarations"),
     },
 )
-
-__all__ = EXPORTS.names
-
-
-def __getattr__(name: str) -> Any:
-    return EXPORTS.load(name)
-
-
-def __dir__() -> list[str]:
-    return EXPORTS.list_names()

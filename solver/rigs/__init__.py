@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import InvalidValue, UnknownRig
 from ..files import AnyPath
 from ..joints import Joint, Limits
-from ..lazy_imports import LazyExports
+from ..lazy_imports import lazy_exports
 from ..patch import ContactPolygon
 from ..rig import Rig
 from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind
@@ -23,7 +23,9 @@ from .hrp2 import hrp2
 from .human import human
 from .robot_files import find_file_kind
 
-EXPORTS = LazyExports(__name__, {"mjcf": ("from_mjcf",), "opensim.rig": ("from_opensim",), "urdf": ("from_urdf",)})
+_, __getattr__, __dir__ = lazy_exports(
+    __name__, {"mjcf": ("from_mjcf",), "opensim.rig": ("from_opensim",), "urdf": ("from_urdf",)}
+)
 
 
 def builder_arguments(kind: str) -> tuple[str, ...]:
@@ -84,10 +86,6 @@ def _require_kind(name: str) -> RigKind:
     if row is None:
         raise UnknownRig(name, [row.name for row in RIG_KINDS])
     return row
-
-
-def __getattr__(name: str) -> Any:
-    return EXPORTS.load(name)
 
 
 __all__ = [

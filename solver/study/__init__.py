@@ -1,10 +1,8 @@
 """A study: from the recordings of a subject or robot to identified inertial parameters."""
 
-from typing import Any
+from ..lazy_imports import lazy_exports
 
-from ..lazy_imports import LazyExports
-
-EXPORTS = LazyExports(
+__all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "values": ("TrialRecord",),
@@ -16,13 +14,3 @@ EXPORTS = LazyExports(
         "tracking": ("track_all",),
     },
 )
-
-__all__ = EXPORTS.names
-
-
-def __getattr__(name: str) -> Any:
-    return EXPORTS.load(name)
-
-
-def __dir__() -> list[str]:
-    return EXPORTS.list_names()

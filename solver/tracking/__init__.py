@@ -1,8 +1,6 @@
 """Tracking: dynamical inverse kinematics from markers and orientations to motion, of recordings or sample by sample."""
 
-from typing import Any
-
-from ..lazy_imports import LazyExports
+from ..lazy_imports import lazy_exports
 from .exchanged_labels import CorrectedLabels, Swap, correct_labels
 from .options import CoupledLimits, TrackingOptions
 from .targets import Attachment, OrientationTargets, PositionTargets, Targets
@@ -10,7 +8,7 @@ from .tasks import OrientationTask, PositionTask, TargetSample, Tasks
 from .track import TrackedMotion, targets_from_attachments, track_markers, track_targets
 from .tracker import Tracker, TrackerStep
 
-EXPORTS = LazyExports(
+_names, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "bone_mapping": ("BoneMapping",),
@@ -21,7 +19,7 @@ EXPORTS = LazyExports(
 )
 
 __all__ = [
-    *EXPORTS.names,
+    *_names,
     "Attachment",
     "CorrectedLabels",
     "CoupledLimits",
@@ -42,11 +40,3 @@ __all__ = [
     "track_markers",
     "track_targets",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    return EXPORTS.load(name)
-
-
-def __dir__() -> list[str]:
-    return EXPORTS.list_names()
