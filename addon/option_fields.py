@@ -42,10 +42,10 @@ def option_field(kind: type, name: str, **settings: Any) -> Any:
 
 
 def option_words(settings: Any, kind: type) -> list[str]:
-    """Command-line words for the options of a class that a property group shows and that are not the defaults."""
-    words = []
+    """Command-line words for the options of a class that a property group shows and that are not its defaults."""
+    words, properties = [], settings.bl_rna.properties
     for name, declared in declarations(kind).items():
-        value = getattr(settings, name, declared.default)
-        if value != declared.default:
-            words += [declared.flag] if declared.kind is bool else [declared.flag, str(value)]
+        if name in properties and (value := getattr(settings, name)) != properties[name].default:
+            shown = round(value, DIGITS) if isinstance(value, float) else value
+            words += [declared.flag] if declared.kind is bool else [declared.flag, str(shown)]
     return words

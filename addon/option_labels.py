@@ -11,7 +11,7 @@ CAPTURE = "exciting_dance_capture"
 """Properties of a scene or a rig that store the settings."""
 
 SAME_NAME: tuple[tuple[str, str, str], ...] = (
-    ("design", DANCE, "postures hold passes objective bpm skill effort seed"),
+    ("design", DANCE, "postures min-duration hold passes emphasise objective bpm skill effort seed"),
     ("check", DANCE, "interpolate dynamics"),
     ("perform", DANCE, "trial"),
     ("checks", CHECKS, "shrink friction allowed-slip clearance pairs"),
@@ -24,8 +24,6 @@ SAME_NAME: tuple[tuple[str, str, str], ...] = (
 """Panel, settings that store the values, and options whose property has the same name."""
 FIELDS: dict[str, tuple[str, str, str]] = {
     **{name: (panel, kept, name.replace("-", "_")) for panel, kept, names in SAME_NAME for name in names.split()},
-    "min-duration": ("design", DANCE, "shortest"),
-    "emphasise": ("design", DANCE, "emphasis"),
     "poses": ("design", DANCE, "posed"),
     "feet": ("stated", STUDY, "stated_feet"),
     "soles": ("stated", STUDY, "stated_soles"),

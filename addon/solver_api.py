@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from solver.motion import RestPose, SegmentPoses
     from solver.options.authoring import CompleteOptions
     from solver.options.checks import DANCE_CHECKS, CheckOptions
+    from solver.options.dances import PHRASE, TEMPO, DanceOptions, Style
     from solver.options.declared import declarations
     from solver.options.retargeting import RetargetOptions
     from solver.rig import BONE_LINKS, CHARACTER_KIND, REST_PLACEMENT, Rig
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from solver.scene.body_mesh import fit_body_mesh, has_body_mesh
     from solver.scene.centroidal_estimate import ESTIMATE, SceneEstimate
     from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
-    from solver.scene.dance_counts import FASTEST_BEAT, PHRASE, SLOWEST_BEAT, counts_at, is_tempo
+    from solver.scene.dance_counts import counts_at
     from solver.scene.flight_arc import FlightArc
     from solver.scene.handles import find_handles
     from solver.scene.joint_moments import MOMENTS, SceneMoments
@@ -79,6 +80,7 @@ _NAMES = {
     "storage.atomic": ("write_atomically",),
     "options.authoring": ("CompleteOptions",),
     "options.checks": ("DANCE_CHECKS", "CheckOptions"),
+    "options.dances": ("PHRASE", "TEMPO", "DanceOptions", "Style"),
     "options.declared": ("declarations",),
     "options.retargeting": ("RetargetOptions",),
     "formats.file_formats": ("recording_suffixes",),
@@ -102,7 +104,7 @@ _NAMES = {
     "scene.body_mesh": ("fit_body_mesh", "has_body_mesh"),
     "scene.centroidal_estimate": ("ESTIMATE", "SceneEstimate"),
     "scene.checked_frame": ("SceneFoot", "SceneFrame", "SceneMargin", "scene_frame"),
-    "scene.dance_counts": ("FASTEST_BEAT", "PHRASE", "SLOWEST_BEAT", "counts_at", "is_tempo"),
+    "scene.dance_counts": ("counts_at",),
     "scene.flight_arc": ("FlightArc",),
     "scene.key_reduction": ("select_keys", "central_slopes"),
     "scene.joint_moments": ("MOMENTS", "SceneMoments"),

@@ -21,14 +21,13 @@ from typing import Any
 import numpy as np
 
 from benchmarks.papers.planar import PlanarProblem, optimise
-from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
-from solver.dance.design.options import DanceOptions, paper_options
 from solver.dance.workflows.design import design_dance
 from solver.errors import SolverError
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, Excitation
 from solver.identification.excitation.expected_deviations import parameter_sizes
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, paper_options
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2
 from solver.threads import one_blas_thread
@@ -64,7 +63,7 @@ IDENTIFIED: dict[str, tuple[np.ndarray, Bound | None, Bound | None]] = {
     "2 N, 1 N m": (PLATE_NOISE, at_least(25.0), at_least(40.0)),
 }
 """By the name of the noise: it, and how many base parameters of HOAP-3 must be, and would well be, identified."""
-LONG: dict[str, Any] = {"passes": 3, "spacing": 0.16, "rounds": 4}
+LONG: dict[str, Any] = {"passes": 3, "knot_spacing": 0.16, "rounds": 4}
 """Options of HOAP-3's dance, so that it lasts about as long as the paper's, whose 60 transitions of 5 s and holds of
 1 s take 360 s, plus steps: each transition is danced three times, joints turn more often, and fewer programs
 choose a transition, of which many follow."""

@@ -27,14 +27,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 
-from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.footsteps import StepPlanner
-from solver.dance.design.options import DanceOptions
 from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.postures import DrawOptions, draw_posture_pool
 from solver.dance.design.sequence import free_columns
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.rigs import hoap3
 from solver.threads import one_blas_thread
 from solver.trajectory.splines import REST_CONTROLS

@@ -82,7 +82,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "centroidal.folder": ("estimate_study", "write_estimates"),
         "options.checks": ("CheckOptions",),
         "plate_options": ("PlateOptions",),
-        "dance.design.options": ("DanceOptions",),
+        "options.dances": ("DanceOptions",),
         "options.authoring": ("CompleteOptions", "RepairOptions"),
         "dance.workflows.check": ("check",),
         "dance.workflows.complete": ("complete",),

@@ -7,7 +7,7 @@ import bpy
 from ..bpy_access import scene
 from ..option_fields import option_field
 from ..scene_rigs import active_rig
-from ..solver_api import CompleteOptions, errors
+from ..solver_api import CompleteOptions, DanceOptions, Style, errors
 
 ROLES = (
     ("fixed", "Fixed", "The posture must not change (keyframe type Extreme)", "KEYTYPE_EXTREME_VEC", 0),
@@ -40,6 +40,8 @@ OBJECTIVES = (
         "Minimise the condition number of each link's part of the regressor, as published",
     ),
 )
+UNSET = {"default": 0.0, "min": 0.0, "soft_max": 10.0, "precision": 1}
+"""Settings of a duration whose default depends on the rig: 0 leaves it to the solver."""
 GHOST_PLACES = (
     ("over", "Over", "The ghost is at the same place as the rig"),
     ("beside", "Beside", "The ghost is beside the rig"),
@@ -114,33 +116,15 @@ class DanceSettings(bpy.types.PropertyGroup):
         soft_max=60,
         max=400,
     )
-    seed: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Seed", description="Seed of random choices; the same seed gives the same dance", min=0
-    )
-    emphasis: bpy.props.EnumProperty(  # type: ignore[valid-type]
+    seed: option_field(DanceOptions, "seed")  # type: ignore[valid-type]
+    emphasise: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Emphasise", description="Part of the body that the dance should excite most", items=BODY_PARTS
     )
     factor: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Factor", description="Weight of the emphasised part", default=3.0, min=0.1, max=100.0, precision=1
     )
-    shortest: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Shortest Transition",
-        description="Minimum time between two postures in seconds. If 0, the rig's default",
-        min=0.0,
-        soft_max=10.0,
-        max=60.0,
-        precision=1,
-        subtype="TIME_ABSOLUTE",
-    )
-    hold: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Hold",
-        description="Time for which each posture is held in seconds. If 0, the rig's default",
-        min=0.0,
-        soft_max=5.0,
-        max=60.0,
-        precision=1,
-        subtype="TIME_ABSOLUTE",
-    )
+    min_duration: option_field(DanceOptions, "min_duration", **UNSET)  # type: ignore[valid-type]
+    hold: option_field(DanceOptions, "hold", **UNSET)  # type: ignore[valid-type]
     effort: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Search Effort",
         description="Effort of the search: 0.2 for a preview, 1 for a final dance",
@@ -149,18 +133,8 @@ class DanceSettings(bpy.types.PropertyGroup):
         soft_max=2.0,
         max=10.0,
     )
-    passes: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Passes",
-        description="Odd number of times that each transition is danced, forward and back; more passes give more data",
-        default=1,
-        min=1,
-        soft_max=9,
-        step=2,
-        update=_on_passes_changed,
-    )
-    objective: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Objective", description="What the design minimises", items=OBJECTIVES
-    )
+    passes: option_field(DanceOptions, "passes", step=2, update=_on_passes_changed)  # type: ignore[valid-type]
+    objective: option_field(DanceOptions, "objective", items=OBJECTIVES)  # type: ignore[valid-type]
     posed: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Named Postures",
         description="Use the named postures of the timeline, varied in size, side and timing",
@@ -168,15 +142,9 @@ class DanceSettings(bpy.types.PropertyGroup):
     counted: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="On Counts", description="Place postures on beats, in phrases of eight counts with repeated motifs"
     )
-    bpm: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Tempo", description="Beats per minute of the music", default=120.0, min=20.0, max=400.0, precision=0
-    )
-    skill: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Skill", description="Skill of the performer", items=SKILLS, default="expert"
-    )
-    mirrored: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Mirror Motifs", description="Repeat motifs mirrored to the other side", default=True
-    )
+    bpm: option_field(Style, "bpm", precision=0)  # type: ignore[valid-type]
+    skill: option_field(Style, "skill", items=SKILLS, default="expert")  # type: ignore[valid-type]
+    no_mirror: option_field(Style, "no_mirror")  # type: ignore[valid-type]
     interpolate: option_field(CompleteOptions, "interpolate")  # type: ignore[valid-type]
     dynamics: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Include Torques", description="Slow down for torques, balance and friction too, not only for joint speeds"

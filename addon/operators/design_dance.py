@@ -11,9 +11,10 @@ import bpy
 from ..authoring.properties import dance_settings
 from ..check_settings import check_arguments
 from ..job_messages import JobMessage
+from ..option_fields import option_words
 from ..properties import study_settings
 from ..scene_rigs import active_rig
-from ..solver_api import dance_folder
+from ..solver_api import DanceOptions, Style, dance_folder
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
 from .rigs import rig_arguments
 
@@ -76,17 +77,12 @@ def body_arguments(context: bpy.types.Context, folder: Path) -> list[str]:
 def design_arguments(context: bpy.types.Context) -> list[str]:
     """Arguments for the settings of the panel."""
     settings = dance_settings(context)
-    names = ("postures", "seed", "effort", "passes")
-    numbers = {name: getattr(settings, name) for name in names}
-    arguments = [word for name, value in numbers.items() for word in (f"--{name}", f"{value:g}")]
-    tempo = {"min-duration": settings.shortest, "hold": settings.hold}
-    arguments += [word for name, value in tempo.items() if value > 0.0 for word in (f"--{name}", f"{value:g}")]
-    arguments += [*check_arguments(active_rig(context)), "--objective", settings.objective, "--workers", str(WORKERS)]
+    arguments = ["--postures", str(settings.postures), "--effort", f"{settings.effort:g}", "--workers", str(WORKERS)]
+    arguments += [*option_words(settings, DanceOptions), *check_arguments(active_rig(context))]
     if settings.counted:
-        arguments += ["--bpm", f"{settings.bpm:g}", "--skill", settings.skill]
-        arguments += [] if settings.mirrored else ["--no-mirror"]
-    if settings.emphasis != "none":
-        arguments += ["--emphasise", f"{settings.emphasis}={settings.factor:g}"]
+        arguments += option_words(settings, Style) or ["--skill", settings.skill]
+    if settings.emphasise != "none":
+        arguments += ["--emphasise", f"{settings.emphasise}={settings.factor:g}"]
     return arguments
 
 

@@ -24,12 +24,12 @@ class EXCITING_DANCE_PT_design(DancePanel, bpy.types.Panel):  # type: ignore[mis
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
         column.prop(settings, "postures")
-        column.prop(settings, "shortest")
+        column.prop(settings, "min_duration")
         column.prop(settings, "hold")
         column.prop(settings, "passes")
         column = layout.column(align=True)
-        column.prop(settings, "emphasis")
-        if settings.emphasis != "none":
+        column.prop(settings, "emphasise")
+        if settings.emphasise != "none":
             column.prop(settings, "factor")
         column.row().prop(settings, "objective", expand=True)
         layout.prop(settings, "posed")
@@ -38,7 +38,7 @@ class EXCITING_DANCE_PT_design(DancePanel, bpy.types.Panel):  # type: ignore[mis
         if settings.counted:
             column.prop(settings, "bpm")
             column.prop(settings, "skill")
-            column.prop(settings, "mirrored")
+            column.prop(settings, "no_mirror")
         column = layout.column(align=True)
         column.prop(settings, "effort")
         column.prop(settings, "seed")

@@ -65,13 +65,10 @@ class RehearsalOptions:
         if self.loops == 0 and self.slow == 0.0:
             raise errors.InvalidValue("the video would be empty: set a preview tempo or at least one run in real time")
         if self.bpm != 0.0:
-            from ..solver_api import FASTEST_BEAT, SLOWEST_BEAT, is_tempo
+            from ..solver_api import TEMPO
 
-            if not is_tempo(self.bpm):
-                raise errors.InvalidValue(
-                    f"the tempo must be 0 (not counted) or {SLOWEST_BEAT:g} to {FASTEST_BEAT:g} beats per minute, not "
-                    f"{self.bpm:g}"
-                )
+            if not TEMPO.contains(self.bpm):
+                raise errors.InvalidValue(f"the tempo must be 0 (not counted) or {TEMPO.words} beats per minute, not {self.bpm:g}")
         if self.ghost not in GHOSTS:
             raise errors.InvalidValue(f"the ghost must be one of {', '.join(GHOSTS)}, not {self.ghost!r}")
 

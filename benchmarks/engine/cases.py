@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
-from solver.dance.design.options import DanceOptions, human_options
 from solver.dance.workflows.design import design_dance
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, human_options
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 

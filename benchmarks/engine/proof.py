@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.figures.figure import Figure, at_most, exit_code, heading, missing, row, summary
-from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
 from solver.errors import SolverError
 from solver.identification.comparison import AXES
+from solver.options.dances import FOOT_CONFIGURATIONS
 from solver.rig import Rig
 from solver.threads import one_blas_thread
 

@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
-from solver.dance.design.options import DanceOptions, human_options, noise_model
-from solver.dance.design.style import Style
+from solver.dance.design.objective import noise_model
 from solver.dance.workflows.design import design_dance
 from solver.identification.base_parameters import BaseParameters, base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, base_rows
 from solver.identification.excitation.wrench_noise import WrenchNoise
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, Style, human_options
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 
@@ -100,7 +99,9 @@ def compare_dances(case: Case, postures: Mapping[str, int], workers: int, seed: 
         return Figure(what, data, found[0], "", must, aim, note)
 
     what = "random / dance, geometric mean of the deviations"
-    result = [row(f"{what}, same limits, transitions of {options.shortest:g} s", options.shortest, *case.bounds)]
+    result = [
+        row(f"{what}, same limits, transitions of {options.min_duration:g} s", options.min_duration, *case.bounds)
+    ]
     if person:
         fastest = FASTEST if bounded else NOTHING
         result.append(row(f"{what}, random at its fastest, transitions of {SHORTEST:g} s", SHORTEST, *fastest))

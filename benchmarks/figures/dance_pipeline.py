@@ -11,9 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
-from solver.dance.design.options import DanceOptions
 from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.export import write_motion_table
 from solver.demo.truth import perturb_inertials
@@ -22,6 +20,7 @@ from solver.formats.csv_tables import write_wrenches_csv
 from solver.identification.base_parameters import BaseParameters, base_parameters
 from solver.inertials import InertialParameters
 from solver.motion import Motion
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.study.pipeline import identify
@@ -48,7 +47,7 @@ def figures(seed: int = 0) -> list[Figure]:
     rig = hoap3("middle", torque="peak")
     options = DanceOptions(postures=dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers=1, seed=seed)
     dance = design_dance(rig, options)
-    baseline = random_postures(rig, options, dance.duration, seed, options.shortest)
+    baseline = random_postures(rig, options, dance.duration, seed, options.min_duration)
     structure = base_parameters(rig)
     (ours, identified), (theirs, least) = (_errors(rig, structure, one) for one in (dance, baseline))
     data = f"simulated, HOAP-3, {BODIES} other bodies, seed {seed}"

@@ -17,13 +17,12 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.coordinates import joint_slices
 from solver.dance.design.dance import Dance
-from solver.dance.design.options import DanceOptions
 from solver.dance.workflows.design import design_dance
 from solver.errors import SolverError
 from solver.inertials import InertialParameters, symmetric_entries
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.threads import one_blas_thread

@@ -13,16 +13,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import Dance
 from solver.dance.design.named_poses import NamedPose
-from solver.dance.design.options import DanceOptions, human_options
-from solver.dance.design.style import Style
 from solver.dance.workflows.design import design_dance
 from solver.dynamics import integrate
 from solver.errors import SolverError
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, Excitation
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, Style, human_options
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.trajectory.legged_rig import LeggedRig
@@ -111,7 +109,7 @@ def compare_dances(case: Case, workers: int) -> list[Figure]:
         return [Figure(what, data, None, note=str(error))]
     seconds = time.process_time() - began
     own = design_dance(rig, options)
-    baseline = random_postures(rig, options, named.duration, options.seed, options.shortest)
+    baseline = random_postures(rig, options, named.duration, options.seed, options.min_duration)
     structure = base_parameters(rig)
     noise = wrench_noises(rig)[0]
     counts = {"named": named, "own": own, "random": baseline}

@@ -11,13 +11,13 @@ import numpy as np
 
 from solver.dance.design.dance import Dance
 from solver.dance.design.footsteps import OPPOSITE, WEIGHT_OVER, StepPlanner
-from solver.dance.design.options import DanceOptions
 from solver.dance.design.plan import CONFIGURATION_ORDER, build_transition_planner
 from solver.dance.design.postures import DrawOptions, draw_posture_pool
 from solver.dance.design.transitions import TransitionPlanner
 from solver.dynamics.legs import SIDES
 from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
+from solver.options.dances import DanceOptions
 from solver.rig import Rig
 from solver.trajectory.legged_rig import Footing
 from solver.trajectory.segment import DanceSegment
@@ -35,7 +35,7 @@ _KNOWN: deque[tuple[Rig, DanceOptions, tuple[TransitionPlanner, StepPlanner]]] =
 
 def squats(rig: Rig, options: DanceOptions) -> Dance:
     """One squat, arms still; it repeats."""
-    parent, footwork = _prepare(rig, replace(options, shortest=SHORTEST))
+    parent, footwork = _prepare(rig, replace(options, min_duration=SHORTEST))
     for depth in DEPTHS:
         low = footwork.home.copy()
         low[2] -= depth * parent.legged.straight_height
@@ -51,7 +51,7 @@ def squats(rig: Rig, options: DanceOptions) -> Dance:
 
 def steps(rig: Rig, options: DanceOptions) -> Dance:
     """One gait cycle of slow walking on the spot and a step forward and back, the arms swinging; it repeats."""
-    parent, footwork = _prepare(rig, replace(options, shortest=SHORTEST))
+    parent, footwork = _prepare(rig, replace(options, min_duration=SHORTEST))
     legged = parent.legged
     parts: list[DanceSegment] = []
     for sign, side in ((1.0, "right"), (-1.0, "left")):
@@ -81,7 +81,7 @@ def random_postures(rig: Rig, options: DanceOptions, seconds: float, seed: int, 
         seed: of the draws.
         shortest: [s] least duration of a way.
     """
-    parent, footwork = _prepare(rig, replace(options, shortest=shortest))
+    parent, footwork = _prepare(rig, replace(options, min_duration=shortest))
     structure = base_parameters(rig)
     parts: list[DanceSegment] = []
     each, where = seconds / len(CONFIGURATION_ORDER), "both"

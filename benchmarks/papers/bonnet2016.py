@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from solver.dance.design.options import DanceOptions, paper_options
+from solver.options.dances import DanceOptions, paper_options
 from solver.report.svg import Drawing
 from solver.rigs import hoap3
 from solver.threads import one_blas_thread

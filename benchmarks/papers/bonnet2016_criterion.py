@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.dance.design.dance import Dance
-from solver.dance.design.options import paper_options
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, Excitation
+from solver.options.dances import paper_options
 from solver.report.svg import Axis, Drawing
 from solver.rig import Rig
 

@@ -8,10 +8,9 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from solver.contacts.schedule import FOOT_CONFIGURATIONS
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
-from solver.dance.design.options import DanceOptions
 from solver.dance.workflows.design import design_dance
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.progress import Console
 from solver.rig import Rig
 

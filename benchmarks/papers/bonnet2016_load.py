@@ -17,8 +17,8 @@ from benchmarks.engine.loop import PERSON
 from benchmarks.engine.rebalance import rebalance_dance
 from benchmarks.figures.plain_motions import squats
 from solver.dance.design.dance import Dance
-from solver.dance.design.options import paper_options
 from solver.inertials import InertialParameters
+from solver.options.dances import paper_options
 from solver.rig import Rig
 from solver.rigs import human
 

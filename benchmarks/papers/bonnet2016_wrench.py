@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.engine.loop import ROBOT, Sensors
-from solver.dance.design.options import DanceOptions
 from solver.identification.base_estimation import WELL_KNOWN
 from solver.identification.comparison import AXES, WrenchFit
 from solver.inertials import InertialParameters
+from solver.options.dances import DanceOptions
 from solver.report.svg import Drawing
 from solver.rig import Rig
 from solver.rigs import hoap3

@@ -15,10 +15,9 @@ from typing import cast
 
 import numpy as np
 
-from solver.contacts.schedule import FOOT_CONFIGURATIONS
-from solver.dance.design.options import DanceOptions
 from solver.dance.workflows.design import design_dance
 from solver.identification.comparison import AXES
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.progress import Console
 from solver.report.svg import Drawing
 from solver.rig import Rig

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 from ..errors import Cancelled, InvalidValue
 from ..options.checks import DANCE_CHECKS, CheckOptions
+from ..options.dances import FOOT_CONFIGURATIONS, DanceOptions, Style, human_options, paper_options
 from ..progress import PartialProgress, Progress
-from .argument_types import by_name, count, effort, not_negative, number, part, path, positive, rate, seed
+from .argument_types import by_name, effort, path, rate
 from .bodies import add_body, body_of
 from .dances import add_checks
-from .declared import given
+from .declared import add_options, given
 from .exit_codes import exit_code
 from .options import add_output, add_verb
 from .settings_file import show_only
 
 if TYPE_CHECKING:
-    from ..dance.design.options import DanceOptions
-    from ..dance.design.style import Style
     from ..rig import Rig
 
 WRITING = 0.97
@@ -58,54 +57,15 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help=(f"number of postures (default: {POSTURES}), over both, "
             f"right_forward, right and left; or as both=10 right=5 ..."),
     )  # fmt: skip
-    group.add_argument("--seed", type=seed, default=0, help="of every random choice (default: 0)")
     group.add_argument(
         "--emphasise", nargs="+", default=[], metavar="PART=FACTOR",
         help="weight of a link, or of right_arm, left_arm, right_leg, left_leg or trunk, in the criterion",
     )  # fmt: skip
-    group.add_argument("--step", type=number, metavar="M", help="by which the right foot goes forward")
-    group.add_argument(
-        "--min-duration",
-        dest="shortest",
-        type=positive,
-        metavar="S",
-        help="least duration of a transition (1, human 2; paper 5, human 2)",
-    )
-    group.add_argument(
-        "--speed", type=positive, metavar="RAD/S", help="speed limit of every joint, in addition to its own"
-    )
-    group.add_argument(
-        "--passes", type=count, metavar="N",
-        help="odd number of times that each transition is danced; three give three times the information (1)",
-    )  # fmt: skip
-    group.add_argument(
-        "--knot-spacing", dest="spacing", type=positive, metavar="S",
-        help="between the knots of a transition: who is limited in speed is excited by turning often (0.2, human 0.28)",
-    )  # fmt: skip
-    group.add_argument("--hold", type=positive, metavar="S", help="each posture is held (0.2; --paper: 1, human 5)")
+    add_options(group, DanceOptions)
     group.add_argument(
         "--paper",
         action="store_true",
         help="settings of Bonnet et al. 2016 (criterion, tempo, step, two via points); identifies less well",
-    )
-    group.add_argument(
-        "--objective", choices=("sigma", "criterion"),
-        help=("criterion of the transitions: geometric mean of the expected "
-            "standard deviations (default), or the paper's"),
-    )  # fmt: skip
-    group.add_argument(
-        "--torque-reserve", type=part, metavar="SHARE", help="of every joint's torque, left to a controller (0.1)"
-    )
-    group.add_argument(
-        "--balance-reserve", type=not_negative, metavar="M",
-        help="by which the zero-moment point stays inside the shrunk polygon (0.003)",
-    )  # fmt: skip
-    group.add_argument(
-        "--foot-clearance",
-        dest="swing",
-        type=not_negative,
-        metavar="M",
-        help="height by which a lifted foot clears the floor (0.02)",
     )
     group.add_argument(
         "--recorded", nargs="+", type=path, default=[], metavar="DANCE",
@@ -120,22 +80,15 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     style = parser.add_argument_group(
         "style", "each of them makes a dance on counts, in phrases of eight, with mirrored motifs"
     )
-    style.add_argument("--bpm", type=positive, metavar="N", help="beats a minute (120): postures land on beats")
-    style.add_argument(
-        "--skill", choices=("beginner", "intermediate", "expert"),
-        help=("comfortable joint ranges; beginner: no one-legged postures, no "
-            "bending backwards (expert: anatomical ranges)"),
-    )  # fmt: skip
-    style.add_argument("--no-mirror", action="store_true", help="do not mirror motifs")
+    add_options(style, Style)
     group.add_argument(
         "--effort", type=effort, default=1.0, metavar="X", help="effort of the search; 0.2 for a quick look"
     )
     group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.csv and dance.mot (100)")
-    group.add_argument("--workers", type=count, default=2, metavar="N", help="processes (2)")
     add_checks(parser, f"conditions that the dance keeps and stores (default: {DANCE_CHECKS.words})")
     add_output(parser)
-    show_only(parser, "height", "mass", "sex", "packages", "feet", "postures", "seed", "emphasise", "bpm", "skill",
-              "poses", "recorded", "paper", "effort", "rate")  # fmt: skip
+    own = ("postures", "emphasise", "poses", "recorded", "paper", "effort", "rate")
+    show_only(parser, "height", "mass", "sex", "packages", "feet", *own)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
@@ -164,47 +117,31 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
 def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     """Options of the dance; the defaults identify best, those of --paper are the paper's."""
     from ..dance.design.body_parts import link_emphasis, require_danceable
-    from ..dance.design.options import DanceOptions, human_options, paper_options
     from ..dance.workflows.loading import load_named_poses
 
     require_danceable(rig)
     kind = rig.provenance.get("kind")
-    usual, effort = DanceOptions(), options.effort
+    usual, effort, style = DanceOptions(), options.effort, given(options, Style)
     changes: dict[str, object] = {
         "postures": _postures(options.postures),
-        "emphasis": link_emphasis(rig, by_name(options.emphasise, "--emphasise")),
+        "emphasise": link_emphasis(rig, by_name(options.emphasise, "--emphasise")),
         "pool": max(int(usual.pool * effort), 8),
         "starts": max(int(usual.starts * effort), 1),
         "rounds": max(int(usual.rounds * effort), 1),
-        "seed": options.seed,
-        "workers": options.workers,
+        "checks": DANCE_CHECKS.changed(**given(options, CheckOptions)),
+        "style": Style(**style) if style else None,
+        "poses": () if options.poses is None else load_named_poses(options.poses, rig),
     }
-    changes["style"] = _style(options)
-    changes["poses"] = () if options.poses is None else load_named_poses(options.poses, rig)
     if kind not in ("hoap3", "human"):
         changes["step"] = None  # by the sole's length
-    said = ("torque_reserve", "balance_reserve", "swing", "shortest", "passes", "spacing", "hold", "speed", "step",
-            "objective")  # fmt: skip
-    changes |= {name: value for name in said if (value := getattr(options, name)) is not None}
-    changes |= given(options, CheckOptions)
+    changes |= given(options, DanceOptions)
     if options.paper:
         return paper_options("human" if kind == "human" else "hoap3", **changes)
     return (human_options if rig.is_person else DanceOptions)(**changes)  # type: ignore[arg-type]
 
 
-def _style(options: argparse.Namespace) -> Style | None:
-    """The style, where anything of it was said."""
-    from ..dance.design.style import Style
-
-    said = {name: value for name in ("bpm", "skill") if (value := getattr(options, name)) is not None}
-    if not said and not options.no_mirror:
-        return None
-    return Style(**said, mirrored=not options.no_mirror)
-
-
 def _postures(words: list[str]) -> dict[str, int]:
     """Number per foot configuration."""
-    from ..contacts.schedule import FOOT_CONFIGURATIONS
 
     if len(words) == 1 and "=" not in words[0]:
         total = _whole(words[0], "--postures")

@@ -76,10 +76,10 @@ def show_only(parser: argparse.ArgumentParser, *visible: str) -> None:
         parser: of the verb, complete.
         visible: destinations of the options to show, such as ``flight_only``.
     """
+    actions = {action.dest: action for action in parser._actions if action.option_strings}
     common = {"help", "help_all", "settings", "progress", "output", *visible}
-    hidden = [action for action in parser._actions if action.option_strings and action.dest not in common]
-    shown = {action.dest for action in parser._actions}
-    assert shown.issuperset(visible), f"no option {sorted(set(visible) - shown)}"
+    assert set(actions).issuperset(visible), f"no option {sorted(set(visible) - set(actions))}"
+    hidden = [each for name, each in actions.items() if name not in common and not getattr(each, "common", False)]
     parser.set_defaults(hidden=tuple((action, action.help) for action in hidden))
     for action in hidden:
         action.help = argparse.SUPPRESS

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import frozen
 from ..errors import InvalidValue, UnknownPreset
+from ..options.dances import FOOT_CONFIGURATIONS
 from ..rig import Rig
 from ..so3 import rotation_between
 
@@ -24,8 +25,6 @@ LEVEL = 1e-3
 """[rad] A sole with a smaller tilt is level: files often write angles with few digits."""
 LARGEST_LEG_LEAN = 0.25
 """Sideways over vertical extent of a leg, every joint at zero, above which the neutral pose has spread legs."""
-FOOT_CONFIGURATIONS = ("both", "right_forward", "right", "left")
-"""The four stances of bonnet2016 Fig. 2.c, in the paper's order."""
 
 
 @dataclass(frozen=True, slots=True)

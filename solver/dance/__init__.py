@@ -14,9 +14,6 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "RetargetLimits",
             "RetargetedDance",
         ),
-        "design.options": (
-            "human_options",
-            "paper_options",
-        ),
+        ".options.dances": ("human_options", "paper_options"),
     },
 )

@@ -10,6 +10,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "authoring": ("CompleteOptions", "RepairOptions"),
         "checks": ("DANCE_CHECKS", "CheckOptions"),
         "retargeting": ("RetargetOptions",),
+        "dances": ("DanceOptions", "Style", "human_options", "paper_options"),
         "declared": ("Declaration", "Option", "Options", "Range", "declarations"),
     },
 )

@@ -6,6 +6,7 @@ annotation, its unit and meaning in the ``Attributes`` of the class: ``shrink: [
 
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from math import inf, isfinite
@@ -70,10 +71,10 @@ class Range:
             InvalidValue: no number in the range.
         """
         value: Any = text.strip()
-        try:
+        with suppress(ValueError):
+            if self.also is not None and value == f"{self.also:g}":
+                return self.also
             value = int(value) if self.whole and WHOLE.fullmatch(value) else numeral(value)
-        except ValueError:
-            value = text
         self.check(value)
         return value
 

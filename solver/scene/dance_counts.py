@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-PHRASE = 8
-"""Beats of a phrase."""
+from ..options.dances import PHRASE
+
 PICK_UP_COUNTS = 4
 """Beats before the first phrase: five, six, seven, eight."""
-SLOWEST_BEAT, FASTEST_BEAT = 20.0, 400.0
-"""Range of the tempo, in beats a minute."""
 BEAT_TOLERANCE = 1e-6
 """Fraction of a beat by which a time before it counts as on it."""
-
-
-def is_tempo(bpm: float) -> bool:
-    """Whether a number is a tempo in beats a minute."""
-    return SLOWEST_BEAT <= bpm <= FASTEST_BEAT
 
 
 def counts_at(times: np.ndarray, bpm: float) -> np.ndarray:

@@ -18,13 +18,12 @@ from scipy.interpolate import BSpline
 
 from ..arrays import frozen
 from ..errors import InvalidValue
+from ..options.dances import DEFAULT_VIA_POINTS
 
 ORDER = 6
 """Degree 5: the acceleration is twice differentiable, its derivative continuous."""
 REST_CONTROLS = 3
 """Control values at each end that equal the end value, for zero velocity and acceleration."""
-DEFAULT_VIA_POINTS = 2
-"""N_K of bonnet2016."""
 CORNER_MULTIPLICITY = 3
 """Multiplicity of a knot at a corner: the acceleration is continuous there, its derivative is not."""
 SPACING_GROWTH = 0.25

@@ -127,7 +127,7 @@ def test_named_postures_are_used(standing: tuple[bpy.types.Object, Path]) -> Non
     body, own = standing
     scene = bpy.context.scene
     settings = scene.exciting_dance_dance
-    settings.postures, settings.effort, settings.shortest, settings.hold, settings.posed = 1, 0.02, 1.0, 0.3, True
+    settings.postures, settings.effort, settings.min_duration, settings.hold, settings.posed = 1, 0.02, 1.0, 0.3, True
     with pytest.raises(RuntimeError, match="none of its 3 postures has a name"):
         bpy.ops.exciting_dance.design_dance()
     scene.frame_set(6)
@@ -144,7 +144,7 @@ def test_unused_named_posture_is_reported_with_the_reason(standing: tuple[bpy.ty
     body, _ = standing
     scene = bpy.context.scene
     settings = scene.exciting_dance_dance
-    settings.postures, settings.effort, settings.shortest, settings.hold, settings.posed = 1, 0.02, 1.0, 0.3, True
+    settings.postures, settings.effort, settings.min_duration, settings.hold, settings.posed = 1, 0.02, 1.0, 0.3, True
     posed(body, HUG, 11)
     keying.name_posture(scene, body, "hug")
     scene.frame_set(6)
@@ -253,9 +253,9 @@ def test_design_adds_the_dance_to_the_active_rig(standing: tuple[bpy.types.Objec
     """The designed dance is on the timeline of the active rig; its earlier keys stay in the file."""
     body, own = standing
     settings, old = bpy.context.scene.exciting_dance_dance, body.animation_data.action
-    settings.postures, settings.effort, settings.shortest, settings.hold = 1, 0.02, 1.0, 0.3
+    settings.postures, settings.effort, settings.min_duration, settings.hold = 1, 0.02, 1.0, 0.3
     words = design_arguments(bpy.context)
-    assert words[words.index("--min-duration") + 1] == "1"
+    assert words[words.index("--min-duration") + 1] == "1.0"
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
     assert body.animation_data.action != old
     assert old.use_fake_user
@@ -273,7 +273,7 @@ def test_difficulty_of_moves_is_stored_with_the_dance(standing: tuple[bpy.types.
     body, _ = standing
     scene = bpy.context.scene
     settings = scene.exciting_dance_dance
-    settings.postures, settings.effort, settings.shortest, settings.hold = 1, 0.02, 1.0, 0.3
+    settings.postures, settings.effort, settings.min_duration, settings.hold = 1, 0.02, 1.0, 0.3
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
     moves = find_moves(body)
     assert moves is not None

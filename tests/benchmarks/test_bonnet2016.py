@@ -30,11 +30,11 @@ from benchmarks.papers.bonnet2016_zmp import (
 )
 from benchmarks.papers.rows import Row, table
 from solver.dance.design.dance import Dance, TraceEntry
-from solver.dance.design.options import DanceOptions
 from solver.dance.design.plan import build_transition_planner
 from solver.dynamics import integrate
 from solver.motion import Motion
 from solver.options.checks import CheckOptions
+from solver.options.dances import DanceOptions
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, human
 from solver.signals import smooth_motion
@@ -52,7 +52,7 @@ def robot() -> Rig:
 @pytest.fixture(scope="module")
 def dance(robot: Rig) -> Dance:
     """HOAP-3 stands, lifts its arms forwards, turns and bends its knees, and stands."""
-    parent = build_transition_planner(robot, DanceOptions(shortest=1.5))
+    parent = build_transition_planner(robot, DanceOptions(min_duration=1.5))
     legged = parent.legged
     footing = legged.get_footing("both")
     start = legged.home_posture(footing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.figures.plain_motions import random_postures, squats
-from solver.dance.design.options import DanceOptions
+from solver.options.dances import DanceOptions
 from solver.rigs import hoap3
 
 RIG = hoap3("middle", torque="peak")

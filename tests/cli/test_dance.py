@@ -14,11 +14,10 @@ from solver.cli.dance import dance_options, run
 from solver.cli.settings_file import SETTINGS
 from solver.dance.design.body_parts import body_parts, link_emphasis
 from solver.dance.design.dance import DESIGNED_DANCE
-from solver.dance.design.options import DanceOptions
-from solver.dance.design.style import Style
 from solver.dance.workflows.design import design_dance
 from solver.errors import Cancelled, InvalidValue, UnknownName
 from solver.formats.opensim_storage import read_storage
+from solver.options.dances import DanceOptions, Style
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.scene.dance_folder import SUMMARY_FILE
@@ -209,7 +208,7 @@ def test_what_is_not_said_is_what_identifies_best_or_the_paper(
 ) -> None:
     """Robots dance at their own speed, people at theirs, with --paper as in the paper; what is said counts first."""
     found = dance_options(parser().parse_args(["dance", "hoap3", *words, "--output", "out"]), rig)
-    assert (found.objective, found.shortest, found.hold, found.via, found.speed) == tempo
+    assert (found.objective, found.min_duration, found.hold, found.via, found.speed) == tempo
 
 
 @pytest.mark.parametrize(
@@ -218,7 +217,7 @@ def test_what_is_not_said_is_what_identifies_best_or_the_paper(
         ((), None),
         (("--bpm", "100"), Style(bpm=100.0)),
         (("--skill", "beginner"), Style(skill="beginner")),
-        (("--no-mirror",), Style(mirrored=False)),
+        (("--no-mirror",), Style(no_mirror=True)),
     ],
 )
 def test_any_word_of_style_makes_it_a_dance_on_counts(words: tuple[str, ...], style: Style | None) -> None:

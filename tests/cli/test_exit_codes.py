@@ -10,10 +10,10 @@ import pytest
 
 from solver.cli import OK, main
 from solver.cli.exit_codes import INCOMPLETE, exit_code
-from solver.dance.design.options import DanceOptions
 from solver.dance.workflows.design import design
 from solver.dance.workflows.summaries import summarise_design
 from solver.errors import InvalidValue
+from solver.options.dances import DanceOptions
 from solver.rigs import hoap3
 from solver.scene.dance_folder import SUMMARY_FILE
 from solver.scene.motion_record import MOTION, motion_record

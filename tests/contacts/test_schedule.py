@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.contacts.schedule import FOOT_CONFIGURATIONS, Phase, Schedule, anchors_at, stance
+from solver.contacts.schedule import Phase, Schedule, anchors_at, stance
 from solver.errors import InvalidValue, UnknownPreset
+from solver.options.dances import FOOT_CONFIGURATIONS
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 

@@ -12,7 +12,6 @@ import pytest
 
 from solver.calibration.subject import SubjectData
 from solver.cli import main
-from solver.dance.design.options import DanceOptions
 from solver.errors import InputError, SolverError
 from solver.formats.recording import pair_files
 from solver.identification.added_load import LoadOptions
@@ -37,10 +36,6 @@ NAN, INF = float("nan"), float("inf")
         lambda: Settings(preset="none"),
         lambda: IdentifyOptions(bootstrap=-1),
         lambda: LoadOptions(margin=NAN),
-        lambda: DanceOptions(seed=-1),
-        lambda: DanceOptions(hold=INF),
-        lambda: DanceOptions(step=NAN),
-        lambda: DanceOptions(speed=NAN),
         lambda: SubjectData(NAN, "male"),
         lambda: SubjectData(70.0, "male", 17.5),
         lambda: FilterPreset("mine", 3, INF),

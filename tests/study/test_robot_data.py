@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from solver.cli import main
-from solver.dance.design.options import DanceOptions
 from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.export import write_motion_table
 from solver.demo.run import inertial_error
@@ -17,6 +16,7 @@ from solver.dynamics import ground_wrench, link_motions
 from solver.formats.csv_tables import write_wrenches_csv
 from solver.inertials import InertialParameters
 from solver.motion import Motion
+from solver.options.dances import DanceOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.result import RESULT

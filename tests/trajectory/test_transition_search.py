@@ -7,26 +7,25 @@ import pytest
 
 from solver import qp
 from solver.coordinates import Curves
-from solver.dance.design.options import DanceOptions
 from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.sequence import build_criterion, excited_columns, free_columns
 from solver.dynamics.configurations import integrate
 from solver.feasibility.checks.joint_limits import ANGLE_SAMPLING_MARGIN
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
+from solver.options.dances import DEFAULT_VIA_POINTS, DanceOptions
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3
 from solver.trajectory.legged_rig import Footing
 from solver.trajectory.segment import DanceSegment, SegmentChecker, free_control_count
-from solver.trajectory.splines import DEFAULT_VIA_POINTS
 from solver.trajectory.transition_derivatives import linearise
 from solver.trajectory.transition_problem import TransitionAim, TransitionProblem
 from solver.trajectory.transition_search import build_subproblem, deviation_step, search_transition
 
 RIG = hoap3(torque="peak")
-ALL = free_control_count(2.0, DanceOptions().spacing)
+ALL = free_control_count(2.0, DanceOptions().knot_spacing)
 """Control values of the path's coordinates."""
-PARENT = build_transition_planner(RIG, DanceOptions(postures={"both": 1}, shortest=2.0, workers=1))
+PARENT = build_transition_planner(RIG, DanceOptions(postures={"both": 1}, min_duration=2.0, workers=1))
 STRUCTURE = base_parameters(RIG)
 
 

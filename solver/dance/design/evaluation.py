@@ -16,7 +16,7 @@ from ...rig import ROOT_NV, Rig
 from ...scene.labels import display_name
 from .body_parts import body_parts
 from .dance import Dance
-from .options import noise_model
+from .objective import noise_model
 from .sequential_design import MoreTime, predict_more_time, recorded_information
 
 VERIFICATION_RATE = 500.0

@@ -16,6 +16,7 @@ from ...feasibility.messages import describe_unreachable
 from ...identification.base_parameters import BaseParameters, base_parameters
 from ...identification.excitation.excitation import link_weights
 from ...motion import Motion
+from ...options.dances import DURATION_FACTORS, DanceOptions, Style
 from ...parallel import background_map
 from ...progress import Progress
 from ...rig import CONTRADICTING, Rig
@@ -27,11 +28,11 @@ from .body_parts import require_danceable
 from .footsteps import StancePostures, StepPlanner
 from .mirror import Mirror
 from .named_poses import PoseVariations
-from .options import DanceOptions, sigma_objective
+from .objective import sigma_objective
 from .postures import DrawOptions, PosturePool, draw_posture_pool
 from .reachability import find_open_paths
 from .sequential_design import recorded_information
-from .style import DURATION_FACTORS, Style, comfort_limits
+from .style import comfort_limits
 from .transitions import SearchOptions, TransitionPlanner
 
 CONFIGURATION_ORDER = ("both", "left", "right_forward", "right")
@@ -151,7 +152,7 @@ def read_task(rig: Rig, options: DanceOptions, recorded: Sequence[Motion]) -> De
         notes.append(
             f"designed on feet alone: {', '.join(others)} carry no load; key their contact strips and repair the dance"
         )
-    weights = link_weights(rig, styled.emphasis)
+    weights = link_weights(rig, styled.emphasise)
     return DesignTask(rig, styled, planner, base_parameters(rig), weights, known, tuple(notes))
 
 
@@ -223,7 +224,7 @@ class _Order:
 def order_blocks(configurations: Sequence[str], style: Style | None) -> list[Block]:
     """Blocks of a dance in order; with mirrored motifs the right foot repeats the left, and the first returns."""
     blocks = [Block(name) for name in configurations]
-    if style is None or not style.mirrored:
+    if style is None or style.no_mirror:
         return blocks
     for index, block in reversed(list(enumerate(blocks))):
         if block.configuration == "left":
@@ -245,7 +246,7 @@ def apply_style(options: DanceOptions) -> DanceOptions:
         postures = {name: count for name, count in postures.items() if name not in ("left", "right")}
         if not any(postures.values()):
             raise InvalidValue(f"{style.skill}s do not stand on one foot: request postures on both feet as well")
-    if style.mirrored:
+    if not style.no_mirror:
         postures["both"] = -(-postures.get("both", 0) // 2)
         postures["left"] = -(-(postures.get("left", 0) + postures.pop("right", 0)) // 2)
     return replace(options, postures=postures)
@@ -255,9 +256,9 @@ def build_transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlann
     """The planner of a rig's transitions, with the checks that they must pass."""
     style = options.style
     speed = options.speed if style is None else min(options.speed, style.skill_limits.max_speed)
-    legged = LeggedRig(rig, shrink=options.shrink, step=options.step, speed=speed, checks=options.search_checks)
+    legged = LeggedRig(rig, shrink=options.checks.shrink, step=options.step, speed=speed, checks=options.search_checks)
     search = SearchOptions(
-        options.rounds, options.via, options.shortest, options.quickest_step, spacing=options.spacing
+        options.rounds, options.via, options.min_duration, options.quickest_step, spacing=options.knot_spacing
     )
     if style is not None:
         home = legged.home_posture(legged.get_footing("both"))
@@ -274,7 +275,7 @@ def build_step_planner(planner: TransitionPlanner, options: DanceOptions) -> Ste
     Raises:
         InvalidValue: a rig that cannot be mirrored.
     """
-    mirrored = options.style is not None and options.style.mirrored
+    mirrored = options.style is not None and not options.style.no_mirror
     return StepPlanner(planner, Mirror(planner.legged) if mirrored else None)
 
 

@@ -11,6 +11,7 @@ from ...errors import Cancelled
 from ...identification.base_parameters import BaseParameters, base_parameters
 from ...identification.excitation.excitation import link_weights
 from ...identification.excitation.gram_matrices import GramMatrices
+from ...options.dances import DanceOptions
 from ...parallel import parallel_map
 from ...progress import Progress
 from ...rig import Rig
@@ -20,7 +21,7 @@ from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import DanceSegment, hold_posture
 from ...trajectory.transition_problem import Objective
 from .dance import SAME_POSTURE, TraceEntry
-from .options import DanceOptions, sigma_objective
+from .objective import sigma_objective
 from .plan import DesignTask, StancePlan, build_transition_planner, derive_seed
 from .posture_choice import PostureChoice
 from .reachability import find_open_paths
@@ -102,7 +103,7 @@ class _SequenceRun:
         legged = self.planner.legged
         self.footing: Footing = legged.get_footing(task.configuration)
         structure = base_parameters(rig)
-        self.criterion = build_criterion(legged, structure, link_weights(rig, options.emphasis), task.configuration)
+        self.criterion = build_criterion(legged, structure, link_weights(rig, options.emphasise), task.configuration)
         self.objective: Objective = self.criterion
         self.columns = excited_columns(legged, task.configuration)
         expected = sigma_objective(rig, options)

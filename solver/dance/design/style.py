@@ -1,100 +1,23 @@
-"""Style of a dance: beats and phrases, mirrored motifs, durations by stance, and the dancer's skill."""
+"""How a style shapes a dance: transitions on beats and phrases, and comfortable ranges for the dancer's skill."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ...coordinates import joint_slices
 from ...dynamics import link_poses
-from ...errors import InvalidValue, UnknownPreset
+from ...options.dances import PHRASE, Skill, Style
 from ...rig import ROOT_NV
-from ...scene.dance_counts import FASTEST_BEAT, PHRASE, PICK_UP_COUNTS, SLOWEST_BEAT, is_tempo
+from ...scene.dance_counts import PICK_UP_COUNTS
 from ...trajectory.legged_rig import LeggedRig
 from ...trajectory.segment import DanceSegment, hold_posture
 
-DURATION_FACTORS = {"both": 1.25, "right_forward": 1.1, "left": 1.0, "right": 1.0}
-"""Factors on the least duration of transitions by foot configuration, in the order of the dance."""
 SIDEWAYS_FRACTION = 0.5
 """Least sideways component of a joint axis whose rotation counts as bending forward or backward."""
-
-
-@dataclass(frozen=True, slots=True)
-class Skill:
-    """Limits for a dancer's skill.
-
-    Attributes:
-        range_fraction: of the way from home to the limits of the joints.
-        max_speed: [rad/s] speed limit of every joint.
-        max_backward_bend: [rad] limit of backward bending of the root and of each joint of trunk and head.
-        allows_one_leg: whether there are postures on one foot.
-    """
-
-    range_fraction: float
-    max_speed: float
-    max_backward_bend: float
-    allows_one_leg: bool
-
-
-SKILLS = {
-    "beginner": Skill(0.6, 2.5, 0.05, allows_one_leg=False),
-    "intermediate": Skill(0.8, 3.5, 0.2, allows_one_leg=True),
-    "expert": Skill(1.0, np.inf, np.inf, allows_one_leg=True),
-}
-"""Comfortable ranges by skill; an expert uses the anatomical ranges."""
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """Style of a dance.
-
-    Attributes:
-        bpm: beats a minute; transitions end on beats, and a phrase has eight beats.
-        skill: one of `SKILLS`.
-        mirrored: motifs are repeated as mirror images, so that left and right are alike.
-    """
-
-    bpm: float = 120.0
-    skill: str = "expert"
-    mirrored: bool = True
-
-    def __post_init__(self) -> None:
-        if not is_tempo(self.bpm):
-            raise InvalidValue(
-                f"the tempo must be between {SLOWEST_BEAT:g} and {FASTEST_BEAT:g} beats a minute, not {self.bpm!r}"
-            )
-        if self.skill not in SKILLS:
-            raise UnknownPreset(self.skill, SKILLS)
-
-    @property
-    def beat_duration(self) -> float:
-        """[s]."""
-        return 60.0 / self.bpm
-
-    @property
-    def skill_limits(self) -> Skill:
-        """Limits for the dancer's skill."""
-        return SKILLS[self.skill]
-
-    def require_feasible_tempo(self, quickest: float) -> None:
-        """Refuse a tempo at which no transition fits into a phrase.
-
-        Args:
-            quickest: [s] least duration of a transition with its hold, or of a step.
-
-        Raises:
-            InvalidValue: the tempo is too fast; names the fastest one that is possible.
-        """
-        if quickest > PHRASE * self.beat_duration:
-            raise InvalidValue(
-                f"at {self.bpm:g} beats a minute a phrase of {PHRASE} beats lasts "
-                f"{PHRASE * self.beat_duration:.2f} s, but no "
-                f"transition can be shorter than {quickest:.2f} s; choose at most "
-                f"{math.floor(60.0 * PHRASE / quickest)} beats a minute"
-            )
 
 
 def round_to_counts(seconds: float, beat: float, lead: float = 0.0) -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ...errors import InvalidValue
 from ...feasibility.messages import describe_contradictions, suggest_allowed_pairs
 from ...motion import Motion
+from ...options.dances import DanceOptions, human_options
 from ...progress import PartialProgress, Progress, silent
 from ...rig import Rig
 from ...scene import dance_folder as names
@@ -22,7 +23,6 @@ from ...threads import one_blas_thread
 from ..design.assembly import assemble_dance
 from ..design.dance import DESIGNED_DANCE, Dance
 from ..design.evaluation import Evaluation, evaluate_dance, format_report
-from ..design.options import DanceOptions, human_options
 from ..design.plan import plan_stances, read_task
 from ..design.posture_choice import choose_dance_postures
 from ..design.sequence import optimise_transitions

@@ -10,12 +10,12 @@ import pytest
 from solver.dance.authoring.authored_dance import AuthoredDance, Samples
 from solver.dance.authoring.complete import CompletedDance, complete
 from solver.dance.authoring.timeline import dance_from_timeline
-from solver.dance.design.options import DanceOptions
 from solver.dance.workflows.complete import complete as answered
 from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.summaries import posture_keys, scene_strips
 from solver.feasibility import CheckOptions
 from solver.options.authoring import CompleteOptions, RepairOptions
+from solver.options.dances import DanceOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.motion import scene_motion

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solver.contacts.schedule import FOOT_CONFIGURATIONS, Phase, Schedule, stance
+from solver.contacts.schedule import Phase, Schedule, stance
 from solver.coordinates import joint_slices
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.repair import repair
 from solver.dance.design.named_poses import NamedPose
-from solver.dance.design.options import DanceOptions, sigma_objective
+from solver.dance.design.objective import sigma_objective
 from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.postures import DrawOptions, PosturePool, draw_posture_pool
 from solver.dance.workflows.design import design_dance
@@ -25,6 +25,7 @@ from solver.feasibility import check_motion
 from solver.identification.base_parameters import base_parameters
 from solver.motion import Motion
 from solver.options.checks import CheckOptions
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.rigs.overrides import with_soles

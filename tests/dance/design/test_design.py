@@ -10,7 +10,6 @@ import pytest
 
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.design.footsteps import StepPlanner
-from solver.dance.design.options import DanceOptions, paper_options
 from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.posture_choice import shortest_route
 from solver.dance.design.postures import DrawOptions, choose_postures, draw_posture_pool
@@ -26,7 +25,8 @@ from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import excitation_of
 from solver.identification.excitation.expected_deviations import DESIGN_NOISE, ExpectedDeviations, parameter_sizes
 from solver.motion import Motion
-from solver.options.checks import CheckOptions
+from solver.options.checks import DANCE_CHECKS, CheckOptions
+from solver.options.dances import DanceOptions, paper_options
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
 from solver.storage.npz_archive import read_archive, write_archive
@@ -34,8 +34,10 @@ from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.segment import SegmentChecker
 
 RIG = hoap3("middle", torque="peak")
-SMALL = paper_options(postures={"both": 1, "right": 1}, pool=20, starts=1, rounds=1, shortest=2.0, hold=0.1, workers=1)
-TINY = DanceOptions(postures={"both": 1}, pool=10, starts=1, rounds=1, shortest=2.0, hold=0.1, workers=1)
+SMALL = paper_options(
+    postures={"both": 1, "right": 1}, pool=20, starts=1, rounds=1, min_duration=2.0, hold=0.1, workers=1
+)
+TINY = DanceOptions(postures={"both": 1}, pool=10, starts=1, rounds=1, min_duration=2.0, hold=0.1, workers=1)
 """Without steps from foot to foot."""
 
 
@@ -269,7 +271,7 @@ def test_rebalancing_brings_the_zmp_to_its_goals() -> None:
 def test_a_path_that_sways_into_a_collision_is_slowed_down() -> None:
     """Feet that are too near each other on a fast path, where the body sways, are far enough apart on a slower one."""
     rig, pair = hrp2(), ("left_foot", "right_foot")
-    planner = build_transition_planner(rig, DanceOptions(pairs=(pair,)))
+    planner = build_transition_planner(rig, DanceOptions(checks=DANCE_CHECKS.changed(pairs=(pair,))))
     legged, stance = planner.legged, StepPlanner(planner).stance_postures("left")
     footing, home = stance.footing, stance.home
     crouched = home.copy()
@@ -280,7 +282,7 @@ def test_a_path_that_sways_into_a_collision_is_slowed_down() -> None:
 
     def plan(shortest: float, clearance: float) -> tuple[float, float]:
         """Duration [s] and least distance [m] of the feet on the path."""
-        options = DanceOptions(pairs=(pair,), clearance=clearance, shortest=shortest)
+        options = DanceOptions(checks=DANCE_CHECKS.changed(pairs=(pair,), clearance=clearance), min_duration=shortest)
         planner = build_transition_planner(rig, options)
         segment, trouble = planner.plan_straight("crouch", home, crouched[0], footing)
         assert segment is not None, trouble
@@ -305,9 +307,7 @@ def test_routes_visit_everything_once() -> None:
 
 
 def test_invalid_options_are_refused() -> None:
-    """Unknown configurations, no postures and invalid numbers are errors."""
+    """Unknown configurations, no postures and negative numbers are errors."""
     for postures in ({"handstand": 3}, {}, {"both": -1}):
         with pytest.raises(InvalidValue):
             DanceOptions(postures=postures)
-    with pytest.raises(InvalidValue):
-        DanceOptions(hold=0.0)

@@ -13,9 +13,10 @@ import pytest
 
 from solver.contacts.support import convex_polygon
 from solver.dance.design.footsteps import STEPS, StepPlanner
-from solver.dance.design.options import DanceOptions, human_options
 from solver.dance.design.plan import CONFIGURATION_ORDER, build_transition_planner
 from solver.errors import InvalidValue
+from solver.options.checks import DANCE_CHECKS
+from solver.options.dances import DanceOptions, human_options
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hrp2, human
 from solver.trajectory.rebalancing import GRAVITY, Rebalancer
@@ -90,7 +91,9 @@ def test_a_hand_avoids_the_knee_of_a_step(tmp_path: Path) -> None:
 
 def test_an_infeasible_step_is_searched_once() -> None:
     """Whether a shortcut is feasible is needed for every path; a second query costs no search."""
-    narrow = build_transition_planner(human(1.7, 65.0, "female"), human_options(shrink=0.985))
+    narrow = build_transition_planner(
+        human(1.7, 65.0, "female"), human_options(checks=DANCE_CHECKS.changed(shrink=0.985))
+    )
     footwork = StepPlanner(narrow)
     times, troubles = [], []
     for pair in (("over left", "right_forward"), ("over left", "right_forward"), ("right_forward", "over left")):

@@ -12,7 +12,6 @@ from solver.contacts.schedule import Schedule
 from solver.coordinates import to_flat
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.design.named_poses import AMPLITUDE_RANGE, NamedPose, PoseVariations
-from solver.dance.design.options import DanceOptions
 from solver.dance.design.plan import build_step_planner, build_transition_planner, find_candidates
 from solver.dance.design.postures import DrawOptions, PosturePool, choose_postures, draw_posture_pool
 from solver.dance.workflows.design import design_dance
@@ -22,6 +21,7 @@ from solver.dynamics import integrate
 from solver.errors import InputError, InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import link_weights
+from solver.options.dances import DanceOptions
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
 from tests.dance.example_dances import home, rotate_joints

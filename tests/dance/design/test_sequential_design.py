@@ -9,10 +9,11 @@ import pytest
 
 from solver.dance.design.dance import Dance
 from solver.dance.design.evaluation import evaluate_dance
-from solver.dance.design.options import DanceOptions, paper_options, sigma_objective
+from solver.dance.design.objective import sigma_objective
 from solver.dance.design.sequential_design import MORE_SECONDS, predict_more_time, recorded_information
 from solver.dance.workflows.design import design_dance
 from solver.errors import InvalidValue
+from solver.options.dances import DanceOptions, paper_options
 from solver.rigs import hoap3
 
 RIG = hoap3("middle", torque="peak")

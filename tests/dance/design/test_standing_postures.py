@@ -12,10 +12,10 @@ import pytest
 
 from solver.coordinates import joint_slices
 from solver.dance.design.footsteps import StepPlanner
-from solver.dance.design.options import DanceOptions
 from solver.dance.design.plan import build_transition_planner
 from solver.feasibility.collisions import CollisionDetector
 from solver.options.checks import DANCE_CHECKS
+from solver.options.dances import DanceOptions
 from solver.patch import ContactPolygon
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf

@@ -140,9 +140,9 @@ def test_an_option_overrides_and_says_so(designed: Path, tmp_path: Path, capsys:
 
 def test_default_checks_are_defined_once() -> None:
     """A design without choices has the defaults of dances; its search alone keeps reserves and has no tolerance."""
-    from solver.dance.design.options import SEARCH_TOLERANCE, DanceOptions, human_options, paper_options
+    from solver.options.dances import SEARCH_TOLERANCE, DanceOptions, human_options, paper_options
 
     for options in (DanceOptions(), human_options(), paper_options()):
         assert options.checks == DANCE_CHECKS
-        kept = {name: getattr(options, name) for name in ("torque_reserve", "balance_reserve", "swing")}
+        kept = {name: getattr(options, name) for name in ("torque_reserve", "balance_reserve", "foot_clearance")}
         assert options.search_checks == replace(DANCE_CHECKS, allowed_slip=0.0, tolerance=SEARCH_TOLERANCE, **kept)

@@ -1,0 +1,33 @@
+"""The objective of a dance, and the noise of the recordings that it expects."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...identification.base_parameters import base_parameters
+from ...identification.excitation.expected_deviations import DESIGN_NOISE, DESIGN_RATE, ExpectedDeviations
+from ...identification.excitation.wrench_noise import MotionErrors, WrenchNoise
+from ...options.dances import DanceOptions
+from ...rig import Rig
+
+ROBOT_NOISE = WrenchNoise(
+    DESIGN_NOISE, DESIGN_RATE, MotionErrors(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0)
+)
+"""Noise with a good force plate, joint encoders, and a root tracked by cameras."""
+PERSON_NOISE = WrenchNoise(
+    DESIGN_NOISE, DESIGN_RATE, MotionErrors(position=0.0005, angle=0.002, rate=100.0, cutoff=6.0)
+)
+"""Noise with a good force plate and a body tracked by markers."""
+
+
+def sigma_objective(rig: Rig, options: DanceOptions) -> ExpectedDeviations | None:
+    """The objective ``"sigma"`` over all base parameters; None with the paper's criterion."""
+    if options.objective != "sigma":
+        return None
+    factors = np.array([options.emphasise.get(link, 1.0) for link in rig.links])
+    return ExpectedDeviations(base_parameters(rig), rig.prior, factors, noise_model(rig))
+
+
+def noise_model(rig: Rig) -> WrenchNoise:
+    """The expected noise of recordings of a rig: a person's or a robot's."""
+    return PERSON_NOISE if rig.is_person else ROBOT_NOISE
