@@ -68,7 +68,8 @@ class RehearsalOptions:
             from ..solver_api import TEMPO
 
             if not TEMPO.contains(self.bpm):
-                raise errors.InvalidValue(f"the tempo must be 0 (not counted) or {TEMPO.words} beats per minute, not {self.bpm:g}")
+                words = f"0 (not counted) or {TEMPO.words} beats per minute, not {self.bpm:g}"
+                raise errors.InvalidValue(f"the tempo must be {words}")
         if self.ghost not in GHOSTS:
             raise errors.InvalidValue(f"the ghost must be one of {', '.join(GHOSTS)}, not {self.ghost!r}")
 

@@ -101,8 +101,8 @@ class DanceOptions(Options):
         min_duration: [s] least duration of a transition; T_F, speed limits lengthen it (paper: 5 HOAP-3, 2 human).
         quickest_step: [s] least duration of a weight shift or a step.
         knot_spacing: [s] time between the knots of a transition; closer knots let joints reverse more often, which
-            excites more where speeds are limited. With 0.2 instead of 0.28 s and 60 postures, HOAP-3 has 80 instead of 77
-            parameters below 10 % and deviations smaller by a seventh; with 12 postures and three seeds, the error
+            excites more where speeds are limited. With 0.2 instead of 0.28 s and 60 postures, HOAP-3 has 80 instead of
+            77 parameters below 10 % and deviations smaller by a seventh; with 12 postures and three seeds, the error
             identified from files is 0.29 instead of 0.32 of the prior's. A person's dance gives a fifth more
             information, and its feet slide by 5 cm in MuJoCo.
         hold: [s] time for which each posture is held; paper, human: 5.

@@ -173,7 +173,9 @@ def test_reading_sees_one_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", range(8))
-def test_a_file_that_cannot_be_moved_changes_nothing(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_moved_changes_nothing(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """If the system refuses any of the moves, the run before is whole again, and the error says so in one line."""
     write(tmp_path, x="1", walk="1", part__y="1")
     before, left, replace = contents(tmp_path), count, os.replace
