@@ -74,8 +74,8 @@ def test_a_killed_writer_leaves_all_or_nothing(step: str, tmp_path: Path) -> Non
         try:
             check_complete(folder)
         except InputError as error:
-            assert error.path.relative_to(folder).as_posix() in NEW
-            assert "unfinished" in str(error)
+            assert error.path.relative_to(folder).as_posix() in NEW  # noqa: PT017  it may be complete instead
+            assert "unfinished" in str(error)  # noqa: PT017
             seen.add("unfinished")
         else:
             found = {name: text for name, text in contents(folder).items() if name != "mine"}
