@@ -1,15 +1,29 @@
-"""Shape checks and read-only arrays of the value classes: contents are checked once and cannot change afterwards."""
+"""Read-only arrays of the value classes: contents are checked once, when a value is made, and cannot change afterwards.
+
+A value class declares its arrays beside its fields; a letter is one length within a value:
+
+    @dataclass(frozen=True, slots=True)
+    class Motion(ArrayValue):
+        times: Annotated[np.ndarray, Times()]
+        q: Annotated[np.ndarray, Array("N", "nq")]
+        v: Annotated[np.ndarray, Array("N", "nv")]
+"""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, get_args
 
 import numpy as np
 
 from .errors import InvalidValue
 from .file_arrays import is_stored, iterate_slices, store
 
+Lengths = dict[str, int]
 HELD = 2**26
 """Bytes up to which a newly computed array stays in memory instead of being stored in a file."""
 
@@ -106,3 +120,96 @@ def true_runs(mask: np.ndarray) -> list[tuple[int, int]]:
     """Runs of True in a mask (N,), as (start, stop) with stop excluded."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], np.asarray(mask, bool), [False]]).astype(np.int8)))
     return [(int(start), int(stop)) for start, stop in zip(edges[::2], edges[1::2])]
+
+
+@dataclass(frozen=True, init=False)
+class Array:
+    """An array of numbers, or of booleans.
+
+    Attributes:
+        shape: of each axis its length, a letter for one that other fields share, or None for any.
+        finite: whether NaN and infinity are refused.
+        mask: whether the entries are booleans.
+    """
+
+    shape: tuple[str | int | None, ...]
+    finite: bool
+    mask: bool
+
+    def __init__(self, *shape: str | int | None, finite: bool = True, mask: bool = False) -> None:
+        for name, value in (("shape", shape), ("finite", finite), ("mask", mask)):
+            object.__setattr__(self, name, value)
+
+    def freeze(self, name: str, value: Any, lengths: Lengths) -> Any:
+        """The array, read-only; adds its lengths to those of the value."""
+        shape = tuple(lengths.get(axis) if isinstance(axis, str) else axis for axis in self.shape)
+        result = frozen_mask(name, value, shape) if self.mask else frozen(name, value, shape, finite=self.finite)
+        lengths |= {axis: length for axis, length in zip(self.shape, result.shape) if isinstance(axis, str)}
+        return result
+
+
+@dataclass(frozen=True)
+class Times:
+    """Increasing time stamps [s], by default N of them."""
+
+    axis: str = "N"
+
+    def freeze(self, name: str, value: Any, lengths: Lengths) -> Any:
+        """The time stamps, read-only."""
+        result = frozen_times(value)
+        lengths[self.axis] = len(result)
+        return result
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names that occur once each; their number is a length of the value."""
+
+    axis: str
+
+    def freeze(self, name: str, value: Any, lengths: Lengths) -> tuple[str, ...]:
+        """The names."""
+        result = tuple(value)
+        if twice := find_repeated(result):
+            raise InvalidValue(f"{name} must be unique; twice: {', '.join(twice)}")
+        if lengths.setdefault(self.axis, len(result)) != len(result):
+            raise InvalidValue(f"{name} has {len(result)} entries, expected {lengths[self.axis]}")
+        return result
+
+
+class ArrayValue:
+    """Base of a value class whose fields declare their arrays."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        lengths: Lengths = {}
+        for name, declared, is_optional in _declared_fields(type(self)):  # type: ignore[arg-type]
+            value = getattr(self, name)
+            if value is not None or not is_optional:
+                frozen_value = declared.freeze(f"{name} of {type(self).__name__}", value, lengths)
+                object.__setattr__(self, name, frozen_value)
+        self.require_consistent()
+
+    def require_consistent(self) -> None:
+        """Check what no field can declare alone.
+
+        Raises:
+            InvalidValue: the fields contradict each other.
+        """
+
+
+@cache
+def _declared_fields(kind: type) -> tuple[tuple[str, Array | Times | Names, bool], ...]:
+    """Name and declaration of each field that has one, and whether it may be None.
+
+    Only these annotations are evaluated: those of other fields may name types that are not imported at run time.
+    """
+    found = []
+    for field in fields(kind):  # type: ignore[arg-type]
+        if str(field.type).startswith("Annotated["):
+            owner = next(base for base in kind.__mro__ if field.name in vars(base).get("__annotations__", ()))
+            annotation = eval(str(field.type), vars(sys.modules[owner.__module__]))
+            declared = next(m for m in annotation.__metadata__ if isinstance(m, Array | Times | Names))
+            found.append((field.name, declared, type(None) in get_args(annotation.__origin__)))
+    return tuple(found)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from .arrays import abbreviate, frozen
+from .arrays import Array, ArrayValue, Names, abbreviate, frozen
 from .errors import InvalidValue, UnknownLink
 
 PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
@@ -25,7 +26,7 @@ _ROWS, _COLUMNS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class LinkInertia:
+class LinkInertia(ArrayValue):
     """Mass, centre of mass and inertia of one link, link frame.
 
     Attributes:
@@ -38,14 +39,9 @@ class LinkInertia:
 
     link: str
     mass: float
-    com: np.ndarray
-    inertia: np.ndarray
-    inertia_at_origin: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "com", frozen("com", self.com, (3,), finite=False))
-        for name in ("inertia", "inertia_at_origin"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (3, 3), finite=False))
+    com: Annotated[np.ndarray, Array(3, finite=False)]
+    inertia: Annotated[np.ndarray, Array(3, 3, finite=False)]
+    inertia_at_origin: Annotated[np.ndarray, Array(3, 3, finite=False)]
 
     def __repr__(self) -> str:
         com = ", ".join(f"{1e3 * x:.1f}" for x in self.com)
@@ -54,7 +50,7 @@ class LinkInertia:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class InertialParameters:
+class InertialParameters(ArrayValue):
     """Inertial parameters of every link; ``parameters["right_thigh"]`` is one link's.
 
     Attributes:
@@ -75,12 +71,8 @@ class InertialParameters:
         solver.errors.UnknownLink: unknown link 'rods'. Did you mean 'rod'? Known: rod
     """
 
-    links: tuple[str, ...]
-    values: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "links", tuple(self.links))
-        object.__setattr__(self, "values", frozen("inertial parameters", self.values, (len(self.links), PER_LINK)))
+    links: Annotated[tuple[str, ...], Names("L")]
+    values: Annotated[np.ndarray, Array("L", PER_LINK)]
 
     def __repr__(self) -> str:
         return f"InertialParameters of {len(self.links)} links, {self.total_mass:.2f} kg: {abbreviate(self.links)}"

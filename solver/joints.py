@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from .arrays import frozen
+from .arrays import Array, ArrayValue, frozen
 from .errors import InvalidValue
 
 ROOT_NV = 6
@@ -121,7 +122,7 @@ def rest_poses(joints: Sequence[Joint]) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(ArrayValue):
     """Limits of the joints, root excluded, in the tangent order of the model (nv - 6 entries).
 
     A position is the joint's coordinate from the neutral configuration, see `coordinates.joint_coordinates`:
@@ -133,15 +134,12 @@ class Limits:
         torque: [N m]; infinite where unknown.
     """
 
-    lower: np.ndarray
-    upper: np.ndarray
-    speed: np.ndarray
-    torque: np.ndarray
+    lower: Annotated[np.ndarray, Array("nv", finite=False)]
+    upper: Annotated[np.ndarray, Array("nv", finite=False)]
+    speed: Annotated[np.ndarray, Array("nv", finite=False)]
+    torque: Annotated[np.ndarray, Array("nv", finite=False)]
 
-    def __post_init__(self) -> None:
-        count = len(np.asarray(self.lower))
-        for name in ("lower", "upper", "speed", "torque"):
-            object.__setattr__(self, name, frozen(f"limits {name}", getattr(self, name), (count,), finite=False))
+    def require_consistent(self) -> None:
         if np.any(self.lower > self.upper):
             raise InvalidValue(f"joint coordinate {int(np.argmax(self.lower > self.upper))} has lower > upper limit")
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from .arrays import abbreviate, find_repeated, frozen, frozen_times
+from .arrays import Array, ArrayValue, Names, Times, abbreviate
 from .errors import InvalidValue, UnknownMarker
 from .file_arrays import FileRows, iterate_slices
 
@@ -18,7 +19,7 @@ UNIT_QUATERNION = 1e-3
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LinkDisplacements:
+class LinkDisplacements(ArrayValue):
     """Displacements of links from their positions in a rig with rigid joints, over time; world axes.
 
     Joints of a living body move by millimetres, which matters for a regressor but is not visible in an animation.
@@ -29,15 +30,9 @@ class LinkDisplacements:
         accelerations: (N, L, 3) [m/s^2] their second ones.
     """
 
-    values: np.ndarray
-    rates: np.ndarray
-    accelerations: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values", frozen("link displacements", self.values, (None, None, 3)))
-        for name in ("rates", "accelerations"):
-            array = frozen(f"{name} of link displacements", getattr(self, name), self.values.shape)
-            object.__setattr__(self, name, array)
+    values: Annotated[np.ndarray, Array("N", "L", 3)]
+    rates: Annotated[np.ndarray, Array("N", "L", 3)]
+    accelerations: Annotated[np.ndarray, Array("N", "L", 3)]
 
     def __len__(self) -> int:
         return len(self.values)
@@ -53,7 +48,7 @@ class LinkDisplacements:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Motion:
+class Motion(ArrayValue):
     """A trajectory on a rig's configuration manifold.
 
     Attributes:
@@ -63,17 +58,10 @@ class Motion:
         a: (N, nv) accelerations in the tangent space [m/s^2, rad/s^2].
     """
 
-    times: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    a: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        frames = len(self.times)
-        object.__setattr__(self, "q", frozen("q", self.q, (frames, None)))
-        object.__setattr__(self, "v", frozen("v", self.v, (frames, None)))
-        object.__setattr__(self, "a", frozen("a", self.a, (frames, self.v.shape[1])))
+    times: Annotated[np.ndarray, Times()]
+    q: Annotated[np.ndarray, Array("N", "nq")]
+    v: Annotated[np.ndarray, Array("N", "nv")]
+    a: Annotated[np.ndarray, Array("N", "nv")]
 
     def __len__(self) -> int:
         return len(self.times)
@@ -96,7 +84,7 @@ class Motion:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Markers:
+class Markers(ArrayValue):
     """Marker trajectories in the world (z up).
 
     Attributes:
@@ -105,25 +93,18 @@ class Markers:
         positions: (N, M, 3) [m]; NaN where a marker was not seen (all three coordinates or none).
     """
 
-    times: np.ndarray
-    names: tuple[str, ...]
-    positions: np.ndarray
+    times: Annotated[np.ndarray, Times()]
+    names: Annotated[tuple[str, ...], Names("M")]
+    positions: Annotated[np.ndarray, Array("N", "M", 3, finite=False)]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        object.__setattr__(self, "names", tuple(self.names))
-        twice = find_repeated(self.names)
-        if twice:
-            raise InvalidValue(f"marker names must be unique; twice: {', '.join(sorted(twice))}")
-        shape = (len(self.times), len(self.names), 3)
-        positions = frozen("marker positions", self.positions, shape, finite=False)
+    def require_consistent(self) -> None:
+        positions = self.positions
         if not all(_is_complete(positions[own]) for own in iterate_slices(len(positions))):
             rows = FileRows()
             for own in iterate_slices(len(positions)):
                 missing = ~np.isfinite(positions[own]).all(axis=2)
                 rows.add(np.where(missing[:, :, None], np.nan, positions[own]))
-            positions = rows.finish()
-        object.__setattr__(self, "positions", positions)
+            object.__setattr__(self, "positions", rows.finish())
 
     def __len__(self) -> int:
         return len(self.times)
@@ -180,7 +161,7 @@ def coordinate_numbers(count: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class JointCoordinates:
+class JointCoordinates(ArrayValue):
     """Joint coordinates over time by name, as recorded by encoders or another program, independent of a rig.
 
     A spherical joint has three, its rotation vector from neutral. The root's pose is separate, as encoders do not
@@ -199,31 +180,22 @@ class JointCoordinates:
 
     UNITS = ("rad", "m", "rad or m", "deg or m")
 
-    times: np.ndarray
-    names: tuple[str, ...]
-    values: np.ndarray
+    times: Annotated[np.ndarray, Times()]
+    names: Annotated[tuple[str, ...], Names("C")]
+    values: Annotated[np.ndarray, Array("N", "C", finite=False)]
     units: tuple[str, ...]
-    root: np.ndarray | None = None
+    root: Annotated[np.ndarray | None, Array("N", POSE, finite=False)] = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        for name in ("names", "units"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        twice = find_repeated(self.names)
-        if twice:
-            raise InvalidValue(f"names of joint coordinates must be unique; twice: {', '.join(twice)}")
+    def require_consistent(self) -> None:
+        object.__setattr__(self, "units", tuple(self.units))
         if len(self.units) != len(self.names) or any(unit not in self.UNITS for unit in self.units):
             raise InvalidValue(f"each of the {len(self.names)} joint coordinates needs a unit: {', '.join(self.UNITS)}")
-        shape = (len(self.times), len(self.names))
-        object.__setattr__(self, "values", frozen("joint coordinates", self.values, shape, finite=False))
         if self.root is not None:
-            root = frozen("root poses", self.root, (len(self.times), POSE), finite=False)
-            length = np.linalg.norm(root[:, 3:], axis=1)
+            length = np.linalg.norm(self.root[:, 3:], axis=1)
             wrong = np.abs(length - 1.0) > UNIT_QUATERNION
             if wrong.any():
                 frame = int(np.argmax(wrong))
                 raise InvalidValue(f"the root's quaternion in frame {frame} has length {length[frame]:.4g}, not 1")
-            object.__setattr__(self, "root", root)
 
     def __len__(self) -> int:
         return len(self.times)
@@ -239,7 +211,7 @@ class JointCoordinates:
 
 
 @dataclass(frozen=True, slots=True)
-class RestPose:
+class RestPose(ArrayValue):
     """Segment poses in the rest pose of a recording (often a T-pose).
 
     Attributes:
@@ -249,24 +221,20 @@ class RestPose:
         parents: (B,) index of each segment's parent, -1 without one; empty if unknown.
     """
 
-    rotations: np.ndarray
-    heads: np.ndarray
-    tips: np.ndarray
+    rotations: Annotated[np.ndarray, Array("B", 3, 3)]
+    heads: Annotated[np.ndarray, Array("B", 3)]
+    tips: Annotated[np.ndarray, Array("B", 3, finite=False)]
     parents: tuple[int, ...] = ()
 
-    def __post_init__(self) -> None:
-        rotations = frozen("rest rotations", self.rotations, (None, 3, 3))
-        object.__setattr__(self, "rotations", rotations)
-        object.__setattr__(self, "heads", frozen("rest heads", self.heads, (len(rotations), 3)))
-        object.__setattr__(self, "tips", frozen("rest tips", self.tips, (len(rotations), 3), finite=False))
+    def require_consistent(self) -> None:
         parents = tuple(int(parent) for parent in self.parents)
-        if parents and (len(parents) != len(rotations) or not all(-1 <= p < len(parents) for p in parents)):
-            raise InvalidValue(f"the parents {parents} are not those of {len(rotations)} segments")
+        if parents and (len(parents) != len(self.heads) or not all(-1 <= p < len(parents) for p in parents)):
+            raise InvalidValue(f"the parents {parents} are not those of {len(self.heads)} segments")
         object.__setattr__(self, "parents", parents)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SegmentPoses:
+class SegmentPoses(ArrayValue):
     """Segment poses of a body from inertial sensors, a skeleton animation or a body model, independent of a rig.
 
     Attributes:
@@ -277,28 +245,19 @@ class SegmentPoses:
         rest: rest pose; None if unknown.
     """
 
-    times: np.ndarray
-    names: tuple[str, ...]
-    rotations: np.ndarray
-    positions: np.ndarray | None = None
+    times: Annotated[np.ndarray, Times()]
+    names: Annotated[tuple[str, ...], Names("B")]
+    rotations: Annotated[np.ndarray, Array("N", "B", 3, 3, finite=False)]
+    positions: Annotated[np.ndarray | None, Array("N", "B", 3, finite=False)] = None
     rest: RestPose | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        object.__setattr__(self, "names", tuple(self.names))
-        if twice := find_repeated(self.names):
-            raise InvalidValue(f"names of segments must be unique; twice: {', '.join(twice)}")
-        shape = (len(self.times), len(self.names))
-        rotations = frozen("segment rotations", self.rotations, (*shape, 3, 3), finite=False)
-        known = np.isfinite(rotations).all(axis=(2, 3))
+    def require_consistent(self) -> None:
+        known = np.isfinite(self.rotations).all(axis=(2, 3))
         if not known.any():
             raise InvalidValue("no segment's orientation is known in any frame")
-        some = rotations[known]
+        some = self.rotations[known]
         if np.abs(some @ np.swapaxes(some, -1, -2) - np.eye(3)).max() > UNIT_QUATERNION:
             raise InvalidValue("a segment's orientation is not a rotation matrix")
-        object.__setattr__(self, "rotations", rotations)
-        if self.positions is not None:
-            object.__setattr__(self, "positions", frozen("segments", self.positions, (*shape, 3), finite=False))
         if self.rest is not None and len(self.rest.rotations) != len(self.names):
             raise InvalidValue(f"the rest pose has {len(self.rest.rotations)} segments, expected {len(self.names)}")
 

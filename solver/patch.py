@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from .arrays import frozen
+from .arrays import Array, ArrayValue
 from .errors import InvalidValue
 
 LEAST_CORNERS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class ContactPolygon:
+class ContactPolygon(ArrayValue):
     """A flat contact patch on a link, such as a sole.
 
     Attributes:
@@ -25,11 +26,10 @@ class ContactPolygon:
 
     name: str
     link: str
-    vertices: np.ndarray
+    vertices: Annotated[np.ndarray, Array(None, 3)]
     sole: bool = True
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "vertices", frozen("contact vertices", self.vertices, (None, 3)))
+    def require_consistent(self) -> None:
         if len(self.vertices) < LEAST_CORNERS:
             raise InvalidValue(
                 f"contact patch {self.name!r} has {len(self.vertices)} corners; it needs {LEAST_CORNERS}"

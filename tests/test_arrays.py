@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import pytest
 
-from solver.arrays import frozen, frozen_mask, take_ownership
+from solver.arrays import Array, ArrayValue, Names, Times, frozen, frozen_mask, take_ownership
+from solver.errors import InvalidValue
 from solver.motion import Markers, Motion
 
 
@@ -68,3 +70,43 @@ def test_arrays_with_transferred_ownership_are_not_copied() -> None:
     assert np.shares_memory(taken, made)
     with pytest.raises(ValueError, match="read-only"):
         made[0, 0] = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Declared(ArrayValue):
+    """A value of every kind of declared field, and a field that declares nothing."""
+
+    times: Annotated[np.ndarray, Times()]
+    names: Annotated[tuple[str, ...], Names("M")]
+    values: Annotated[np.ndarray, Array("N", "M", 3, finite=False)]
+    counted: Annotated[np.ndarray | None, Array("N", mask=True)] = None
+    word: str = ""
+
+
+DECLARED = Declared(np.arange(2.0), ("a", "b"), np.zeros((2, 2, 3)), np.array([1, 0]))
+
+
+def test_declared_arrays_are_checked_and_read_only() -> None:
+    """Each field is of its declared type, cannot be written to, and may be None only if it says so."""
+    assert DECLARED.counted is not None
+    assert DECLARED.counted.dtype == bool
+    assert not DECLARED.values.flags.writeable
+    assert replace(DECLARED, counted=None).counted is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"values": np.zeros((3, 2, 3))}, r"values of Declared has shape \(3, 2, 3\), expected \(2, 2, 3\)"),
+        ({"counted": np.ones(3, bool)}, "counted of Declared has shape"),
+        ({"names": ("a", "a")}, "names of Declared must be unique; twice: a"),
+        ({"names": ("a", "b", "c")}, "values of Declared has shape"),
+        ({"times": np.array([0.0, 0.0])}, "times must increase"),
+        ({"times": np.array([0.0, np.nan])}, "not finite"),
+        ({"values": None}, "values of Declared has shape"),
+    ],
+)
+def test_a_length_is_one_number_within_a_value(changes: dict[str, object], words: str) -> None:
+    """A letter that two fields share is one length; what contradicts it is named with its class."""
+    with pytest.raises(InvalidValue, match=words):
+        replace(DECLARED, **changes)  # type: ignore[arg-type]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue
 from ..errors import InvalidValue
 from ..rig import GRAVITY
 from .trial_mass import MassEvidence, TrialMass, collect_mass_evidence, estimate_trial_mass
@@ -33,7 +34,7 @@ OFFSET_ARM = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class MassGroup:
+class MassGroup(ArrayValue):
     """Trials whose plates agree.
 
     Attributes:
@@ -52,13 +53,9 @@ class MassGroup:
     apparent_mass: float
     std: float
     verified: bool
-    bias: np.ndarray
-    bias_std: np.ndarray
+    bias: Annotated[np.ndarray, Array(6)]
+    bias_std: Annotated[np.ndarray, Array(6)]
     kind: str
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bias", frozen("bias", self.bias, (6,)))
-        object.__setattr__(self, "bias_std", frozen("bias std", self.bias_std, (6,)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,11 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue
 from .fit import CalibrationFrame, LinearisedFrames, SubjectFit
 from .priors import LinearPrior
 
@@ -30,7 +31,7 @@ MAX_INFLATION = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class CalibrationErrorDraws:
+class CalibrationErrorDraws(ArrayValue):
     """Errors of a calibration in K draws of each cause, for L - 1 joint centres, then M marker locations.
 
     Attributes:
@@ -40,12 +41,8 @@ class CalibrationErrorDraws:
     """
 
     markers: tuple[str, ...]
-    soft_tissue: np.ndarray
-    prior: np.ndarray
-
-    def __post_init__(self) -> None:
-        for name in ("soft_tissue", "prior"):
-            object.__setattr__(self, name, frozen(f"error draws of {name}", getattr(self, name), (None, None, 3)))
+    soft_tissue: Annotated[np.ndarray, Array(None, None, 3)]
+    prior: Annotated[np.ndarray, Array(None, None, 3)]
 
 
 def draw_calibration_errors(

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue
 from ..assets import LANDMARKS, MARKER_SETS, marker_sets
 from ..errors import InputError, InvalidValue
 from ..files import read_bytes
@@ -51,7 +51,7 @@ NEXT_LINK = {"torso": "head", "thigh": "shank", "shank": "foot", "upper_arm": "f
 
 
 @dataclass(frozen=True, slots=True)
-class MarkerLocation:
+class MarkerLocation(ArrayValue):
     """Expected location of a marker on a link, relative to joint centres so that it scales with the subject.
 
     Attributes:
@@ -68,14 +68,12 @@ class MarkerLocation:
     link: str
     reference_joint: str | None
     fraction: float
-    offset: np.ndarray
-    std: np.ndarray
+    offset: Annotated[np.ndarray, Array(3)]
+    std: Annotated[np.ndarray, Array(3)]
     anatomical: bool
     weight: float = 1.0
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "offset", frozen("location offset", self.offset, (3,)))
-        object.__setattr__(self, "std", frozen("location spread", self.std, (3,)))
+    def require_consistent(self) -> None:
         if not (self.std > 0.0).all():
             raise InvalidValue(f"a spread must be positive, got {self.std.min():g} m")
         if not (np.isfinite(self.fraction) and 0.0 <= self.weight < np.inf):

@@ -9,11 +9,12 @@ is the mass.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
 
-from ..arrays import frozen, frozen_mask, frozen_times, true_runs
+from ..arrays import Array, ArrayValue, Times, true_runs
 from ..errors import InvalidValue
 from ..rig import GRAVITY
 from ..signals.windows import Windows
@@ -45,7 +46,7 @@ class UnloadedReading:
 
 
 @dataclass(frozen=True, slots=True)
-class MassEvidence:
+class MassEvidence(ArrayValue):
     """One trial's motion of the centre of mass and its forces.
 
     Attributes:
@@ -58,18 +59,11 @@ class MassEvidence:
     """
 
     name: str
-    times: np.ndarray
-    velocity: np.ndarray
-    wrench: np.ndarray
-    counted: np.ndarray
+    times: Annotated[np.ndarray, Times()]
+    velocity: Annotated[np.ndarray, Array("N", 3)]
+    wrench: Annotated[np.ndarray, Array("N", 6, finite=False)]
+    counted: Annotated[np.ndarray, Array("N", mask=True)]
     unloaded: UnloadedReading | None = None
-
-    def __post_init__(self) -> None:
-        count = len(np.asarray(self.times))
-        object.__setattr__(self, "times", frozen_times(self.times))
-        object.__setattr__(self, "velocity", frozen("velocity", self.velocity, (count, 3)))
-        object.__setattr__(self, "wrench", frozen("wrench", self.wrench, (count, 6), finite=False))
-        object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (count,)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue
 from ..errors import InvalidValue, UnknownPreset
 from ..options.dances import FOOT_CONFIGURATIONS
 from ..rig import Rig
@@ -28,7 +29,7 @@ LARGEST_LEG_LEAN = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(ArrayValue):
     """Pose of a planted contact patch.
 
     Attributes:
@@ -38,12 +39,10 @@ class Anchor:
     """
 
     patch: str
-    rotation: np.ndarray
-    position: np.ndarray
+    rotation: Annotated[np.ndarray, Array(3, 3)]
+    position: Annotated[np.ndarray, Array(3)]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rotation", frozen(f"rotation of anchor {self.patch!r}", self.rotation, (3, 3)))
-        object.__setattr__(self, "position", frozen(f"position of anchor {self.patch!r}", self.position, (3,)))
+    def require_consistent(self) -> None:
         if np.abs(self.rotation.T @ self.rotation - np.eye(3)).max() > ORTHONORMAL:
             raise InvalidValue(f"anchor {self.patch!r}: its matrix is not a rotation")
 

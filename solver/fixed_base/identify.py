@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue, Times
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from ..identification.consistent import ConsistentOptions, consistent
@@ -35,7 +36,7 @@ DEFAULT_FILTER = FilterPreset("bench", 4, 10.0, "equations of an arm, zero phase
 
 
 @dataclass(frozen=True, slots=True)
-class FixedBaseTrial:
+class FixedBaseTrial(ArrayValue):
     """A recording of a fixed-base robot.
 
     Attributes:
@@ -47,16 +48,12 @@ class FixedBaseTrial:
     """
 
     name: str
-    times: np.ndarray
-    y: np.ndarray
-    measured: np.ndarray
+    times: Annotated[np.ndarray, Times()]
+    y: Annotated[np.ndarray, Array("N", None)]
+    measured: Annotated[np.ndarray, Array("N", None)]
 
-    def __post_init__(self) -> None:
-        count = len(self.times)
-        object.__setattr__(self, "times", frozen("times", self.times, (None,)))
-        object.__setattr__(self, "y", frozen(f"coordinates of {self.name!r}", self.y, (count, None)))
-        object.__setattr__(self, "measured", frozen(f"measurements of {self.name!r}", self.measured, (count, None)))
-        if count < MIN_FRAMES or not (np.diff(self.times) > 0.0).all():
+    def require_consistent(self) -> None:
+        if len(self.times) < MIN_FRAMES:
             raise InvalidValue(f"trial {self.name!r} needs at least {MIN_FRAMES} frames at increasing times")
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue
 from ..errors import InvalidValue
 
 CHANNEL_COUNTS = {1: 6, 2: 6, 3: 8, 4: 6}
@@ -15,7 +16,7 @@ channels of four three-component corner sensors; 4 as 2, through a calibration m
 
 
 @dataclass(frozen=True, slots=True)
-class ForcePlate:
+class ForcePlate(ArrayValue):
     """Geometry of a force plate.
 
     Attributes:
@@ -30,19 +31,15 @@ class ForcePlate:
 
     name: str
     kind: int
-    corners: np.ndarray
-    origin: np.ndarray
-    calibration: np.ndarray | None = None
+    corners: Annotated[np.ndarray, Array(4, 3)]
+    origin: Annotated[np.ndarray, Array(3)]
+    calibration: Annotated[np.ndarray | None, Array(6, 6)] = None
 
-    def __post_init__(self) -> None:
+    def require_consistent(self) -> None:
         if self.kind not in CHANNEL_COUNTS:
             raise InvalidValue(f"force plate {self.name!r} has type {self.kind}; types 1 to 4 are known")
-        object.__setattr__(self, "corners", frozen("force plate corners", self.corners, (4, 3)))
-        object.__setattr__(self, "origin", frozen("force plate origin", self.origin, (3,)))
-        if self.kind == 4:
-            if self.calibration is None:
-                raise InvalidValue(f"force plate {self.name!r} is of type 4 and needs a calibration matrix")
-            object.__setattr__(self, "calibration", frozen("calibration matrix", self.calibration, (6, 6)))
+        if self.kind == 4 and self.calibration is None:
+            raise InvalidValue(f"force plate {self.name!r} is of type 4 and needs a calibration matrix")
 
     @property
     def centre(self) -> np.ndarray:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import find_repeated, frozen, frozen_times
+from ..arrays import Array, ArrayValue, Names, Times, find_repeated
 from ..errors import InputError
 from ..storage.atomic import write_atomically
 from ..wrenches import Wrenches
@@ -28,7 +29,7 @@ SIMM_ROWS = "datarows"
 
 
 @dataclass(frozen=True, slots=True)
-class Storage:
+class Storage(ArrayValue):
     """A table over time as in the file, without conversion of units or axes.
 
     Attributes:
@@ -40,17 +41,12 @@ class Storage:
         lines: (N,) line number of each row in the file, for messages.
     """
 
-    names: tuple[str, ...]
-    times: np.ndarray
-    values: np.ndarray
+    names: Annotated[tuple[str, ...], Names("C")]
+    times: Annotated[np.ndarray, Times()]
+    values: Annotated[np.ndarray, Array("N", "C", finite=False)]
     header: Mapping[str, str] = field(default_factory=dict)
     in_degrees: bool = False
     lines: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        shape = (len(self.times), len(self.names))
-        object.__setattr__(self, "values", frozen("storage values", self.values, shape, finite=False))
 
     def column(self, name: str) -> np.ndarray:
         """One column (N,)."""

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
 from scipy.special import chdtri
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue
 from ..errors import InvalidValue, UnknownLink
 from ..inertials import MASS, PER_LINK, InertialParameters
 from ..rig import Rig
@@ -66,7 +67,7 @@ class LoadOptions:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AddedLoad:
+class AddedLoad(ArrayValue):
     """Loads found; ``found.loads["right_hand"]`` is one of them as a body: mass [kg], centre of mass [m], inertia.
 
     Attributes:
@@ -90,15 +91,11 @@ class AddedLoad:
     carriers: tuple[str, ...]
     loads: InertialParameters
     alternatives: tuple[tuple[str, ...], ...]
-    probabilities: np.ndarray
+    probabilities: Annotated[np.ndarray, Array("K")]
     distributed: InertialParameters
-    mass_std: np.ndarray
+    mass_std: Annotated[np.ndarray, Array("K", finite=False)]
     total_std: float
     bare: Estimate
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "probabilities", frozen("probabilities", self.probabilities, (len(self.links),)))
-        object.__setattr__(self, "mass_std", frozen("mass_std", self.mass_std, (len(self.links),), finite=False))
 
     def __repr__(self) -> str:
         if not self.carriers:

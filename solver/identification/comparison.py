@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue
 from ..dynamics import com_trajectory
 from ..errors import InvalidValue
 from ..inertials import MASS, InertialParameters
@@ -28,7 +29,7 @@ for an adult of 70 kg. Slow motions cause forces no larger than that, and their 
 
 
 @dataclass(frozen=True, slots=True)
-class WrenchFit:
+class WrenchFit(ArrayValue):
     """Measured against reconstructed wrench, per axis (6,) as `AXES`; NaN where the axis was not measured.
 
     Attributes:
@@ -36,12 +37,8 @@ class WrenchFit:
         correlation: Pearson's coefficient; NaN where either signal is constant.
     """
 
-    rmse: np.ndarray
-    correlation: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rmse", frozen("rmse", self.rmse, (6,), finite=False))
-        object.__setattr__(self, "correlation", frozen("correlation", self.correlation, (6,), finite=False))
+    rmse: Annotated[np.ndarray, Array(6, finite=False)]
+    correlation: Annotated[np.ndarray, Array(6, finite=False)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..arrays import abbreviate, frozen
+from ..arrays import Array, ArrayValue, abbreviate, frozen
 from ..inertials import INERTIA, MASS, InertialParameters, LinkInertia, symmetric_matrix
-from ..notebook import HtmlResult, build_data_frame
+from ..notebook import build_data_frame
 from .base_estimation import BaseEstimate
 from .comparison import Comparison, FlightCheck
 from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
@@ -25,7 +25,7 @@ TWO_SIDED = 1.96
 
 
 @dataclass(frozen=True, slots=True)
-class Uncertainty:
+class Uncertainty(ArrayValue):
     """Standard deviations and intervals of the parameters: the posterior's, or those of block-bootstrap samples.
 
     Attributes:
@@ -39,17 +39,11 @@ class Uncertainty:
 
     samples: int
     blocks: int
-    std: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    com_std: np.ndarray
-    inertia_std: np.ndarray
-
-    def __post_init__(self) -> None:
-        for name in ("std", "lower", "upper"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (None, 10)))
-        object.__setattr__(self, "com_std", frozen("com_std", self.com_std, (None, 3), finite=False))
-        object.__setattr__(self, "inertia_std", frozen("inertia_std", self.inertia_std, (None, 6), finite=False))
+    std: Annotated[np.ndarray, Array("L", 10)]
+    lower: Annotated[np.ndarray, Array("L", 10)]
+    upper: Annotated[np.ndarray, Array("L", 10)]
+    com_std: Annotated[np.ndarray, Array("L", 3, finite=False)]
+    inertia_std: Annotated[np.ndarray, Array("L", 6, finite=False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +91,7 @@ class IdentifiedLink:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Identification(HtmlResult):
+class Identification(ArrayValue):
     """The result of one identification; ``found["right_thigh"]`` is the result for one link.
 
     Attributes:
@@ -126,10 +120,10 @@ class Identification(HtmlResult):
     """
 
     estimate: Estimate
-    determined: np.ndarray
-    singular_values: np.ndarray
+    determined: Annotated[np.ndarray, Array("L", 10)]
+    singular_values: Annotated[np.ndarray, Array(None)]
     rank: int
-    weights: np.ndarray
+    weights: Annotated[np.ndarray, Array(6)]
     frames: int
     trials: tuple[str, ...]
     base_link: str
@@ -139,19 +133,13 @@ class Identification(HtmlResult):
     flights: tuple[FlightCheck, ...] = ()
     notes: tuple[str, ...] = field(default=())
     frequency_weights: PairedWeights = UNWEIGHTED
-    covariance_root: np.ndarray | None = None
+    covariance_root: Annotated[np.ndarray | None, Array(None, "L", 10)] = None
     undecided_reason: str = ""
     std_by_source: Mapping[str, np.ndarray] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def require_consistent(self) -> None:
         limits = {cause: frozen(f"std by {cause}", std, (None, 10)) for cause, std in self.std_by_source.items()}
         object.__setattr__(self, "std_by_source", MappingProxyType(limits))
-        if self.covariance_root is not None:
-            shape = (None, len(self.estimate.parameters.links), 10)
-            object.__setattr__(self, "covariance_root", frozen("covariance root", self.covariance_root, shape))
-        object.__setattr__(self, "determined", frozen("determined", self.determined, (None, 10)))
-        object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (None,)))
-        object.__setattr__(self, "weights", frozen("weights", self.weights, (6,)))
 
     def __repr__(self) -> str:
         found, prior = self.parameters, self.prior

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue
 
 REACHED = 1e-3
 """[m] Distance at which a target is reached."""
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Target(ArrayValue):
     """Where a point of a link should be.
 
     Attributes:
@@ -24,26 +25,17 @@ class Target:
     """
 
     link: str
-    position: np.ndarray
-    point: np.ndarray
-    rotation: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "position", frozen("target position", self.position, (3,), finite=False))
-        object.__setattr__(self, "point", frozen("target point", self.point, (3,)))
-        if self.rotation is not None:
-            object.__setattr__(self, "rotation", frozen("target rotation", self.rotation, (3, 3)))
+    position: Annotated[np.ndarray, Array(3, finite=False)]
+    point: Annotated[np.ndarray, Array(3)]
+    rotation: Annotated[np.ndarray | None, Array(3, 3)] = None
 
 
 @dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(ArrayValue):
     """A point (3,) [m] of a link, link frame, that stays where it is."""
 
     link: str
-    point: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "point", frozen("pinned point", self.point, (3,)))
+    point: Annotated[np.ndarray, Array(3)]
 
 
 @dataclass(frozen=True, slots=True)

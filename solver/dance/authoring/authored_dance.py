@@ -9,10 +9,11 @@ stores its samples.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 
-from ...arrays import frozen
+from ...arrays import Array, ArrayValue, Times
 from ...contacts.schedule import SAME_TIME, Schedule
 from ...coordinates import quaternion_columns
 from ...errors import InvalidValue, UnknownPreset
@@ -35,7 +36,7 @@ UNIT_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Keyframe:
+class Keyframe(ArrayValue):
     """A posture at a time.
 
     Attributes:
@@ -46,16 +47,15 @@ class Keyframe:
     """
 
     time: float
-    q: np.ndarray
+    q: Annotated[np.ndarray, Array(None)]
     role: str = "preferred"
     name: str = ""
 
-    def __post_init__(self) -> None:
+    def require_consistent(self) -> None:
         if self.role not in ROLES:
             raise UnknownPreset(self.role, ROLES)
         if not np.isfinite(self.time):
             raise InvalidValue(f"key {self.name!r} has no finite time")
-        object.__setattr__(self, "q", frozen(f"key at {self.time:g} s", self.q, (None,)))
 
     def __str__(self) -> str:
         return (
@@ -64,20 +64,18 @@ class Keyframe:
 
 
 @dataclass(frozen=True, slots=True)
-class Samples:
+class Samples(ArrayValue):
     """A motion as the timeline shows it, where it differs from the spline through the keys.
 
     Attributes:
         times: (N,) [s]; q: (N, nq).
     """
 
-    times: np.ndarray
-    q: np.ndarray
+    times: Annotated[np.ndarray, Times()]
+    q: Annotated[np.ndarray, Array("N", None)]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen("times of the samples", self.times, (None,)))
-        object.__setattr__(self, "q", frozen("samples", self.q, (len(self.times), None)))
-        if len(self.times) < 2 or (np.diff(self.times) <= 0.0).any():
+    def require_consistent(self) -> None:
+        if len(self.times) < 2:
             raise InvalidValue("a sampled dance needs at least two samples at increasing times")
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ...arrays import frozen
+from ...arrays import Array, ArrayValue
 from ...coordinates import to_flat
 from ...dynamics import link_poses
 from ...errors import InvalidValue
@@ -23,7 +24,7 @@ LIFTED_HEIGHT = 0.03
 
 
 @dataclass(frozen=True, slots=True)
-class NamedPose:
+class NamedPose(ArrayValue):
     """A pose that an animator keyed and named; the design chooses the stance and how far the knees bend.
 
     Attributes:
@@ -32,12 +33,11 @@ class NamedPose:
     """
 
     name: str
-    q: np.ndarray
+    q: Annotated[np.ndarray, Array(None)]
 
-    def __post_init__(self) -> None:
+    def require_consistent(self) -> None:
         if not self.name.strip():
             raise InvalidValue("a named pose needs a name that is not empty")
-        object.__setattr__(self, "q", frozen(f"pose {self.name!r}", self.q, (None,)))
 
 
 class PoseVariations:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ...arrays import frozen
+from ...arrays import Array, ArrayValue
 from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...rig import Rig
@@ -21,7 +22,7 @@ PRIOR_STD = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class FrequencyWeights:
+class FrequencyWeights(ArrayValue):
     """Fractions of a motion that explain the measured wrenches of some trials; they are applied to any other trial.
 
     See `weight_estimation` and `skin_compliance_wrenches` for how they are estimated.
@@ -34,17 +35,13 @@ class FrequencyWeights:
             has marker displacements.
     """
 
-    bands: np.ndarray
-    gains: np.ndarray
-    shares: np.ndarray | None = None
+    bands: Annotated[np.ndarray, Array("B", finite=False)]
+    gains: Annotated[np.ndarray, Array("R", AXES, "B")]
+    shares: Annotated[np.ndarray | None, Array("R", 3)] = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bands", frozen("bands", self.bands, (None,), finite=False))
-        object.__setattr__(self, "gains", frozen("gains", self.gains, (None, AXES, len(self.bands))))
+    def require_consistent(self) -> None:
         if not len(self.bands) or not np.isposinf(self.bands[-1]) or np.any(np.diff(self.bands[:-1]) <= 0.0):
             raise InvalidValue("upper ends of frequency bands must ascend, and the last must be infinite")
-        if self.shares is not None:
-            object.__setattr__(self, "shares", frozen("shares", self.shares, (len(self.gains), 3)))
 
     @staticmethod
     def from_cutoffs(cutoffs: np.ndarray, shares: np.ndarray | None = None) -> FrequencyWeights:

@@ -9,10 +9,11 @@ motion is not always better.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ...arrays import frozen
+from ...arrays import Array, ArrayValue
 from ...dynamics.mechanics import root_residual_derivatives
 from ...errors import InvalidValue
 from ...motion import Motion
@@ -62,7 +63,7 @@ class MotionErrors:
 
 
 @dataclass(frozen=True, slots=True)
-class WrenchNoise:
+class WrenchNoise(ArrayValue):
     """Noise of the six equations of a frame.
 
     Attributes:
@@ -71,12 +72,11 @@ class WrenchNoise:
         motion: errors of the motion; None: none.
     """
 
-    plate: np.ndarray
+    plate: Annotated[np.ndarray, Array(6)]
     rate: float
     motion: MotionErrors | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "plate", frozen("noise of the plate", self.plate, (6,)))
+    def require_consistent(self) -> None:
         if not (self.plate > 0.0).all() or not (np.isfinite(self.rate) and self.rate > 0.0):
             raise InvalidValue("the noise of every axis of the plate and its rate must be positive")
 
