@@ -1,7 +1,5 @@
 """Hierarchical QP against Clarabel with all rows, and the cone program: `python -m benchmarks.solvers [--quick]`.
 
-With ``--repairs`` the quadratic programs of repairs by other solvers (`repair_programs`).
-
 HRP-2 (stand-in, 31 links, 310 parameters), simulated motion of a body that differs from the prior, noise 3 N and 1 N m.
 Timed from the accumulated regression to the result. The peer of the hierarchical QP, in the same run, is Clarabel given
 every row of levels 1 and 2 (opposite directions once: v and -v make the same row) and the cost of level 3.
@@ -46,7 +44,6 @@ from solver.rigs import hrp2
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
-from . import repair_programs
 from .reference import reference_line, to_ordinary
 
 RATE, FRAMES = 200.0, 2000
@@ -229,18 +226,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Run in a process with one BLAS thread (matrices this small are slower on several); 1 when a must is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.solvers", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the paper's eps only, fewer repetitions")
-    parser.add_argument(
-        "--repairs", action="store_true", help="the quadratic programs of repairs instead, by other solvers"
-    )
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    if options.here and options.repairs:
-        repair_programs.report(options.quick)
-        return 0
     if options.here:
         return 0 if run(options.quick) else 1
-    given = [f"--{name}" for name in ("quick", "repairs") if getattr(options, name)]
-    command = [sys.executable, "-m", "benchmarks.solvers", "--here", *given]
+    command = [sys.executable, "-m", "benchmarks.solvers", "--here", *(["--quick"] if options.quick else [])]
     environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
     return subprocess.run(command, env=environment, check=False).returncode
 

@@ -28,18 +28,18 @@ motion between any two centres of mass that keep r.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 
 from ..contacts.schedule import anchors_at
 from ..contacts.support import support_polygon
 from ..coordinates import coordinate_names, to_flat
-from ..errors import InvalidValue, MissingDependency
+from ..errors import InvalidValue
 from ..inertials import GRAVITY
 from ..options.checks import CheckOptions
+from ..qp.bounded import Bounds, solve_bounded
 from ..rig import ROOT_NV, Rig
 from ..so3 import log, vee
 from .kinematics import PostureKinematics, find_knees
@@ -87,8 +87,8 @@ SHIFTING = "the weight is shifted to the other foot first"
 OUT_OF_REACH = "reach of the planted feet and pins"
 STRAIGHT = np.radians(2.0)
 """[rad] that knees stay short of straight while the body is dragged: a straight leg cannot start to bend."""
-EQUALITY, UNLIMITED = 5, 1e30
-"""DAQP's mark of an equality, and its infinity."""
+QP_TOLERANCE = 1e-6
+"""[m, rad] By which an iteration may miss its constraints."""
 
 
 class Drag:
@@ -105,7 +105,6 @@ class Drag:
     Raises:
         InvalidValue: the posture has a wrong size, or the rig has a joint that flat coordinates do not describe.
         UnknownLink: of a pinned.
-        MissingDependency: DAQP is not installed.
     """
 
     def __init__(
@@ -123,7 +122,6 @@ class Drag:
             raise InvalidValue(f"a posture of rig {rig.name!r} has {rig.nq} finite numbers, got shape {q.shape}")
         self.rig = rig
         self._checks, self._balanced = CheckOptions() if checks is None else checks, True
-        self._solve = _load_daqp()
         self._kinematics = PostureKinematics(rig)
         self._planted = {anchor.patch: anchor for anchor in anchors_at(rig, q, planted)}
         self._links = {name: rig.index(rig.patch(name).link) for name in self._planted}
@@ -133,8 +131,8 @@ class Drag:
         }
         self._knees = find_knees(rig)
         self._y = self._reference = to_flat(rig, q)
-        self._lower = np.concatenate([np.full(ROOT_NV, -UNLIMITED), rig.limits.lower])
-        self._upper = np.concatenate([np.full(ROOT_NV, UNLIMITED), rig.limits.upper])
+        self._lower = np.concatenate([np.full(ROOT_NV, -np.inf), rig.limits.lower])
+        self._upper = np.concatenate([np.full(ROOT_NV, np.inf), rig.limits.upper])
         joints = slice(ROOT_NV, None)  # a posture outside its limits returns no farther than it has to
         self._lower[joints] = np.minimum(self._lower[joints], self._y[joints])
         self._upper[joints] = np.maximum(self._upper[joints], self._y[joints])
@@ -376,14 +374,12 @@ class Drag:
         program = _Program(
             hessian, gradient, np.concatenate(matrix), np.concatenate(low), equalities, self._bounds(bent_knees)
         )
-        change = program.minimise(self._solve)
+        change = program.minimise()
         if change is None and (missing > 0.0).any():  # it cannot return: then no farther out
             program.low[equalities:] = np.minimum(allowed - inside, 0.0)
-            change = program.minimise(self._solve)
+            change = program.minimise()
         if change is None:
             return None, program
-        lower, upper = program.bounds
-        change = np.minimum(np.maximum(change, lower), upper)  # to the last digit
         change *= min(1.0, LARGEST_CHANGE / max(float(np.abs(change).max()), 1e-12))
         if pulls:
             self._unfollowed = max(float(np.linalg.norm(pull - rows @ change)) for rows, pull in pulls)
@@ -460,29 +456,17 @@ class _Program:
     bounds: tuple[np.ndarray, np.ndarray]
     multipliers: np.ndarray | None = None
 
-    def minimise(self, solve: Callable[..., Any]) -> np.ndarray | None:
-        """The minimum (nv,) by ``daqp.solve``; None if the constraints contradict each other."""
-        nv, rows = len(self.gradient), len(self.low)
-        lower, upper = np.empty(nv + rows), np.full(nv + rows, UNLIMITED)
-        sense = np.zeros(nv + rows, np.int32)
-        equal = slice(nv, nv + self.equalities)
-        lower[:nv], upper[:nv] = self.bounds
-        lower[nv:] = self.low
-        upper[equal] = self.low[: self.equalities]
-        sense[equal] = EQUALITY
-        change, _, status, info = solve(self.hessian, self.gradient, self.matrix, upper, lower, sense)
-        if status < 1:
+    def minimise(self) -> np.ndarray | None:
+        """The minimum (nv,); None if the constraints contradict each other."""
+        lower, upper = self.bounds
+        high = np.full(len(self.low), np.inf)
+        high[: self.equalities] = self.low[: self.equalities]
+        bounds = Bounds(np.concatenate([lower, self.low]), np.concatenate([upper, high]), self.matrix)
+        found = solve_bounded(self.hessian, -self.gradient, bounds, QP_TOLERANCE)
+        if found.slack:
             return None
-        self.multipliers = np.array(info["lam"])
-        return np.array(change)
-
-
-def _load_daqp() -> Callable[..., Any]:
-    try:
-        import daqp
-    except ImportError as error:
-        raise MissingDependency("DAQP, which poses bodies, is not here in this Python: `pip install daqp`") from error
-    return cast("Callable[..., Any]", daqp.solve)
+        self.multipliers = found.multipliers
+        return found.x
 
 
 def _limited(vectors: np.ndarray, largest: float) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..coordinates import continuous_quaternions, quaternion_columns
 from ..dynamics import integrate
+from ..qp.bounded import Bounds, solve_bounded
 from ..rig import ROOT_NV, Rig
 from ..signals.manifold import fit_spline
 from ..so3 import right_jacobian, skew
@@ -24,8 +25,6 @@ FRAMES_PER_BATCH = 256
 """Frames that are treated at once."""
 MAX_ITERATIONS = 8
 """Newton steps after which a frame counts as not converged."""
-MAX_BOUND_CHANGES = 12
-"""Changes of the active limits after which a step counts as failed."""
 BOUND_TOLERANCE = 1e-9
 """[rad, m] By which a step may violate a limit."""
 
@@ -107,11 +106,11 @@ class BatchSolver:
             if len(at):
                 turning = turned[at]
                 back = turning.swapaxes(1, 2)
-                inner, settled = _solve_within_bounds(
-                    back @ matrix[at] @ turning, (back @ gradient[at][:, :, None])[:, :, 0], low[at], high[at]
-                )
-                step[at] = (turning @ inner[:, :, None])[:, :, 0]
-                descends[at] = settled
+                hessians, gradients = back @ matrix[at] @ turning, (back @ gradient[at][:, :, None])[:, :, 0]
+                programs = zip(hessians, gradients, low[at], high[at])
+                inner = [solve_bounded(h, g, _bounds(lower, upper)) for h, g, lower, upper in programs]
+                step[at] = (turning @ np.array([each.x for each in inner])[:, :, None])[:, :, 0]
+                descends[at] = [each.slack == 0.0 for each in inner]
         found.bounded[active] = bounded
         return step, descends & (np.abs(step[:, 3:]).max(axis=1) <= MAX_ANGULAR_STEP)
 
@@ -198,36 +197,7 @@ def _violates(change: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarr
     return (change < low - BOUND_TOLERANCE) | (change > high + BOUND_TOLERANCE)
 
 
-def _solve_within_bounds(
-    matrix: np.ndarray, slope: np.ndarray, low: np.ndarray, high: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Changes (N, nv) that minimise the quadratic cost within bounds (N, nv - 6) of the joint coordinates, by active
-    sets.
-
-    Returns:
-        The changes, and in which frames (N,) a set was found at which no bound is passed and none pulls.
-    """
-    count, size = slope.shape
-    free = np.full((count, ROOT_NV), np.inf)
-    low, high = np.hstack([-free, low]), np.hstack([free, high])
-    active, change = np.zeros((count, size), int), np.zeros((count, size))
-    remaining = np.arange(count)
-    for _ in range(MAX_BOUND_CHANGES):
-        at, own = active[remaining] != 0, matrix[remaining]
-        bounds = np.where(at, np.where(active[remaining] > 0, high[remaining], low[remaining]), 0.0)
-        right = slope[remaining] - (own @ bounds[:, :, None])[:, :, 0]
-        locked = np.where(at[:, :, None] | at[:, None, :], np.eye(size), own)
-        found = _solve_linear(locked, np.where(at, bounds, right))
-        change[remaining] = found
-        force = slope[remaining] - (own @ found[:, :, None])[:, :, 0]
-        released = at & (force * active[remaining] < 0.0)
-        violated = (found > high[remaining] + BOUND_TOLERANCE).astype(int) - (found < low[remaining] - BOUND_TOLERANCE)
-        violated[at] = 0
-        same = ~released.any(axis=1) & ~violated.any(axis=1)
-        active[remaining] = np.where(released, 0, active[remaining]) + violated
-        remaining = remaining[~same]
-        if not len(remaining):
-            break
-    settled = np.ones(count, bool)
-    settled[remaining] = False
-    return change, settled
+def _bounds(low: np.ndarray, high: np.ndarray) -> Bounds:
+    """Bounds (nv - 6,) of the joint coordinates."""
+    free = np.full(ROOT_NV, np.inf)
+    return Bounds(np.concatenate([-free, low]), np.concatenate([free, high]), np.zeros((0, ROOT_NV + len(low))))

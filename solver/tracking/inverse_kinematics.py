@@ -9,13 +9,12 @@ import numpy as np
 
 from ..dynamics import integrate
 from ..errors import BackendError
-from ..qp.principal_pivoting import FEASIBLE, ActiveBounds, Box, pivot, solve_box
-from ..qp.sequential import sequential_solver
+from ..qp.bounded import bounded_solver
 from ..rig import Rig
 from ..so3 import vee
 from .joint_limits import JointLimits
 from .kinematics import Kinematics
-from .newton import LOCK_STIFFNESS, IndefiniteHessian, Linearisation, Newton, SolverState
+from .newton import Linearisation, Newton, SolverState
 from .options import TrackingOptions
 from .posture import Posture
 from .task_rows import TaskRows
@@ -25,6 +24,8 @@ MAX_ANGULAR_STEP = 0.6
 """[rad] Largest change of an angle in one step."""
 DAMPING_FACTORS = (1e-3, 1e-2, 1e-1, 1.0)
 """Damping, as factors on the largest weight, tried in turn if a step is too long near a singularity."""
+FEASIBLE = 1e-9
+"""[rad] Violation within which a bound counts as satisfied."""
 SLACK_TOLERANCE = 1e-6
 """[rad] By which a bound may be violated before a step counts as infeasible."""
 HALF_VELOCITY_ERROR = 0.02
@@ -64,8 +65,7 @@ class InverseKinematics:
         self._prices = options.posture_weight * self.posture.diagonal + options.damping
         self.kinematics.set_regularisation(self._prices)
         self._no_motion, self._full_trust = np.zeros(rig.nv), np.ones(rig.nv)
-        self._solve_program = sequential_solver(options.backend)
-        self._single_bounds = self.limits.single_bounds and self._solve_program is solve_box
+        self._solve_program = bounded_solver(options.backend)
         self._second_order = self.points is not None and len(self.points.names) >= MIN_POINTS_FOR_EXACT
         self._joints_between = _joints_between(
             self.kinematics, () if self.orientations is None else self.orientations.links
@@ -157,9 +157,9 @@ class InverseKinematics:
         state.newton = None
         self.kinematics.update_poses(q)
         self.rows.set_velocities(sample, step)
-        state.active_bounds, state.active_velocity_bounds = state.active_velocity_bounds, state.active_bounds
+        active_bounds = state.active_bounds
         result = self._solve_bounded(Linearisation(q, q, self._no_motion, step), self._no_motion) / step
-        state.active_bounds, state.active_velocity_bounds = state.active_velocity_bounds, state.active_bounds
+        state.active_bounds = active_bounds
         return result
 
     def residuals(self, sample: TargetSample) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -208,13 +208,6 @@ class InverseKinematics:
 
     def _solve_bounded(self, linearisation: Linearisation, torques: np.ndarray) -> np.ndarray:
         """Solution of the equations loaded into the tree, by the quadratic program if limits are active."""
-        try:
-            return self._solve_within_limits(linearisation, torques)
-        except IndefiniteHessian:
-            self._state.newton = None
-            return self._solve_within_limits(linearisation, torques)
-
-    def _solve_within_limits(self, linearisation: Linearisation, torques: np.ndarray) -> np.ndarray:
         point, has_limits, state = linearisation.point, self.options.limits and self.limits.has_limits, self._state
         newton = state.newton
         if newton is None or newton.gradient is None:
@@ -233,62 +226,24 @@ class InverseKinematics:
                 linearisation.start, linearisation.displacement + free, linearisation.step
             ):
                 return free
-        box, turning = self.limits.step_bounds(linearisation.start, linearisation.step, point)
+        bounds, turning = self.limits.step_bounds(linearisation.start, linearisation.step, point)
         if (
             free is not None
-            and box.violation(free if turning is None else self.limits.to_coordinates(turning, free)) <= FEASIBLE
+            and bounds.violation(free if turning is None else self.limits.to_coordinates(turning, free)) <= FEASIBLE
         ):
             return free
-        if self._single_bounds:
-            solver_at_bounds = (
-                self._solver_at_bounds(point, torques, box)
-                if newton is None
-                else newton.solve_within(gradient_vector, box)
+        matrix = self.kinematics.hessian(point) if newton is None else newton.matrix
+        gradient = self.kinematics.gradient(point, torques) if newton is None else gradient_vector
+        if turning is not None:
+            gradient = self.limits.transpose_to_coordinates(turning, gradient)
+            matrix = self.limits.transpose_to_coordinates(
+                turning, self.limits.transpose_to_coordinates(turning, matrix).T
             )
-            found = pivot(solver_at_bounds, box, state.active_bounds)
-        else:
-            matrix = self.kinematics.hessian(point) if newton is None else newton.matrix
-            gradient = self.kinematics.gradient(point, torques) if newton is None else gradient_vector
-            if turning is not None:
-                gradient = self.limits.transpose_to_coordinates(turning, gradient)
-                matrix = self.limits.transpose_to_coordinates(
-                    turning, self.limits.transpose_to_coordinates(turning, matrix).T
-                )
-            found = self._solve_program(matrix, gradient, box, state.active_bounds)
-        state.slack = found.slack if found.converged else np.inf
-        state.active_bounds = found.active if found.active.any() else None
+        found = self._solve_program(matrix, gradient, bounds)
+        state.slack = found.slack
+        state.active_bounds = found.multipliers != 0.0 if found.multipliers.any() else None
         state.bound_steps += state.active_bounds is not None
         return found.x if turning is None else self.limits.to_angular_steps(turning, found.x)
-
-    def _solver_at_bounds(self, q: np.ndarray, torques: np.ndarray, box: Box) -> ActiveBounds:
-        """Solver of the equations with some coordinates at their bounds, without building the matrix.
-
-        Coordinates at bounds get a very large price. The articulated-body algorithm, which eliminates the joints one by
-        one, loses no accuracy by that, and the remaining distance to the bound gives the force.
-        """
-        tree, prices, lock = (
-            self.kinematics,
-            self._prices + self._state.step_prices,
-            LOCK_STIFFNESS * self.rows.max_weight,
-        )
-
-        def at(active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            forces = np.zeros(len(active))
-            indices = active.nonzero()[0]
-            if not len(indices):
-                return tree.solve(q, torques), forces
-            bounds = np.where(active[indices] > 0, box.high[indices], box.low[indices])
-            stiff, loaded = prices.copy(), torques.copy()
-            stiff[indices] += lock
-            loaded[indices] += lock * bounds
-            tree.set_regularisation(stiff)
-            x = tree.solve(q, loaded)
-            tree.set_regularisation(prices)
-            forces[indices] = lock * (x[indices] - bounds)
-            x[indices] = bounds
-            return x, forces
-
-        return at
 
     def _solve_free(self, q: np.ndarray, torques: np.ndarray) -> np.ndarray:
         """Solution without limits, damped if a step is too long."""
@@ -313,9 +268,7 @@ class InverseKinematics:
         matrix, gradient = self.rows.equations()
         matrix.flat[:: len(gradient) + 1] += self._prices
         attempts = MAX_STIFFENED if self._state.last_step <= STIFFEN_BELOW else 0
-        newton = Newton.from_hessian(
-            matrix, attempts, self.rows.max_weight, self._state.active_bounds if self._single_bounds else None
-        )
+        newton = Newton.from_hessian(matrix, attempts, self.rows.max_weight)
         if newton is not None:
             newton.gradient = gradient
         return newton

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..coordinates import joint_coordinates, joint_slices, rotation_columns
 from ..dynamics import difference
-from ..qp.principal_pivoting import Box
+from ..qp.bounded import Bounds
 from ..rig import ROOT_NV, Rig
 from ..so3 import inverse_right_jacobian, quaternion_exp, right_jacobian
 from .options import CoupledLimits
@@ -56,21 +56,20 @@ class JointLimits:
         self._coupled_bounds = np.zeros(0) if coupled_limits is None else coupled_limits.bounds
         self._coupled_reach = np.abs(self._coupled_rows) @ self._speed
         self._padded = np.hstack([np.zeros((len(self._coupled_rows), ROOT_NV)), self._coupled_rows])
-        self.single_bounds = not len(self._spherical) and not len(self._coupled_bounds)
-        """Whether each bound limits one coordinate."""
         self.has_limits = bool(
             np.isfinite(self.lower).any() or np.isfinite(self.upper).any() or len(self._coupled_bounds)
         )
 
-    def step_bounds(self, q: np.ndarray, step: float, linearised_at: np.ndarray) -> tuple[Box, np.ndarray | None]:
+    def step_bounds(self, q: np.ndarray, step: float, linearised_at: np.ndarray) -> tuple[Bounds, np.ndarray | None]:
         """Bounds on the change of the joint coordinates from ``linearised_at`` (nq,) on, ``step`` [s] after ``q``
         (nq,).
 
         Returns:
-            The box of (nv,), free for the root, and how the angular steps of spherical joints follow from the changes
-            of their rotation vectors: (S, 3, 3) SO(3)'s right Jacobians, None without spherical joints. Of the two
-            rotation vectors of one orientation (t and t - 2 pi along the same axis) the one nearer to the limits
-            counts, so that a joint allowed to turn by nearly half a turn does not jump out of its limits beyond it.
+            The bounds of (nv,), free for the root, and of coupled limits, and how the angular steps of spherical joints
+            follow from the changes of their rotation vectors: (S, 3, 3) SO(3)'s right Jacobians, None without spherical
+            joints. Of the two rotation vectors of one orientation (t and t - 2 pi along the same axis) the one nearer
+            to the limits counts, so that a joint allowed to turn by nearly half a turn does not jump out of its limits
+            beyond it.
         """
         here = self._coordinates(q)
         there = here if linearised_at is q else self._coordinates(linearised_at)
@@ -89,13 +88,14 @@ class JointLimits:
             joints[0] += displacement
             joints[1] -= displacement
         low, high = bounds
-        most = self._coupled_bounds
-        if len(most):
+        if len(self._coupled_bounds):
             reach = self._coupled_reach * step
-            most = np.tanh((most - self._coupled_rows @ here) * np.minimum(self._gain, 1.0 / reach)) * reach
+            room = self._coupled_bounds - self._coupled_rows @ here
+            most = np.tanh(room * np.minimum(self._gain, 1.0 / reach)) * reach
             most -= 0.0 if displacement is None else self._coupled_rows @ displacement
+            low, high = np.append(low, np.full(len(most), np.inf)), np.append(high, most)
         turning = right_jacobian(there[self._spherical]) if len(self._spherical) else None
-        return Box(-low, high, self._padded, most), turning
+        return Bounds(-low, high, self._padded), turning
 
     def is_clear(self, q: np.ndarray, change: np.ndarray, step: float) -> bool:
         """Whether a step (nv,) from ``q`` (nq,) certainly stays within its bounds, by tanh x >= x / (1 + x) in (12)."""

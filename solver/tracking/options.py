@@ -89,7 +89,7 @@ class TrackingOptions:
         huber_distance: [m] error above which a marker's cost grows linearly; 0 for none.
         fade_time: [s] over which a marker's weight decreases towards a gap and grows after it, so that a marker that
             appears or disappears does not bend the motion in one frame; 0 for full weight up to the gap.
-        backend: of the quadratic programs where limits bind: ``"pivoting"``, exact, or ``"osqp"``, as in rapetti2020.
+        backend: of the quadratic programs where limits bind: ``"daqp"``, exact, or ``"osqp"``, as in rapetti2020.
         restart_error: [m] frame RMSE above which the frame is tried again from an initial fit.
         restart_turn: [rad] the same for orientations; only once in a while, since they may be out of reach.
         squared_angles: an orientation's error counts as its squared angle, not as 2 (1 - cos angle), which (5) makes of
@@ -116,7 +116,7 @@ class TrackingOptions:
     baumgarte_gain: float = 1.0
     huber_distance: float = 0.0
     fade_time: float = 0.1
-    backend: str = "pivoting"
+    backend: str = "daqp"
     restart_error: float = 0.12
     restart_turn: float = 0.2
     squared_angles: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +17,10 @@ from solver.feasibility.collisions import CollisionDetector
 from solver.motion import Motion
 from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.posing import Drag, DragResult, Pin, Target
+from solver.posing import drag as drag_module
 from solver.posing.kinematics import find_knees
 from solver.posing.values import REACHED
+from solver.qp.bounded import BoundedSolution, solve_bounded
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.so3 import exp
@@ -327,24 +330,24 @@ def test_room_is_left_for_the_motion() -> None:
     assert 0.1 * depth < found.margin < 0.4 * depth
 
 
-def counted(drag: Drag) -> list[int]:
-    """Has a drag count its quadratic programs; the count is the only entry."""
-    solve, programs = drag._solve, [0]
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Number of quadratic programs that drags have solved, the only entry."""
+    count = [0]
 
-    def solve_and_count(*values: object) -> object:
-        programs[0] += 1
-        return solve(*values)
+    def solve_and_count(*values: Any) -> BoundedSolution:
+        count[0] += 1
+        return solve_bounded(*values)
 
-    drag._solve = solve_and_count
-    return programs
+    monkeypatch.setattr(drag_module, "solve_bounded", solve_and_count)
+    return count
 
 
-def test_targets_that_move_out_of_reach_cost_little(body: tuple[Rig, np.ndarray]) -> None:
+def test_targets_that_move_out_of_reach_cost_little(body: tuple[Rig, np.ndarray], programs: list[int]) -> None:
     """Pulled forward by its height, a body solves at most three programs an event on average; soles stay at each."""
     rig, q = body
     size = float(link_poses(rig, q)[1][:, 2].max())
     drag = Drag(rig, q, soles(rig))
-    programs = counted(drag)
     hand = "right_hand" if "right_hand" in rig.links else "right_forearm"
     start = origin(rig, q, hand)
     for step in range(1, 61):
@@ -353,12 +356,12 @@ def test_targets_that_move_out_of_reach_cost_little(body: tuple[Rig, np.ndarray]
     assert programs[0] <= 180
 
 
-def test_targets_within_reach_take_one_program_an_event(body: tuple[Rig, np.ndarray]) -> None:
+def test_targets_within_reach_take_one_program_an_event(body: tuple[Rig, np.ndarray], programs: list[int]) -> None:
     """Lowered in steps of 5 mm, a pelvis follows to a fifth of a step with hardly more than one program each,
     and all the way at rest: as a whole it moves by what the soles would have moved."""
     rig, q = body
     drag, start, pelvis = Drag(rig, q, soles(rig)), origin(rig, q, rig.links[0]), rig.links[0]
-    programs, down = counted(drag), np.array([0.0, 0.0, -0.005])
+    down = np.array([0.0, 0.0, -0.005])
     for step in range(1, 9):
         target = Target(pelvis, start + step * down, np.zeros(3))
         found = drag.move([target])

@@ -80,16 +80,6 @@ def test_some_variables_may_be_free(backend: str, side: str) -> None:
     assert found.is_optimal(1e-5)
 
 
-@pytest.fixture(params=["highspy", "scipy"])
-def linear(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """HiGHS by its own package, and by SciPy."""
-    if request.param == "scipy":
-        monkeypatch.setattr(highs, "highspy", None)
-    else:
-        pytest.importorskip("highspy")
-
-
-@pytest.mark.usefixtures("linear")
 def test_a_linear_program_measures_its_residuals() -> None:
     """Least x + 2 y + 3 z with x + y + z = 2, x - y >= -1, y - z <= 5, 0 <= x <= 0.5, z <= 1: (0.5, 1.5, 0) by hand.
 
@@ -107,7 +97,6 @@ def test_a_linear_program_measures_its_residuals() -> None:
     assert found.objective == pytest.approx(3.5)
 
 
-@pytest.mark.usefixtures("linear")
 @pytest.mark.parametrize("seed", range(5))
 def test_rows_are_added_until_none_is_violated(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Adding a few rows at a time gives the optimum of all two-sided rows, equalities and bounds, with its duals."""
@@ -127,7 +116,6 @@ def test_rows_are_added_until_none_is_violated(seed: int, monkeypatch: pytest.Mo
     assert found.objective == pytest.approx(solve(problem, "clarabel").objective, abs=1e-6)
 
 
-@pytest.mark.usefixtures("linear")
 def test_an_unbounded_linear_program_is_reported() -> None:
     """A cost without a lower bound gives the status UNBOUNDED."""
     rows = Rows(np.ones((1, 1)), np.array([-np.inf]), np.ones(1), ("at most one",))
@@ -136,7 +124,6 @@ def test_an_unbounded_linear_program_is_reported() -> None:
     assert not found.usable
 
 
-@pytest.mark.usefixtures("linear")
 def test_an_infeasible_linear_program_is_reported() -> None:
     """Contradictory rows give the status INFEASIBLE, a summary without a point and an unusable solution."""
     rows = Rows(np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, 0.0]), ("at least one", "at most zero"))
@@ -158,7 +145,7 @@ def test_the_residuals_of_a_reported_optimum_are_measured() -> None:
         assert "residual" in measured.message
 
 
-@pytest.mark.parametrize("backend", ["clarabel", "osqp", "piqp", SPARSE])
+@pytest.mark.parametrize("backend", ["clarabel", "piqp", SPARSE])
 def test_infeasible_is_a_status(backend: str) -> None:
     """Contradictory rows give the status INFEASIBLE, not an exception and not a point."""
     if backend in LIBRARIES:
@@ -284,14 +271,11 @@ def test_triangle_keeps_inner_products() -> None:
 
 
 def test_bad_problems_are_refused() -> None:
-    """Empty intervals, asymmetric P, cones given to OSQP and unknown backends are errors that name the cause."""
+    """Empty intervals, asymmetric P and unknown backends are errors that name the cause."""
     with pytest.raises(InvalidValue, match="'crossed'"):
         Rows(np.eye(1), np.array([1.0]), np.array([0.0]), ("crossed",))
     with pytest.raises(InvalidValue, match="not symmetric"):
         Problem.quadratic(np.array([[1.0, 1.0], [0.0, 1.0]]), np.zeros(2))
-    cone = Cone(PSD, sparse.eye_array(3), np.zeros(3))
-    with pytest.raises(BackendError, match="osqp"):
-        solve(Problem.quadratic(np.eye(3), np.zeros(3), cones=(cone,)), "osqp")
     with pytest.raises(UnknownPreset, match="clarabel"):
         solve(Problem.quadratic(np.eye(3), np.zeros(3)), "clarabell")
 
@@ -376,18 +360,16 @@ def test_rows_that_do_not_bind_change_nothing(bounded: bool) -> None:
     assert 0 < np.count_nonzero(found.row_duals) <= 6
 
 
-@pytest.mark.usefixtures("linear")
 def test_rows_that_the_best_corner_keeps_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the corner of the bounds with the least cost violates no row, it is the optimum, found without a row."""
     generator, taken = np.random.default_rng(5), []
-    kind = highs.ScipySolver if highs.highspy is None else highs.HighsSolver
-    solved = kind.solve_with
+    solved = highs.HighsSolver.solve_with
 
-    def counted(self: object, more: np.ndarray, matrix: object) -> object:
+    def counted(self: highs.HighsSolver, more: np.ndarray, matrix: object) -> object:
         taken.append(len(more))
-        return solved(self, more, matrix)  # type: ignore[arg-type]
+        return solved(self, more, matrix)
 
-    monkeypatch.setattr(kind, "solve_with", counted)
+    monkeypatch.setattr(highs.HighsSolver, "solve_with", counted)
     cost = generator.choice([-1.0, 1.0], 6) * generator.uniform(0.5, 1.0, 6)
     corner, normals = -np.sign(cost), generator.standard_normal((40, 6))
     rows = Rows(normals, np.full(40, -np.inf), normals @ corner + 0.1, ("plane",) * 40)

@@ -7,11 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.qp.principal_pivoting import Box, pivot, solve_box
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.tracking import Tracker, TrackingOptions
-from solver.tracking.inverse_kinematics import InverseKinematics
 from solver.tracking.joint_chains import ChainFit
 from solver.tracking.kinematics import Kinematics
 from tests.tracking.bodies import STEP, turning
@@ -41,28 +39,6 @@ def test_chains_fit_their_orientations_within_limits(robot: Rig, every: int) -> 
             left.append(float((3.0 - (kinematics.rotations[links] * wanted).sum(axis=(1, 2))).sum()))
     after, before = np.array(left).reshape(-1, 2).T
     assert (after < (1e-12 if every == 1 else 0.3 * before)).all()
-
-
-def test_locked_joints_are_the_minimum_between_bounds(robot: Rig) -> None:
-    """The articulated-body algorithm with very large prices at bounds gives the dense program's solution."""
-    q, targets = turning(robot, list(range(len(robot.links))))
-    engine = InverseKinematics(robot, targets.tasks, TrackingOptions())
-    freedoms, rng = robot.nv, np.random.default_rng(0)
-    for frame in range(0, 40, 5):
-        engine.kinematics.update_poses(q[0])
-        engine.rows.set_residuals(targets.sample(frame))
-        engine.rows.load_tree()
-        torques = np.zeros(freedoms)
-        low, high = -rng.uniform(0.0, 0.1, freedoms), rng.uniform(0.0, 0.1, freedoms)
-        low[:6], high[:6] = -np.inf, np.inf
-        box = Box(low, high, np.zeros((0, freedoms)), np.zeros(0))
-        dense = solve_box(engine.kinematics.hessian(q[0]), engine.kinematics.gradient(q[0], torques), box)
-        locked = pivot(engine._solver_at_bounds(q[0], torques, box), box)
-        assert locked.converged
-        if frame:
-            assert locked.active.any()
-        np.testing.assert_array_equal(locked.active, dense.active)
-        np.testing.assert_allclose(locked.x, dense.x, atol=1e-7)
 
 
 def test_an_alternative_that_is_not_better_changes_nothing(robot: Rig) -> None:

@@ -15,11 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from ...errors import BackendError
 from ...inertials import InertialParameters
-from ...qp import Problem, Rows, Status, solve
+from ...qp.bounded import Bounds, solve_bounded
 from ...rig import Rig
 from ...signals import is_still, rate_of_grid
 from ...trial import Trial
@@ -198,13 +197,10 @@ def fit_gains(gram: np.ndarray, region_count: int, penalty: float) -> np.ndarray
     hessian = lift.T @ normal_matrix @ lift + penalty * np.eye(region_count * free)
     gradient = lift.T @ (normal_matrix @ lowest - right_side) - penalty
     differences = np.kron(np.eye(region_count), np.eye(free - 1, free) - np.eye(free - 1, free, 1))
-    open_ended, names = np.full(len(differences), np.inf), ("gain not larger in a higher band",) * len(differences)
-    rows = Rows(sparse.csr_array(differences), np.zeros(len(differences)), open_ended, names)
-    none, all_of_it = np.zeros(region_count * free), np.ones(region_count * free)
-    problem = Problem.quadratic(0.5 * (hessian + hessian.T), gradient, rows=rows, lower=none, upper=all_of_it)
-    solution = solve(problem, "daqp", tolerance=TOLERANCE)
-    if solution.status not in (Status.OPTIMAL, Status.INACCURATE):
-        raise BackendError(f"{solution.backend}: {solution.message}; the frequency weights could not be estimated")
+    high = np.concatenate([np.ones(region_count * free), np.full(len(differences), np.inf)])
+    solution = solve_bounded(hessian, -gradient, Bounds(np.zeros(len(high)), high, differences), TOLERANCE)
+    if solution.slack:
+        raise BackendError("DAQP found no minimum; the frequency weights could not be estimated")
     gains = np.minimum.accumulate(solution.x.reshape(region_count, free).clip(0.0, 1.0), axis=1)
     gains[gains > 1.0 - GAIN_ROUNDING], gains[gains < GAIN_ROUNDING] = 1.0, 0.0
     return np.column_stack([np.ones(region_count), gains])

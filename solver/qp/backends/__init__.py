@@ -7,9 +7,9 @@ import numpy as np
 from ...errors import MissingDependency, UnknownPreset
 from ..problem import Problem
 from ..solution import Solution, Status
-from . import clarabel, daqp, highs, osqp, piqp
+from . import clarabel, highs, piqp
 
-BACKENDS = ("clarabel", "daqp", "osqp", "piqp")
+BACKENDS = ("clarabel", "piqp")
 LINEAR = "highs"
 """The backend of linear programs."""
 SPARSE = "sparse"
@@ -20,22 +20,19 @@ DEFAULT_TOLERANCE = 1e-8
 
 def solve(
     problem: Problem,
-    backend: str = "osqp",
+    backend: str,
     *,
     tolerance: float = DEFAULT_TOLERANCE,
-    start: Solution | None = None,
     order: np.ndarray | None = None,
 ) -> Solution:
     """Solve a problem and measure the residuals: a solution wrongly reported as optimal gets status `INACCURATE`.
 
     Args:
         problem: to solve.
-        backend: ``"osqp"`` (fast, warm-starts, rows and bounds only), ``"clarabel"`` (accurate, cones), ``"piqp"``
-            (accurate, sparse, rows and bounds only) or ``"daqp"`` (exact, small dense problems, rows and bounds only);
-            `SPARSE`, the quickest accurate one for large sparse programs; or `LINEAR` for linear programs without
-            cones.
+        backend: ``"clarabel"`` (accurate, cones) or ``"piqp"`` (accurate, sparse, rows and bounds only); `SPARSE`, the
+            quickest accurate one for large sparse programs; or `LINEAR` for linear programs without cones. Small dense
+            programs are for `solve_bounded`.
         tolerance: relative.
-        start: solution of a similar problem to start from; interior-point methods ignore it.
         order: (n,) order of the variables in which rows and costs are banded, for a trajectory the order of time.
             It makes `SPARSE` quicker; the others ignore it.
 
@@ -46,14 +43,10 @@ def solve(
     """
     if backend == "clarabel":
         return clarabel.solve(problem, tolerance).with_measured_status()
-    if backend == "osqp":
-        return osqp.solve(problem, tolerance, start).with_measured_status()
     if backend == "piqp":
         return piqp.solve(problem, tolerance).with_measured_status()
     if backend == SPARSE:
         return _verified(problem, tolerance, order)
-    if backend == "daqp":
-        return daqp.solve(problem, tolerance).with_measured_status()
     if backend == LINEAR:
         return highs.solve(problem).with_measured_status()
     raise UnknownPreset(backend, (*BACKENDS, SPARSE, LINEAR))

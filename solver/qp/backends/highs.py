@@ -1,28 +1,23 @@
-"""HiGHS for linear programs: by `highspy` with warm starts, or by SciPy if `highspy` is not installed.
+"""HiGHS for linear programs, by `highspy` with warm starts.
 
 Few of many rows bind. So rows are added only where the current optimum violates them, until it violates none. The dual
-simplex continues from the last basis each time. SciPy restarts instead, which took three to four times as long for 99
+simplex continues from the last basis each time. To restart, as SciPy does, took three to four times as long for 99
 programs of transitions of a robot and a person (210 variables and 1,900 rows each).
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any, Protocol
+from typing import Any
 
+import highspy
 import numpy as np
 from scipy import sparse
-from scipy.optimize import OptimizeResult, linprog
 
 from ...errors import BackendError
 from ..problem import Problem
 from ..rows import Rows
 from ..solution import Solution, Status
-
-try:
-    import highspy
-except ImportError:  # SciPy's `linprog` is used instead
-    highspy = None  # type: ignore[assignment]
 
 NAME = "highs"
 AT_ONCE = 200
@@ -37,8 +32,7 @@ OPTIONS = {
     "simplex_scale_strategy": UNSCALED,
 }
 """Rows have similar size and iterations are few, so steepest edges do not pay: each saves a tenth of the time."""
-SCIPY = {0: Status.OPTIMAL, 1: Status.LIMIT, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED, 4: Status.INACCURATE}
-OWN = {
+STATUS = {
     "kOptimal": Status.OPTIMAL,
     "kModelEmpty": Status.OPTIMAL,
     "kInfeasible": Status.INFEASIBLE,
@@ -55,14 +49,14 @@ def solve(problem: Problem) -> Solution:
         BackendError: the problem has cones or a quadratic term.
     """
     if problem.cones or problem.P.nnz:
-        raise BackendError(f"{NAME}: takes linear programs only; use osqp or clarabel")
+        raise BackendError(f"{NAME}: takes linear programs only; use clarabel")
     began = time.perf_counter()
     rows = problem.rows
     bounds = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
     within = bool(np.isfinite(bounds).all())  # otherwise the optimum of a subset of the rows may be infinite
     matrix = rows.matrix.toarray() if within else rows.matrix
     reach = np.maximum(abs(matrix) @ bounds, np.finfo(float).tiny) if within else np.ones(len(rows))
-    simplex = (ScipySolver if highspy is None else HighsSolver)(problem, presolve=not within)
+    simplex = HighsSolver(problem, presolve=not within)
     taken = np.full(len(rows), not within) | rows.equality
     first = np.flatnonzero(taken)
     if within:
@@ -91,25 +85,15 @@ def _violated(rows: Rows, values: np.ndarray, reach: np.ndarray, taken: np.ndarr
     return worst[over[worst] > BROKEN]
 
 
-class LinearSolver(Protocol):
-    """A linear program to which rows are added.
-
-    Attributes:
-        message: the library's last status message.
-    """
-
-    message: str
-
-    def solve_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
-        """Add rows and solve: status, x (n,), marginals of all rows so far, reduced costs (n,) and iterations."""
-
-
 class HighsSolver:
-    """HiGHS by `highspy`.
+    """A linear program to which rows are added.
 
     Args:
         problem: with costs and bounds.
         presolve: whether HiGHS presolves.
+
+    Attributes:
+        message: the library's last status message.
     """
 
     def __init__(self, problem: Problem, *, presolve: bool) -> None:
@@ -123,7 +107,7 @@ class HighsSolver:
         self.message = ""
 
     def solve_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
-        """As `LinearSolver`."""
+        """Add rows and solve: status, x (n,), marginals of all rows so far, reduced costs (n,) and iterations."""
         highs, some = self._highs, sparse.csr_array(matrix[more])
         lower, upper = _reals(self._rows.lower[more]), _reals(self._rows.upper[more])
         starts, indices = some.indptr[:-1].astype(np.int32), some.indices.astype(np.int32)
@@ -131,62 +115,14 @@ class HighsSolver:
         self._count += len(more)
         highs.run()
         ended = highs.getModelStatus()
-        status = OWN.get(ended.name, Status.FAILED)
+        status = STATUS.get(ended.name, Status.FAILED)
         self.message = highs.modelStatusToString(ended)
         found, info = highs.getSolution(), highs.getInfo()
         spent = max(0, int(info.simplex_iteration_count)) + max(0, int(info.ipm_iteration_count))
         if status is not Status.OPTIMAL:
-            return status, *_no_solution(self._variables, self._count), spent
+            nowhere = np.full(self._variables, np.nan)
+            return status, nowhere, np.zeros(self._count), np.zeros(self._variables), spent
         return status, np.array(found.col_value), np.array(found.row_dual), np.array(found.col_dual), spent
-
-
-class ScipySolver:
-    """HiGHS by SciPy.
-
-    Args:
-        problem: with costs and bounds.
-        presolve: whether HiGHS presolves.
-    """
-
-    def __init__(self, problem: Problem, *, presolve: bool) -> None:
-        self._problem, self._presolve = problem, presolve
-        self._taken = np.zeros(0, int)
-        self.message = ""
-
-    def solve_with(self, more: np.ndarray, matrix: Any) -> tuple[Status, np.ndarray, np.ndarray, np.ndarray, int]:
-        """As `LinearSolver`."""
-        problem, rows = self._problem, self._problem.rows
-        self._taken = taken = np.concatenate([self._taken, more])
-        equal = rows.equality[taken]
-        above, below = np.isfinite(rows.upper[taken]) & ~equal, np.isfinite(rows.lower[taken]) & ~equal
-        some = sparse.csr_array(matrix[taken])
-        found: OptimizeResult = linprog(
-            problem.q,
-            A_ub=sparse.vstack([some[above], -some[below]], "csr"),
-            b_ub=np.concatenate([rows.upper[taken][above], -rows.lower[taken][below]]),
-            A_eq=some[equal] if equal.any() else None,
-            b_eq=rows.upper[taken][equal] if equal.any() else None,
-            bounds=np.stack([problem.lower, problem.upper], axis=1),
-            method="highs",
-            options={"presolve": self._presolve},
-        )
-        self.message = " ".join(found.message.split())
-        status, spent = SCIPY.get(int(found.status), Status.FAILED), int(found.nit)
-        if found.x is None:
-            return status, *_no_solution(problem.variables, len(taken)), spent
-        marginals = np.zeros(len(taken))
-        upper, lower = np.split(found.ineqlin.marginals, [int(above.sum())])
-        marginals[above] += upper
-        marginals[below] -= lower
-        if equal.any():
-            marginals[equal] = found.eqlin.marginals
-        reduced = np.asarray(found.lower.marginals, float) + np.asarray(found.upper.marginals, float)
-        return status, np.asarray(found.x, float), marginals, reduced, spent
-
-
-def _no_solution(variables: int, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """No point, no marginals and no reduced costs."""
-    return np.full(variables, np.nan), np.zeros(rows), np.zeros(variables)
 
 
 def _reals(values: np.ndarray) -> np.ndarray:

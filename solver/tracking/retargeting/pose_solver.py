@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...qp.bounded import Bounds, solve_bounded
 from ...rig import ROOT_NV, Rig
 from ...so3 import exp, log
 from ..anatomy import LEG, ROOT, find_anatomy, find_joint_centres
@@ -36,9 +37,6 @@ MAX_STEP = 0.4
 """[rad, m] Largest change of a coordinate in a step."""
 STEP_TOLERANCE = 2e-4
 """[rad, m] Largest step at which a frame has converged; the remaining error is its square."""
-BOUND_TOLERANCE = 1e-9
-MAX_BOUND_PASSES = 6
-"""Times that further coordinates may reach their bounds within a step."""
 LOST_ANGLE = 0.8
 """[rad] Orientation error of a link that is in a wrong minimum."""
 LIMIT_MARGIN = 0.03
@@ -291,35 +289,12 @@ class PoseSolver:
 
 
 def _solve_within_bounds(hessian: np.ndarray, gradient: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Steps (n, nv) within bounds: coordinates that would violate theirs end there, and the others are solved again."""
-    at_bound = ((low > -BOUND_TOLERANCE) & (gradient < 0.0)) | ((high < BOUND_TOLERANCE) & (gradient > 0.0))
-    ends = np.where(at_bound, 0.0, np.nan)
-    result = _solve_with_fixed(hessian, gradient, ends)
-    active = np.arange(len(gradient))
-    for _ in range(MAX_BOUND_PASSES):
-        own = result[active]
-        passed = (own < low[active] - BOUND_TOLERANCE) | (own > high[active] + BOUND_TOLERANCE)
-        some = passed.any(axis=1)
-        active, passed, own = active[some], passed[some], own[some]
-        if not len(active):
-            break
-        ends[active] = np.where(passed, np.clip(own, low[active], high[active]), ends[active])
-        result[active] = _solve_with_fixed(hessian[active], gradient[active], ends[active])
-    return np.clip(result, low, high)
-
-
-def _solve_with_fixed(hessian: np.ndarray, gradient: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Solutions (n, nv) of the systems in which coordinates that are not NaN in ``ends`` (n, nv) have that value."""
-    frames, columns = np.nonzero(np.isfinite(ends))
-    if len(frames):
-        known = np.nan_to_num(ends)
-        gradient = gradient - (hessian @ known[:, :, None])[:, :, 0]
-        hessian = hessian.copy()
-        hessian[frames, columns] = 0.0
-        hessian[frames, :, columns] = 0.0
-        hessian[frames, columns, columns] = 1.0
-        gradient[frames, columns] = ends[frames, columns]
-    return np.asarray(np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0])
+    """Steps (n, nv) within bounds."""
+    result = np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0]
+    no_rows = np.zeros((0, gradient.shape[1]))
+    for k in np.flatnonzero(((result < low) | (result > high)).any(axis=1)):
+        result[k] = solve_bounded(hessian[k], gradient[k], Bounds(low[k], high[k], no_rows)).x
+    return np.asarray(result)
 
 
 def hip_centre(rig: Rig) -> np.ndarray:
