@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +12,8 @@ from ..errors import InvalidValue
 from ..inertials import MASS
 from ..rig import GRAVITY
 from ..storage.codec import FileKind
-from .content import Content, TrialErrors
+from .content import Content
+from .tables import finite_mean
 
 NO_ERRORS = np.full(6, np.nan)
 
@@ -70,12 +72,12 @@ class CohortMember:
     @property
     def mean_ratio(self) -> float:
         """RMSE ratio on trials not used, mean of the axes that have one."""
-        return _finite_mean(self.ratio)
+        return float(finite_mean(self.ratio))
 
     @property
     def mean_ratio_used(self) -> float:
         """The same on the trials used."""
-        return _finite_mean(self.ratio_used)
+        return float(finite_mean(self.ratio_used))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +124,7 @@ class Cohort:
 
 def build_member(name: str, content: Content, *, is_new: bool) -> CohortMember:
     """Build one subject's part of the cohort's page from its own report's content."""
-    unseen, seen = ([e for e in content.errors if e.used == used] for used in (False, True))
-    ratio, ratio_used = (
-        np.mean([e.identified_rmse / e.prior_rmse for e in some], axis=0) if some else NO_ERRORS
-        for some in (unseen, seen)
-    )
+    unseen, seen = ([c for c in content.comparisons if c.used == used] for used in (False, True))
     return CohortMember(
         name=name,
         subject=content.subject,
@@ -136,11 +134,11 @@ def build_member(name: str, content: Content, *, is_new: bool) -> CohortMember:
         identified=content.identified.masses,
         prior=content.prior.masses,
         std=content.std[:, MASS],
-        rmse=_mean_rmse(unseen, "identified_rmse"),
-        prior_rmse=_mean_rmse(unseen, "prior_rmse"),
-        unweighted_rmse=_mean_rmse(unseen, "unweighted_rmse"),
-        ratio=ratio,
-        ratio_used=ratio_used,
+        rmse=_mean(c.identified.rmse for c in unseen),
+        prior_rmse=_mean(c.prior.rmse for c in unseen),
+        unweighted_rmse=_mean(c.unweighted_prior.rmse for c in unseen),
+        ratio=_mean(c.ratio for c in unseen),
+        ratio_used=_mean(c.ratio for c in seen),
         marker_error=float(np.mean([t.total for t in content.tracking])) if content.tracking else float("nan"),
         trials=tuple(signals.trial for signals in content.signals),
         warnings=content.warnings,
@@ -148,13 +146,9 @@ def build_member(name: str, content: Content, *, is_new: bool) -> CohortMember:
     )
 
 
-def _mean_rmse(errors: list[TrialErrors], name: str) -> np.ndarray:
-    return np.mean([getattr(error, name) for error in errors], axis=0) if errors else NO_ERRORS
-
-
-def _finite_mean(values: np.ndarray) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else float("nan")
+def _mean(rows: Iterable[np.ndarray]) -> np.ndarray:
+    """Mean over trials; NaN without any."""
+    return np.mean([*rows] or [NO_ERRORS], axis=0)
 
 
 COHORT = FileKind(Cohort, "exciting dance cohort", remedy="Run cohort again: unchanged subjects are reused")

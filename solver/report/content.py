@@ -8,39 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..arrays import frozen, frozen_mask, frozen_times
+from ..calibration.body_mass import MassEstimate
 from ..errors import InvalidValue
+from ..identification.comparison import Comparison, FlightCheck
 from ..inertials import PER_LINK, InertialParameters
 from ..storage.codec import FileKind
-
-
-@dataclass(frozen=True, slots=True)
-class TrialErrors:
-    """Errors of the reconstructed wrench of one trial, per axis Fx Fy Fz Mx My Mz.
-
-    Attributes:
-        trial: its name.
-        used: True if the parameters were fitted to it.
-        frames: number of frames compared.
-        identified_rmse, prior_rmse: (6,) [N, N m], each with frequency weights of its own.
-        identified_correlation, prior_correlation: (6,) Pearson.
-        unweighted_rmse, unweighted_correlation: (6,) of the prior without frequency weights; NaN if a file of an
-            earlier version has none.
-    """
-
-    trial: str
-    used: bool
-    frames: int
-    identified_rmse: np.ndarray
-    prior_rmse: np.ndarray
-    identified_correlation: np.ndarray
-    prior_correlation: np.ndarray
-    unweighted_rmse: np.ndarray = field(default_factory=lambda: np.full(6, np.nan))
-    unweighted_correlation: np.ndarray = field(default_factory=lambda: np.full(6, np.nan))
-
-    def __post_init__(self) -> None:
-        for body in ("identified", "prior", "unweighted"):
-            for name in (f"{body}_rmse", f"{body}_correlation"):
-                object.__setattr__(self, name, frozen(name, getattr(self, name), (6,), finite=False))
+from ..study.plates.finding import Finding
+from ..study.residuals import TrialResidual
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,78 +79,6 @@ class TrackingErrors:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighing:
-    """One trial's contribution to the body mass.
-
-    Attributes:
-        trial: its name.
-        group: number of the group of trials that share a plate bias, from 1.
-        reading: mass from its forces alone [kg].
-        std: of the reading [kg].
-        seconds: duration of the frames that count [s].
-        unloaded: True if the plates are unloaded at some time, which shows any offset.
-        bias: (6,) constant wrench removed from the group [N, N m]; zeros if there is none.
-    """
-
-    trial: str
-    group: int
-    reading: float
-    std: float
-    seconds: float
-    unloaded: bool
-    bias: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bias", frozen("plate bias", self.bias, (6,), finite=False))
-
-
-@dataclass(frozen=True, slots=True)
-class ResidualSummary:
-    """Residual force and moment of one trial that was fitted, in the field's usual measures.
-
-    Attributes:
-        trial: its name.
-        force_weights: root mean square of the residual force, identified and prior, in body weights.
-        moment_weights: the same for the moment, in body weights times heights; NaN if the height is unknown.
-        force_share: root mean square and peak of the residual force, as fractions of the peak measured force.
-        moment_share: of the residual moment, as fractions of the centre of mass's mean height times that peak.
-        meets: whether all of these fractions are within the usual thresholds.
-    """
-
-    trial: str
-    force_weights: tuple[float, float]
-    moment_weights: tuple[float, float]
-    force_share: tuple[float, float]
-    moment_share: tuple[float, float]
-    meets: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PlateFinding:
-    """Finding of one plate check.
-
-    Attributes:
-        check: what was checked, in words.
-        trials: names.
-        evidence, low, high: the number that decides, and its 95 % interval; NaN if there is none.
-        unit: of these.
-        done: what was done about it, in words.
-        text: the finding in words.
-        is_warning: whether the reader must be warned.
-    """
-
-    check: str
-    trials: tuple[str, ...]
-    evidence: float
-    low: float
-    high: float
-    unit: str
-    done: str
-    text: str
-    is_warning: bool
-
-
-@dataclass(frozen=True, slots=True)
 class MomentSummary:
     """Joint moments of one trial, see `moments.JointMoments`.
 
@@ -201,18 +103,6 @@ class MomentSummary:
         object.__setattr__(self, "peaks", frozen("peaks", self.peaks, (len(self.names), 2), finite=False))
         for name in ("residual_rms", "residual_peak"):
             object.__setattr__(self, name, frozen(name, getattr(self, name), (2,), finite=False))
-
-
-@dataclass(frozen=True, slots=True)
-class FlightCheck:
-    """Check in flight: RMS of (CoM acceleration - gravity) [m/s^2] and of the rate of angular momentum [N m]."""
-
-    trial: str
-    frames: int
-    identified_acceleration: float
-    prior_acceleration: float
-    identified_momentum_rate: float
-    prior_momentum_rate: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +164,6 @@ class Content:
         simulated: True if the recordings are simulated; the page's header says so.
         method: name of the identification method.
         satisfies: physical consistency of the result, in words.
-        mass, mass_std: [kg] body mass and its standard deviation; NaN if it was not estimated.
         identified, prior: parameters per link.
         std: (L, 10) standard deviations; NaN if there are none.
         com_std: (L, 3) [m] of the centres of mass.
@@ -284,9 +173,9 @@ class Content:
         singular_values: of the scaled regressor, descending.
         rank: numerical rank.
         truth: the known parameters of a simulation, or None.
-        errors: per trial, used and unused.
-        residuals, signals, tracking, weighings, plate_findings, moments, flights, base: sections; empty if there is
-            nothing to show.
+        comparisons: with the prior, trials used and unused.
+        weighing: body mass that the plates measured; None if no plate weighs the body.
+        residuals, signals, tracking, findings, moments, flights, base: sections; empty if there is nothing to show.
         from_flight: data of an identification from flight phases alone; None for one with forces.
         loads: added between two sets of recordings; one without a link if none was found; empty without a search.
         methods: rows (title, text) of the method section.
@@ -299,8 +188,6 @@ class Content:
     simulated: bool
     method: str
     satisfies: str
-    mass: float
-    mass_std: float
     identified: InertialParameters
     prior: InertialParameters
     std: np.ndarray
@@ -310,12 +197,12 @@ class Content:
     singular_values: np.ndarray
     rank: int
     truth: InertialParameters | None = None
-    errors: tuple[TrialErrors, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
     signals: tuple[Signals, ...] = ()
     tracking: tuple[TrackingErrors, ...] = ()
-    weighings: tuple[Weighing, ...] = ()
-    plate_findings: tuple[PlateFinding, ...] = ()
-    residuals: tuple[ResidualSummary, ...] = ()
+    weighing: MassEstimate | None = None
+    findings: tuple[Finding, ...] = ()
+    residuals: tuple[TrialResidual, ...] = ()
     moments: tuple[MomentSummary, ...] = ()
     flights: tuple[FlightCheck, ...] = ()
     from_flight: FlightIdentification | None = None
@@ -342,6 +229,16 @@ class Content:
             raise InvalidValue(
                 f"the rank {self.rank} is not between 0 and the {len(self.singular_values)} singular values"
             )
+
+    @property
+    def mass(self) -> float:
+        """Body mass [kg]: as measured by the plates, or the sum of the identified masses."""
+        return self.identified.total_mass if self.weighing is None else self.weighing.mass
+
+    @property
+    def mass_std(self) -> float:
+        """Standard deviation of the body mass [kg]; NaN if no plate weighs the body."""
+        return np.nan if self.weighing is None else self.weighing.std
 
 
 CONTENT = FileKind(

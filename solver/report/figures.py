@@ -6,6 +6,7 @@ from html import escape
 
 import numpy as np
 
+from ..identification.comparison import AXES
 from ..identification.result import TWO_SIDED
 from ..inertials import MASS
 from ..scene.labels import display_name
@@ -13,7 +14,6 @@ from .content import Content, Signals, TrackingErrors
 from .svg import MINUS, Axis, Drawing, axis_limits, find_runs, format_tick, round_ticks
 from .tables import relative_change
 
-AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 UNITS = ("N", "N", "N", "N m", "N m", "N m")
 WIDTH = 1000.0
 MIN_FORCE_RANGE, MIN_MOMENT_RANGE = 20.0, 5.0

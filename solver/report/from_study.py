@@ -7,7 +7,6 @@ import numpy as np
 from ..errors import InvalidValue
 from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
-from ..identification.comparison import Comparison
 from ..identification.equations import measured_wrench, reconstructed_wrenches
 from ..identification.error_model.weight_estimation import describe_cutoffs
 from ..identification.estimate import CONSISTENT, ROTATIONAL
@@ -15,26 +14,18 @@ from ..identification.result import Identification
 from ..inertials import InertialParameters
 from ..moments.inverse_dynamics import compute_moments
 from ..person import UNKNOWN
-from ..plate_options import FINDINGS
 from ..scene.motion_record import motion_record
 from ..signals.filters import LIGHT
 from ..signals.window_rules import Reason
-from ..study.plates.finding import Finding
-from ..study.residuals import TrialResidual
 from ..study.values import Flights, Study, TrialRecord
 from .content import (
     BaseParameter,
     Content,
-    FlightCheck,
     FlightIdentification,
     LoadSummary,
     MomentSummary,
-    PlateFinding,
-    ResidualSummary,
     Signals,
     TrackingErrors,
-    TrialErrors,
-    Weighing,
 )
 
 CONSISTENCY_TEXT = {
@@ -72,8 +63,6 @@ def build_content(
         simulated=simulated,
         method=result.estimate.method,
         satisfies=CONSISTENCY_TEXT.get(result.estimate.satisfies, NOT_PHYSICAL),
-        mass=result.parameters.total_mass if study.mass is None else study.mass.mass,
-        mass_std=np.nan if study.mass is None else study.mass.std,
         identified=result.parameters,
         prior=result.prior,
         std=std,
@@ -85,16 +74,14 @@ def build_content(
         singular_values=result.singular_values,
         rank=result.rank,
         truth=truth,
-        errors=tuple(_trial_errors(comparison) for comparison in result.comparisons),
+        comparisons=result.comparisons,
         signals=tuple(_signals(study, result, record) for record in study.records if record.trial is not None),
         tracking=tuple(found for record in study.records if (found := _tracking(record)) is not None),
-        weighings=_weighings(study),
-        residuals=tuple(_residual_summary(residual) for residual in study.residuals),
-        plate_findings=tuple(_plate_finding(finding) for finding in study.findings),
+        weighing=study.mass,
+        residuals=study.residuals,
+        findings=study.findings,
         moments=_moment_summaries(study, result),
-        flights=tuple(
-            FlightCheck(f.trial, f.frames, *f.acceleration, *f.momentum_rate) for f in result.flights if f.frames > 0
-        ),
+        flights=tuple(check for check in result.flights if check.frames > 0),
         from_flight=_flight_identification(study.flights),
         base=_base_parameters(result),
         loads=_load_summaries(study.load),
@@ -136,21 +123,6 @@ def _flight_identification(flights: Flights | None) -> FlightIdentification | No
     return FlightIdentification(tuple(spans), space.dimension, space.gap, space.summary)
 
 
-def _trial_errors(comparison: Comparison) -> TrialErrors:
-    found, prior, unweighted = comparison.identified, comparison.prior, comparison.unweighted_prior
-    return TrialErrors(
-        comparison.trial,
-        comparison.used,
-        comparison.frames,
-        found.rmse,
-        prior.rmse,
-        found.correlation,
-        prior.correlation,
-        unweighted.rmse,
-        unweighted.correlation,
-    )
-
-
 def _signals(study: Study, result: Identification, record: TrialRecord) -> Signals:
     trial = record.trial
     assert trial is not None
@@ -182,43 +154,6 @@ def _tracking(record: TrialRecord) -> TrackingErrors | None:
     seen = np.isfinite(tracked.errors).mean(axis=0)
     rmse = np.array([tracked.marker_rmse[name] for name in tracked.names])
     return TrackingErrors(record.name, tracked.names, rmse, seen, tracked.rmse)
-
-
-def _weighings(study: Study) -> tuple[Weighing, ...]:
-    if study.mass is None:
-        return ()
-    by_name = {trial.name: trial for trial in study.mass.trials}
-    return tuple(
-        Weighing(name, number, trial.apparent_mass, trial.std, trial.seconds, trial.unloaded is not None, group.bias)
-        for number, group in enumerate(study.mass.groups, 1)
-        for name in group.trials
-        for trial in (by_name[name],)
-    )
-
-
-def _residual_summary(residual: TrialResidual) -> ResidualSummary:
-    weight, lever = residual.weight, residual.weight * residual.height
-    return ResidualSummary(
-        residual.trial,
-        (residual.identified.force / weight, residual.prior.force / weight),
-        (residual.identified.moment / lever, residual.prior.moment / lever),
-        residual.force_share,
-        residual.moment_share,
-        residual.meets_thresholds,
-    )
-
-
-def _plate_finding(finding: Finding) -> PlateFinding:
-    return PlateFinding(
-        FINDINGS[finding.kind],
-        finding.trials,
-        finding.evidence,
-        *finding.interval,
-        finding.unit,
-        finding.done.value,
-        finding.text,
-        not finding.done.is_silent,
-    )
 
 
 def _base_parameters(result: Identification) -> tuple[BaseParameter, ...]:

@@ -8,10 +8,10 @@ from html import escape
 import numpy as np
 
 from ..moments.values import JointMoments
-from .document import Numbering, build_document, render_card, render_cards
+from .document import Block, Figure, build_document, render_cards, render_list
 from .figures import WIDTH
 from .svg import Axis, Drawing, axis_limits, find_runs
-from .tables import format_number, render_table
+from .tables import Column, Table, format_number, number
 
 COLUMNS = 3
 LEFT, GAP, TOP, PANEL, BETWEEN = 44.0, 52.0, 26.0, 84.0, 40.0
@@ -23,44 +23,41 @@ DIGITS = 3
 
 def render_moments(found: Sequence[JointMoments]) -> str:
     """The whole page."""
-    numbering = Numbering()
-    sections = [(moments.trial, _render_trial(moments, numbering)) for moments in found]
     trials = f"{len(found)} trial{'s' * (len(found) != 1)}"
     head = f"<header><h1>Joint moments</h1><p>{trials}, {found[0].mass:.2f} kg</p></header>"
+    sections = [(moments.trial, build_blocks(moments)) for moments in found]
     return build_document("Joint moments", head, sections, "residual moment about the root link's origin")
 
 
-def _render_trial(found: JointMoments, numbering: Numbering) -> str:
+def build_blocks(found: JointMoments) -> list[Block]:
+    """The section of one trial."""
     (force, moment), (peak_force, peak_moment) = found.residual_rms, found.residual_peak
     frames = int(np.isfinite(found.residual).all(axis=1).sum())
     cards = [
-        render_card("residual force", f"{format_number(force, 1)} N", f"RMS; peak {format_number(peak_force, 1)} N"),
-        render_card(
-            "residual moment", f"{format_number(moment, 1)} N m", f"RMS; peak {format_number(peak_moment, 1)} N m"
-        ),
-        render_card("frames", f"{frames} of {len(found)}", "in which every contact is measured"),
+        ("residual force", f"{format_number(force, 1)} N", f"RMS; peak {format_number(peak_force, 1)} N"),
+        ("residual moment", f"{format_number(moment, 1)} N m", f"RMS; peak {format_number(peak_moment, 1)} N m"),
+        ("frames", f"{frames} of {len(found)}", "in which every contact is measured"),
     ]
-    notes = "".join(f"<li>{escape(note)}</li>" for note in found.notes)
-    figure = numbering.add_caption(
-        "Figure",
-        _draw(found),
+    figure = Figure(
         "Moment per kilogram of every coordinate [N m/kg] (forces of sliding joints [N/kg]): positive drives the "
         "coordinate to increase. The band is the 95 % interval; frames with unmeasured contacts are left "
         f"out.{_describe_sources(found)}",
+        _draw(found),
     )
-    rows = [
-        [escape(name), escape(meaning), *(format_number(value, DIGITS) for value in row)]
-        for name, meaning, row in zip(found.names, found.meanings, found.peaks)
-    ]
-    table = numbering.add_caption(
-        "Table",
-        render_table(
-            ["coordinate", "positive", "least", "greatest", "± 95 %"], rows, has_text_column=any(found.meanings)
-        ),
+    return [render_cards(cards), render_list(found.notes, "warnings"), figure, peak_table(found)]
+
+
+def peak_table(found: JointMoments) -> Table:
+    """Least and greatest moment of every coordinate."""
+    return Table(
         "Least and greatest moment per kilogram [N m/kg], and half the 95 % interval at the larger one.",
-    )
-    listed = f'<ul class="warnings">{notes}</ul>' if notes else ""
-    return render_cards(cards) + listed + figure + table
+        (
+            Column("coordinate"), Column("positive"),
+            *(Column(title, number(DIGITS)) for title in ("least", "greatest", "± 95 %")),
+        ),
+        [(name, words, *row) for name, words, row in zip(found.names, found.meanings, found.peaks)],
+        has_text_column=any(found.meanings),
+    )  # fmt: skip
 
 
 def _describe_sources(found: JointMoments) -> str:

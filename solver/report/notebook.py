@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
+import numpy as np
+
 from ..identification.result import Identification
-from ..scene.labels import display_name
+from ..inertials import MASS
 from ..study.values import Study
 from . import plot
-from .tables import format_number, format_with_std, render_table
+from .tables import Column, Table, link, number, render_table, with_std
 
 
 def render_study(study: Study) -> str:
@@ -21,10 +23,15 @@ def render_study(study: Study) -> str:
 
 def render_identification(found: Identification) -> str:
     """A table of every link: mass [kg] with its standard deviation, prior [kg] and the share from the data."""
-    rows = []
-    for link in found:
-        index, std = found.parameters.index(link.link), found.uncertainty
-        mass = format_number(link.mass, 3) if std is None else format_with_std(link.mass, float(std.std[index, 0]), 3)
-        share = f"{100.0 * link.determined:.0f} %"
-        rows.append([escape(display_name(link.link)), mass, format_number(link.prior.mass, 3), share])
-    return render_table(["link", "mass [kg]", "prior [kg]", "from the data"], rows)
+    std = np.full(len(found.parameters.links), np.nan) if found.uncertainty is None else found.uncertainty.std[:, MASS]
+    return render_table(
+        Table(
+            "",
+            (
+                Column("link", link), Column("mass [kg]", with_std(3)), Column("prior [kg]", number(3)),
+                Column("from the data", lambda value: f"{100.0 * value:.0f} %"),
+            ),
+            [(one.link, (one.mass, deviation), one.prior.mass, one.determined)
+             for one, deviation in zip(found, std, strict=True)],
+        )
+    )  # fmt: skip

@@ -2,130 +2,213 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 
-from ..study.residuals import FORCE_THRESHOLD, MOMENT_THRESHOLD
-from .content import Content, ResidualSummary, TrialErrors
-from .document import Numbering, build_document, render_card, render_cards
-from .sections import (
-    added_load,
-    excitation,
-    flight,
-    joint_moments,
-    marker_errors,
-    parameters,
-    plates,
-    signals,
-    wrench_errors,
+from ..identification.comparison import Comparison
+from ..identification.estimate import group_bounds
+from ..scene.labels import display_name
+from ..study.residuals import FORCE_THRESHOLD, MOMENT_THRESHOLD, TrialResidual
+from . import figures
+from .content import Content, Signals
+from .document import (
+    MASS_LEGEND,
+    Block,
+    Card,
+    Figure,
+    build_document,
+    render_cards,
+    render_definitions,
+    render_list,
 )
+from .parameter_tables import (
+    base_table,
+    inertia_table,
+    load_table,
+    mass_table,
+    std_by_source_table,
+    truth_table,
+)
+from .recording_tables import finding_table, frame_table, marker_table, weighing_table
 from .tables import finite_mean, format_number
+from .wrench_tables import (
+    error_table,
+    flight_intervals_table,
+    flight_table,
+    mean_error_table,
+    peak_table,
+    residual_table,
+    root_residual_table,
+)
+
+WRENCH_LEGEND = (
+    '<p class="legend"><span class="key measured"></span>measured'
+    '<span class="key identified"></span>reconstructed, identified'
+    '<span class="key prior"></span>reconstructed, prior'
+    '<span class="box left-out"></span>left out</p>'
+)
 
 
 def render(content: Content) -> str:
     """The whole page."""
-    numbering = Numbering()
-    sections = [(title, make(content, numbering)) for title, make in SECTIONS]
-    sections = [(title, body) for title, body in sections if body]
-    return build_document(content.title, _render_head(content), sections)
-
-
-def _render_head(content: Content) -> str:
     label = '<span class="simulated">simulated data</span>' if content.simulated else ""
     reason = f"<p><strong>{escape(content.undecided_reason)}</strong></p>" if content.undecided_reason else ""
-    return (
+    head = (
         f"<header><h1>{escape(content.title)} {label}</h1>{reason}<p>{escape(content.subject)}</p>"
-        f"{render_cards(_render_cards(content))}</header>"
+        f"{render_cards(build_cards(content))}</header>"
+    )
+    return build_document(content.title, head, build_sections(content))
+
+
+def build_sections(content: Content) -> tuple[tuple[str, Sequence[Block]], ...]:
+    """Sections in the order of the page: title and blocks."""
+    notes = render_list(content.notes)
+    return (
+        ("Warnings", [render_list(content.warnings, "warnings")]),
+        (
+            "Identified parameters",
+            [
+                _mass_figure(content),
+                mass_table(content),
+                inertia_table(content),
+                std_by_source_table(content),
+                _list_bounds(content),
+            ],
+        ),
+        ("Added load", [load_table(content), _list_carriers(content)]),
+        ("Comparison with the truth", [truth_table(content)]),
+        ("Explained forces and moments", [mean_error_table(content), error_table(content), residual_table(content)]),
+        ("Forces and moments over time", [_wrench_figure(one, k) for k, one in enumerate(content.signals)]),
+        ("Frames", [_frame_figure(content), frame_table(content)]),
+        (
+            "Joint moments",
+            [
+                peak_table(content),
+                root_residual_table(content),
+                render_list(f"{trial.trial}: {note}" for trial in content.moments for note in trial.notes),
+            ],
+        ),
+        (
+            "Identification from flight",
+            [
+                "" if content.from_flight is None else f"<p>{escape(content.from_flight.summary)}.</p>",
+                flight_intervals_table(content),
+            ],
+        ),
+        ("Flight", [flight_table(content)]),
+        ("Plate checks", [finding_table(content)]),
+        ("Body mass", [weighing_table(content)]),
+        ("Marker tracking", [marker_table(content), _marker_figure(content)]),
+        ("What the motion determines", [_singular_value_figure(content), base_table(content)]),
+        ("Methods", [render_definitions(content.methods), f"<h3>Notes</h3>{notes}" if notes else ""]),
     )
 
 
-def _render_cards(content: Content) -> list[str]:
+def build_cards(content: Content) -> list[Card]:
+    """The figures that a reader should see first."""
     spread = f" ± {format_number(content.mass_std, 2)}" if np.isfinite(content.mass_std) else ""
+    name, _, variant = content.method.replace("_", " ").partition(", ")
     cards = [
-        render_card("total mass", f"{format_number(content.mass, 2)}{spread}&nbsp;kg", "from all trials given"),
-        render_card("method", *_split_method(content)),
+        ("total mass", f"{format_number(content.mass, 2)}{spread}&nbsp;kg", "from all trials given"),
+        ("method", escape(name), escape(f"{variant}; {content.satisfies}" if variant else content.satisfies)),
     ]
     for used, title in ((False, "trials not used"), (True, "trials used")):
-        some = [error for error in content.errors if error.used == used]
+        some = [comparison for comparison in content.comparisons if comparison.used == used]
         if some:
-            cards.append(render_card(title, *_summarise_errors(some)))
+            cards.append((title, *_summarise_errors(some)))
     if content.residuals:
-        cards.append(render_card("usual thresholds", *_summarise_thresholds(content.residuals)))
+        cards.append(("usual thresholds", *_summarise_thresholds(content.residuals)))
     if content.tracking:
         total = 1e3 * float(np.mean([trial.total for trial in content.tracking]))
-        cards.append(
-            render_card("marker error", f"{format_number(total, 1)} mm", "RMSE over markers and frames, mean of trials")
-        )
+        cards.append(("marker error", f"{format_number(total, 1)} mm", "RMSE over markers and frames, mean of trials"))
     return cards
 
 
-def _summarise_thresholds(left: Sequence[ResidualSummary]) -> tuple[str, str]:
+def _summarise_thresholds(residuals: Sequence[TrialResidual]) -> tuple[str, str]:
     """How many trials are within the usual thresholds, and the peaks of the worst one."""
-    met = sum(row.meets for row in left)
-    force, moment = (max(shares, default=np.nan, key=np.nan_to_num) for shares in (
-        [row.force_share[1] for row in left], [row.moment_share[1] for row in left]
-    ))  # fmt: skip
-    value = "met" if met == len(left) else f"met by {met} of {len(left)}"
+    met = sum(row.meets_thresholds for row in residuals)
+    peaks = ([row.force_share[1] for row in residuals], [row.moment_share[1] for row in residuals])
+    force, moment = (format_number(100.0 * max(shares, key=np.nan_to_num), 1) for shares in peaks)
+    value = "met" if met == len(residuals) else f"met by {met} of {len(residuals)}"
     text = (
-        f"peak residual force at most {format_number(100.0 * force, 1)} % of the peak (usual: "
-        f"{100.0 * FORCE_THRESHOLD:g} %), "
-        f"moment {format_number(100.0 * moment, 1)} % of CoM height times peak ({100.0 * MOMENT_THRESHOLD:g} %); "
-        f"trials used"
+        f"peak residual force at most {force} % of the peak (usual: {100.0 * FORCE_THRESHOLD:g} %), "
+        f"moment {moment} % of CoM height times peak ({100.0 * MOMENT_THRESHOLD:g} %); trials used"
     )
     return value, text
 
 
-def _split_method(content: Content) -> tuple[str, str]:
-    """Name of the method, and its variant with the consistency of the result."""
-    name, _, variant = content.method.replace("_", " ").partition(", ")
-    return escape(name), escape(f"{variant}; {content.satisfies}" if variant else content.satisfies)
-
-
-def _summarise_errors(errors: Sequence[TrialErrors]) -> tuple[str, str]:
+def _summarise_errors(comparisons: Sequence[Comparison]) -> tuple[str, str]:
     """RMSE of force and moment, means over axes and trials, and the prior's; the ratio comes last."""
+    fits = zip(*((c.identified, c.prior, c.unweighted_prior) for c in comparisons), strict=True)
+    means = (finite_mean([fit.rmse for fit in own]) for own in fits)
     ours, prior, unweighted = (
         f"{format_number(finite_mean(mean[:3]), 1)}&nbsp;N, {format_number(finite_mean(mean[3:]), 1)}&nbsp;N&nbsp;m"
-        for mean in (
-            finite_mean([getattr(error, name) for error in errors])
-            for name in ("identified_rmse", "prior_rmse", "unweighted_rmse")
-        )
+        for mean in means
     )
-    ratio = finite_mean(np.concatenate([error.identified_rmse / error.prior_rmse for error in errors]))
+    ratio = finite_mean(np.concatenate([comparison.ratio for comparison in comparisons]))
     text = (
-        f"RMSE of forces and moments, mean of axes and of {len(errors)} trial{'s' * (len(errors) != 1)}; "
+        f"RMSE of forces and moments, mean of axes and of {len(comparisons)} trial{'s' * (len(comparisons) != 1)}; "
         f"prior {prior}, without frequency weights {unweighted}; mean ratio to the prior {format_number(ratio, 2)}"
     )
     return ours, text
 
 
-def _render_warnings(content: Content, numbering: Numbering) -> str:
-    items = "".join(f"<li>{escape(text)}</li>" for text in content.warnings)
-    return f'<ul class="warnings">{items}</ul>' if items else ""
+def _mass_figure(content: Content) -> Figure:
+    truth = " Black ticks: the truth of the simulation." if content.truth is not None else ""
+    return Figure(
+        "Mass of every link: prior (open) and identified (filled) with its 95 % interval; at the right "
+        f"the change against the prior, which is scaled to the measured mass.{truth}",
+        MASS_LEGEND + figures.draw_masses(content),
+    )
 
 
-def _render_methods(content: Content, numbering: Numbering) -> str:
-    rows = "".join(f"<dt>{escape(what)}</dt><dd>{escape(how)}</dd>" for what, how in content.methods)
-    notes = "".join(f"<li>{escape(note)}</li>" for note in content.notes)
-    return f"<dl>{rows}</dl>" + (f"<h3>Notes</h3><ul>{notes}</ul>" if notes else "")
+def _list_bounds(content: Content) -> str:
+    bounds = render_list(words.replace("_", " ") for words in group_bounds(content.on_bounds))
+    if not bounds:
+        return "<p>No parameter ended on a bound.</p>"
+    return f"<p><b>On a bound</b> (without the bound, the data would give a more extreme value):</p>{bounds}"
 
 
-SECTIONS: tuple[tuple[str, Callable[[Content, Numbering], str]], ...] = (
-    ("Warnings", _render_warnings),
-    ("Identified parameters", parameters.render_parameters),
-    ("Added load", added_load.render_load),
-    ("Comparison with the truth", parameters.render_truth),
-    ("Explained forces and moments", wrench_errors.render_fit),
-    ("Forces and moments over time", signals.render_signals),
-    ("Frames", signals.render_windows),
-    ("Joint moments", joint_moments.render_joint_moments),
-    ("Identification from flight", flight.render_flight_identification),
-    ("Flight", flight.render_flight),
-    ("Plate checks", plates.render_plates),
-    ("Body mass", plates.render_mass),
-    ("Marker tracking", marker_errors.render_tracking),
-    ("What the motion determines", excitation.render_rank),
-    ("Methods", _render_methods),
-)
-"""Sections in the order of the page: title, and the function that renders it; an empty text leaves it out."""
+def _list_carriers(content: Content) -> str:
+    """Other links that may carry the load."""
+    if not content.loads:
+        return ""
+    if not content.loads[0].link:
+        return "<p>The recordings with and without load do not differ: no load was found.</p>"
+    others = render_list(map(display_name, content.loads[0].alternatives))
+    if not others:
+        return "<p>No other link, and no other two that share it, explain the data as well.</p>"
+    return f"<p>Not excluded by the data at 95 %, the whole load on:</p>{others}"
+
+
+def _wrench_figure(signals: Signals, index: int) -> Figure:
+    lag = f" The plates lag the motion by {format_number(1e3 * signals.lag, 1)} ms, which was removed."
+    return Figure(
+        f"External wrench during <b>{escape(signals.trial)}</b>.{lag if np.isfinite(signals.lag) else ''}",
+        WRENCH_LEGEND + figures.draw_wrenches(signals, str(index)),
+    )
+
+
+def _frame_figure(content: Content) -> Figure:
+    strips = "".join(figures.draw_timeline(signals) for signals in content.signals)
+    return Figure(
+        "Frames that count (blue) and frames left out, mostly because a contact with the environment was not measured.",
+        f'<div class="strips">{strips}</div>' if strips else "",
+    )
+
+
+def _marker_figure(content: Content) -> Figure:
+    known = any(np.isfinite(trial.rmse).any() for trial in content.tracking)
+    return Figure(
+        "RMSE of every marker: mean over trials (bar) and each trial (dots).",
+        figures.draw_marker_errors(content.tracking) if known else "",
+    )
+
+
+def _singular_value_figure(content: Content) -> Figure:
+    return Figure(
+        "Singular values of the weighted regressor, relative to the largest; open: beyond the numerical rank.",
+        figures.draw_singular_values(content) if len(content.singular_values) else "",
+    )

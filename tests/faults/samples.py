@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from solver.calibration.body_mass import MassEstimate, MassGroup
 from solver.calibration.calibration import CALIBRATION, Calibration
 from solver.calibration.marker_set import load_marker_set
+from solver.calibration.trial_mass import TrialMass
 from solver.contacts.schedule import Schedule, anchors_at
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
@@ -24,18 +26,16 @@ from solver.formats.csv_tables import write_markers_csv, write_wrenches_csv
 from solver.formats.joint_coordinates import write_coordinates
 from solver.formats.npz import segments_to_arrays
 from solver.formats.recording import pair_files, read_recording
+from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
 from solver.motion import Markers, Motion, SegmentPoses
 from solver.options.checks import CheckOptions
 from solver.report import CONTENT, render
 from solver.report.content import (
     BaseParameter,
     Content,
-    FlightCheck,
     LoadSummary,
     Signals,
     TrackingErrors,
-    TrialErrors,
-    Weighing,
 )
 from solver.rig import Rig
 from solver.rigs import from_urdf
@@ -306,15 +306,16 @@ def _moving() -> Motion:
 
 def _content(rig: Rig) -> Content:
     six, stamps = np.full(6, 0.1), np.arange(8) / 10.0
+    fit, trial = WrenchFit(six, six), TrialMass("walk", 10.0, 0.1, 10.0, 0.1, 1.0, None, 1.0, *np.zeros((3, 2)))
     wave = np.tile(stamps[:, None], (1, 6))
     return Content(
-        "Report", rig.name, True, "least squares", "nothing", 10.0, 0.1, rig.prior, rig.prior, np.full((3, 10), 0.1),
+        "Report", rig.name, True, "least squares", "nothing", rig.prior, rig.prior, np.full((3, 10), 0.1),
         np.full((3, 3), 0.1), np.full((3, 10), 0.5), ("pelvis.m",), np.array([3.0, 2.0, 1.0]), 3, rig.prior,
-        errors=(TrialErrors("walk", True, 8, six, six, six, six),),
+        comparisons=(Comparison("walk", True, 8, fit, fit, fit),),
         signals=(Signals("walk", stamps, wave, wave, wave, np.ones(8, bool), np.zeros(8, int), ("a", "b"), 0.1),),
         tracking=(TrackingErrors("walk", ("C7",), np.array([0.01]), np.array([1.0]), 0.01),),
-        weighings=(Weighing("walk", 1, 10.0, 0.1, 1.0, True, np.zeros(6)),),
-        flights=(FlightCheck("jump", 3, 0.1, 0.2, 0.3, 0.4),), base=(BaseParameter("m1", 1.0, 0.1),),
+        weighing=MassEstimate(10.0, 0.1, (MassGroup(("walk",), 10.0, 0.1, True, six, six, "none"),), (trial,), ()),
+        flights=(FlightCheck("jump", 3, (0.1, 0.2), (0.3, 0.4)),), base=(BaseParameter("m1", 1.0, 0.1),),
         loads=(LoadSummary("pelvis", 1.0, 0.1, np.zeros(3), ("left_foot",)),), methods=(("Data", "one"),),
         warnings=("careful",), notes=("noted",),
     )  # fmt: skip

@@ -101,12 +101,12 @@ def test_the_page_is_rendered_again_from_its_content(folder: Path) -> None:
 def test_errors_in_the_report_are_those_of_its_signals(study: Study) -> None:
     """The RMSE in the report is that of its signals, and the identified one is smaller than the prior's."""
     content = build_content(study, truth=ROBOT.truth)
-    (signals,), (errors,) = content.signals, content.errors
+    (signals,), (errors,) = content.signals, content.comparisons
     counted = signals.counted
-    for name, rmse in (("identified", errors.identified_rmse), ("prior", errors.prior_rmse)):
+    for name, rmse in (("identified", errors.identified.rmse), ("prior", errors.prior.rmse)):
         difference = (signals.measured - getattr(signals, name))[counted]
         np.testing.assert_allclose(np.sqrt(np.mean(difference**2, axis=0)), rmse, rtol=1e-9)
-    assert (errors.identified_rmse < errors.prior_rmse).all()
+    assert (errors.identified.rmse < errors.prior.rmse).all()
     assert errors.frames == counted.sum()
 
 
@@ -154,9 +154,11 @@ def test_trials_that_were_not_fitted_are_named(study: Study) -> None:
     assert dict(build_content(more).methods)["Also given"] == "spare: not fitted"
     assert "Also given" not in dict(build_content(study).methods)
     bare = build_content(replace(study, mass=None, identification=replace(study.identification, base=None)))
-    assert (bare.weighings, bare.base, bare.loads) == ((), (), ())
+    assert (bare.weighing, bare.base, bare.loads) == (None, (), ())
     assert bare.mass == study.identification.parameters.total_mass
-    assert len(build_content(study).weighings) == 1
+    weighing = build_content(study).weighing
+    assert weighing is not None
+    assert len(weighing.trials) == 1
 
 
 def test_the_verb_compares_as_the_function(

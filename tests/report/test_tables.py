@@ -1,0 +1,202 @@
+"""The numbers of the report, the cohort's page and the page of moments, against values computed by hand.
+
+All values of the small content differ, so that an exchange of identified and prior, numerator and denominator, least
+and greatest, force and moment, or of two trials, links or axes changes a cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solver.calibration.body_mass import MassEstimate, MassGroup
+from solver.calibration.trial_mass import TrialMass, UnloadedReading
+from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
+from solver.inertials import InertialParameters
+from solver.moments.values import JointMoments
+from solver.report import cohort_page, moments_page, page, write_moments
+from solver.report.cohort_content import Cohort, CohortMember, FailedSubject, build_member
+from solver.report.cohort_folder import write_cohort
+from solver.report.content import (
+    BaseParameter,
+    Content,
+    FlightIdentification,
+    LoadSummary,
+    MomentSummary,
+    Signals,
+    TrackingErrors,
+)
+from solver.report.document import Block, Figure, render_cards
+from solver.report.figures import draw_masses, draw_wrenches
+from solver.report.tables import Table, render_table
+from solver.study.plates.finding import Action, Finding
+from solver.study.residuals import Residual, TrialResidual
+
+LINKS = ("pelvis", "left_foot")
+AXES = np.array([1.0, 2.0, 3.0, 0.4, 0.5, 0.6])
+NAN = float("nan")
+ZEROS = np.zeros((8, 6))
+
+
+def body(masses: list[float], coms: list[list[float]], inertias: list[list[float]]) -> InertialParameters:
+    """Centres of mass in mm, principal inertias in g m^2."""
+    return InertialParameters.from_com(
+        LINKS, np.array(masses), 1e-3 * np.array(coms), 1e-3 * np.array([np.diag(row) for row in inertias])
+    )
+
+
+def fit(rmse: float, correlation: float, last: float = 1.0) -> WrenchFit:
+    """Errors in proportion to `AXES`; the last axis was not measured if ``last`` is NaN."""
+    known = np.array([1.0, 1.0, 1.0, 1.0, 1.0, last])
+    return WrenchFit(rmse * AXES * known, (correlation + 0.001 * np.arange(6)) * known)
+
+
+def weighed(name: str, mass: float, std: float, seconds: float, unloaded: UnloadedReading | None) -> TrialMass:
+    """What one trial reads."""
+    return TrialMass(name, mass, std, 99.0, 98.0, 0.97, unloaded, seconds, *np.full((3, 2), 96.0))
+
+
+CONTENT = Content(
+    title="A study",
+    subject="a rig",
+    simulated=True,
+    method="consistent_bodies, symmetric",
+    satisfies="physical",
+    identified=body([12, 3], [[10, -20, 30], [1, 2, 3]], [[30, 10, 25], [4, 3, 2]]),
+    prior=body([10, 4], [[-20, -60, 30], [1, 2, 10]], [[20, 9, 21], [5, 6, 7]]),
+    truth=body([11.5, 3.25], [[4, -20, 22], [2, 4, 5]], [[1, 1, 1], [1, 1, 1]]),
+    std=np.array([[0.11, 9, 9, 9, 0.002, 9, 0.003, 9, 9, 0.006], [0.22, 9, 9, 9, 0.001, 9, 0.004, 9, 9, 0.008]]),
+    com_std=np.array([[0.001, 0.002, 0.003], [0.004, 0.005, 0.006]]),
+    determined=np.array([[0.9, 0.1, 0.2, 0.6, 0.4, 1, 0.5, 1, 1, 0.9], [0.7, 0.0, 0.2, 0.4, 0.2, 1, 0.3, 1, 1, 0.7]]),
+    on_bounds=(),
+    singular_values=np.array([4.0, 2.0]),
+    rank=2,
+    std_by_source={
+        "noise": np.array([[0.3, *np.array([1, 2, 2, 4, 2, 2, 2, 2, 0]) / 1e3], [0, 0, 0, 0, 0.006, 0, 0, 0, 0, 0]]),
+        "prior": np.array([[0.4, *np.array([1, 0, 0, 2, 2, 0, 0, 0, 0]) / 1e3],
+                           [0, 0, 0.003, 0.004, 0, 0, 0, 0, 0, 0.008]]),
+    },
+    comparisons=(
+        Comparison("walk", False, 8, fit(10, 0.91, NAN), fit(50, 0.81, NAN), fit(80, 0.71, NAN)),
+        Comparison("squat", True, 8, fit(7, 0.93), fit(10, 0.83), fit(20, 0.73)),
+        Comparison("jump", False, 8, fit(36, 0.92), fit(60, 0.82), fit(90, 0.72)),
+    ),
+    residuals=(
+        TrialResidual("squat", 100.0, 2.0, 1.25, 800.0, Residual(20, 36, 3, 6), Residual(50, 90, 8, 11)),
+        TrialResidual("lunge", 200.0, NAN, 1.5, 1000.0, Residual(24, 70, 6, 12), Residual(44, 80, 9, 18)),
+    ),
+    signals=(
+        Signals("squat", np.arange(8.0), ZEROS, ZEROS, ZEROS, np.arange(8) < 5, 2 * (np.arange(8) > 4),
+                ("measured", "flight", "other support"), 0.0),
+    ),
+    tracking=(
+        TrackingErrors("squat", ("LASI", "RASI", "C7"), np.array([0.004, 0.009, NAN]), np.array([1, 0.5, 0]), 0.007),
+        TrackingErrors("walk", ("A", "B", "C"), np.array([0.003, 0.001, 0.0012]), np.array([0.9, 0.8, 0.7]), 0.0028),
+    ),
+    weighing=MassEstimate(
+        15.5,
+        0.25,
+        (MassGroup(("walk",), 91.0, 92.0, True, np.array([3.0, 4.0, -35.0, 81.0, 82.0, 83.0]), np.zeros(6), "offset"),
+         MassGroup(("squat", "jump"), 93.0, 94.0, False, np.array([0.6, 0.8, 2.0, 84.0, 85.0, 86.0]), np.zeros(6),
+                   "none")),
+        (weighed("squat", 15.1, 0.21, 3.5, None), weighed("jump", 15.2, 0.22, 4.5, None),
+         weighed("walk", 19.1, 0.31, 5.5, UnloadedReading(97.0, 95.0))),
+        (),
+    ),
+    findings=(
+        Finding("lag", ("walk", "jump"), -12.3, (-14.5, -10.1), "ms", Action.UNDONE, "the plates lag"),
+        Finding("mass", ("squat",), 1.02, (NAN, NAN), "", Action.NOTHING, "the gain is right"),
+    ),
+    moments=(
+        MomentSummary("squat", ("hip", "knee", "neck"), ("flexion", "extension", "left"),
+                      np.array([[-1.5, 0.5], [-0.2, 0.8], [-0.01, 0.015]]), np.array([10, 2]), np.array([30, 7])),
+        MomentSummary("walk", ("hip", "knee", "neck"), ("flexion", "extension", "left"),
+                      np.array([[-0.3, 0.4], [-0.9, 0.6], [0.001, 0.002]]), np.array([11, 3]), np.array([31, 8])),
+        MomentSummary("jump", (), (), np.zeros((0, 2)), np.full(2, NAN), np.full(2, NAN), ("no moments",)),
+    ),
+    flights=(FlightCheck("jump", 40, (0.8, 1.0), (18.0, 72.0)),),
+    from_flight=FlightIdentification((("jump", 1.2, 1.7, True), ("walk", 2.5, 2.6, False)), 1, 4.5, "all determined"),
+    base=(BaseParameter("m of pelvis", 1.5, 0.5), BaseParameter("hx <of> foot", -0.25, 0.02),
+          BaseParameter("never moved", 7.0, NAN)),
+    warnings=("be <careful>",),
+    loads=(LoadSummary("left_foot", 1.5, 0.2, np.array([0.01, 0.02, -0.03]), ("pelvis",), 0.75),),
+)  # fmt: skip
+MEMBERS = (
+    build_member("anna", CONTENT, is_new=True),
+    CohortMember("ben", "ben, 1.8 m", 10.0, 0.25, LINKS, np.array([6.0, 4.0]), np.array([2.0, 8.0]),
+                 np.array([0.14, 0.3]), 12 * AXES, np.full(6, 1.3), np.full(6, 1.1), 0.0085, ("walk",), (), False,
+                 22 * AXES, 32 * AXES),
+)  # fmt: skip
+COHORT = Cohort("a cohort", MEMBERS, (FailedSubject("cleo", "no markers"),))
+SQUAT = JointMoments(
+    "squat", np.arange(3.0), ("hip", "knee"), (False, True), np.array([[-10.0, 2.0], [5.0, 4.0], [0.0, 8.0]]),
+    np.array([[3, 4, 0, 0, 0, 1], [0, 0, 0, 0, 7, 0], [NAN] * 6]), 10.0,
+    {"noise": np.array([[3, 30], [0, 0], [60, 0.3]]), "plates": np.array([[4, 40], [0, 0], [80, 0.4]])},
+    (), ("flexion", "extension"),
+)  # fmt: skip
+
+
+def text(markup: str) -> str:
+    """The text of HTML; a bar is its length."""
+    shown = re.sub(r'<span class="share" title="([^"]*)">', r"\1", markup)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", shown)).split())
+
+
+def lines(sections: Iterable[tuple[str, Iterable[Block]]]) -> list[str]:
+    """What a reader sees of sections without their captions and figures: a line for each row of a table."""
+    shown = []
+    for title, blocks in sections:
+        shown.append(f"## {title}")
+        for block in blocks:
+            if isinstance(block, str) and block:
+                shown.append(text(block))
+            elif isinstance(block, Table):
+                titles = (
+                    f"{column.above}: {column.title}" if column.above else column.title for column in block.columns
+                )
+                rows = re.findall(r"<tr>(.*?)</tr>", render_table(block).partition("<tbody>")[2])
+                cells = (map(text, re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row)) for row in rows)
+                shown += [" | ".join(row).strip() for row in (titles, *cells)]
+    return shown
+
+
+@pytest.mark.parametrize("name", ["report", "cohort", "moments"])
+def test_pages_show_the_numbers_computed_by_hand(name: str, tmp_path: Path) -> None:
+    """Cards, tables and notes of a page, and the table files beside it, are those computed by hand."""
+    if name == "report":
+        shown = [text(render_cards(page.build_cards(CONTENT))), *lines(page.build_sections(CONTENT))]
+    elif name == "cohort":
+        shown = [text(render_cards(cohort_page.build_cards(COHORT))), *lines(cohort_page.build_sections(COHORT))]
+        write_cohort(COHORT, tmp_path)
+        shown += (tmp_path / "cohort.csv").read_text().splitlines()
+    else:
+        blocks = moments_page.build_blocks(SQUAT)
+        figure = next(block for block in blocks if isinstance(block, Figure))
+        shown = [*lines([("squat", blocks)]), figure.caption.partition("left out. ")[2]]
+        write_moments(tmp_path, {"squat": SQUAT})
+        shown += (tmp_path / "squat.moments.csv").read_text().splitlines()
+    assert shown == (Path(__file__).parent / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+
+
+def test_figures_draw_what_their_legend_says() -> None:
+    """A curve or dot of larger values is higher or further to the right: measured 0 < identified 10 < prior 20."""
+    kinds = ("measured", "identified", "prior")
+    levels: dict[str, Any] = {kind: np.full((8, 6), 10.0 * level) for level, kind in enumerate(kinds)}
+    drawn = draw_wrenches(replace(CONTENT.signals[0], **levels), "0")
+    heights = [
+        re.findall(rf'class="curve {kind}" d="M\S+ ([\d.]+)', drawn) for kind in ("measured", "identified", "prior")
+    ]
+    assert len(heights[0]) == 6
+    assert all(float(low) > float(middle) > float(high) for low, middle, high in zip(*heights, strict=True))
+    masses = draw_masses(CONTENT)
+    places = [re.findall(rf'class="{kind}" cx="([\d.]+)"', masses) for kind in ("hollow prior", "solid identified")]
+    (pelvis, foot), (found_pelvis, found_foot) = ([float(x) for x in xs] for xs in places)
+    assert foot - found_foot == pytest.approx(0.5 * (found_pelvis - pelvis), abs=0.2)  # 3 and 4 kg, 10 and 12 kg
+    assert found_foot < foot < pelvis < found_pelvis
