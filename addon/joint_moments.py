@@ -17,7 +17,7 @@ from .action import Curves, frames_at
 from .bpy_access import scene
 from .centroidal_overlay import LineSet
 from .drawing import BOLD_WIDTH, Colour
-from .solver_api import MOMENTS, SceneMoments, errors, read_consistent, study_folder
+from .solver_api import MOMENTS, JointMoments, errors, read_consistent, study_folder
 from .study import TRIAL_KEY, find_trial_actions, played_trial, study_folder_of
 
 COMPUTED_KEY = "exciting_dance_moments"
@@ -38,7 +38,7 @@ LEVEL = 0.05
 """[1] Arcs whose upward direction has a smaller length before it is scaled to 1 are horizontal."""
 
 
-def read_moments(folder: Path) -> dict[str, SceneMoments]:
+def read_moments(folder: Path) -> dict[str, JointMoments]:
     """Read the moments that ``python -m solver moments`` wrote to a folder, by trial.
 
     Raises:
@@ -49,7 +49,7 @@ def read_moments(folder: Path) -> dict[str, SceneMoments]:
     return read_consistent(folder, lambda: study_folder.read_trial_files(folder, study_folder.MOMENTS_END, MOMENTS))
 
 
-def key_moments(context: bpy.types.Context, body: bpy.types.Object, found: dict[str, SceneMoments]) -> tuple[str, ...]:
+def key_moments(context: bpy.types.Context, body: bpy.types.Object, found: dict[str, JointMoments]) -> tuple[str, ...]:
     """Key the moments on the actions of a body's trials, replacing earlier ones.
 
     Returns:
@@ -89,19 +89,19 @@ def find_moments_file(body: bpy.types.Object) -> Path | None:
     return folder / study_folder.MOMENTS_FOLDER / f"{played_trial(body)}{study_folder.MOMENTS_END}"
 
 
-def moment_lines(moments: SceneMoments, largest: float, frame: int) -> list[LineSet]:
-    """An arc with an arrow head for the moment at every joint in one frame, relative to the largest [N m/kg]."""
+def moment_lines(moments: JointMoments, largest: float, frame: int) -> list[LineSet]:
+    """An arc with an arrow head for the moment at every joint in one frame, relative to the largest [N m]."""
     points = [
         point
         for place, vector in zip(moments.places[frame], moments.vectors[frame], strict=True)
         for point in arc_lines(place, vector, largest)
     ]
-    meaning = f"joint moments: three quarters of a circle are {largest:.2g} N m/kg"
+    meaning = f"joint moments: three quarters of a circle are {largest / moments.mass:.2g} N m/kg"
     return [LineSet(meaning, points, ARC_COLOUR, BOLD_WIDTH)] if points else []
 
 
-def largest_moment(moments: SceneMoments) -> float:
-    """[N m/kg] Largest moment of a recording; 0 if none is known."""
+def largest_moment(moments: JointMoments) -> float:
+    """[N m] Largest moment of a recording; 0 if none is known."""
     known = moments.vectors[np.isfinite(moments.vectors).all(axis=2)]
     return float(np.sqrt((known**2).sum(axis=1).max(initial=0.0)))
 
@@ -111,8 +111,8 @@ def arc_lines(centre: np.ndarray, vector: np.ndarray, largest: float) -> list[np
 
     Args:
         centre: (3,) [m] the joint.
-        vector: (3,) [N m/kg] the moment; no arc if it is unknown or too small to see.
-        largest: [N m/kg] moment of `LONGEST_ARC`.
+        vector: (3,) [N m] the moment; no arc if it is unknown or too small to see.
+        largest: [N m] moment of `LONGEST_ARC`.
     """
     size = float(np.linalg.norm(vector))
     angle = LONGEST_ARC * size / largest if largest > 0.0 else 0.0

@@ -55,8 +55,8 @@ from .solver_api import (
     MOMENTS,
     MOTION,
     RECORDING,
+    JointMoments,
     SceneEstimate,
-    SceneMoments,
     SceneMotion,
     SceneRecording,
     errors,
@@ -92,7 +92,7 @@ def _or_none(read: Callable[[Path], FileValue]) -> Callable[[Path], FileValue | 
     return reader
 
 
-def _read_moments(path: Path) -> tuple[SceneMoments, float]:
+def _read_moments(path: Path) -> tuple[JointMoments, float]:
     moments = MOMENTS.read(path)
     return moments, largest_moment(moments)
 
@@ -100,8 +100,8 @@ def _read_moments(path: Path) -> tuple[SceneMoments, float]:
 MOTIONS: FileCache[SceneMotion] = FileCache(_or_none(lambda path: MOTION.read(path).scene))
 RECORDINGS: FileCache[SceneRecording] = FileCache(_or_none(RECORDING.read))
 ESTIMATES: FileCache[SceneEstimate] = FileCache(_or_none(ESTIMATE.read))
-MOMENT_FILES: FileCache[tuple[SceneMoments, float]] = FileCache(_or_none(_read_moments))
-"""Caches of the files of the displayed study; the last with the largest moment [N m/kg]."""
+MOMENT_FILES: FileCache[tuple[JointMoments, float]] = FileCache(_or_none(_read_moments))
+"""Caches of the files of the displayed study; the last with the largest moment [N m]."""
 
 
 def draw_motion() -> None:

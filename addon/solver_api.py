@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from solver.inertials import InertialParameters, symmetric_entries, symmetric_matrix
     from solver.live.line_reader import bounded_lines
     from solver.live.protocol import parse_json_line
+    from solver.moments.values import MOMENTS, JointMoments
     from solver.motion import RestPose, SegmentPoses
     from solver.options.authoring import CompleteOptions
     from solver.options.checks import DANCE_CHECKS, CheckOptions
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from solver.scene.dance_counts import counts_at
     from solver.scene.flight_arc import FlightArc
     from solver.scene.handles import find_handles
-    from solver.scene.joint_moments import MOMENTS, SceneMoments
     from solver.scene.key_reduction import central_slopes, select_keys
     from solver.scene.labels import display_name, join_names
     from solver.scene.live_pose import ScenePose, scene_pose
@@ -95,6 +95,7 @@ _NAMES = {
     "inertials": ("InertialParameters", "symmetric_entries", "symmetric_matrix"),
     "live.line_reader": ("bounded_lines",),
     "live.protocol": ("parse_json_line",),
+    "moments.values": ("MOMENTS", "JointMoments"),
     "motion": ("RestPose", "SegmentPoses"),
     "rig": ("BONE_LINKS", "CHARACTER_KIND", "REST_PLACEMENT", "Rig"),
     "rig_kinds": (
@@ -107,7 +108,6 @@ _NAMES = {
     "scene.dance_counts": ("counts_at",),
     "scene.flight_arc": ("FlightArc",),
     "scene.key_reduction": ("select_keys", "central_slopes"),
-    "scene.joint_moments": ("MOMENTS", "SceneMoments"),
     "scene.handles": ("find_handles",),
     "scene.labels": ("display_name", "join_names"),
     "scene.live_pose": ("ScenePose", "scene_pose"),

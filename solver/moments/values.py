@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import frozen, frozen_times
 from ..errors import InvalidValue
+from ..storage.codec import FileKind
 
 TWO_SIDED = 1.96
 """Standard deviations to either side that contain 95 %."""
@@ -66,7 +67,7 @@ class JointMoments:
         object.__setattr__(self, "links", tuple(self.links))
         for name in ("vectors", "places"):
             value = getattr(self, name) if self.links else np.zeros((frames, 0, 3))
-            object.__setattr__(self, name, frozen(name, value, (frames, len(self.links), 3), finite=False))
+            object.__setattr__(self, name, frozen(name, value, (frames, len(self.links), 3), finite=name == "places"))
         object.__setattr__(self, "residual", frozen("residual", self.residual, (frames, 6), finite=False))
         stds = {
             source: frozen(f"std of moments caused by {source}", std, (frames, count), finite=False)
@@ -129,3 +130,7 @@ class JointMoments:
         lengths = np.linalg.norm(self.residual.reshape(-1, 2, 3), axis=2)
         known = np.isfinite(lengths).all(axis=1)
         return np.asarray(lengths[known].max(axis=0)) if known.any() else np.full(2, np.nan)
+
+
+MOMENTS = FileKind(JointMoments, "exciting dance joint moments", version=2, remedy="Compute the moments again")
+"""The file of joint moments, an archive."""

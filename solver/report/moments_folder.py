@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..formats.csv_tables import write_table
-from ..moments.values import JointMoments
-from ..scene.joint_moments import MOMENTS, SceneMoments
+from ..moments.values import MOMENTS, JointMoments
 from ..scene.study_folder import MOMENTS_END, MOMENTS_PAGE, MOMENTS_TABLE_END
 from ..storage.atomic import write_atomically
 from ..storage.output_folder import write_folder
@@ -32,18 +31,10 @@ def write_moments(folder: str | Path, found: Mapping[str, JointMoments]) -> tupl
         for name, moments in found.items():
             titles, values = _columns(moments)
             write_table(building / f"{name}{MOMENTS_TABLE_END}", moments.times, titles, values)
-            MOMENTS.write(building / f"{name}{MOMENTS_END}", build_scene_moments(moments))
+            MOMENTS.write(building / f"{name}{MOMENTS_END}", moments)
         with write_atomically(building / MOMENTS_PAGE) as stream:
             stream.write(render_moments(tuple(found.values())))
         return tuple(sorted(file.name for file in building.iterdir()))
-
-
-def build_scene_moments(found: JointMoments) -> SceneMoments:
-    """The moments as a scene keys and draws them."""
-    half = found.half_width / found.mass
-    vectors = found.vectors / found.mass
-    return SceneMoments(found.times, found.mass, found.names, found.lengths, found.per_kg, half, found.links, vectors,
-                        found.places, found.notes)  # fmt: skip
 
 
 def _columns(found: JointMoments) -> tuple[list[str], np.ndarray]:
