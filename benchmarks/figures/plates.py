@@ -49,7 +49,7 @@ def plate_figures(data: Path, quick: bool) -> list[Figure]:
     wanted: Mapping[str, tuple[str, ...]] = RUNS if quick else {**RUNS, **OTHERS}
     with one_blas_thread():
         bodies = {
-            name: track_runs(tuple(data / file for file in files), "one")
+            name: track_runs(tuple(data / file for file in files))
             for name, files in wanted.items()
             if all((data / file).exists() for file in files)
         }

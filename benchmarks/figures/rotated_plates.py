@@ -10,10 +10,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
@@ -31,7 +30,7 @@ from solver.threads import one_blas_thread
 from solver.wrenches import Wrenches
 
 from ..recordings import DATA
-from .figure import Bound, Figure, at_most, missing
+from .figure import Figure, at_most, missing
 from .runs import OTHERS, RUNS, track_runs
 from .subject import PRESET, SUBJECT
 from .table import FigureTable, add_output_option
@@ -155,31 +154,22 @@ def _plates(wrenches: Wrenches, mass: float) -> list[tuple[str, ...]]:
 
 
 def measure_rotations(data: Path) -> Iterator[Figure]:
-    """Every person's trials, and all together."""
+    """All people's trials together."""
     total: Counter[str] = Counter()
     for name, files in {SUBJECT: (SUBJECT,), **RUNS, **OTHERS, **FOREIGN}.items():
         paths = tuple(data / file for file in files)
         if not all(path.exists() for path in paths):
             yield from missing([Figure("plates rotated in software", f"real, {name}", None)], f"no data in {data}")
             continue
-        count = table(*track_runs(paths, "one"))
-        total.update(count)
-        yield from _list_shares(f"real, {name}", count)
-    yield from _list_shares("real, all of them", total, {kind: at_most(0) for kind in FALSE_ALARMS[:1]})
-
-
-def _list_shares(data: str, count: Counter[str], musts: Mapping[str, Bound] = MappingProxyType({})) -> Iterator[Figure]:
-    for kind in FALSE_ALARMS:
-        whole = count[f"of {kind}"]
-        yield Figure(
-            f"reported as rotated or mirrored: {kind}", data, count[kind], "", musts.get(kind), note=f"of {whole}"
-        )
+        total.update(table(*track_runs(paths)))
+    where = "real, all of them"
+    for kind, must in zip(FALSE_ALARMS, (at_most(0), None), strict=True):
+        what, note = f"reported as rotated or mirrored: {kind}", f"of {total[f'of {kind}']}"
+        yield Figure(what, where, total[kind], "", must, note=note)
     for kind in ROTATED:
-        if whole := count[f"of {kind}"]:
-            share = count[kind] / whole
-            yield Figure(
-                f"plates rotated in software, reported with their cause: {kind}", data, share, note=f"of {whole}"
-            )
+        if whole := total[f"of {kind}"]:
+            what = f"plates rotated in software, reported with their cause: {kind}"
+            yield Figure(what, where, total[kind] / whole, note=f"of {whole}")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -11,7 +11,6 @@ import numpy as np
 from solver.formats.read_options import ReadOptions
 from solver.identification.comparison import AXES, Comparison
 from solver.identification.identify import IdentifyOptions, identify_trials
-from solver.person import SEXES
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.pipeline import prepare
@@ -42,15 +41,9 @@ OTHERS = {
 }
 """Further recordings without faults; left out by --quick."""
 MUST, AIM = 0.70, 0.55
-BODIES = (
-    ("trunk of three parts", "three", "fixed"),
-    ("shoulder girdle", "one", "girdle"),
-    ("trunk of three parts and shoulder girdle", "three", "girdle"),
-)
-"""Other bodies than the default one."""
 
 
-def run_figures(data: Path, quick: bool) -> list[Figure]:
+def run_figures(data: Path) -> list[Figure]:
     """Mean ratio over six axes and both directions, next to the absolute errors."""
     figures = []
     with one_blas_thread():
@@ -60,30 +53,20 @@ def run_figures(data: Path, quick: bool) -> list[Figure]:
                 figures.append(_figure(name, None, "no data"))
                 continue
             figures.append(_figure(name, *_measure(prepare_runs(paths))))
-            if quick:
-                continue
-            for words, trunk, shoulders in BODIES:
-                value, note = _measure(prepare_runs(paths, trunk, shoulders))
-                figures.append(Figure(f"  the same, {words}", f"real, {name}", value, "", None, None, note))
-            for sex in (other for other in SEXES if other != SEX):
-                value, note = _measure(prepare_runs(paths, sex=sex))
-                figures.append(Figure(f"  the same, prior of sex {sex}", f"real, {name}", value, "", None, None, note))
     return figures
 
 
-def prepare_runs(paths: Sequence[Path], trunk: str = "one", shoulders: str = "fixed", sex: str = SEX) -> PreparedTrials:
-    """Trials of one person, calibrated on all of them with such a trunk and shoulders."""
-    rig, records = track_runs(tuple(paths), trunk, shoulders, sex)
+def prepare_runs(paths: Sequence[Path]) -> PreparedTrials:
+    """Trials of one person, calibrated on all of them."""
+    rig, records = track_runs(tuple(paths))
     return prepare(rig, records, preset_of(PRESET))
 
 
 @cache
-def track_runs(
-    paths: tuple[Path, ...], trunk: str, shoulders: str = "fixed", sex: str = SEX
-) -> tuple[Rig, tuple[TrialRecord, ...]]:
+def track_runs(paths: tuple[Path, ...]) -> tuple[Rig, tuple[TrialRecord, ...]]:
     """Calibrated person and tracked trials; tracking takes seconds and serves several figures."""
     recordings = [recording for recording in load(paths, ReadOptions(ragged=True)) if recording.markers is not None]
-    calibration = calibrate(recordings, sex=sex, trunk=trunk, shoulders=shoulders)
+    calibration = calibrate(recordings, sex=SEX)
     return calibration.rig, track_all(calibration, recordings)
 
 

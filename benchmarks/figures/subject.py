@@ -25,7 +25,7 @@ from .figure import Bound, Figure, at_most, within
 
 SUBJECT = "subject_a"
 SEX = "female"
-"""The data do not say; it only chooses the prior's table. As the other: rows for information."""
+"""The data do not say; it only chooses the prior's table."""
 PRESET = "human_8hz"
 STATIC = "static1"
 """Quiet standing: trained on, but nothing moves that could be predicted, so no split of the figure leaves it out."""
@@ -72,12 +72,10 @@ def track_recordings(
     recordings: Sequence[Recording],
     static: Sequence[str],
     chosen: Sequence[str] = (),
-    sex: str = SEX,
-    trunk: str = "one",
     shoulders: str = "fixed",
 ) -> tuple[PreparedTrials | None, tuple[TrialRecord, ...]]:
     """Calibrated on ``static`` (all trials if empty), tracked on the chosen trials (all if empty, then prepared)."""
-    calibration = calibrate(recordings, sex=sex, static=static, trunk=trunk, shoulders=shoulders)
+    calibration = calibrate(recordings, sex=SEX, static=static, shoulders=shoulders)
     wanted = [recording for recording in recordings if not chosen or recording.name in chosen]
     records = track_all(calibration, wanted)
     return (None if chosen else prepare(calibration.rig, records, preset_of(PRESET))), records
@@ -173,49 +171,43 @@ def _flight(
     return check_flight(prepared.rig, trial, flight, ours, prior) if flight.sum() >= MIN_FLIGHT_FRAMES else None
 
 
-def unseen_figures(splits: Sequence[Unseen], label: str, *, decides: bool) -> list[Figure]:
+def unseen_figures(splits: Sequence[Unseen], label: str) -> list[Figure]:
     """Errors of the moving trials in newtons; then ratios over every split, and over the harder moving ones."""
     moving = [split for split in splits if split.comparison.trial != STATIC]
-    everything = _ratio_rows(splits, f"all {len(splits)} splits")
-    harder = _ratio_rows(moving, f"without the split that leaves out {STATIC}")
-    figures = _absolute_rows(moving, label, decides=decides)
-    figures += [
-        Figure(what, f"{_real()}, {label}", value, "", must if decides else None, aim if decides else None, note)
-        for what, value, must, aim, note in everything
-    ]
-    (what, value, _, _, note), *parts = harder
-    what = what.replace("unseen trials", "unseen moving trials")
-    must, aim = (at_most(RATIO_MUST), at_most(RATIO_AIM)) if decides else (None, None)
-    figures.append(Figure(what, f"{_real()}, {label}", value, "", must, aim, f"{note}; {_unweighted_note(moving)}"))
-    figures += [Figure(what, f"{_real()}, {label}", value, "", None, None, note) for what, value, _, _, note in parts]
+    data = f"{_real()}, {label}"
+    mean = np.array([split.ratio for split in splits]).mean(axis=0)
+    worst, which = int(np.argmax(mean)), f"all {len(splits)} splits"
+    harder = np.array([split.ratio for split in moving]).mean(axis=0)
     vertical = {split.comparison.trial: float(split.ratio[VERTICAL]) for split in moving}
-    figures.append(
-        Figure(
-            "  the same, vertical force, worst split", f"{_real()}, {label}", max(vertical.values()), "",
-            at_most(VERTICAL_MUST) if decides else None,
-            note=", ".join(f"{name} {value:.2f}" for name, value in vertical.items()),
-        )
-    )  # fmt: skip
+    figures = [
+        *_absolute_rows(moving, data),
+        Figure("unseen trials, RMSE identified / prior, 6 axes", data, float(mean.mean()), "", at_most(0.80),
+               at_most(0.68), f"{which}; {_list_axes(mean)}"),
+        Figure("  the same, moments about the pelvis", data, float(mean[MOMENTS].mean()), "", at_most(0.70),
+               note=which),
+        Figure(f"  the same, largest axis: {AXES[worst]}", data, float(mean[worst]), "", at_most(1.05), note=which),
+        Figure("unseen moving trials, RMSE identified / prior, 6 axes", data, float(harder.mean()), "",
+               at_most(RATIO_MUST), at_most(RATIO_AIM),
+               f"without the split that leaves out {STATIC}; {_list_axes(harder)}; {_unweighted_note(moving)}"),
+        Figure("  the same, vertical force, worst split", data, max(vertical.values()), "", at_most(VERTICAL_MUST),
+               note=", ".join(f"{name} {value:.2f}" for name, value in vertical.items())),
+    ]  # fmt: skip
     flights = [split.flight for split in moving if split.flight is not None]
-    if not flights:
-        return figures
-    if decides:
-        figures += _flight_rows(flights, label)
-    acceleration = [flight.acceleration[0] / flight.acceleration[1] for flight in flights]
-    rate = [flight.momentum_rate[0] / flight.momentum_rate[1] for flight in flights]
-    names = ", ".join(flight.trial for flight in flights)
-    rows = (
-        (f"unseen flights, CoM acceleration error, identified / prior; {label}", acceleration, 0.9, 0.8),
-        (f"unseen flights, angular momentum rate, identified / prior; {label}", rate, 0.7, 0.55),
-    )
-    for what, values, must_limit, aim_limit in rows:
-        note = ", ".join(f"{flight.trial} {value:.2f}" for flight, value in zip(flights, values))
-        must, aim = (at_most(must_limit), at_most(aim_limit)) if decides else (None, None)
-        figures.append(Figure(what, f"real, {names}", float(np.mean(values)), "", must, aim, note))
-    return figures
+    return figures + _flight_rows(flights, label) if flights else figures
 
 
-def _absolute_rows(splits: Sequence[Unseen], label: str, *, decides: bool) -> list[Figure]:
+def vertical_figure(splits: Sequence[Unseen], label: str) -> Figure:
+    """Mean RMSE of the vertical force [N] over the moving trials."""
+    ours, prior = _mean_rmse([split.comparison for split in splits if split.comparison.trial != STATIC])
+    what, note = f"unseen moving trials, mean RMSE {AXES[VERTICAL]}", f"prior {prior[VERTICAL]:.3g}"
+    return Figure(what, f"{_real()}, {label}", float(ours[VERTICAL]), "N", note=note)
+
+
+def _list_axes(ratios: np.ndarray) -> str:
+    return ", ".join(f"{axis} {value:.2f}" for axis, value in zip(AXES, ratios))
+
+
+def _absolute_rows(splits: Sequence[Unseen], data: str) -> list[Figure]:
     """Mean RMSE of each axis over the splits [N, N m].
 
     What is measured has the filter's whole band, so that what the reconstruction leaves out counts as an error.
@@ -224,19 +216,14 @@ def _absolute_rows(splits: Sequence[Unseen], label: str, *, decides: bool) -> li
     unweighted, unweighted_prior = _mean_rmse([split.plain for split in splits])
     rows = [
         Figure(
-            f"unseen moving trials, mean RMSE {name}", f"{_real()}, {label}", float(ours[axis]), _unit(name),
-            at_most(RMSE_MUST[axis]) if decides else None, at_most(RMSE_AIM[axis]) if decides else None,
-            f"prior {prior[axis]:.3g}; without frequency weights {unweighted[axis]:.3g}, "
+            f"unseen moving trials, mean RMSE {name}", data, float(ours[axis]), _unit(name), at_most(RMSE_MUST[axis]),
+            at_most(RMSE_AIM[axis]), f"prior {prior[axis]:.3g}; without frequency weights {unweighted[axis]:.3g}, "
             f"prior {unweighted_prior[axis]:.3g}",
         )
         for axis, name in enumerate(AXES)
     ]  # fmt: skip
-    if decides:
-        what = "the same, prior with its own frequency weights"
-        rows += [
-            Figure(f"{what} {name}", f"{_real()}, {label}", float(prior[k]), _unit(name)) for k, name in enumerate(AXES)
-        ]
-    return rows
+    what = "the same, prior with its own frequency weights"
+    return rows + [Figure(f"{what} {name}", data, float(prior[k]), _unit(name)) for k, name in enumerate(AXES)]
 
 
 def _unit(axis: str) -> str:
@@ -261,29 +248,24 @@ def _mean_rmse(comparisons: Sequence[Comparison]) -> tuple[np.ndarray, np.ndarra
 
 
 def _flight_rows(flights: Sequence[FlightCheck], label: str) -> list[Figure]:
-    acceleration = 100.0 / GRAVITY * np.mean([flight.acceleration for flight in flights], axis=0)
-    rate = np.mean([flight.momentum_rate for flight in flights], axis=0)
-    names = ", ".join(flight.trial for flight in flights)
+    """Errors in flight and their ratios to the prior's."""
+    names = f"real, {', '.join(flight.trial for flight in flights)}"
     rows = (
-        ("unseen flights, CoM acceleration error", acceleration, "% of g", 6.5, 5.0),
-        ("unseen flights, rate of angular momentum", rate, "N m", 8.5, 6.0),
+        ("CoM acceleration error", [flight.acceleration for flight in flights], 100.0 / GRAVITY, "% of g", (6.5, 5.0)),
+        ("rate of angular momentum", [flight.momentum_rate for flight in flights], 1.0, "N m", (8.5, 6.0)),
     )
-    return [
-        Figure(what, f"real, {names}", float(found), unit, at_most(must), at_most(aim), f"prior {prior:.3g}; {label}")
-        for what, (found, prior), unit, must, aim in rows
-    ]
-
-
-def _ratio_rows(splits: Sequence[Unseen], which: str) -> list[tuple[str, float, Bound, Bound | None, str]]:
-    mean = np.array([split.ratio for split in splits]).mean(axis=0)
-    worst = int(np.argmax(mean))
-    axes = ", ".join(f"{axis} {value:.2f}" for axis, value in zip(AXES, mean))
-    return [
-        ("unseen trials, RMSE identified / prior, 6 axes", float(mean.mean()), at_most(0.80), at_most(0.68),
-         f"{which}; {axes}"),
-        ("  the same, moments about the pelvis", float(mean[MOMENTS].mean()), at_most(0.70), None, which),
-        (f"  the same, largest axis: {AXES[worst]}", float(mean[worst]), at_most(1.05), None, which),
-    ]  # fmt: skip
+    figures = []
+    for what, errors, scale, unit, (must, aim) in rows:
+        found, prior = scale * np.mean(errors, axis=0)
+        note = f"prior {prior:.3g}; {label}"
+        figures.append(Figure(f"unseen flights, {what}", names, float(found), unit, at_most(must), at_most(aim), note))
+    ratios = (("CoM acceleration error", rows[0][1], 0.9, 0.8), ("angular momentum rate", rows[1][1], 0.7, 0.55))
+    for what, errors, must, aim in ratios:
+        values = [ours / prior for ours, prior in errors]
+        note = ", ".join(f"{flight.trial} {value:.2f}" for flight, value in zip(flights, values))
+        title = f"unseen flights, {what}, identified / prior; {label}"
+        figures.append(Figure(title, names, float(np.mean(values)), "", at_most(must), at_most(aim), note))
+    return figures
 
 
 def split_lines(splits: Sequence[Unseen]) -> list[str]:

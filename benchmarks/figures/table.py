@@ -20,6 +20,8 @@ PLACES = {
     "--output": "",
     "--data": "",
     "--models": "",
+    "--robots": "FOLDER",
+    "--wheel": "WHEEL",
     "--python": "PYTHON",
     "--characters": "WHEEL",
     "--window": "FILE",

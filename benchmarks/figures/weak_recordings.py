@@ -1,7 +1,6 @@
 """Recordings that may not decide the masses: `python -m benchmarks.figures.weak_recordings`.
 
-Real ones: whether the prior is kept, and the errors on unseen trials over the prior's. Simulated ones: people of
-`posture_skin` who hardly move, and people on plates that are not level, where the centre of mass of links on the
+Simulated people of `posture_skin`, who hardly move, or whose plates are not level: the centre of mass of links on the
 midline must not move sideways.
 """
 
@@ -11,28 +10,19 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from solver.identification.identify import IdentifyOptions, identify_trials
-from solver.identification.result import Identification
 from solver.inertials import FIRST_MOMENT, MASS
 from solver.rig import Rig
-from solver.signals import preset_of
 from solver.so3 import exp
-from solver.study.pipeline import prepare
-from solver.study.preparation import PreparedTrials
 from solver.threads import one_blas_thread
 from solver.trial import Trial
 
-from ..recordings import DATA
-from . import runs, subject
 from .coverage import Case, compute_coverage, simulate_study
-from .figure import Figure, at_most, missing
+from .figure import Figure, at_most
 from .posture_skin import KINDS, dance, draw_person
-from .runs import OTHERS, RUNS, track_runs
 from .table import FigureTable, add_output_option
 
 PEOPLE = 5
@@ -41,29 +31,6 @@ STILL = 0.04
 TILT = np.radians(1.2)
 """Angle of the plates, about the forward axis."""
 MIDLINE = ("pelvis", "torso", "head")
-
-
-def measure_recordings(data: Path) -> Iterator[Figure]:
-    """Every recorded person: whether the prior is kept."""
-    for name, files in {subject.SUBJECT: (subject.SUBJECT,), **RUNS, **OTHERS}.items():
-        paths = tuple(data / file for file in files)
-        what = "prior kept, since the recordings do not decide the masses"
-        if not all(path.exists() for path in paths):
-            yield from missing([Figure(what, f"real, {name}", None)], f"no data in {data}")
-            continue
-        rig, records = track_runs(paths, "one", sex=subject.SEX if name == subject.SUBJECT else runs.SEX)
-        found = _identify(prepare(rig, records, preset_of(subject.PRESET)))
-        unseen = [float(np.mean(comparison.ratio)) for comparison in found.comparisons if not comparison.used]
-        note = f"RMSE of unseen trials over the prior's {np.mean(unseen):.2f}; {found.undecided_reason or 'not kept'}"
-        yield Figure(what, f"real, {name}", float(bool(found.undecided_reason)), note=note)
-
-
-def _identify(prepared: PreparedTrials) -> Identification:
-    rig, mass = prepared.rig, prepared.mass
-    options = IdentifyOptions(
-        base=str(rig.provenance.get("base_link", rig.links[0])), total_mass=None if mass is None else mass.mass
-    )
-    return identify_trials(rig, [record.trial for record in prepared.records if record.trial is not None], options)
 
 
 def move_little(rig: Rig, times: np.ndarray, generator: np.random.Generator) -> np.ndarray:
@@ -121,12 +88,11 @@ def _tilt_plates(trial: Trial) -> Trial:
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.figures.weak_recordings", description=__doc__)
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
     add_output_option(parser)
     options = parser.parse_args(list(arguments))
     table = FigureTable(arguments, options.output, "benchmarks.figures.weak_recordings")
     with one_blas_thread():
-        for part in (partial(measure_recordings, options.data), measure_stillness, measure_tilt):
+        for part in (measure_stillness, measure_tilt):
             table.measure(part)
     return table.close()
 

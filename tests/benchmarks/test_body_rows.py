@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.body import DancePostures, inside_share, joint_centre_error, skin_vertices, volume_losses
-from benchmarks.figures.volume_prior import volume_prior
 from solver.person import SIDES
 from solver.rigs import human
 from solver.scene import body_mesh
@@ -80,15 +79,3 @@ def test_rigid_motion_moves_the_skin_rigidly() -> None:
     one, other = (skin_vertices(mesh, rig, each) for each in (q, moved))
     turn = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # a third of a turn about (1, 1, 1)
     assert np.allclose(other - moved[:3], (one - q[:3]) @ turn.T, atol=1e-9)
-
-
-def test_prior_by_volume_is_a_symmetric_body_of_the_rigs_mass() -> None:
-    """The prior has the rig's mass, equal masses right and left, consistent inertias, and heavier thighs than arms."""
-    rig = human(1.7, 70.0, "female")
-    prior = volume_prior(rig)
-    assert prior.total_mass == pytest.approx(70.0)
-    masses = dict(zip(prior.links, prior.masses, strict=True))
-    for right, left in ((f"right_{name}", f"left_{name}") for name in ("upper_arm", "hand", "thigh", "foot")):
-        assert masses[right] == pytest.approx(masses[left], rel=0.05)
-    assert masses["right_thigh"] > masses["right_upper_arm"] > masses["right_hand"] > 0.0
-    assert np.linalg.eigvalsh(prior.pseudo_inertias).min() > 0.0

@@ -43,9 +43,9 @@ def test_unknown_figures_of_a_window_are_refused(tmp_path: Path) -> None:
 
 
 def test_characters_are_not_measured_without_their_wheel() -> None:
-    """Three rows for each of five conventions, all of them without a value."""
+    """Two rows for each of five conventions, all of them without a value."""
     found = list(character_rows(None))
-    assert len(found) == 15
+    assert len(found) == 10
     assert {(figure.value, figure.note) for figure in found} == {(None, NO_WHEEL)}
 
 

@@ -133,7 +133,7 @@ def split(trial: str, ratio: float, flight: FlightCheck | None = None) -> subjec
 def test_the_figure_is_over_every_split_and_the_harder_one_follows() -> None:
     """The mean over all splits has its must; that without the standing trial, which is harder, has its own."""
     splits = [split("walk", 0.9), split("jump", 0.7), split(subject.STATIC, 0.2)]
-    found = subject.unseen_figures(splits, "here", decides=True)
+    found = subject.unseen_figures(splits, "here")
     assert [f.unit for f in found[:6]] == ["N"] * 3 + ["N m"] * 3  # what a ratio is of comes before it
     assert found[12].value == pytest.approx(0.6)
     assert found[12].must is not None
@@ -142,15 +142,6 @@ def test_the_figure_is_over_every_split_and_the_harder_one_follows() -> None:
     rmse = {f.what: f for f in found if "mean RMSE" in f.what}
     assert len(rmse) == 6
     assert rmse["unseen moving trials, mean RMSE Fx"].value == pytest.approx(0.8)
-
-
-def test_rows_that_do_not_decide_have_no_must() -> None:
-    """The splits of another skeleton or prior inform only."""
-    flight = FlightCheck("jump", 20, (2.0, 1.0), (2.0, 1.0))
-    found = subject.unseen_figures([split("jump", 3.0, flight)], "elsewhere", decides=False)
-    assert {f.value for f in found} >= {3.0, 2.0}
-    assert all(f.must is None and f.aim is None for f in found)
-    assert found[-1].value == pytest.approx(2.0)
 
 
 def estimate(values: np.ndarray) -> Estimate:
