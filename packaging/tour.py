@@ -13,8 +13,8 @@ that the window stays responsive:
 
     ./dance --python 3.11 python packaging/tour.py
 
-With `--character FILE`, which `python -m benchmarks characters --wheel WHEEL --character FILE` writes, only an animator's own
-character is shown, in `docs/character`.
+With `--character FILE`, which `python -m benchmarks characters --wheel WHEEL --character FILE` writes, only an
+animator's own character is shown, in `docs/character`.
 """
 
 from __future__ import annotations
