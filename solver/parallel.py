@@ -9,7 +9,6 @@ import multiprocessing
 import multiprocessing.resource_tracker as python_tracker
 import os
 import signal
-import threading
 import time
 import warnings
 from collections import deque
@@ -19,11 +18,12 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs, parallel_config
+from joblib.externals.loky import process_executor
 from joblib.externals.loky.backend import resource_tracker as joblib_tracker
 from joblib.parallel import get_active_backend
 
 from .errors import BackendError, MissingDependency, UnknownName
-from .termination import on_stop
+from .termination import GRACE, on_stop, serve_parent
 
 Result = TypeVar("Result")
 LOOK_EVERY = 0.25
@@ -184,20 +184,22 @@ def _register_ray() -> None:
 
 @contextmanager
 def _starting_workers() -> Iterator[None]:
-    """Processes started within the block ignore Ctrl-C, which a terminal sends to all; this process handles it."""
+    """Processes started within the block do not receive a terminal's signals, which this process handles."""
     if not hasattr(signal, "pthread_sigmask"):
-        yield  # Windows sends it to starting processes too
+        yield  # Windows sends them to starting processes too
         return
-    _start_resource_trackers()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    terminal = {signal.SIGINT, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, terminal)
     try:
+        _start_resource_trackers()
+        signal.pthread_sigmask(signal.SIG_BLOCK, terminal)
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start_resource_trackers() -> None:
-    """Start the resource trackers now, because starting one unblocks Ctrl-C in the caller."""
+    """Start the resource trackers, which unblocks Ctrl-C in the caller."""
     before = os.environ.get("PYTHONWARNINGS")
     os.environ["PYTHONWARNINGS"] = QUIET if before is None else f"{before},{QUIET}"
     try:
@@ -211,23 +213,25 @@ def _start_resource_trackers() -> None:
 
 
 def _end_workers() -> None:
-    for child in multiprocessing.active_children():  # starting ones do not check their parent yet
-        child.terminate()
+    process_executor.kill_process_tree = lambda _: None  # joblib would kill the other workers when the first one ends
+    workers = multiprocessing.active_children()
+    for worker in workers:
+        worker.terminate()
+    until = time.monotonic() + GRACE  # a worker in native code ends later, by itself
+    for worker in workers:
+        worker.join(max(until - time.monotonic(), 0.0))
 
 
 def _serve(caller: int) -> None:
-    """Initialise a worker: ignore Ctrl-C, which the calling process handles, and end when that process ends."""
+    """Initialise a worker: only the calling process ends it, which handles signals."""
     parent = multiprocessing.parent_process()
-    if parent is None or parent.pid != caller:
-        return  # a worker of an external scheduler, which manages it
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    if parent is not None and parent.pid == caller:  # otherwise an external scheduler manages it
+        serve_parent(lambda: _await_end(parent))
 
 
-def _end_with(parent: Any) -> None:
+def _await_end(parent: Any) -> None:
     if os.name == "nt":
         parent.join()
     else:  # joblib's workers have no handle of their parent here, but are its direct children
         while os.getppid() == parent.pid:
             time.sleep(LOOK_EVERY)
-    os._exit(1)

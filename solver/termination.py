@@ -40,7 +40,8 @@ class _Stop:
 
     def __init__(self) -> None:
         self.owned = False
-        self.undo: dict[object, Callable[[], None]] = {}
+        self.silent = False
+        self.undo: dict[object, Callable[[], str | None]] = {}
         self.written: list[str] = []
         self.held = 0
         self.interruptible = False
@@ -72,8 +73,28 @@ def end_with_parent(leave: Callable[[], None]) -> None:
 
     After `GRACE` seconds ``leave``, which ends the process, is called in a thread of its own.
     """
+
+    def await_end() -> None:
+        with suppress(OSError):
+            while os.read(sys.stdin.fileno(), 1024):
+                _signal_main_thread()
+
     if os.environ.pop(LIFELINE, None) is not None:  # a child of this process has another parent
-        threading.Thread(target=_watch, args=(sys.stdin.fileno(), leave), daemon=True).start()
+        threading.Thread(target=_watch, args=(await_end, leave), daemon=True).start()
+
+
+def serve_parent(await_end: Callable[[], None]) -> None:
+    """Let only the parent end this worker process: by SIGTERM or by its own end, and without a message.
+
+    Signals that a terminal sends to both are the parent's to handle.
+
+    Args:
+        await_end: returns when the parent has ended.
+    """
+    _stop.owned = _stop.silent = True
+    _ignore_signals()
+    signal.signal(signal.SIGTERM, _handle_signal)
+    threading.Thread(target=_watch, args=(await_end, _overdue), daemon=True).start()
 
 
 @contextmanager
@@ -88,8 +109,11 @@ def lifeline() -> Iterator[tuple[int, dict[str, str]]]:
 
 
 @contextmanager
-def on_stop(undo: Callable[[], None]) -> Iterator[None]:
-    """Within the block, termination calls `undo` first; it must be quick and correct at any point of the block."""
+def on_stop(undo: Callable[[], str | None]) -> Iterator[None]:
+    """Within the block, termination calls `undo` first; it must be quick and correct at any point of the block.
+
+    The message of the termination contains the text that it returns.
+    """
     token = object()
     _stop.undo[token] = undo
     try:
@@ -186,10 +210,8 @@ def _signal_main_thread() -> None:
         _thread.interrupt_main(signal.SIGTERM)
 
 
-def _watch(lifeline: int, leave: Callable[[], None]) -> None:
-    with suppress(OSError):
-        while os.read(lifeline, 1024):
-            _signal_main_thread()
+def _watch(await_end: Callable[[], None], leave: Callable[[], None]) -> None:
+    await_end()
     _stop.interruptible = False  # without a parent partial results are useless
     _signal_main_thread()
     time.sleep(GRACE)
@@ -204,11 +226,14 @@ def _overdue() -> None:
 
 def _leave() -> None:
     """End the process now, without `sys.exit`, whose handlers and destructors would run in an inconsistent state."""
+    said: list[str] = []
     for undo in reversed(list(_stop.undo.values())):
         with suppress(Exception):
-            undo()
+            said += filter(None, [undo()])
     written = [path for path in _stop.written if os.path.exists(path)]  # `undo` may have removed a file
-    message = f"stopped; written before: {', '.join(written)}" if written else NOTHING
+    said += [f"written before: {', '.join(written)}"] if written else []
+    message = f"stopped; {'; '.join(said)}" if said else NOTHING
     with suppress(OSError):  # not by the streams, whose locks the main thread may hold
-        os.write(2, f"{chr(10) if os.isatty(2) else ''}{message}\n".encode(errors="backslashreplace"))
+        if not _stop.silent:
+            os.write(2, f"{chr(10) if os.isatty(2) else ''}{message}\n".encode(errors="backslashreplace"))
     os._exit(CODE)

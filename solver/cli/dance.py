@@ -9,6 +9,7 @@ from ..errors import Cancelled, InvalidValue
 from ..options.checks import DANCE_CHECKS, CheckOptions
 from ..options.dances import FOOT_CONFIGURATIONS, DanceOptions, Style, human_options, paper_options
 from ..progress import PartialProgress, Progress
+from ..termination import NOTHING
 from .argument_types import by_name, effort, path, rate
 from .bodies import add_body, body_of
 from .dances import add_checks
@@ -31,7 +32,8 @@ all limits, in balance and without collisions; verified at 500 samples a second.
 Written to DIR: dance.npz (read by check, export and this package), dance.json (what it holds, in numbers), report.txt,
 rig.json, summary.json and dance.motion.npz (for Blender), dance.csv (joint angles and speeds at --rate) and dance.mot.
 
-Ctrl-C during the search for transitions writes a partial dance, which is marked as such.
+Ctrl-C during the search for transitions writes a partial dance, which is marked as such, unless DIR contains results of
+an earlier run.
 
 Exit codes: 0 all postures are danced, 1 some only (the partial dance is written), 2 wrong input or no dance at all,
 130 stopped.
@@ -95,19 +97,23 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
     from ..dance.workflows.design import design
     from ..dance.workflows.loading import load_dance
+    from ..storage.manifest import files_written
     from .words import warn
 
     progress(0.0, "building the rig")
     rig = body_of(options)
     recorded = [load_dance(place).motion(RATE) for place in options.recorded]
     found = design(rig, dance_options(options, rig), PartialProgress(progress, 0.0, WRITING), recorded)
+    notes, summary = found.dance.notes, found.summary
+    stopped = any(note.startswith("cancelled") for note in notes)
+    if stopped and files_written(options.output):
+        raise Cancelled(f"{NOTHING}: {options.output} keeps the results of an earlier run")
     progress(WRITING, "writing")
     found.write(options.output, options.rate)
     progress(1.0, "done")
-    notes, summary = found.dance.notes, found.summary
     warn(notes)
     print(f"{found.report}\n\n{summary.message}\nwritten: {options.output}")
-    if any(note.startswith("cancelled") for note in notes):
+    if stopped:
         raise Cancelled(
             f"stopped; a partial dance of {len(found.dance.postures)} postures was written: {options.output}"
         )

@@ -26,6 +26,7 @@ from ..study.pipeline import identify
 from ..study.provenance import PROVENANCE, Provenance, build_provenance, collect_options, program_version
 from ..study.recordings import load
 from ..study.values import Settings
+from ..termination import on_stop
 from ..trial import Recording
 from .subjects import (
     BIDS_PREFIX,
@@ -79,8 +80,9 @@ def cohort(  # noqa: PLR0913 the user's own words about a cohort
 ) -> Cohort:
     """Identify every subject of a folder, each into a folder of its own, and write one page for all.
 
-    A subject that fails does not stop the others, and the page gives the reason. If it is run again, results are
-    reused whose files, options and program are unchanged; only the other subjects are identified.
+    A subject that fails does not stop the others, and the page gives the reason. If a worker process is killed, the
+    finished subjects are kept and the others fail. If it is run again, results are reused whose files, options and
+    program are unchanged; only the other subjects are identified.
 
     Args:
         folder: contains one folder per subject (those named ``sub-...``, as in BIDS, if there are any) and, unless each
@@ -117,7 +119,11 @@ def cohort(  # noqa: PLR0913 the user's own words about a cohort
         ReadOptions() if read is None else read, Settings() if settings is None else settings, trunk, shoulders
     )
     folders, rows = find_subject_folders(folder, output), read_subject_table(folder)
-    with reserve_folder(output, (COHORT_PAGE, COHORT_FILE, COHORT_TABLE)):
+    provenances: dict[str, Provenance] = {}
+    with (
+        reserve_folder(output, (COHORT_PAGE, COHORT_FILE, COHORT_TABLE)),
+        on_stop(lambda: _describe_complete(output, provenances)),
+    ):
         members: dict[str, CohortMember] = {}
         reasons = _explain_missing_folders(folders, rows)
         pending = []
@@ -125,6 +131,7 @@ def cohort(  # noqa: PLR0913 the user's own words about a cohort
             try:
                 info = read_subject_info(place, find_row(name, rows))
                 provenance = build_provenance(place, list_files_read([place]), options.options_of_subject(info))
+                provenances[name] = provenance
                 if (reused := _reuse_result(output / name, name, provenance)) is not None:
                     members[name] = reused
                 else:
@@ -134,13 +141,12 @@ def cohort(  # noqa: PLR0913 the user's own words about a cohort
         progress(
             0.02, f"{len(folders)} subjects: {len(members)} reused, {len(pending)} to identify, {len(reasons)} failed"
         )
-        with use_backend(backend, options.settings.jobs):
-            for done, (item, problem) in enumerate(_identify_all(pending, options.settings.jobs), 1):
-                if problem is None:
-                    members[item.name] = _read_member(item.output, item.name, is_new=True)
-                else:
-                    reasons[item.name] = problem
-                progress(0.02 + 0.96 * done / len(pending), f"{item.name}: {'done' if problem is None else 'failed'}")
+        for done, (item, problem) in enumerate(_identify_all(pending, options.settings.jobs, backend), 1):
+            if problem is None:
+                members[item.name] = _read_member(item.output, item.name, is_new=True)
+            else:
+                reasons[item.name] = problem
+            progress(0.02 + 0.96 * done / len(pending), f"{item.name}: {'done' if problem is None else 'failed'}")
         found = Cohort(
             title=folder.resolve().name,
             members=tuple(members[name] for name in sorted(members)),
@@ -164,16 +170,24 @@ def _explain_missing_folders(folders: Mapping[str, Path], rows: Mapping[str, Tab
 
 
 def _identify_all(
-    pending: Sequence[PendingSubject], workers: int | None
+    pending: Sequence[PendingSubject], workers: int | None, backend: str
 ) -> Iterator[tuple[PendingSubject, str | None]]:
-    """Yields each subject in order, with its error message or None."""
+    """Yields each subject with its error message or None; in order, except where a worker process was killed."""
+    rest = list(pending)
     try:
-        yield from zip(pending, parallel_map(identify_subject, [(item,) for item in pending], workers))
+        with use_backend(backend, workers):
+            for problem in parallel_map(identify_subject, [(item,) for item in pending], workers):
+                yield rest.pop(0), problem
     except BackendError as error:
-        rest = [item for item in pending if not os.path.exists(item.output / PROVENANCE_FILE)]
-        raise BackendError(
-            f"{error} (not done: {', '.join(item.name for item in rest)}; finished subjects are kept, run it again)"
-        ) from None
+        for item in rest:
+            complete = _reuse_result(item.output, item.name, item.provenance) is not None
+            yield item, None if complete else f"{error}. Run the cohort again: it continues with this subject."
+
+
+def _describe_complete(output: Path, provenances: Mapping[str, Provenance]) -> str | None:
+    """Which subjects a run that was stopped leaves complete."""
+    complete = [name for name, provenance in provenances.items() if _is_current(output / name, provenance)]
+    return f"complete subjects in {output}, which the next run keeps: {', '.join(complete)}" if complete else None
 
 
 def identify_subject(subject: PendingSubject) -> str | None:
@@ -234,13 +248,18 @@ def _reuse_result(folder: Path, name: str, provenance: Provenance) -> CohortMemb
         return None
     try:
         with reserve_folder(folder):  # also removes what a killed run left
-            if not PROVENANCE.read(stored_file(folder, PROVENANCE_FILE)).matches(provenance):
-                return None
-            if REPORT_FILE not in check_complete(folder):
-                return None
-            return _read_member(folder, name, is_new=False)
+            return _read_member(folder, name, is_new=False) if _is_current(folder, provenance) else None
     except SolverError:
         return None  # unreadable: identified again
+
+
+def _is_current(folder: Path, provenance: Provenance) -> bool:
+    """Whether a folder holds the complete and unchanged result of this program, these options and inputs."""
+    try:
+        made_from = PROVENANCE.read(stored_file(folder, PROVENANCE_FILE))
+        return made_from.matches(provenance) and REPORT_FILE in check_complete(folder)
+    except SolverError:
+        return False
 
 
 def _read_member(folder: Path, name: str, *, is_new: bool) -> CohortMember:

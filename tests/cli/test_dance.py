@@ -78,17 +78,22 @@ def test_a_dance_is_designed_on_feet_alone_and_says_so(tmp_path: Path, capsys: p
 
 
 def test_stopped_in_the_middle_it_writes_what_is_done(tmp_path: Path) -> None:
-    """Cancelled after its transitions began, the verb writes a partial dance that says so, and reports the stop."""
+    """Cancelled after its transitions began, the verb writes a partial dance that says so, and reports the stop; not
+    into a folder of earlier results, which it leaves as they are."""
 
     def stop(fraction: float, message: str) -> None:
         if message.startswith("transitions"):
             raise Cancelled("enough")
 
     options = parser().parse_args(["dance", "hoap3", *TINY, "--output", str(tmp_path / "out")])
-    with pytest.raises(Cancelled, match="partial"):
+    with pytest.raises(Cancelled, match="a partial dance of 1 postures was written"):
         run(options, stop)
     assert not DESIGNED_DANCE.read(tmp_path / "out" / "dance.npz").complete
     assert (tmp_path / "out" / "report.txt").read_text(encoding="utf-8").startswith("PARTIAL")
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    with pytest.raises(Cancelled, match=r"nothing was written: .*out keeps the results of an earlier run"):
+        run(options, stop)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
 def test_stopped_before_anything_is_danced_it_writes_nothing(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import multiprocessing
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -164,26 +166,60 @@ def test_foreign_files_stay(study: Path) -> None:
         cohort(study, study / "other", settings=QUICK)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="SIGKILL is of POSIX")
-def test_a_killed_run_is_resumed(recorded: Path, tmp_path: Path) -> None:
-    """After a run that was killed, the next one reuses the first subject and works on the second only, whose recording
-    was damaged meanwhile; no partial folder is left."""
+@pytest.mark.skipif(os.name == "nt", reason="the signals are of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_stopped_run_is_resumed(number: signal.Signals, recorded: Path, tmp_path: Path) -> None:
+    """A run that was stopped says which subject is complete. The next one reuses it and works on the second only, whose
+    recording was damaged meanwhile; no partial folder is left."""
     study = two(recorded, tmp_path / "study")
     results = study / "results"
     command = [sys.executable, "-m", "solver", "cohort", str(study), "--output", str(results), "--bootstrap", "0"]
     command += ["--no-cross-validation", "--jobs", "1", "--progress", "none"]
-    running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + PATIENCE
     while not (results / "anna" / "report.html").exists() and running.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
-    running.send_signal(signal.SIGKILL)
-    running.wait()
+    running.send_signal(number)
+    last = running.communicate()[1]
+    if number == signal.SIGTERM:
+        assert last.startswith(f"stopped; complete subjects in {results}, which the next run keeps: anna;")
+        assert [place.name for place in results.iterdir()] == ["anna"]
     assert not (results / "cohort.html").exists()
     (study / "ben" / "dance.trc").write_text("nonsense\n")
     found = cohort(study, results, settings=QUICK)
     assert [(member.name, member.is_new) for member in found.members] == [("anna", False)]
     assert [item.name for item in found.failed] == ["ben"]
     assert [place for place in results.rglob("*.part") if place.exists()] == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the signals are of POSIX")
+def test_a_killed_worker_does_not_stop_the_cohort(study: Path, recorded: Path) -> None:
+    """If a worker process is killed, as for want of memory, finished subjects are kept, and the page gives the others
+    the reason."""
+    shutil.rmtree(study / "ben")
+    for name in ("cleo", "dora"):
+        shutil.copytree(recorded / "anna", study / name)
+    (study / "subjects.csv").write_text(TABLE.replace("ben,", "cleo,") + "dora,f,170,60\n")
+    done = threading.Event()
+
+    def kill() -> None:
+        while not done.wait(0.05):
+            for worker in multiprocessing.active_children():
+                if worker.pid is not None:
+                    os.kill(worker.pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        found = cohort(study, study / "results", settings=replace(QUICK, jobs=2))
+    finally:
+        done.set()
+        killer.join()
+    assert [(member.name, member.is_new) for member in found.members] == [("anna", False)]
+    assert [item.name for item in found.failed] == ["cleo", "dora"]
+    assert "memory was used up" in found.failed[0].reason
+    assert "memory was used up" in (study / "results" / "cohort.html").read_text(encoding="utf-8")
+    assert {place.name for place in (study / "results").iterdir() if place.is_dir()} == {"anna"}
 
 
 def test_dask_does_the_same_work(finished: tuple[Path, Cohort], recorded: Path, tmp_path: Path) -> None:

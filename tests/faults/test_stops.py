@@ -17,6 +17,7 @@ from solver import engine
 from solver import termination as stopping
 from solver.errors import BackendError
 from solver.parallel import background_map, parallel_map
+from solver.storage.manifest import MANIFEST_FILE
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = 60.0
@@ -68,24 +69,30 @@ with uninterrupted():
 print("later")
 """
 SHARING = """
-import os, sys, time
+import sys, time
 from contextlib import nullcontext
 from pathlib import Path
-from solver.termination import interruptible, handle_signals
 from solver.parallel import parallel_map
+from solver.storage.output_folder import write_folder
+from solver.termination import handle_signals, interruptible, on_stop
 
-def slow(number):
-    Path(sys.argv[1], str(os.getpid())).touch()
-    time.sleep(0.0 if number == 0 else 600.0)
+PLACE = Path(sys.argv[1])
+
+def write(number):
+    with write_folder(PLACE / f"result {number}") as folder:
+        (folder / "half").write_text("half")
+        time.sleep(600.0 if number else 0.0)
     return number
 
 def main():
     handle_signals()
     done = []
     try:
-        with interruptible() if "keeps" in sys.argv else nullcontext():
-            for number in parallel_map(slow, [(0,), (1,), (2,)], 2):
+        with interruptible() if "keeps" in sys.argv else nullcontext(), on_stop(lambda: f"{len(done)} of 3 done"):
+            for number in parallel_map(write, [(0,), (1,), (2,)], 2):
                 done.append(number)
+                while len(list(PLACE.rglob("half"))) < 3:
+                    time.sleep(0.02)
                 print("amid", flush=True)
     except KeyboardInterrupt:
         print("kept", done, flush=True)
@@ -131,8 +138,8 @@ def emptied(session: int) -> bool:
 
 @pytest.fixture
 def sharing(tmp_path: Path) -> str:
-    """A program, as loky can import it, that shares work between two processes."""
-    (tmp_path / "pids").mkdir()
+    """A program, as loky can import it, whose two worker processes write results."""
+    (tmp_path / "out").mkdir()
     (tmp_path / "sharing.py").write_text(SHARING, encoding="utf-8")
     return f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import sharing; sharing.main()"
 
@@ -233,15 +240,18 @@ def test_a_line_from_its_parent_interrupts_a_child(system: str) -> None:
         assert process.wait(LONG) == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_workers_end_with_the_process_that_started_them(number: signal.Signals, sharing: str, tmp_path: Path) -> None:
-    """However a process ends, its workers and their housekeepers do, without a message; a terminal signals them all."""
-    with running("-c", sharing, str(tmp_path / "pids")) as process:
+    """However a process ends, its workers and their housekeepers do, without a message; a terminal signals them all.
+    They leave whole results alone."""
+    with running("-c", sharing, str(tmp_path / "out")) as process:
         assert len(in_session(process.pid)) >= 3
         os.killpg(process.pid, number) if number != signal.SIGKILL else process.kill()
         _, stderr = process.communicate(timeout=LONG)
+        assert number == signal.SIGKILL or [path.name for path in (tmp_path / "out").iterdir()] == ["result 0"]
         assert emptied(process.pid), in_session(process.pid)
-    assert stderr == ("" if number == signal.SIGKILL else f"{stopping.NOTHING}\n")
+    assert stderr == ("" if number == signal.SIGKILL else "stopped; 1 of 3 done\n")
+    assert {path.name for path in (tmp_path / "out").rglob("*")} == {"result 0", "half", MANIFEST_FILE}
     shared_memory = Path("/dev/shm")
     left = [item.name for item in shared_memory.iterdir()] if shared_memory.is_dir() else []
     assert [name for name in left if f"-{process.pid}-" in name or f"_{process.pid}_" in name] == []
@@ -249,7 +259,7 @@ def test_workers_end_with_the_process_that_started_them(number: signal.Signals, 
 
 def test_work_can_store_finished_parts_on_a_stop(sharing: str, tmp_path: Path) -> None:
     """Where finished work can be stored, the first Ctrl-C is an exception that work can catch; its workers end too."""
-    with running("-c", sharing, str(tmp_path / "pids"), "keeps") as process:
+    with running("-c", sharing, str(tmp_path / "out"), "keeps") as process:
         os.killpg(process.pid, signal.SIGINT)
         stdout, stderr = process.communicate(timeout=LONG)
         assert emptied(process.pid), in_session(process.pid)
