@@ -18,10 +18,9 @@ import bpy
 
 from . import redraw
 from .bpy_access import Status, find_by_session_id, scene, session_id
-from .durations import describe_duration
 from .file_cache import clear_caches
 from .interpreter import PACKAGE, Interpreter, chosen_interpreter, start_error
-from .job_messages import JobMessage, dismiss_message, store_message
+from .job_messages import JobMessage, describe_duration, dismiss_message, store_message
 from .option_labels import use_field_labels
 from .process_errors import describe_failure, name_job_files
 from .scene_rigs import active_rig

@@ -10,8 +10,7 @@ import bpy
 from .authoring.posture_cache import summarise_postures
 from .authoring.properties import dance_settings
 from .bpy_access import scene, session_id
-from .durations import describe_duration
-from .job_messages import find_message
+from .job_messages import describe_duration, find_message
 from .live.control import LiveCheck
 from .properties import RESEARCH, study_settings
 from .scene_rigs import active_rig, is_possible_character

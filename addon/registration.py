@@ -25,7 +25,6 @@ from . import (
 from .authoring import posture_cache
 from .authoring import properties as dance_properties
 from .capture import control as capture
-from .capture import properties as capture_properties
 from .interpreter import Preferences
 from .live import control as live
 from .live.properties import LiveSettings
@@ -59,7 +58,7 @@ CLASSES: tuple[Any, ...] = (
     Settings,
     *marker_list.CLASSES,
     LiveSettings,
-    *capture_properties.CLASSES,
+    *capture.CLASSES,
     *check_settings.CLASSES,
     *dance_moves.CLASSES,
     RehearsalSettings,
@@ -76,7 +75,7 @@ SETTINGS = MappingProxyType(
         "exciting_dance_dance": dance_properties.DanceSettings,
         "exciting_dance_markers": marker_list.MarkerList,
         "exciting_dance_live": LiveSettings,
-        "exciting_dance_capture": capture_properties.CaptureSettings,
+        "exciting_dance_capture": capture.CaptureSettings,
         "exciting_dance_rehearsal": RehearsalSettings,
     }
 )

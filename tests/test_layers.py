@@ -79,7 +79,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"__main__"}),
 )
 ADDON_LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"change_cache", "durations", "process_errors", "option_labels", "file_cache", "redraw", "solver_api"}),
+    frozenset({"change_cache", "process_errors", "option_labels", "file_cache", "redraw", "solver_api"}),
     frozenset({"custom_properties", "interpreter"}),
     frozenset(
         {

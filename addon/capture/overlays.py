@@ -11,8 +11,7 @@ from ..centroidal_overlay import CROSS_SIZE
 from ..draw_handlers import DrawHandlers
 from ..drawing import BOLD_WIDTH, FLOOR_OFFSET, LINE_WIDTH, Colour, circle_points, cross_lines, draw_lines, fill_floor
 from ..solver_api import ScenePose
-from .control import Capture
-from .properties import capture_settings
+from .control import Capture, capture_settings
 
 SUPPORT_COLOUR: Colour = (0.35, 0.75, 1.00, 0.22)
 OUTSIDE_COLOUR: Colour = (1.00, 0.25, 0.20, 0.30)

@@ -54,7 +54,24 @@ def report_error(operator: object, error: Exception) -> Status:
     return {"CANCELLED"}
 
 
-class AtomicOperator:
+class PolledOperator:
+    """Mix-in of an operator of which Blender shows why it cannot run."""
+
+    @classmethod
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """Why the operator cannot run, as one sentence; empty by default."""
+        return ""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Whether nothing prevents the operator; otherwise Blender shows the reason."""
+        problem = cls.find_problem(context)
+        if problem:
+            cls.poll_message_set(problem)  # type: ignore[attr-defined]
+        return not problem
+
+
+class AtomicOperator(PolledOperator):
     """Mix-in of an operator whose `run` is applied completely, or not at all with an error message."""
 
     def run(self, context: bpy.types.Context) -> Status:
@@ -74,9 +91,5 @@ class RigOperator(AtomicOperator):
     """Mix-in of an operator that needs an active, undamaged rig that can be animated."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether there is such a rig; otherwise Blender shows the reason."""
-        problem = find_rig_problem(context)
-        if problem:
-            cls.poll_message_set(problem)  # type: ignore[attr-defined]
-        return not problem
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        return find_rig_problem(context)

@@ -8,12 +8,11 @@ import bpy
 
 from .. import redraw
 from ..bpy_access import Status, require, scene
-from ..capture.control import Capture
-from ..capture.properties import capture_settings
+from ..capture.control import Capture, capture_settings
 from ..properties import study_settings
 from ..solver_api import errors
 from ..transaction import all_or_nothing
-from .base import AtomicOperator, find_rig_problem, report_error, require_active_rig
+from .base import AtomicOperator, PolledOperator, find_rig_problem, report_error, require_active_rig
 
 WRITE_TIMEOUT = 60.0
 """[s] Time limit for writing a take; an hour of recording takes less."""
@@ -28,14 +27,11 @@ class EXCITING_DANCE_OT_capture(AtomicOperator, bpy.types.Operator):
     bl_label = "Capture"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def find_problem(cls, context: bpy.types.Context) -> str:
         session = Capture.session
-        problem = "" if session is not None else find_rig_problem(context)
-        if session is not None and session.recording:
-            problem = "Keep or discard the recording first"
-        if problem:
-            cls.poll_message_set(problem)
-        return not problem
+        if session is None:
+            return find_rig_problem(context)
+        return "Keep or discard the recording first" if session.recording else ""
 
     def run(self, context: bpy.types.Context) -> Status:
         if Capture.session is not None:
@@ -52,15 +48,11 @@ class EXCITING_DANCE_OT_capture_record(AtomicOperator, bpy.types.Operator):
     bl_label = "Record"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def find_problem(cls, context: bpy.types.Context) -> str:
         session = Capture.session
         if session is None or not session.process.running:
-            cls.poll_message_set(NO_CAPTURE)
-            return False
-        if session.recording:
-            cls.poll_message_set("A recording is running already")
-            return False
-        return True
+            return NO_CAPTURE
+        return "A recording is running already" if session.recording else ""
 
     def run(self, context: bpy.types.Context) -> Status:
         require(Capture.session, "capture").record()
@@ -74,18 +66,15 @@ class EXCITING_DANCE_OT_capture_discard(AtomicOperator, bpy.types.Operator):
     bl_label = "Discard"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if Capture.session is None or not Capture.session.recording:
-            cls.poll_message_set(NO_RECORDING)
-            return False
-        return True
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        return NO_RECORDING if Capture.session is None or not Capture.session.recording else ""
 
     def run(self, context: bpy.types.Context) -> Status:
         require(Capture.session, "capture").discard()
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_capture_keep(bpy.types.Operator):
+class EXCITING_DANCE_OT_capture_keep(PolledOperator, bpy.types.Operator):
     """Stop recording and add the take to the rig as an action"""
 
     bl_idname = "exciting_dance.capture_keep"
@@ -93,11 +82,8 @@ class EXCITING_DANCE_OT_capture_keep(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if Capture.session is None or not Capture.session.recording:
-            cls.poll_message_set(NO_RECORDING)
-            return False
-        return True
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        return NO_RECORDING if Capture.session is None or not Capture.session.recording else ""
 
     def execute(self, context: bpy.types.Context) -> Status:
         session = require(Capture.session, "capture")
@@ -155,14 +141,10 @@ class EXCITING_DANCE_OT_replay(AtomicOperator, bpy.types.Operator):
     bl_label = "Replay Recording"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def find_problem(cls, context: bpy.types.Context) -> str:
         if not len(study_settings(context).files):
-            cls.poll_message_set("No recording is listed: drop its files onto the 3D view")
-            return False
-        if Capture.session is None:
-            cls.poll_message_set(NO_CAPTURE)
-            return False
-        return True
+            return "No recording is listed: drop its files onto the 3D view"
+        return NO_CAPTURE if Capture.session is None else ""
 
     def run(self, context: bpy.types.Context) -> Status:
         settings = study_settings(context)

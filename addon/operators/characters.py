@@ -176,17 +176,18 @@ class EXCITING_DANCE_OT_restore_materials(RigOperator, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether link colours replace the materials of a character."""
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """The reason, unless link colours replace the materials of a character."""
         from ..armature import shape_objects
         from ..skin import has_link_materials
 
-        if not super().poll(context):
-            return False
-        if not any(map(has_link_materials, shape_objects(require_active_rig(context)))):
-            cls.poll_message_set("No character shows link colours")
-            return False
-        return True
+        if problem := super().find_problem(context):
+            return problem
+        return (
+            ""
+            if any(map(has_link_materials, shape_objects(require_active_rig(context))))
+            else "No character shows link colours"
+        )
 
     def run(self, context: bpy.types.Context) -> Status:
         from ..colours import clear_colours

@@ -88,17 +88,18 @@ class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
     title, verb, fewest_postures = "Finding contacts", "check", 0
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether the rig plays a recording of its study."""
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """The reason, unless the rig plays a recording of its study."""
         from ..study import played_trial, study_folder_of
 
-        if not super().poll(context):
-            return False
+        if problem := super().find_problem(context):
+            return problem
         body = require_active_rig(context)
-        if not played_trial(body) or study_folder_of(body) is None:
-            cls.poll_message_set("The rig plays no recording: track or identify one, and choose it under Display")
-            return False
-        return True
+        return (
+            "The rig plays no recording: track or identify one, and choose it under Display"
+            if not played_trial(body) or study_folder_of(body) is None
+            else ""
+        )
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         from ..study import played_trial, study_folder_of

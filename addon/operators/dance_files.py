@@ -71,14 +71,11 @@ class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
     title, verb, fewest_postures = "Comparing", "perform", 0
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether there is a performance to compare with."""
-        if not super().poll(context):
-            return False
-        if performance_folder(context) is None:
-            cls.poll_message_set("Choose the folder of the tracked recording first")
-            return False
-        return True
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """The reason, unless there is a performance to compare with."""
+        if problem := super().find_problem(context):
+            return problem
+        return "Choose the folder of the tracked recording first" if performance_folder(context) is None else ""
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         path, trial = write_timeline(context, folder), dance_settings(context).trial

@@ -23,16 +23,14 @@ class InertialsOperator(AtomicOperator):
     """Mix-in of an operator that needs a rig with inertial parameters."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether there is such a rig."""
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """The reason, unless there is such a rig."""
         from ..inertials import PARAMETERS
 
         body, problem = active_rig(context), find_rig_problem(context)
         if body is not None and not problem and not any(PARAMETERS in bone for bone in body.data.bones):
-            problem = f"{body.name} has no masses on its bones: identify, or add the rig again"
-        if problem:
-            cls.poll_message_set(problem)  # type: ignore[attr-defined]
-        return not problem
+            return f"{body.name} has no masses on its bones: identify, or add the rig again"
+        return problem
 
 
 class EXCITING_DANCE_OT_colour(InertialsOperator, bpy.types.Operator):
@@ -47,17 +45,18 @@ class EXCITING_DANCE_OT_colour(InertialsOperator, bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether the rig has shapes that can be coloured."""
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """The reason, unless the rig has shapes that can be coloured."""
         from ..armature import shapes_of
 
-        if not super().poll(context):
-            return False
+        if problem := super().find_problem(context):
+            return problem
         body = require_active_rig(context)
-        if not any(shape.library is None for shape in shapes_of(body).values()):
-            cls.poll_message_set(f"{body.name} has no local shapes to colour: {SHAPES_REMEDY}")
-            return False
-        return True
+        return (
+            ""
+            if any(shape.library is None for shape in shapes_of(body).values())
+            else f"{body.name} has no local shapes to colour: {SHAPES_REMEDY}"
+        )
 
     def run(self, context: bpy.types.Context) -> Status:
         from ..legend import show_quantity
@@ -187,16 +186,17 @@ class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
     )  # fmt: skip
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether the rig plays a recorded motion."""
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """The reason, unless the rig plays a recorded motion."""
         from ..study import played_trial
 
-        if not super().poll(context):
-            return False
-        if not played_trial(require_active_rig(context)):
-            cls.poll_message_set("The rig plays no recorded motion: choose one of its trials")
-            return False
-        return True
+        if problem := super().find_problem(context):
+            return problem
+        return (
+            ""
+            if played_trial(require_active_rig(context))
+            else "The rig plays no recorded motion: choose one of its trials"
+        )
 
     def run(self, context: bpy.types.Context) -> Status:
         from ..key_reduction import reduce_keys

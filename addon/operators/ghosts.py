@@ -20,16 +20,17 @@ class GhostOperator(RigOperator):
     """Mix-in of an operator that needs a rig with a ghost."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether the rig has a ghost."""
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """The reason, unless the rig has a ghost."""
         from ..authoring.ghost import find_ghost
 
-        if not super().poll(context):
-            return False
-        if find_ghost(scene(context), require_active_rig(context)) is None:
-            cls.poll_message_set("The rig has no ghost: Complete, Balance or Slow Down proposes one")  # type: ignore[attr-defined]
-            return False
-        return True
+        if problem := super().find_problem(context):
+            return problem
+        return (
+            "The rig has no ghost: Complete, Balance or Slow Down proposes one"
+            if find_ghost(scene(context), require_active_rig(context)) is None
+            else ""
+        )
 
 
 class EXCITING_DANCE_OT_apply_ghost(GhostOperator, bpy.types.Operator):
@@ -55,20 +56,16 @@ class EXCITING_DANCE_OT_keep_posture(GhostOperator, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether the ghost took something back and the live check can move the body."""
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """The reason, unless the ghost took something back and the live check can move the body."""
         from ..authoring.taken_back import read_taken_back
 
-        if not super().poll(context):
-            return False
+        if problem := super().find_problem(context):
+            return problem
         body, session = require_active_rig(context), LiveCheck.session
         if read_taken_back(scene(context), body) is None:
-            cls.poll_message_set("The ghost takes nothing back")
-            return False
-        if session is None or not session.checks(body):
-            cls.poll_message_set("Start the live check first: it moves the body")
-            return False
-        return True
+            return "The ghost takes nothing back"
+        return "Start the live check first: it moves the body" if session is None or not session.checks(body) else ""
 
     def run(self, context: bpy.types.Context) -> Status:
         from ..action import set_frame

@@ -12,7 +12,7 @@ from ..jobs import CurrentJob
 from ..properties import Settings, study_settings
 from ..scene_rigs import active_rig
 from ..solver_api import dance_folder
-from .base import AtomicOperator
+from .base import AtomicOperator, PolledOperator
 from .recording_base import RecordingJob, chosen_files
 
 
@@ -96,18 +96,15 @@ class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
         return ["--method", settings.method, "--bootstrap", str(settings.bootstrap), *flags]
 
 
-class EXCITING_DANCE_OT_cancel(bpy.types.Operator):
+class EXCITING_DANCE_OT_cancel(PolledOperator, bpy.types.Operator):
     """Cancel the running job without changing the scene"""
 
     bl_idname = "exciting_dance.cancel"
     bl_label = "Cancel"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if CurrentJob.job is None:
-            cls.poll_message_set("No job is running")
-            return False
-        return True
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        return "No job is running" if CurrentJob.job is None else ""
 
     def execute(self, context: bpy.types.Context) -> Status:
         assert CurrentJob.job is not None

@@ -174,13 +174,10 @@ class EXCITING_DANCE_OT_clear_marks(AtomicOperator, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def find_problem(cls, context: bpy.types.Context) -> str:
         from ..authoring.failure_markers import find_failure_markers
 
-        if not find_failure_markers(scene(context), active_rig(context)):
-            cls.poll_message_set("There are no markers of a check")
-            return False
-        return True
+        return "" if find_failure_markers(scene(context), active_rig(context)) else "There are no markers of a check"
 
     def run(self, context: bpy.types.Context) -> Status:
         from ..authoring.failure_markers import clear_failure_markers

@@ -16,11 +16,10 @@ class EXCITING_DANCE_OT_live(AtomicOperator, bpy.types.Operator):
     bl_label = "Live Check"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def find_problem(cls, context: bpy.types.Context) -> str:
         if LiveCheck.session is None and (problem := find_rig_problem(context)):
-            cls.poll_message_set(problem)
-            return False
-        return True
+            return problem
+        return ""
 
     def run(self, context: bpy.types.Context) -> Status:
         if LiveCheck.session is not None:
@@ -36,11 +35,8 @@ class EXCITING_DANCE_OT_live_restart(AtomicOperator, bpy.types.Operator):
     bl_label = "Restart"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if problem := find_rig_problem(context):
-            cls.poll_message_set(problem)
-            return False
-        return True
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        return find_rig_problem(context)
 
     def run(self, context: bpy.types.Context) -> Status:
         return start_live_check(context)
@@ -53,11 +49,8 @@ class EXCITING_DANCE_OT_live_check_all(AtomicOperator, bpy.types.Operator):
     bl_label = "Check All Frames"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if LiveCheck.session is None:
-            cls.poll_message_set("Start the live check first")
-            return False
-        return True
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        return "Start the live check first" if LiveCheck.session is None else ""
 
     def run(self, context: bpy.types.Context) -> Status:
         require(LiveCheck.session, "live check").check_all()

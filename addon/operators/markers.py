@@ -72,12 +72,9 @@ class MarkersOperator(AtomicOperator):
     """Mix-in of an operator that needs a list of markers."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """Whether there is a list."""
-        if not len(marker_list(scene(context)).rows):
-            cls.poll_message_set("There is no list of markers yet: use Recognise Markers")  # type: ignore[attr-defined]
-            return False
-        return True
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """The reason, unless there is a list."""
+        return "" if len(marker_list(scene(context)).rows) else "There is no list of markers yet: use Recognise Markers"
 
 
 class EXCITING_DANCE_OT_tick_markers(MarkersOperator, bpy.types.Operator):

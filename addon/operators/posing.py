@@ -11,7 +11,7 @@ from ..bpy_access import Status, require, scene
 from ..live.control import LiveCheck
 from ..scene_rigs import active_rig
 from ..solver_api import errors
-from .base import find_rig_problem, report_error, require_active_rig
+from .base import PolledOperator, find_rig_problem, report_error, require_active_rig
 from .keying import key_posture
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def can_drag(context: bpy.types.Context) -> bool:
     return context.mode == "POSE" and not find_rig_problem(context, data=True)
 
 
-class EXCITING_DANCE_OT_drag(bpy.types.Operator):
+class EXCITING_DANCE_OT_drag(PolledOperator, bpy.types.Operator):
     """Move this point of the body: the body follows, planted feet stay, joint limits and balance hold"""
 
     bl_idname = "exciting_dance.drag"
@@ -48,12 +48,9 @@ class EXCITING_DANCE_OT_drag(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def find_problem(cls, context: bpy.types.Context) -> str:
         """Otherwise Blender's own tool for the same key starts."""
-        if not can_drag(context):
-            cls.poll_message_set("Enter Pose Mode of a rig of this file, and start its live check")
-            return False
-        return True
+        return "" if can_drag(context) else "Enter Pose Mode of a rig of this file, and start its live check"
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         from ..posing.drag import PoseDrag

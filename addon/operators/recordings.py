@@ -16,7 +16,7 @@ from ..properties import RESEARCH, study_settings
 from ..scene_rigs import active_rig
 from ..solver_api import errors, recording_suffixes
 from ..transaction import all_or_nothing
-from .base import AtomicOperator, report_error
+from .base import AtomicOperator, PolledOperator, report_error
 
 if TYPE_CHECKING:
     from ..solver_api import SceneRecording
@@ -170,11 +170,8 @@ class EXCITING_DANCE_OT_remove_file(AtomicOperator, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not len(study_settings(context).files):
-            cls.poll_message_set("The list is empty")
-            return False
-        return True
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        return "" if len(study_settings(context).files) else "The list is empty"
 
     def run(self, context: bpy.types.Context) -> Status:
         from ..recording import find_recordings, read_files, remove_recordings
@@ -191,7 +188,7 @@ class EXCITING_DANCE_OT_remove_file(AtomicOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_take_armature(bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+class EXCITING_DANCE_OT_take_armature(PolledOperator, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
     """Write the motion of any armature's bones as a recording, which can be tracked"""
 
     bl_idname = "exciting_dance.take_armature"
@@ -202,12 +199,11 @@ class EXCITING_DANCE_OT_take_armature(bpy.types.Operator, ExportHelper):  # type
     filter_glob: bpy.props.StringProperty(default="*.npz", options={"HIDDEN"})  # type: ignore[valid-type]
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def find_problem(cls, context: bpy.types.Context) -> str:
         found = context.active_object
-        if found is None or found.type != "ARMATURE" or not found.data.bones:
-            cls.poll_message_set("Select the armature to record")
-            return False
-        return True
+        return (
+            "Select the armature to record" if found is None or found.type != "ARMATURE" or not found.data.bones else ""
+        )
 
     def execute(self, context: bpy.types.Context) -> Status:
         from ..recording import record_segments

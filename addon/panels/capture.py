@@ -8,8 +8,7 @@ import bpy
 
 from ..bpy_access import layout as layout_of
 from ..bpy_access import scene
-from ..capture.control import Capture, find_calibration
-from ..capture.properties import CaptureSettings, capture_settings
+from ..capture.control import Capture, CaptureSettings, capture_settings, find_calibration
 from ..properties import RESEARCH
 from ..scene_rigs import active_rig
 from .base import DancePanel

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..durations import describe_duration
+from ..job_messages import describe_duration
 from ..solver_api import errors
 from .options import (
     CLOCKS,

@@ -13,8 +13,7 @@ import pytest
 
 from addon import registration
 from addon.action import curves_of
-from addon.capture.control import Capture
-from addon.capture.properties import capture_settings
+from addon.capture.control import Capture, capture_settings
 from addon.capture.session import CaptureSession, describe_balance, describe_latency, describe_stream, parse_response
 from addon.convert import bone_frame
 from addon.overlays import Overrides

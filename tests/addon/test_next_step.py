@@ -9,8 +9,7 @@ import bpy
 import pytest
 
 from addon.authoring import keying
-from addon.durations import describe_duration
-from addon.job_messages import JobMessage, dismiss_message, find_latest_message, store_message
+from addon.job_messages import JobMessage, describe_duration, dismiss_message, find_latest_message, store_message
 from addon.jobs import Job
 from addon.next_step import NextStep, find_next_step
 from addon.placement import LARGEST_OBSTACLE, avoid_overlap, floor_position, rest_size
