@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass, field
-from typing import Protocol, TextIO
+from dataclasses import dataclass
+from typing import Protocol
 
 
 class Progress(Protocol):
@@ -19,24 +19,14 @@ def silent(fraction: float, message: str) -> None:
     """Discard progress."""
 
 
-@dataclass
-class Console:
-    """Writes progress as one line per step to a text stream."""
-
-    stream: TextIO = field(default_factory=lambda: sys.stderr)
-
-    def __call__(self, fraction: float, message: str) -> None:
-        print(f"[{100 * fraction:3.0f} %] {message}", file=self.stream, flush=True)
+def write_lines(fraction: float, message: str) -> None:
+    """Write progress to the error output, one line per step."""
+    print(f"[{100 * fraction:3.0f} %] {message}", file=sys.stderr, flush=True)
 
 
-@dataclass
-class JsonLines:
-    """Writes progress as one JSON object per line, for a parent process that reads a pipe."""
-
-    stream: TextIO = field(default_factory=lambda: sys.stdout)
-
-    def __call__(self, fraction: float, message: str) -> None:
-        print(json.dumps({"fraction": round(fraction, 4), "message": message}), file=self.stream, flush=True)
+def write_json_lines(fraction: float, message: str) -> None:
+    """Write progress to the output, one JSON object per line, for a parent process that reads a pipe."""
+    print(json.dumps({"fraction": round(fraction, 4), "message": message}), flush=True)
 
 
 @dataclass

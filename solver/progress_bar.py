@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
-from .progress import Console, Progress
+from .progress import Progress, write_lines
 from .termination import on_stop
 
 SECONDS = 0.5
@@ -31,7 +31,7 @@ def progress_bar() -> Iterator[Progress]:
     except ImportError:
         tqdm = None
     if tqdm is None or not _can_show_a_bar(sys.stderr):
-        yield Console()
+        yield write_lines
         return
     # The delay prevents tqdm from drawing before the first report.
     bar = Bar(tqdm(total=1.0, file=sys.stderr, bar_format=FORMAT, leave=False, dynamic_ncols=True, delay=SECONDS))

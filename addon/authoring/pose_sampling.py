@@ -56,7 +56,11 @@ def needs_frame_stepping(armature: bpy.types.Object) -> bool:
     )
     partly = animation.action_blend_type != "REPLACE" or animation.action_influence < 1.0
     others = any(
-        curve.data_path.startswith(OBJECT_CHANNELS) or (curve.data_path.endswith(".scale") and _is_scaling(curve))
+        curve.data_path.startswith(OBJECT_CHANNELS)
+        or (
+            curve.data_path.endswith(".scale")
+            and any(abs(point.co[1] - 1.0) > SCALE_TOLERANCE for point in curve.keyframe_points)
+        )
         for curve in curves_of(armature)
     )
     return layered or partly or others or len(animation.drivers) > 0
@@ -102,11 +106,6 @@ def _apply_limits(bone: bpy.types.PoseBone, angles: np.ndarray) -> np.ndarray:
                     low, high = getattr(constraint, f"min_{name}"), getattr(constraint, f"max_{name}")
                     result[:, axis] = np.clip(result[:, axis], low, high)
     return result
-
-
-def _is_scaling(curve: bpy.types.FCurve) -> bool:
-    """Whether a scale curve differs from 1. Keying a bone in pose mode also keys its scale."""
-    return any(abs(point.co[1] - 1.0) > SCALE_TOLERANCE for point in curve.keyframe_points)
 
 
 def evaluate_curve(curve: bpy.types.FCurve, frames: np.ndarray) -> np.ndarray:

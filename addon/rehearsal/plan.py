@@ -203,16 +203,11 @@ def _complete_plan(
             if standing and long_enough:
                 counts[begin:frame] = _countdown(frame - begin, options.rate)
                 ghosts[begin:frame] = _ghost_times(options.ghost, frame - begin, ends[place], starts[place + 1])
-            elif not standing and not _ghost_was_shown(ghosts, begin, part.start):
+            elif not standing and not (begin > part.start and bool(np.isfinite(ghosts[begin - 1]))):
                 ghosts[begin:frame] = starts[place + 1]  # without a stop the ghost shows the end of the move
     if options.ghost == "none":
         ghosts[:] = np.nan
     return VideoPlan(options.rate, stops, times, at, still, ghosts, counts, parts, beats)
-
-
-def _ghost_was_shown(ghosts: np.ndarray, frame: int, start: int) -> bool:
-    """Whether the frame before this one showed a ghost."""
-    return frame > start and bool(np.isfinite(ghosts[frame - 1]))
 
 
 def _countdown(frames: int, rate: float) -> np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 
 from solver.centroidal.momentum_blend import MomentumBlend
 from solver.centroidal.smoother import Signal, SmootherSettings, smooth_centroidal
-from solver.progress import Console
+from solver.progress import write_lines
 from solver.threads import one_blas_thread
 
 from ..reference import reference_line
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ("FIRST_HALF", FIRST_HALF, first, second),
             ("SECOND_HALF", SECOND_HALF, second, first),
         ):
-            found = learn_noise(half, start, progress=Console())
+            found = learn_noise(half, start, progress=write_lines)
             stored, new = (
                 np.exp(hidden_score(other, partial(smooth_centroidal, settings=each))) for each in (start, found)
             )

@@ -11,7 +11,7 @@ from pathlib import Path
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.workflows.design import design_dance
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
-from solver.progress import Console
+from solver.progress import write_lines
 from solver.rig import Rig
 
 EACH, EACH_QUICK, EACH_UNSEEN = 15, 1, 2
@@ -47,7 +47,7 @@ class Dances:
             dance = DESIGNED_DANCE.read(path)
             return dance, float(dance.report["design [s]"])
         began = time.perf_counter()
-        dance = design_dance(rig, options, Console())
+        dance = design_dance(rig, options, write_lines)
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             DESIGNED_DANCE.write(path, dance)

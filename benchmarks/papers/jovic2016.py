@@ -18,7 +18,7 @@ import numpy as np
 from solver.dance.workflows.design import design_dance
 from solver.identification.comparison import AXES
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
-from solver.progress import Console
+from solver.progress import write_lines
 from solver.report.svg import Drawing
 from solver.rig import Rig
 from solver.rigs import hrp2
@@ -87,7 +87,7 @@ def real_study(folder: Path, sex: str) -> Study:
 def print_hrp2(quick: bool, output: Path | None) -> None:
     """Tables I and II of one robot, Figs. 5 to 7, and both motions against the truth of several robots."""
     postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1 if quick else POSTURES)
-    dance = design_dance(hrp2(), DanceOptions(postures=postures, workers=1), Console())
+    dance = design_dance(hrp2(), DanceOptions(postures=postures, workers=1), write_lines)
     results = []
     for seed in range(1 if quick else ROBOTS):
         size = {"seconds": 15.0, "candidates": 2} if quick else {"seconds": 30.0, "candidates": 8}

@@ -131,7 +131,9 @@ def estimate_mass(evidence: Sequence[MassEvidence], *, stated: float | None = No
         trusted, disagreeing = [], clusters
         readings = [_combine(cluster)[0] for cluster in clusters]
         mass, std = float(np.mean(readings)), float(np.ptp(readings) / 2.0)
-        listed = "; ".join(f"{_list_names(c)} read {r:.1f} kg" for c, r in zip(clusters, readings))
+        listed = "; ".join(
+            f"{', '.join(trial.name for trial in c)} read {r:.1f} kg" for c, r in zip(clusters, readings)
+        )
         warnings.append(f"the plates disagree and are never unloaded, so none can be preferred: {listed}")
     groups = []
     if trusted:
@@ -241,10 +243,6 @@ def _classify_error(own: tuple[float, float] | None, other: tuple[float, float] 
     if abs(from_offset - from_gain) < 1.0:
         return "undecided"
     return "offset" if from_offset < from_gain else "gain"
-
-
-def _list_names(trials: Sequence[TrialMass]) -> str:
-    return ", ".join(trial.name for trial in trials)
 
 
 def _describe_offset(group: MassGroup, mass: float, source: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..coordinates import coordinate_links
 from ..rig import Rig
+from ..scene.labels import display_name
 
 FAILED_RMSE = 0.012
 """[m] RMSE over markers and frames above which a calibration failed; eight real calibrations end at 1 to 8 mm."""
@@ -114,7 +115,7 @@ def _check_markers(evidence: FitEvidence) -> list[str]:
     links = evidence.rig.links
     return [
         f"marker {evidence.markers[k]} is {_mm(errors[k])} from its location on the "
-        f"{_link_label(links[evidence.links[k]])} "
+        f"{display_name(links[evidence.links[k]])} "
         f"(all markers: {_mm(evidence.rmse)}). Check its label and whether it was moved between the trials, or delete "
         "it from them"
         for k in off
@@ -126,7 +127,7 @@ def _check_locations(evidence: FitEvidence) -> list[str]:
     off = [k for k in np.argsort(-deviations) if deviations[k] > MAX_LOCATION_DEVIATION][:MAX_WARNINGS]
     return [
         f"marker {evidence.markers[k]} is {deviations[k]:.0f} standard deviations from where its landmark on the "
-        f"{_link_label(evidence.rig.links[evidence.links[k]])} is expected. It is probably mislabelled (exchanged "
+        f"{display_name(evidence.rig.links[evidence.links[k]])} is expected. It is probably mislabelled (exchanged "
         f"with a "
         "neighbour?) or marks another point: correct its label, or state its location in a marker set of your own"
         for k in off
@@ -145,7 +146,7 @@ def _check_ranges(evidence: FitEvidence) -> list[str]:
             if share > MAX_VIOLATED_FRACTION and excess.max() > found.get(link, (0.0, 0.0, ""))[1]:
                 found[link] = (share, float(excess.max()), name)
     return [
-        f"the fitted {_link_label(link)} leaves its joint's range by up to {np.degrees(most):.0f} degrees in "
+        f"the fitted {display_name(link)} leaves its joint's range by up to {np.degrees(most):.0f} degrees in "
         f"{100.0 * share:.0f} % of the frames of {name}. Check the labels and sides of "
         f"{', '.join(evidence.markers_near(link))}; without an upright static trial, record one"
         for link, (share, most, name) in found.items()
@@ -159,7 +160,7 @@ def _check_lengths(evidence: FitEvidence) -> list[str]:
         ratio = length / evidence.expected_lengths[link] - 1.0
         if abs(ratio) > MAX_LENGTH_DEVIATION * LENGTH_STDS.get(segment, DEFAULT_LENGTH_STD):
             messages.append(
-                f"the {_link_label(link)} is {100.0 * length:.0f} cm long, {100.0 * abs(ratio):.0f} % "
+                f"the {display_name(link)} is {100.0 * length:.0f} cm long, {100.0 * abs(ratio):.0f} % "
                 f"{'longer' if ratio > 0.0 else 'shorter'} than that of a person of this stature. Check the stature "
                 f"and the labels of {', '.join(evidence.markers_near(link))}"
             )
@@ -168,16 +169,12 @@ def _check_lengths(evidence: FitEvidence) -> list[str]:
         difference = evidence.lengths[left] / evidence.lengths[right] - 1.0
         if abs(difference) > MAX_SIDE_DIFFERENCE:
             messages.append(
-                f"the {_link_label(left)} is {100.0 * abs(difference):.0f} % "
+                f"the {display_name(left)} is {100.0 * abs(difference):.0f} % "
                 f"{'longer' if difference > 0.0 else 'shorter'} "
-                f"than the {_link_label(right)}. Check the labels and locations of "
+                f"than the {display_name(right)}. Check the labels and locations of "
                 f"{', '.join(evidence.markers_near(left))}"
             )
     return messages[:MAX_WARNINGS]
-
-
-def _link_label(link: str) -> str:
-    return link.replace("_", " ")
 
 
 def _mm(length: float) -> str:

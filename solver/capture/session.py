@@ -68,11 +68,6 @@ class Capture:
         return 0 if self._spool is None else self._spool.count
 
     @property
-    def is_recording(self) -> bool:
-        """Whether samples are recorded."""
-        return self._spool is not None
-
-    @property
     def status_text(self) -> str:
         """Status in one line."""
         if self.sequencer.layout is None:

@@ -16,7 +16,7 @@ from ..formats.read_choices import ANGLE_UNITS, FORCE_UNITS, LENGTH_UNITS, UP_AX
 from ..identification_methods import method_names
 from ..person import SEXES, SHOULDERS, TRUNKS
 from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
-from ..progress import JsonLines, Progress, silent
+from ..progress import Progress, silent, write_json_lines
 from ..progress_bar import progress_bar
 from ..standard_streams import cancel_when_unread
 from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, stature
@@ -50,7 +50,7 @@ FILTER = "human_8hz"
 
 PROGRESS: dict[str, Callable[[], AbstractContextManager[Progress]]] = {
     "text": progress_bar,
-    "json": lambda: nullcontext(cancel_when_unread(JsonLines())),
+    "json": lambda: nullcontext(cancel_when_unread(write_json_lines)),
     "none": lambda: nullcontext(silent),
 }
 """Kinds of progress output."""

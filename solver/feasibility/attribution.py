@@ -78,7 +78,7 @@ def attribute_failures(
     for margin in failing:
         if margin.check.category == "touch":
             evidence = [(margin.failed, "tracking", PENETRATION)]
-        elif _is_foot_placement(margin.check):
+        elif margin.check.category == "feet" and margin.check.depends_on == "posture":
             flat = margin.failed & ~rolls
             slide, tip = (format_length(float(values[flat].max(initial=0.0))) for values in (slides, tips))
             reason = f"a planted sole slides by up to {slide} and tips or sinks by up to {tip}"
@@ -91,11 +91,6 @@ def attribute_failures(
             evidence = [(margin.failed, "", LIMITS_UNCERTAIN)]
         attributions.append(_attribute(margin, evidence))
     return tuple(attributions)
-
-
-def _is_foot_placement(check: Check) -> bool:
-    """Whether the check is about planted feet staying in place."""
-    return check.category == "feet" and check.depends_on == "posture"
 
 
 def _attribute(margin: Margin, evidence: list[tuple[np.ndarray, str, str]]) -> Attribution:

@@ -41,7 +41,7 @@ class Body:
         self.mechanics = Mechanics(rig)
         self.detector = CollisionDetector(rig, options)
         self.weight = rig.weight
-        self.size = _body_size(rig)
+        self.size = float(np.linalg.norm(np.ptp(rig.rest[1], axis=0))) or 1.0
         self.sole_length = max((float(np.ptp(patch.vertices, axis=0).max()) for patch in rig.soles), default=0.0)
 
 
@@ -178,7 +178,3 @@ class CheckInput:
         result = np.full((len(self), len(self.body.rig.contacts)), np.inf)
         result[:, self.planted.patch_indices] = values
         return result
-
-
-def _body_size(rig: Rig) -> float:
-    return float(np.linalg.norm(np.ptp(rig.rest[1], axis=0))) or 1.0

@@ -220,7 +220,11 @@ class _BlockAccumulator:
         count, rows, wrench, used = len(times), equations.rows, equations.wrench, equations.used
         first = 0
         while first < count:
-            if self.frames and (trial != self.trial or times[first] < self.stop or self._full(times[first])):
+            if self.frames and (
+                trial != self.trial
+                or times[first] < self.stop
+                or (times[first] >= self.start + self.seconds and self.frames >= self.min_frames)
+            ):
                 self.close()
             if not self.frames:
                 self.trial, self.start = trial, float(times[first])
@@ -235,9 +239,6 @@ class _BlockAccumulator:
             self.frames += last - first
             self.stop = float(times[last - 1])
             first = last
-
-    def _full(self, time: float) -> bool:
-        return time >= self.start + self.seconds and self.frames >= self.min_frames
 
     def close(self) -> None:
         """Close the open block, and merge neighbours if there are too many."""

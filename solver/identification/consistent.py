@@ -180,17 +180,17 @@ class _DataWeight:
         if inflation is None:
             enough = float(np.sum(regression.counts)) >= MIN_BLOCKS
             # too short to estimate: each block then counts as one frame, which favours the prior
-            inflation = data_inflation(regression, parameters) if enough else _frames_per_block(regression)
+            inflation = (
+                data_inflation(regression, parameters)
+                if enough
+                else max(1.0, regression.frames / max(1.0, float(np.sum(regression.counts))))
+            )
         return _DataWeight(variance, inflation, fixed)
 
 
 def data_weight(regression: WeightedEquations, parameters: InertialParameters) -> float:
     """Weight of a weighted equation: one over the variance of its residual times the data inflation."""
     return _DataWeight.estimate(regression, parameters, ConsistentOptions()).weight
-
-
-def _frames_per_block(regression: WeightedEquations) -> float:
-    return max(1.0, regression.frames / max(1.0, float(np.sum(regression.counts))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,6 @@ from .directions import MIN_EIGENVALUE_FRACTION, PAPER_LEVEL, DirectionRows
 
 PAPER_FLOOR = 0.01
 """eps of jovic2016 [kg m^2], about the joint centre: larger than a hand's true inertia."""
-BONNET_FLOOR = 1e-3
-"""eps of bonnet2016 [kg m^2]."""
 FLOOR_FRACTION = 0.05
 """Default eps of a link as a fraction of the smallest principal inertia of its prior."""
 SYMMETRY = 0.1

@@ -89,7 +89,9 @@ def consistency(parameters: InertialParameters) -> str:
     ``"rotational"``: only masses are not negative and every inertia about its link origin is positive definite,
     jovic2016 (8), (12); ``"none"``: neither.
     """
-    if np.all(parameters.consistency_margin >= -ROUNDING * _largest_eigenvalue(parameters.pseudo_inertias)):
+    if np.all(
+        parameters.consistency_margin >= -ROUNDING * np.abs(np.linalg.eigvalsh(parameters.pseudo_inertias)).max(axis=1)
+    ):
         return CONSISTENT
     light = -ROUNDING * np.abs(parameters.masses).max()
     if np.all(parameters.masses >= light) and np.all(parameters.rotational_margin > 0.0):
@@ -100,10 +102,6 @@ def consistency(parameters: InertialParameters) -> str:
 def compute_cost(factor: np.ndarray, target: np.ndarray, residual_cost: float, parameters: InertialParameters) -> float:
     """||W (Y phi - f)||^2 of any parameters."""
     return float(np.sum((factor @ parameters.vector - target) ** 2) + residual_cost)
-
-
-def _largest_eigenvalue(matrices: np.ndarray) -> np.ndarray:
-    return np.abs(np.linalg.eigvalsh(matrices)).max(axis=1)
 
 
 def find_bounded_parameters(names: Iterable[str], links: Sequence[str]) -> np.ndarray:

@@ -13,13 +13,14 @@ from ..errors import InvalidValue, SolverError
 from ..identification_methods import IDENTIFICATION_METHODS, find_method
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
+from ..scene.labels import display_name
 from ..trial import Trial
 from .accumulate import NO_COUNTED_FRAME, accumulate_regression
 from .base_estimation import BaseEstimate, estimate_base
 from .base_parameters import base_parameters
 from .blocks import AXES
 from .bootstrap import MIN_BLOCKS, bootstrap
-from .comparison import Comparison, FlightCheck, check_flight, compare, find_undecided_reason
+from .comparison import Comparison, check_flight, compare, find_undecided_reason
 from .consistent import RELATIVE_STD_SETTING, ConsistentOptions, consistent
 from .constraints import ConstraintOptions
 from .empirical_prior import consistent_with_empirical_prior
@@ -165,7 +166,9 @@ def identify_trials(
         reason = (
             f"the result is the prior, scaled to the body's mass, because the recordings do not decide it: {reason}"
         )
-        evidence, estimate = _without_data(regression), _at_prior(estimate)
+        estimate = _at_prior(estimate)
+        # with equations of weight zero the posterior is the prior
+        evidence = replace(regression, weights=np.zeros(AXES), noise=(), posture_errors=None)
         frequency_weights = replace(frequency_weights, identified=frequency_weights.prior)
     elif reason:
         reason = f"the recordings do not decide the result: {reason}"
@@ -197,7 +200,11 @@ def identify_trials(
         base=_estimate_base(regression, notes),
         uncertainty=uncertainty,
         comparisons=tuple(comparisons),
-        flights=_check_flights(rig, trials, estimate, flights),
+        flights=tuple(
+            check_flight(rig, trial, flights[trial.name], estimate.parameters, estimate.prior)
+            for trial in trials
+            if trial.name in flights and flights[trial.name].sum() >= MIN_FLIGHT_FRAMES
+        ),
         notes=tuple(notes),
         frequency_weights=frequency_weights,
         covariance_root=root,
@@ -264,11 +271,6 @@ def _at_prior(estimate: Estimate) -> Estimate:
     """The prior, scaled to the body's mass, as the estimate."""
     prior = estimate.prior.scaled(estimate.parameters.total_mass)
     return replace(estimate, parameters=prior, prior=prior, cost=estimate.cost_prior, at_bounds=())
-
-
-def _without_data(regression: Regression) -> Regression:
-    """Equations of weight zero, with which the posterior is the prior."""
-    return replace(regression, weights=np.zeros(AXES), noise=(), posture_errors=None)
 
 
 def _cross_validate(
@@ -361,7 +363,7 @@ def _note_marker_shares(rig: Rig, weights: FrequencyWeights | None, notes: list[
     shares = weights.shares
     largest = sorted(np.ndindex(*shares.shape), key=lambda index: -abs(shares[index]))[:MAX_LISTED_SHARES]
     listed = ", ".join(
-        f"{_link_label(rig.links[link])} {'xyz'[axis]} {shares[link, axis]:+.1f}" for link, axis in largest
+        f"{display_name(rig.links[link])} {'xyz'[axis]} {shares[link, axis]:+.1f}" for link, axis in largest
     )
     notes.append(
         "the measured forces show that links move with a share of their own markers' displacement beyond the rigid "
@@ -375,7 +377,7 @@ def _note_unobserved_links(rig: Rig, estimate: Estimate, fixed_links: Sequence[s
     if fixed_links:
         unobserved = any(link in rig.unobserved_links for link in fixed_links)
         why = "; a link whose rotation no marker shows is determined only together with its parent" * unobserved
-        listed = ", ".join(_link_label(link) for link in fixed_links)
+        listed = ", ".join(display_name(link) for link in fixed_links)
         notes.append(f"{listed}: fixed to the prior, scaled to the body's mass{why}")
     for link in rig.unobserved_links:
         if link in fixed_links:
@@ -383,13 +385,9 @@ def _note_unobserved_links(rig: Rig, estimate: Estimate, fixed_links: Sequence[s
         together = [rig.index(link), rig.parents[rig.index(link)]]
         mass, prior_mass = (float(each.masses[together].sum()) for each in (estimate.parameters, estimate.prior))
         notes.append(
-            f"no marker shows the rotation of the {_link_label(link)}: only one body of it and the "
-            f"{_link_label(rig.links[together[1]])} is determined, {mass:.1f} kg (prior {prior_mass:.1f})"
+            f"no marker shows the rotation of the {display_name(link)}: only one body of it and the "
+            f"{display_name(rig.links[together[1]])} is determined, {mass:.1f} kg (prior {prior_mass:.1f})"
         )
-
-
-def _link_label(link: str) -> str:
-    return link.replace("_", " ")
 
 
 def _estimate_base(regression: Regression, notes: list[str]) -> BaseEstimate | None:
@@ -398,13 +396,3 @@ def _estimate_base(regression: Regression, notes: list[str]) -> BaseEstimate | N
     except SolverError as error:
         notes.append(f"base parameters were not estimated: {error}")
         return None
-
-
-def _check_flights(
-    rig: Rig, trials: Sequence[Trial], estimate: Estimate, flights: Mapping[str, np.ndarray]
-) -> tuple[FlightCheck, ...]:
-    return tuple(
-        check_flight(rig, trial, flights[trial.name], estimate.parameters, estimate.prior)
-        for trial in trials
-        if trial.name in flights and flights[trial.name].sum() >= MIN_FLIGHT_FRAMES
-    )

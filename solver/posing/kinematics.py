@@ -14,8 +14,6 @@ from ..inertials import FIRST_MOMENT
 from ..rig import ROOT_NV, Rig
 from ..so3 import Exponential, cross, skew
 
-SHORTEST_SHARE = 0.25
-"""Least distance of a knee from the joints before and after it, as a fraction of the longest such distance."""
 LARGEST_SIDEWAYS = 0.5
 """Largest component of a thigh or shank along the hinge's axis, as a fraction of its length."""
 

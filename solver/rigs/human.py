@@ -141,14 +141,17 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         # without the mass: a study measures the mass and scales the prior, and the name would then be wrong
         name=f"human, {sex}, {height:.2f} m"
         + (", 23 DoF" if variant == "23dof" else "")
-        + _describe_options(trunk, shoulders),
+        + ((", trunk of three" if trunk == "three" else "") + (", shoulder girdle" if shoulders == "girdle" else "")),
         links=links,
         joints=moving,
         prior=prior,
         boxes=np.array([boxes[link] for link in links]),
         limits=limits,
         contacts=build_soles(skeleton),
-        pairs=tuple((f"left_{n}", f"right_{n}") for n in _right_segments(links)),
+        pairs=tuple(
+            (f"left_{n}", f"right_{n}")
+            for n in [Skeleton.segment(link) for link in links if Skeleton.side(link) == "right"]
+        ),
         shapes=shapes,
         tips=np.array([_link_tip(skeleton, link) for link in links]),
         notes=_build_notes(table, sex, mass, tuple(dict.fromkeys(link for names in projected for link in names))),
@@ -168,14 +171,6 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         },
     )
     return replace(rig, provenance={**rig.provenance, "standing": _standing_posture(rig, skeleton)})
-
-
-def _describe_options(trunk: str, shoulders: str) -> str:
-    return (", trunk of three" if trunk == "three" else "") + (", shoulder girdle" if shoulders == "girdle" else "")
-
-
-def _right_segments(links: Sequence[str]) -> list[str]:
-    return [Skeleton.segment(link) for link in links if Skeleton.side(link) == "right"]
 
 
 def _build_prior(

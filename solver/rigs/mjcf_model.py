@@ -116,15 +116,16 @@ class _ModelReader:
         for number in under[robot]:
             self._add_body(number, robot)
         document = UrdfDocument(
-            self.path, self._model_name(), self.links, self._joints_with_mimic(), body_name(model, robot)
+            self.path,
+            str(read_xml(self.path).get("model", self.path.stem)),
+            self.links,
+            self._joints_with_mimic(),
+            body_name(model, robot),
         )
         names = [body_name(model, k) for k in range(model.nbody)]
         signatures = [divmod(int(pair), 1 << 16) for pair in np.asarray(model.exclude_signature).reshape(-1)]
         apart = tuple((names[one], names[other]) for one, other in signatures)
         return MjcfModel(document, self.origins, model, apart, tuple(names[k] for k in top if k != robot))
-
-    def _model_name(self) -> str:
-        return str(read_xml(self.path).get("model", self.path.stem))
 
     def _top_body(self, number: int) -> int:
         parents = self.model.body_parentid

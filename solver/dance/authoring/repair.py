@@ -91,11 +91,6 @@ class MoveSizes:
     largest: np.ndarray
     rms: np.ndarray
 
-    @property
-    def most_moved(self) -> str:
-        """Name of what moved most."""
-        return self.names[int(np.argmax(self.rms))]
-
 
 @dataclass(frozen=True, slots=True)
 class KeyConflict:

@@ -88,11 +88,6 @@ class Performance:
     planned_excitation: MotionExcitation
     reached_excitation: MotionExcitation
 
-    @property
-    def least_similar_joint(self) -> str:
-        """The joint with the largest error."""
-        return self.joints[int(np.argmax(self.rmse))]
-
 
 def align_in_time(
     rig: Rig, planned: Motion, performed: Motion, stretches: Sequence[float] = DURATION_RATIOS

@@ -58,7 +58,7 @@ def refit_with_frequency_weights(
         method: identification method of the fits.
         base: base link, about whose origin the moments are taken.
     """
-    trials_by_name = _trials_by_name(fits)
+    trials_by_name = {trial.name: trial for fit in fits for trial in fit.trials}
     index_by_name = {name: index for index, name in enumerate(trials_by_name)}
     trials = [[index_by_name[trial.name] for trial in fit.trials] for fit in fits]
     prior = fits[0].estimate.prior  # the rig's, of every fit
@@ -96,10 +96,6 @@ def _refit(rig: Rig, fit: TrialFit, regressions: Sequence[Regression], method: M
         return TrialFit(fit.trials, *fit_axis_weights(merge_regressions(regressions), method, rig))
     except SolverError:
         return fit
-
-
-def _trials_by_name(fits: Sequence[TrialFit]) -> dict[str, Trial]:
-    return {trial.name: trial for fit in fits for trial in fit.trials}
 
 
 def accumulate_frequency_weighted(

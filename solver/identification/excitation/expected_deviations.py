@@ -69,7 +69,11 @@ class ExpectedDeviations:
 
     def motion_matrices(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
         """Information (groups, 1, B, B) of a motion's frames, divided into equal groups."""
-        own = self._whitened_rows(rig, motion, base_rows(rig, motion, self.structure))
+        own = (
+            self.noise.whitening(rig, motion)
+            @ base_rows(rig, motion, self.structure)
+            * (self._scale / np.sqrt(DESIGN_RATE))
+        )
         own = own.reshape(groups, -1, len(self._scale))
         return (own.transpose(0, 2, 1) @ own)[:, None]
 
@@ -101,9 +105,6 @@ class ExpectedDeviations:
         mean = np.exp(0.5 * np.log(variances) @ self._weights)
         weights = mean * self._weights / variances
         return -(whitening.swapaxes(1, 2) @ scaled) @ (inverse * weights @ inverse) * self._scale
-
-    def _whitened_rows(self, rig: Rig, motion: Motion, rows: np.ndarray) -> np.ndarray:
-        return self.noise.whitening(rig, motion) @ rows * (self._scale / np.sqrt(DESIGN_RATE))
 
     def _deviations(self, matrix: np.ndarray) -> np.ndarray:
         factor, failed = dpotrf(matrix, lower=1)

@@ -113,7 +113,7 @@ def transfer_inertials(
     carrier = {link: _carrier(rig, link, matched) for link in rig.links}
     ours, other = _Landmarks(rig, matched, None), _Landmarks(theirs, matched, body_placements(theirs))
     groups, goals = [], {}
-    masses = _body_masses(theirs)
+    masses = {name: body.mass for name, body in model_of(theirs).bodies.items()}
     for name, bodies in matched.items():
         links = tuple(link for link in rig.links if carrier[link] == name)
         near, far = ours.ends(name)
@@ -160,10 +160,6 @@ def _carrier(rig: Rig, link: str, matched: Mapping[str, tuple[str, ...]]) -> str
     while rig.links[k] not in matched:
         k = rig.joints[k].parent
     return rig.links[k]
-
-
-def _body_masses(theirs: Rig) -> dict[str, float]:
-    return {name: body.mass for name, body in model_of(theirs).bodies.items()}
 
 
 class _Landmarks:
