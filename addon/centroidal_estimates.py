@@ -16,7 +16,7 @@ import numpy as np
 from . import custom_properties
 from .action import Curves, frames_at
 from .bpy_access import scene
-from .solver_api import ESTIMATE, SceneEstimate, errors, estimate_language, read_consistent, study_folder
+from .solver_api import ESTIMATE, CentroidalEstimate, errors, estimate_language, read_consistent, study_folder
 from .study import TRIAL_KEY, find_trial_actions, played_trial, study_folder_of
 
 ESTIMATED_KEY = "exciting_dance_estimated"
@@ -38,7 +38,7 @@ DESCRIPTIONS = {
 }
 
 
-def property_values(estimate: SceneEstimate) -> dict[str, np.ndarray]:
+def property_values(estimate: CentroidalEstimate) -> dict[str, np.ndarray]:
     """Values (N, 3) to key, by the property's name without `PREFIX`; NaN where unknown."""
     found = {name: getattr(estimate, name) for name in ("com", "acceleration", "momentum", "momentum_rate")}
     for who, what in estimate_language.SOURCES:
@@ -49,7 +49,7 @@ def property_values(estimate: SceneEstimate) -> dict[str, np.ndarray]:
     return found
 
 
-def read_estimates(folder: Path) -> dict[str, SceneEstimate]:
+def read_estimates(folder: Path) -> dict[str, CentroidalEstimate]:
     """Read the estimates that ``python -m solver centroidal`` wrote to a folder, by trial.
 
     Raises:
@@ -61,7 +61,7 @@ def read_estimates(folder: Path) -> dict[str, SceneEstimate]:
 
 
 def key_estimates(
-    context: bpy.types.Context, body: bpy.types.Object, estimates: dict[str, SceneEstimate]
+    context: bpy.types.Context, body: bpy.types.Object, estimates: dict[str, CentroidalEstimate]
 ) -> tuple[str, ...]:
     """Key the estimates on the actions of a body's trials, replacing earlier ones.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .drawing import BOLD_WIDTH, LINE_WIDTH, Colour, arrow_lines, cross_lines
 from .properties import Settings
-from .solver_api import SceneEstimate
+from .solver_api import CentroidalEstimate
 
 COM_COLOUR: Colour = (1.00, 0.86, 0.30, 1.0)
 AXIS_COLOUR: Colour = (1.00, 0.56, 0.08, 1.0)
@@ -49,7 +49,7 @@ class LineSet:
     width: float
 
 
-def estimate_lines(estimate: SceneEstimate, frame: int, settings: Settings) -> list[LineSet]:
+def estimate_lines(estimate: CentroidalEstimate, frame: int, settings: Settings) -> list[LineSet]:
     """All lines for one frame of the estimate."""
     found: list[LineSet] = []
     if settings.show_estimate:
@@ -63,7 +63,7 @@ def estimate_lines(estimate: SceneEstimate, frame: int, settings: Settings) -> l
     return [mark for mark in found if mark.points]
 
 
-def _com_lines(estimate: SceneEstimate, frame: int) -> Iterator[LineSet]:
+def _com_lines(estimate: CentroidalEstimate, frame: int) -> Iterator[LineSet]:
     com = estimate.com[frame]
     foot = com * (1.0, 1.0, 0.0)
     first, last = np.searchsorted(estimate.times, estimate.times[frame] + np.array([-PATH_DURATION, PATH_DURATION]))
@@ -73,7 +73,7 @@ def _com_lines(estimate: SceneEstimate, frame: int) -> Iterator[LineSet]:
     yield LineSet("", _path_lines(estimate.com[frame:last]), _with_faint_alpha(COM_COLOUR), LINE_WIDTH)
 
 
-def _axis_lines(estimate: SceneEstimate, frame: int) -> Iterator[LineSet]:
+def _axis_lines(estimate: CentroidalEstimate, frame: int) -> Iterator[LineSet]:
     points, along = estimate.central_axis
     at, way = points[frame], along[frame]
     if np.isfinite(at).all() and abs(way[2]) > SMALLEST_AXIS_SLOPE:
@@ -85,7 +85,7 @@ def _axis_lines(estimate: SceneEstimate, frame: int) -> Iterator[LineSet]:
         )
 
 
-def _momentum_lines(estimate: SceneEstimate, frame: int) -> Iterator[LineSet]:
+def _momentum_lines(estimate: CentroidalEstimate, frame: int) -> Iterator[LineSet]:
     com = estimate.com[frame]
     yield LineSet(
         "angular momentum",
@@ -109,7 +109,7 @@ def _momentum_lines(estimate: SceneEstimate, frame: int) -> Iterator[LineSet]:
         )
 
 
-def _source_lines(estimate: SceneEstimate, frame: int, settings: Settings) -> Iterator[LineSet]:
+def _source_lines(estimate: CentroidalEstimate, frame: int, settings: Settings) -> Iterator[LineSet]:
     com = estimate.com[frame]
     for source, colour, shade, origin in (
         ("kinematic", _with_faint_alpha(COM_COLOUR), _with_faint_alpha(RATE_COLOUR), "from motion alone"),

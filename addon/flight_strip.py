@@ -18,7 +18,7 @@ from .drawing import Colour
 from .overlays import ESTIMATES, Overrides
 from .properties import study_settings
 from .scene_rigs import active_rig
-from .solver_api import SceneEstimate
+from .solver_api import CentroidalEstimate
 
 FLIGHT_COLOUR: Colour = (0.42, 0.66, 0.93, 0.30)
 COMPONENT_COLOURS: tuple[Colour, ...] = ((0.96, 0.36, 0.40, 1.0), (0.56, 0.84, 0.28, 1.0), (0.40, 0.62, 1.00, 1.0))
@@ -31,7 +31,7 @@ SMALLEST_SCALE = 1.0
 """[kg m^2/s] Smallest range of the strip, so that small deviations look small."""
 
 
-def momentum_deviations(estimate: SceneEstimate) -> tuple[list[np.ndarray], float]:
+def momentum_deviations(estimate: CentroidalEstimate) -> tuple[list[np.ndarray], float]:
     """Kinematic momentum minus its mean (n, 3) [kg m^2/s] of each flight, and the range of the strip."""
     momentum = estimate.source("kinematic", "momentum")
     found = [momentum[start:stop] - momentum[start:stop].mean(axis=0) for start, stop in estimate.flights]

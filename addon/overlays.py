@@ -55,8 +55,8 @@ from .solver_api import (
     MOMENTS,
     MOTION,
     RECORDING,
+    CentroidalEstimate,
     JointMoments,
-    SceneEstimate,
     SceneMotion,
     SceneRecording,
     errors,
@@ -99,7 +99,7 @@ def _read_moments(path: Path) -> tuple[JointMoments, float]:
 
 MOTIONS: FileCache[SceneMotion] = FileCache(_or_none(lambda path: MOTION.read(path).scene))
 RECORDINGS: FileCache[SceneRecording] = FileCache(_or_none(RECORDING.read))
-ESTIMATES: FileCache[SceneEstimate] = FileCache(_or_none(ESTIMATE.read))
+ESTIMATES: FileCache[CentroidalEstimate] = FileCache(_or_none(ESTIMATE.read))
 MOMENT_FILES: FileCache[tuple[JointMoments, float]] = FileCache(_or_none(_read_moments))
 """Caches of the files of the displayed study; the last with the largest moment [N m]."""
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from solver import errors, person, so3
     from solver import termination as stopping
+    from solver.centroidal import values as estimate_language
+    from solver.centroidal.values import ESTIMATE, CentroidalEstimate
     from solver.character.character import CHARACTER, Character
     from solver.formats.file_formats import recording_suffixes
     from solver.formats.npz import write_recording_npz
@@ -29,10 +31,8 @@ if TYPE_CHECKING:
     from solver.options.retargeting import RetargetOptions
     from solver.rig import BONE_LINKS, CHARACTER_KIND, REST_PLACEMENT, Rig
     from solver.rig_kinds import RIG_KINDS, robot_suffixes
-    from solver.scene import centroidal_estimate as estimate_language
     from solver.scene import dance_folder, marker_set, study_folder
     from solver.scene.body_mesh import fit_body_mesh, has_body_mesh
-    from solver.scene.centroidal_estimate import ESTIMATE, SceneEstimate
     from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from solver.scene.dance_counts import counts_at
     from solver.scene.flight_arc import FlightArc
@@ -72,7 +72,7 @@ _MODULES = {
     "dance_folder": "scene.dance_folder",
     "marker_set": "scene.marker_set",
     "study_folder": "scene.study_folder",
-    "estimate_language": "scene.centroidal_estimate",
+    "estimate_language": "centroidal.values",
 }
 _NAMES = {
     "skeleton.match": ("Skeleton", "match_bones", "require_parts"),
@@ -103,7 +103,7 @@ _NAMES = {
         "robot_suffixes",
     ),
     "scene.body_mesh": ("fit_body_mesh", "has_body_mesh"),
-    "scene.centroidal_estimate": ("ESTIMATE", "SceneEstimate"),
+    "centroidal.values": ("ESTIMATE", "CentroidalEstimate"),
     "scene.checked_frame": ("SceneFoot", "SceneFrame", "SceneMargin", "scene_frame"),
     "scene.dance_counts": ("counts_at",),
     "scene.flight_arc": ("FlightArc",),

@@ -24,7 +24,7 @@ from .lazy_imports import lazy_exports
 PUBLIC_IN_PACKAGES: dict[str, tuple[str, ...]] = {
     "calibration": ("Recognition", "fit_calibration"),
     "centroidal": (
-        *("CausalFilter", "CentroidalData", "CentroidalEstimate", "InertialModes", "LiveSample", "SceneEstimate"),
+        *("CausalFilter", "CentroidalData", "CentroidalEstimate", "InertialModes", "LiveSample"),
         *("centroidal_data", "estimate_centroidal"),
     ),
     "dance": (

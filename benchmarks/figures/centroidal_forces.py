@@ -84,7 +84,7 @@ def _error(signals: CentroidalData, seconds: float, estimator: Estimator) -> flo
     """RMS error of the force [N] of an estimator in hidden intervals."""
     found = []
     for frames in hidden_masks(signals, seconds):
-        estimate = estimator(signals.without_wrench(frames)).wrench
+        estimate = estimator(signals.without_wrench(frames)).required_wrench
         wrench = estimate if estimator is kinematic else np.where(frames[:, None], estimate, signals.wrench)
         found.append(wrench_error(signals, wrench, frames)[:, :3])
     return float(np.sqrt(np.mean(np.sum(np.concatenate(found) ** 2, axis=1))))

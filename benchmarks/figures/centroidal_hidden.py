@@ -77,7 +77,7 @@ def hidden_score(
         for seconds in (0.0, *HIDDEN_SECONDS):
             sums = np.zeros((2, 2))
             for frames in hidden_masks(data, seconds):
-                wrench = np.where(frames[:, None], estimator(data.without_wrench(frames)).wrench, data.wrench)
+                wrench = np.where(frames[:, None], estimator(data.without_wrench(frames)).required_wrench, data.wrench)
                 for row, tried in enumerate((wrench, bare)):
                     error = wrench_error(data, tried, frames) ** 2
                     sums[row] += error[:, :AXES].sum(), error[:, AXES:].sum()

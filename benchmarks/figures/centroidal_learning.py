@@ -125,7 +125,7 @@ def _hidden_moment_errors(
     """Errors of moments (n, 3) of the kinematics, and of the smoother with the kinematic rate where the wrench is
     hidden; (n, 3, 3) the change of the latter with each parameter of a blend."""
     found = smooth_centroidal(data.without_wrench(frames), settings)
-    needed = found.wrench
+    needed = found.required_wrench
     difference = found.momentum_rate - data.momentum_rate
     needed[:, AXES:] -= difference
 

@@ -98,7 +98,7 @@ def hide_wrenches(trial: Recorded, seconds: float, inner: float = 0.0) -> Hidden
     data, bare = trial.data, kinematic_wrench(trial.data)
     sums, count = np.zeros((3, 2)), 0
     for frames in hidden_masks(data, seconds):
-        estimate = smooth_centroidal(data.without_wrench(frames), trial.settings).wrench
+        estimate = smooth_centroidal(data.without_wrench(frames), trial.settings).required_wrench
         judged = _inner(frames, inner)
         count += len(true_runs(frames))
         tried = bare, *(np.where(frames[:, None], wrench, data.wrench) for wrench in (bare, estimate))

@@ -16,6 +16,5 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "CausalFilter",
             "LiveSample",
         ),
-        ".scene.centroidal_estimate": ("SceneEstimate",),
     },
 )

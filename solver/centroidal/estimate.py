@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
+
+import numpy as np
 
 from ..errors import UnknownPreset
 from ..threads import one_blas_thread
 from .baselines import extended_kalman, force_only, kinematic, linear_fusion
 from .complementary import causal_complementary, complementary
+from .flights import flight_intervals
+from .kinetics import Kinetics
+from .settings import FLIGHT
+from .signal_checks import check_signals
 from .smoother import smooth_centroidal
-from .values import CentroidalData, CentroidalEstimate
+from .values import COM, KINEMATIC, MOMENTUM, MOMENTUM_RATE, WRENCH, CentroidalData, CentroidalEstimate
 
 DEFAULT_METHOD = "smoother"
 METHODS: Mapping[str, Callable[[CentroidalData], CentroidalEstimate]] = MappingProxyType(
@@ -28,7 +35,7 @@ METHODS: Mapping[str, Callable[[CentroidalData], CentroidalEstimate]] = MappingP
 
 
 def estimate_centroidal(data: CentroidalData, method: str = DEFAULT_METHOD) -> CentroidalEstimate:
-    """Centre of mass and momentum rate of a recording.
+    """Centre of mass and momentum rate of a recording, with its flights and the values of each source alone.
 
     Args:
         data: signals.
@@ -52,4 +59,22 @@ def estimate_centroidal(data: CentroidalData, method: str = DEFAULT_METHOD) -> C
         raise UnknownPreset(method, METHODS)
     # the band is factorised in many small products, which several threads slow down, up to 400 times
     with one_blas_thread():
-        return METHODS[method](data)
+        estimate = METHODS[method](data)
+    kinetics = Kinetics.from_data(data, causal=False)
+    com, rate = estimate.com.T, estimate.momentum_rate.T
+    axis = np.where(kinetics.axis_weight > FLIGHT, kinetics.axis_point(com, rate), np.nan)
+    turning = np.where(kinetics.weight > 0.0, kinetics.momentum_rate(com), np.nan)
+    sources = {
+        (KINEMATIC, COM): data.com,
+        (KINEMATIC, MOMENTUM): data.momentum,
+        (KINEMATIC, MOMENTUM_RATE): data.momentum_rate,
+        (WRENCH, COM): axis.T,
+        (WRENCH, MOMENTUM_RATE): turning.T,
+    }
+    return replace(
+        estimate,
+        notes=(*estimate.notes, *check_signals(data)),
+        wrench=np.where(data.known[:, None], data.wrench, np.nan),
+        flights=flight_intervals(data),
+        sources={f"{who} {what}": values for (who, what), values in sources.items()},
+    )

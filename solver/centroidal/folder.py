@@ -12,16 +12,6 @@ from ..errors import InputError, InvalidValue, UnknownName
 from ..formats.csv_tables import write_table
 from ..inertials import InertialParameters
 from ..progress import Progress, silent
-from ..scene.centroidal_estimate import (
-    COM,
-    ESTIMATE,
-    KINEMATIC,
-    MOMENTUM,
-    MOMENTUM_RATE,
-    UNITS,
-    WRENCH,
-    SceneEstimate,
-)
 from ..scene.covariance import COVARIANCE
 from ..scene.motion_record import MOTION, MotionRecord
 from ..scene.result import RESULT
@@ -37,12 +27,8 @@ from ..scene.study_folder import (
 from ..storage.manifest import stored_file
 from ..storage.output_folder import read_consistent, write_folder
 from .estimate import DEFAULT_METHOD, estimate_centroidal
-from .flights import flight_intervals
 from .inputs import centroidal_data
-from .kinetics import Kinetics
-from .settings import FLIGHT
-from .signal_checks import check_signals
-from .values import CentroidalData, CentroidalEstimate
+from .values import ESTIMATE, UNITS, CentroidalEstimate
 
 Body = tuple[InertialParameters, np.ndarray | None]
 """Inertials, and a square root (M, L, 10) of their path if it is known."""
@@ -55,7 +41,7 @@ def estimate_study(
     trials: Sequence[str] = (),
     prior: bool = False,
     progress: Progress = silent,
-) -> dict[str, SceneEstimate]:
+) -> dict[str, CentroidalEstimate]:
     """Centre of mass and momentum rate of a study's trials with forces.
 
     Args:
@@ -90,43 +76,14 @@ def estimate_study(
         assert record.trial is not None
         data = centroidal_data(record.rig, record.trial, parameters, root)
         try:
-            found[name] = build_scene_estimate(data, estimate_centroidal(data, method))
+            found[name] = estimate_centroidal(data, method)
         except InvalidValue as error:
             raise InvalidValue(f"trial {name!r}: {error}") from None
     progress(1.0, "estimated")
     return found
 
 
-def build_scene_estimate(data: CentroidalData, estimate: CentroidalEstimate) -> SceneEstimate:
-    """The estimate and its sources, as a scene draws them."""
-    kinetics = Kinetics.from_data(data, causal=False)
-    com, rate = estimate.com.T, estimate.momentum_rate.T
-    axis = np.where(kinetics.axis_weight > FLIGHT, kinetics.axis_point(com, rate), np.nan)
-    turning = np.where(kinetics.weight > 0.0, kinetics.momentum_rate(com), np.nan)
-    sources = {
-        (KINEMATIC, COM): data.com,
-        (KINEMATIC, MOMENTUM): data.momentum,
-        (KINEMATIC, MOMENTUM_RATE): data.momentum_rate,
-        (WRENCH, COM): axis.T,
-        (WRENCH, MOMENTUM_RATE): turning.T,
-    }
-    return SceneEstimate(
-        method=estimate.method,
-        times=data.times,
-        mass=data.mass,
-        com=estimate.com,
-        acceleration=estimate.acceleration,
-        momentum=estimate.momentum,
-        momentum_rate=estimate.momentum_rate,
-        required_wrench=estimate.wrench,
-        wrench=np.where(data.known[:, None], data.wrench, np.nan),
-        flights=flight_intervals(data),
-        sources={f"{who} {what}": values for (who, what), values in sources.items()},
-        notes=(*estimate.notes, *check_signals(data)),
-    )
-
-
-def write_estimates(folder: str | Path, estimates: dict[str, SceneEstimate]) -> tuple[str, ...]:
+def write_estimates(folder: str | Path, estimates: dict[str, CentroidalEstimate]) -> tuple[str, ...]:
     """``NAME.centroidal.npz`` and ``NAME.centroidal.csv`` of every trial, complete or not at all; the files' names.
 
     Raises:
@@ -145,7 +102,7 @@ def write_estimates(folder: str | Path, estimates: dict[str, SceneEstimate]) -> 
         return tuple(sorted(file.name for file in building.iterdir()))
 
 
-def _columns(found: SceneEstimate) -> tuple[tuple[str, ...], np.ndarray]:
+def _columns(found: CentroidalEstimate) -> tuple[tuple[str, ...], np.ndarray]:
     """Titles and values (N, C) of the table: the estimate, the contact wrench about the world origin that it requires,
     and the values of the sources."""
     force, moment = found.required_wrench[:, :3], found.required_wrench[:, 3:]

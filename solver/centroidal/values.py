@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from ..arrays import frozen, frozen_mask, frozen_times
 from ..errors import InvalidValue
+from ..inertials import GRAVITY
 from ..motion import describe_span, rate_of
-from ..signals import GRAVITY
+from ..storage.codec import FileKind
 
 AXES = 3
+KINEMATIC, WRENCH = "kinematic", "wrench"
+"""Sources: motion and inertials alone, or the contact wrench."""
+COM, MOMENTUM, MOMENTUM_RATE = "com", "momentum", "momentum_rate"
+SOURCES = (
+    (KINEMATIC, COM),
+    (KINEMATIC, MOMENTUM),
+    (KINEMATIC, MOMENTUM_RATE),
+    (WRENCH, COM),
+    (WRENCH, MOMENTUM_RATE),
+)
+"""Quantities by source: the wrench measures the centre of mass by the point of its central axis, bailly2019 (6b), and
+the momentum rate by (8)."""
+UNITS: Mapping[str, str] = MappingProxyType(
+    {COM: "m", "acceleration": "m/s^2", MOMENTUM: "kg m^2/s", MOMENTUM_RATE: "N m", "force": "N", "moment": "N m"}
+)
+MIN_FORCE = 20.0
+"""[N] Below this force a wrench's central axis is not drawn, because noise dominates its direction."""
 MAX_STEP_DEVIATION = 0.01
 """Largest relative deviation of a time step from the mean one that counts as rounding of the time stamps."""
 
@@ -170,6 +190,9 @@ class CentroidalEstimate:
         momentum_rate: (N, 3) [N m] rate of the angular momentum about it.
         momentum: (N, 3) [kg m^2/s] the angular momentum; the kinematic one of a method that estimates its rate alone.
         notes: sentences for the reader.
+        wrench: (N, 6) [N, N m] measured contact wrench, about the world origin; NaN where unknown.
+        flights: first frame and one past the last of each flight phase.
+        sources: (N, 3) of each available one of `SOURCES`, as ``"kinematic com"``; NaN where it is unknown.
     """
 
     method: str
@@ -180,11 +203,24 @@ class CentroidalEstimate:
     momentum_rate: np.ndarray
     momentum: np.ndarray
     notes: tuple[str, ...] = ()
+    wrench: np.ndarray | None = None
+    flights: tuple[tuple[int, int], ...] = ()
+    sources: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", frozen_times(self.times))
+        count = len(self.times)
         for name in ("com", "acceleration", "momentum_rate", "momentum"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (len(self.times), AXES)))
+            object.__setattr__(self, name, frozen(name, getattr(self, name), (count, AXES)))
+        if self.wrench is not None:
+            object.__setattr__(self, "wrench", frozen("wrench", self.wrench, (count, 2 * AXES), finite=False))
+        if any(not 0 <= start < stop <= count for start, stop in self.flights):
+            raise InvalidValue(f"flights must lie within the {count} frames: {self.flights}")
+        known = {f"{who} {what}" for who, what in SOURCES}
+        if not set(self.sources) <= known:
+            raise InvalidValue(f"sources are {', '.join(sorted(known))}, not {', '.join(set(self.sources) - known)}")
+        values = {name: frozen(name, value, (count, AXES), finite=False) for name, value in self.sources.items()}
+        object.__setattr__(self, "sources", MappingProxyType(values))
 
     def __len__(self) -> int:
         return len(self.times)
@@ -193,8 +229,37 @@ class CentroidalEstimate:
         return f"CentroidalEstimate by {self.method}: {describe_span(self.times)}"
 
     @property
-    def wrench(self) -> np.ndarray:
+    def required_wrench(self) -> np.ndarray:
         """(N, 6) [N, N m] the contact wrench that the estimate requires, about the world origin: (2) and (1) solved."""
         force = self.mass * self.acceleration
         force[:, 2] += self.mass * GRAVITY
         return np.concatenate([force, self.momentum_rate + np.cross(self.com, force)], axis=1)
+
+    def source(self, who: str, what: str) -> np.ndarray:
+        """(N, 3) Values of one of `SOURCES`; NaN where it is unknown."""
+        return self.sources.get(f"{who} {what}", np.full((len(self), AXES), np.nan))
+
+    @property
+    def central_axis(self) -> tuple[np.ndarray, np.ndarray]:
+        """Central axis of the contact wrench: its point (N, 3) [m] nearest to the centre of mass, and its direction
+        (N, 3); NaN where there is none.
+        """
+        wrench = np.full((len(self), 2 * AXES), np.nan) if self.wrench is None else self.wrench
+        force, moment = wrench[:, :AXES], wrench[:, AXES:]
+        size = np.linalg.norm(force, axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            along = np.where(size > MIN_FORCE, force / size, np.nan)
+            foot = np.cross(force, moment) / size**2
+        return foot + along * np.sum(along * (self.com - foot), axis=1, keepdims=True), along
+
+    @property
+    def mean_flight_momentum(self) -> np.ndarray:
+        """(N, 3) [kg m^2/s] Mean momentum of each flight, in which it is constant; NaN elsewhere."""
+        result = np.full(self.momentum.shape, np.nan)
+        for start, stop in self.flights:
+            result[start:stop] = self.momentum[start:stop].mean(axis=0)
+        return result
+
+
+ESTIMATE = FileKind(CentroidalEstimate, "exciting dance centroidal estimate", version=3, remedy="Estimate again")
+"""The file of an estimate, an archive."""

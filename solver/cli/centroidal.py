@@ -41,8 +41,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     from ..centroidal.folder import estimate_study, write_estimates
+    from ..centroidal.values import COM, KINEMATIC
     from ..formats.text_table import format_table
-    from ..scene.centroidal_estimate import COM, KINEMATIC
 
     found = estimate_study(
         options.study, method=options.method, trials=options.trial, prior=options.prior, progress=progress

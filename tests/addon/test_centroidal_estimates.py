@@ -28,8 +28,7 @@ from addon.operators.dynamics import EXCITING_DANCE_OT_centroidal
 from addon.properties import ESTIMATORS, study_settings
 from addon.study import show_trial
 from solver.centroidal.estimate import METHODS, estimate_centroidal
-from solver.centroidal.folder import build_scene_estimate
-from solver.scene.centroidal_estimate import SceneEstimate
+from solver.centroidal.values import CentroidalEstimate
 from solver.scene.study_folder import ESTIMATE_END, ESTIMATE_TABLE_END, ESTIMATES_FOLDER, RESULT_FILE
 from tests.addon.scenes import fingerprint
 from tests.centroidal.simulated_bodies import jumping
@@ -87,9 +86,9 @@ def keyed(body: bpy.types.Object) -> dict[str, np.ndarray]:
     return {path: np.stack(columns, axis=1) for path, columns in found.items()}
 
 
-def jump() -> SceneEstimate:
+def jump() -> CentroidalEstimate:
     """A simulated jump with a flight of half a second, and its estimate."""
-    return build_scene_estimate(jumping().data, estimate_centroidal(jumping().data))
+    return estimate_centroidal(jumping().data)
 
 
 def test_panel_offers_all_estimators() -> None:

@@ -10,7 +10,6 @@ from scipy.stats import linregress, t
 
 from solver.centroidal.estimate import METHODS, estimate_centroidal
 from solver.centroidal.flights import MIN_FLIGHT, flight_intervals
-from solver.centroidal.folder import build_scene_estimate
 from solver.centroidal.signal_checks import check_signals, estimate_drift, require_load
 from solver.centroidal.values import CentroidalData
 from solver.errors import InvalidValue
@@ -34,7 +33,7 @@ def test_drift_of_the_plates_is_reported() -> None:
     (sentence,) = check_signals(drifting(data, 30.0))
     assert "drift" in sentence
     assert "+30 N" in sentence
-    assert build_scene_estimate(drifting(data, 30.0), estimate_centroidal(drifting(data, 30.0))).notes[-1] == sentence
+    assert estimate_centroidal(drifting(data, 30.0)).notes[-1] == sentence
     offset = np.array(data.wrench)
     offset[:, 2] += 30.0 + 20.0 * np.random.default_rng(1).standard_normal(len(data))
     assert check_signals(replace(data, wrench=offset)) == ()
@@ -95,7 +94,7 @@ def test_permanent_contact_has_no_flights_and_no_warning() -> None:
     data = swaying(4.0).data
     assert flight_intervals(data) == ()
     assert check_signals(data) == ()
-    assert build_scene_estimate(data, estimate_centroidal(data)).flights == ()
+    assert estimate_centroidal(data).flights == ()
 
 
 def test_without_wrenches_the_estimate_is_kinematic() -> None:

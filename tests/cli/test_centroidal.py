@@ -12,9 +12,9 @@ import pytest
 
 import solver
 from solver.centroidal.estimate import METHODS
+from solver.centroidal.values import ESTIMATE
 from solver.cli import main
 from solver.cli.centroidal import NAMES
-from solver.scene.centroidal_estimate import ESTIMATE
 from solver.scene.motion_record import MOTION
 
 
