@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import abbreviate, frozen
+from ..arrays import Array, ArrayValue, Names, abbreviate
 from ..errors import InvalidValue
 from ..inertials import MASS
 from ..rig import GRAVITY
@@ -19,7 +20,7 @@ NO_ERRORS = np.full(6, np.nan)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CohortMember:
+class CohortMember(ArrayValue):
     """One subject that was identified.
 
     Attributes:
@@ -43,26 +44,19 @@ class CohortMember:
     subject: str
     mass: float
     mass_std: float
-    links: tuple[str, ...]
-    identified: np.ndarray
-    prior: np.ndarray
-    std: np.ndarray
-    rmse: np.ndarray
-    ratio: np.ndarray
-    ratio_used: np.ndarray
+    links: Annotated[tuple[str, ...], Names("L")]
+    identified: Annotated[np.ndarray, Array("L", finite=False)]
+    prior: Annotated[np.ndarray, Array("L", finite=False)]
+    std: Annotated[np.ndarray, Array("L", finite=False)]
+    rmse: Annotated[np.ndarray, Array(6, finite=False)]
+    ratio: Annotated[np.ndarray, Array(6, finite=False)]
+    ratio_used: Annotated[np.ndarray, Array(6, finite=False)]
     marker_error: float
     trials: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     is_new: bool = True
-    prior_rmse: np.ndarray = field(default_factory=lambda: NO_ERRORS)
-    unweighted_rmse: np.ndarray = field(default_factory=lambda: NO_ERRORS)
-
-    def __post_init__(self) -> None:
-        for name in ("identified", "prior", "std"):
-            shape = (len(self.links),)
-            object.__setattr__(self, name, frozen(name, getattr(self, name), shape, finite=False))
-        for name in ("rmse", "ratio", "ratio_used", "prior_rmse", "unweighted_rmse"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (6,), finite=False))
+    prior_rmse: Annotated[np.ndarray, Array(6, finite=False)] = field(default_factory=lambda: NO_ERRORS)
+    unweighted_rmse: Annotated[np.ndarray, Array(6, finite=False)] = field(default_factory=lambda: NO_ERRORS)
 
     @property
     def force_in_body_weights(self) -> float:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen, frozen_mask, frozen_times
+from ..arrays import Array, ArrayValue, Names, Times, frozen
 from ..calibration.body_mass import MassEstimate
 from ..errors import InvalidValue
 from ..identification.comparison import Comparison, FlightCheck
@@ -18,7 +19,7 @@ from ..study.residuals import TrialResidual
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(ArrayValue):
     """Wrench of one trial over time, base link's origin, world axes.
 
     Attributes:
@@ -32,31 +33,28 @@ class Signals:
     """
 
     trial: str
-    times: np.ndarray
-    measured: np.ndarray
-    identified: np.ndarray
-    prior: np.ndarray
-    counted: np.ndarray
+    times: Annotated[np.ndarray, Times()]
+    measured: Annotated[np.ndarray, Array("N", 6, finite=False)]
+    identified: Annotated[np.ndarray, Array("N", 6, finite=False)]
+    prior: Annotated[np.ndarray, Array("N", 6, finite=False)]
+    counted: Annotated[np.ndarray, Array("N", mask=True)]
     states: np.ndarray
     state_names: tuple[str, ...]
     lag: float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        frames = len(self.times)
-        for name in ("measured", "identified", "prior"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (frames, 6), finite=False))
-        object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (frames,)))
+    def require_consistent(self) -> None:
         states = np.array(self.states)
-        if not frames or states.shape != (frames,) or states.dtype.kind not in "iu":
-            raise InvalidValue(f"the signals of {self.trial!r} have {frames} frames and states of shape {states.shape}")
+        if not len(self.times) or states.shape != self.times.shape or states.dtype.kind not in "iu":
+            raise InvalidValue(
+                f"the signals of {self.trial!r} have {len(self.times)} frames and states of shape {states.shape}"
+            )
         if not 0 <= states.min() <= states.max() < len(self.state_names):
             raise InvalidValue(f"the signals of {self.trial!r} have a state that has no name")
         object.__setattr__(self, "states", states)
 
 
 @dataclass(frozen=True, slots=True)
-class TrackingErrors:
+class TrackingErrors(ArrayValue):
     """Distance of measured markers from the tracked body, one trial.
 
     Attributes:
@@ -68,18 +66,14 @@ class TrackingErrors:
     """
 
     trial: str
-    markers: tuple[str, ...]
-    rmse: np.ndarray
-    visible_fraction: np.ndarray
+    markers: Annotated[tuple[str, ...], Names("M")]
+    rmse: Annotated[np.ndarray, Array("M", finite=False)]
+    visible_fraction: Annotated[np.ndarray, Array("M", finite=False)]
     total: float
-
-    def __post_init__(self) -> None:
-        for name in ("rmse", "visible_fraction"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (len(self.markers),), finite=False))
 
 
 @dataclass(frozen=True, slots=True)
-class MomentSummary:
+class MomentSummary(ArrayValue):
     """Joint moments of one trial, see `moments.JointMoments`.
 
     Attributes:
@@ -92,17 +86,12 @@ class MomentSummary:
     """
 
     trial: str
-    names: tuple[str, ...]
+    names: Annotated[tuple[str, ...], Names("C")]
     meanings: tuple[str, ...]
-    peaks: np.ndarray
-    residual_rms: np.ndarray
-    residual_peak: np.ndarray
+    peaks: Annotated[np.ndarray, Array("C", 2, finite=False)]
+    residual_rms: Annotated[np.ndarray, Array(2, finite=False)]
+    residual_peak: Annotated[np.ndarray, Array(2, finite=False)]
     notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "peaks", frozen("peaks", self.peaks, (len(self.names), 2), finite=False))
-        for name in ("residual_rms", "residual_peak"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (2,), finite=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +121,7 @@ class BaseParameter:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadSummary:
+class LoadSummary(ArrayValue):
     """One load that was found; without a link: no load was found.
 
     Attributes:
@@ -146,12 +135,9 @@ class LoadSummary:
     link: str
     mass: float
     mass_std: float
-    com: np.ndarray
+    com: Annotated[np.ndarray, Array(3, finite=False)]
     alternatives: tuple[str, ...]
     probability: float = np.nan
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "com", frozen("centre of mass", self.com, (3,), finite=False))
 
 
 @dataclass(frozen=True, slots=True)

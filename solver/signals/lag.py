@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline
 
-from ..arrays import frozen, true_runs
+from ..arrays import Array, ArrayValue, true_runs
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from ..wrenches import Wrenches
@@ -22,7 +23,7 @@ _LEAST_STD = 1e-4  # s: lower bound of a lag's standard deviation
 
 
 @dataclass(frozen=True, slots=True)
-class Lag:
+class Lag(ArrayValue):
     """Time lag of the plates behind the motion.
 
     Attributes:
@@ -34,11 +35,8 @@ class Lag:
 
     seconds: float
     std: float
-    gains: np.ndarray
+    gains: Annotated[np.ndarray, Array(None)]
     at_bound: bool
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gains", frozen("gains", self.gains, (None,)))
 
 
 def estimate_lag(

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen, frozen_mask, frozen_times, true_runs
+from ..arrays import Array, ArrayValue, Times, frozen, frozen_mask, frozen_times, true_runs
 from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces
 from ..dynamics.wrench import com_acceleration
 from ..errors import InvalidValue
@@ -30,7 +31,7 @@ AVERAGING = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class Windows(ArrayValue):
     """Counted frames of a trial, and reasons for excluded ones.
 
     Attributes:
@@ -40,21 +41,17 @@ class Windows:
         missing: (N, 3) [N] averaged missing force (predicted minus measured), world axes.
     """
 
-    times: np.ndarray
-    counted: np.ndarray
+    times: Annotated[np.ndarray, Times()]
+    counted: Annotated[np.ndarray, Array("N", mask=True)]
     reasons: np.ndarray
-    missing: np.ndarray
+    missing: Annotated[np.ndarray, Array("N", 3)]
 
-    def __post_init__(self) -> None:
-        count = len(np.asarray(self.times))
-        object.__setattr__(self, "times", frozen_times(self.times))
-        object.__setattr__(self, "counted", frozen_mask("counted", self.counted, (count,)))
+    def require_consistent(self) -> None:
         reasons = np.array(self.reasons, dtype=np.int8)
-        if reasons.shape != (count,):
-            raise InvalidValue(f"reasons has shape {reasons.shape}, expected ({count},)")
+        if reasons.shape != self.times.shape:
+            raise InvalidValue(f"reasons has shape {reasons.shape}, expected {self.times.shape}")
         reasons.setflags(write=False)
         object.__setattr__(self, "reasons", reasons)
-        object.__setattr__(self, "missing", frozen("missing", self.missing, (count, 3)))
 
     @property
     def flight(self) -> np.ndarray:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..arrays import abbreviate, frozen, frozen_mask, frozen_times
+from ..arrays import Array, ArrayValue, Times, abbreviate
 from ..calibration.body_mass import MassEstimate
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue, UnknownName
@@ -89,7 +89,7 @@ def require_settings(settings: Settings | None) -> Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Poses:
+class Poses(ArrayValue):
     """Configurations over time, before any filter: tracked from markers, or measured by a robot.
 
     Attributes:
@@ -98,14 +98,9 @@ class Poses:
         known: (N,) False where the configuration is interpolated.
     """
 
-    times: np.ndarray
-    q: np.ndarray
-    known: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        object.__setattr__(self, "q", frozen("q", self.q, (len(self.times), None)))
-        object.__setattr__(self, "known", frozen_mask("known", self.known, (len(self.times),)))
+    times: Annotated[np.ndarray, Times()]
+    q: Annotated[np.ndarray, Array("N", None)]
+    known: Annotated[np.ndarray, Array("N", mask=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import abbreviate, frozen, frozen_times
+from ..arrays import Array, ArrayValue, abbreviate, frozen_times
 from ..errors import InvalidValue
 from ..marker_names import match_names
 from ..motion import Markers
@@ -16,7 +17,7 @@ from .tasks import OrientationTask, PositionTask, TargetSample, Tasks
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(ArrayValue):
     """A marker fixed to a link.
 
     Attributes:
@@ -29,18 +30,17 @@ class Attachment:
 
     marker: str
     link: str
-    position: np.ndarray
+    position: Annotated[np.ndarray, Array(3)]
     weight: float = 1.0
     anatomical: bool = False
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "position", frozen(f"attachment of {self.marker!r}", self.position, (3,)))
+    def require_consistent(self) -> None:
         if not self.weight >= 0.0:
             raise InvalidValue(f"attachment of {self.marker!r}: weight {self.weight:g} is negative")
 
 
 @dataclass(frozen=True, slots=True)
-class PositionTargets:
+class PositionTargets(ArrayValue):
     """A recording of the points of a task.
 
     Attributes:
@@ -50,20 +50,16 @@ class PositionTargets:
     """
 
     task: PositionTask
-    positions: np.ndarray
-    velocities: np.ndarray | None = None
+    positions: Annotated[np.ndarray, Array("N", "K", 3, finite=False)]
+    velocities: Annotated[np.ndarray | None, Array("N", "K", 3, finite=False)] = None
 
-    def __post_init__(self) -> None:
-        count = len(self.task.names)
-        positions = frozen("target positions", self.positions, (None, count, 3), finite=False)
-        object.__setattr__(self, "positions", positions)
-        if self.velocities is not None:
-            velocities = frozen("target velocities", self.velocities, (len(positions), count, 3), finite=False)
-            object.__setattr__(self, "velocities", velocities)
+    def require_consistent(self) -> None:
+        if self.positions.shape[1] != len(self.task.names):
+            raise InvalidValue(f"{self.positions.shape[1]} target positions for {len(self.task.names)} names")
 
 
 @dataclass(frozen=True, slots=True)
-class OrientationTargets:
+class OrientationTargets(ArrayValue):
     """A recording of the orientations of a task.
 
     Attributes:
@@ -73,16 +69,12 @@ class OrientationTargets:
     """
 
     task: OrientationTask
-    rotations: np.ndarray
-    velocities: np.ndarray | None = None
+    rotations: Annotated[np.ndarray, Array("N", "K", 3, 3, finite=False)]
+    velocities: Annotated[np.ndarray | None, Array("N", "K", 3, finite=False)] = None
 
-    def __post_init__(self) -> None:
-        count = len(self.task.names)
-        rotations = frozen("target rotations", self.rotations, (None, count, 3, 3), finite=False)
-        object.__setattr__(self, "rotations", rotations)
-        if self.velocities is not None:
-            velocities = frozen("angular velocities", self.velocities, (len(rotations), count, 3), finite=False)
-            object.__setattr__(self, "velocities", velocities)
+    def require_consistent(self) -> None:
+        if self.rotations.shape[1] != len(self.task.names):
+            raise InvalidValue(f"{self.rotations.shape[1]} target rotations for {len(self.task.names)} names")
 
 
 @dataclass(frozen=True, slots=True)

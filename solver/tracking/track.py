@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen, frozen_times
+from ..arrays import Array, ArrayValue, Names, Times
 from ..dynamics import difference
 from ..errors import InvalidValue
 from ..file_arrays import FileRows, iterate_slices
@@ -31,7 +32,7 @@ MAX_SIZE_DIFFERENCE = 0.04
 
 
 @dataclass(frozen=True, slots=True)
-class LinkResiduals:
+class LinkResiduals(ArrayValue):
     """Marker residuals summed over the markers of each link, over time.
 
     Attributes:
@@ -39,12 +40,8 @@ class LinkResiduals:
         weights: (N, L) sum of the weights of those markers, which are lower near gaps.
     """
 
-    sums: np.ndarray
-    weights: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sums", frozen("sums of residuals", self.sums, (None, None, 3)))
-        object.__setattr__(self, "weights", frozen("weights of markers", self.weights, self.sums.shape[:2]))
+    sums: Annotated[np.ndarray, Array("N", "L", 3)]
+    weights: Annotated[np.ndarray, Array("N", "L")]
 
     @staticmethod
     def from_residuals(
@@ -68,7 +65,7 @@ class LinkResiduals:
 
 
 @dataclass(frozen=True, slots=True)
-class TrackedMotion:
+class TrackedMotion(ArrayValue):
     """A tracked recording.
 
     Attributes:
@@ -89,11 +86,11 @@ class TrackedMotion:
         link_residuals: summed residuals of the markers by link; None without points.
     """
 
-    times: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    names: tuple[str, ...]
-    errors: np.ndarray
+    times: Annotated[np.ndarray, Times()]
+    q: Annotated[np.ndarray, Array("N", None)]
+    v: Annotated[np.ndarray, Array("N", None)]
+    names: Annotated[tuple[str, ...], Names("M")]
+    errors: Annotated[np.ndarray, Array("N", "M", finite=False)]
     is_tracked: np.ndarray
     limited_steps: int = 0
     drift: float = 0.0
@@ -104,18 +101,11 @@ class TrackedMotion:
     slack: np.ndarray = field(default_factory=lambda: np.zeros(0))
     link_residuals: LinkResiduals | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        count = len(self.times)
-        object.__setattr__(self, "q", frozen("q", self.q, (count, None)))
-        object.__setattr__(self, "v", frozen("v", self.v, (count, None)))
-        object.__setattr__(self, "names", tuple(self.names))
-        errors = frozen("marker errors", self.errors, (count, len(self.names)), finite=False)
-        object.__setattr__(self, "errors", errors)
-        for name, usual in (("converged", np.ones(count, bool)), ("slack", np.zeros(count))):
+    def require_consistent(self) -> None:
+        for name, usual in (("converged", np.ones(len(self.times), bool)), ("slack", np.zeros(len(self.times)))):
             values = np.array(getattr(self, name) if len(getattr(self, name)) else usual)
-            if values.shape != (count,):
-                raise InvalidValue(f"{name} has shape {values.shape}, expected ({count},)")
+            if values.shape != self.times.shape:
+                raise InvalidValue(f"{name} has shape {values.shape}, expected {self.times.shape}")
             values.setflags(write=False)
             object.__setattr__(self, name, values)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue
 from ..contacts.schedule import Anchor, Phase, Schedule
 from ..coordinates import Curves
 from ..errors import InvalidValue
@@ -27,7 +28,7 @@ CONTROL_TIME = 2.2
 
 
 @dataclass(frozen=True, slots=True)
-class DanceSegment:
+class DanceSegment(ArrayValue):
     """One segment of a dance.
 
     Attributes:
@@ -42,14 +43,13 @@ class DanceSegment:
     name: str
     kind: str
     duration: float
-    control: np.ndarray
+    control: Annotated[np.ndarray, Array(None, None)]
     solved: tuple[str, ...]
     anchors: tuple[Anchor, ...]
 
-    def __post_init__(self) -> None:
+    def require_consistent(self) -> None:
         if self.kind not in KINDS:
             raise InvalidValue(f"segment {self.name!r}: kind {self.kind!r} is none of {', '.join(KINDS)}")
-        object.__setattr__(self, "control", frozen(f"control values of {self.name!r}", self.control, (None, None)))
         object.__setattr__(self, "solved", tuple(self.solved))
         object.__setattr__(self, "anchors", tuple(self.anchors))
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
-from ...arrays import frozen
+from ...arrays import Array, ArrayValue
 from ...wrenches import Wrenches
 
 VERTICAL_MOMENT = 5
@@ -14,7 +15,7 @@ VERTICAL_MOMENT = 5
 
 
 @dataclass(frozen=True, slots=True)
-class PlateCorrection:
+class PlateCorrection(ArrayValue):
     """Correction of wrenches before they enter the equations.
 
     Attributes:
@@ -26,15 +27,10 @@ class PlateCorrection:
     """
 
     free_moment: float | None = 1.0
-    shift: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    shifts: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
-    gains: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    shift: Annotated[np.ndarray, Array(3)] = field(default_factory=lambda: np.zeros(3))
+    shifts: Annotated[np.ndarray, Array(None, 3)] = field(default_factory=lambda: np.zeros((0, 3)))
+    gains: Annotated[np.ndarray, Array(None)] = field(default_factory=lambda: np.zeros(0))
     couple: float = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "shift", frozen("shift", self.shift, (3,)))
-        object.__setattr__(self, "shifts", frozen("shifts", self.shifts, (None, 3)))
-        object.__setattr__(self, "gains", frozen("gains", self.gains, (None,)))
 
     def apply(self, wrenches: Wrenches) -> Wrenches:
         """The corrected wrenches."""

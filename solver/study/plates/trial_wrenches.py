@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
-from ...arrays import frozen, frozen_times
+from ...arrays import Array, ArrayValue, Times, frozen
 from ...dynamics.kinematics import CHUNK_FRAMES, motion_pieces
 from ...identification.equations import measured_wrench, reconstructed_wrench
 from ...motion import Motion
@@ -21,7 +22,7 @@ LOADED_FRACTION = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class ForceMotionPair:
+class ForceMotionPair(ArrayValue):
     """Forces and motion of one recording, which should belong together.
 
     Attributes:
@@ -35,21 +36,11 @@ class ForceMotionPair:
     """
 
     name: str
-    times: np.ndarray
-    predicted: np.ndarray
-    root_positions: np.ndarray
-    sole_corners: np.ndarray
+    times: Annotated[np.ndarray, Times()]
+    predicted: Annotated[np.ndarray, Array("N", 6)]
+    root_positions: Annotated[np.ndarray, Array("N", 3)]
+    sole_corners: Annotated[np.ndarray, Array("N", None, None, 3)]
     wrenches: Wrenches
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        count = len(self.times)
-        for name, shape in (
-            ("predicted", (count, 6)),
-            ("root_positions", (count, 3)),
-            ("sole_corners", (count, None, None, 3)),
-        ):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), shape))
 
     @property
     def measured(self) -> np.ndarray:
