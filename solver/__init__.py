@@ -47,7 +47,7 @@ PUBLIC_IN_PACKAGES: dict[str, tuple[str, ...]] = {
     "signals": ("FlightRules", "find_flights"),
     "study": ("TrialRecord", "identify_motions", "joints_of", "poses_of", "track_all"),
     "tracking": (
-        *("Attachment", "BoneMapping", "CorrectedLabels", "Performer", "RetargetedMotion", "SmoothingOptions", "Swap"),
+        *("Attachment", "BoneMapping", "CorrectedLabels", "Performer", "RetargetedMotion", "Swap"),
         *("Targets", "TrackedMotion", "TrackingOptions", "correct_labels", "smooth", "track_markers"),
     ),
 }

@@ -11,7 +11,6 @@ from scipy.linalg.lapack import dposv, dpotrf, dtrtrs
 from ..dynamics import integrate
 from ..rig import ROOT_NV, Rig
 from ..tracking.kinematics import Kinematics
-from ..tracking.options import TrackingOptions
 from ..tracking.posture import Posture
 
 MIN_STIFFNESS = 1e-6
@@ -236,7 +235,7 @@ class SubjectFit:
         self.information, self.information_vector, self.constant = information, information_vector, constant
         self.joints = len(rig.links) - 1
         self.kinematics = Kinematics(rig)
-        self.posture = Posture(rig, TrackingOptions().free_twist)
+        self.posture = Posture(rig)
         self.hinges = HingeRanges(rig)
         self.unknowns = Unknowns.from_kinematics(self.kinematics, links)
         self._selector = np.zeros((len(rig.links), len(links)))

@@ -12,7 +12,7 @@ from ..errors import InvalidValue, UnknownLink
 from ..inertials import DIAGONAL, FIRST_MOMENT, MASS, PARAMETERS, PER_LINK, InertialParameters
 from ..qp import Rows
 from ..rig import Rig
-from .directions import MIN_EIGENVALUE_FRACTION, PAPER_LEVEL, DirectionRows
+from .directions import MIN_EIGENVALUE_FRACTION, DirectionRows
 
 PAPER_FLOOR = 0.01
 """eps of jovic2016 [kg m^2], about the joint centre: larger than a hand's true inertia."""
@@ -33,7 +33,6 @@ class ConstraintOptions:
         total_mass: [kg] sum of the masses, (9); None estimates it from the data.
         boxes: whether each centre of mass stays in the link's box, (11).
         floor: eps of (13) [kg m^2] for all links, or None: `FLOOR_FRACTION` of the link's prior.
-        direction_level: subdivisions of the icosahedron; 5 gives the paper's 10,242 directions.
         min_eigenvalue_fraction: fraction of eps that the smallest eigenvalue itself must reach; None: sampled
             directions only.
         alpha: of the left/right symmetry (15); None removes it for all links.
@@ -47,7 +46,6 @@ class ConstraintOptions:
     total_mass: float | None = None
     boxes: bool = True
     floor: float | None = None
-    direction_level: int = PAPER_LEVEL
     min_eigenvalue_fraction: float | None = MIN_EIGENVALUE_FRACTION
     alpha: float | None = SYMMETRY
     asymmetric: Collection[str] = ()
@@ -184,9 +182,7 @@ def plausible_rows(rig: Rig, reference: InertialParameters, options: ConstraintO
 def direction_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> DirectionRows:
     """Inertia rows of every link: (13), (14)."""
     floors = np.full(len(rig.links), options.floor) if options.floor is not None else default_floors(reference)
-    return DirectionRows(
-        rig.links, floors, level=options.direction_level, min_eigenvalue_fraction=options.min_eigenvalue_fraction
-    )
+    return DirectionRows(rig.links, floors, min_eigenvalue_fraction=options.min_eigenvalue_fraction)
 
 
 def default_floors(reference: InertialParameters) -> np.ndarray:

@@ -16,7 +16,7 @@ from ..moments.inverse_dynamics import compute_moments
 from ..person import UNKNOWN
 from ..scene.motion_record import motion_record
 from ..signals.filters import LIGHT
-from ..signals.window_rules import Reason
+from ..signals.window_reasons import Reason
 from ..study.values import Flights, Study, TrialRecord
 from .content import (
     BaseParameter,

@@ -18,7 +18,7 @@ from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
 from .stillness import is_still
 from .streaming import low_pass_pieces
 from .whitening import whiten
-from .window_rules import MissingForce, Reason, WindowRules
+from .window_reasons import Reason
 from .windows import ContactEvidence, Windows, find_windows
 
 __all__ = [
@@ -29,10 +29,8 @@ __all__ = [
     "FlightRules",
     "Lag",
     "MarkerDisplacements",
-    "MissingForce",
     "NoiseReplicas",
     "Reason",
-    "WindowRules",
     "Windows",
     "bridge",
     "combine_lags",

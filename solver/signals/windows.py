@@ -23,11 +23,33 @@ from ..rig import GRAVITY, Rig
 from ..wrenches import Wrenches
 from .filters import settling_time
 from .resample import rate_of_grid
-from .unmeasured_support import Heights, classify
-from .window_rules import COUNTED, MissingForce, Reason, WindowRules
+from .window_reasons import COUNTED, Reason
 
 AVERAGING = 0.2
 """[s] Averaging time of the missing force, as reported and as required locally for unmeasured support."""
+MISSING_FORCES = ((0.1, 0.30, 0.20), (0.2, 0.15, 0.10), (0.8, 0.10, 0.03))
+"""Averaging times [s], and the fractions of the body weight and of the acting force above whose sum a mean missing
+force over such a time proves unmeasured support; landings with several body weights have larger errors.
+
+Errors of a kinematic acceleration oscillate, and their integral is a velocity error of a few cm/s at most. So their
+mean over a time T decreases with 1/T, while a lasting support remains. A large missing fraction therefore proves a
+short support, a small one only a long support: 30 % over a brief step beside the plates, 15 % over 0.2 s, 10 % over
+0.8 s (more than a step). The smallest exceeds the effect of wrong segment masses or of a plate offset of 6 %."""
+RELEASED_SECONDS, RELEASED = 0.05, (0.10, 0.05)
+"""The same of a smaller force: a proven support extends to neighbouring frames that exceed it."""
+FOLLOW = 0.2
+"""[s] Largest extension: a sitting person takes about 0.2 s to leave a chair."""
+SHORTEST = 0.2
+"""[s] Least duration of a counted interval between excluded frames."""
+UNLOADED = 0.03
+"""Vertical force, as a fraction of the body weight, below which there is no contact."""
+RAISED = 0.06
+"""[m] Height above their floor contact on the plates from which feet are on a raised support."""
+SEAT_DROP, SEAT_SPEED = 0.15, 0.3
+"""[m] Drop of the root link below its highest position on the plates from which the body may sit, if the root is slower
+than the second [m/s]."""
+STANCE_SPEED = 0.3
+"""[m/s] Speed below which a foot is in stance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +170,7 @@ class ContactEvidence:
         return ContactEvidence(motion.times, acceleration, wrenches.total[:, :3], load, corners_of_all, origins, usable)
 
 
-def find_windows(
-    evidence: ContactEvidence, mass: float, preset: FilterPreset | None = None, rules: WindowRules | None = None
-) -> Windows:
+def find_windows(evidence: ContactEvidence, mass: float, preset: FilterPreset | None = None) -> Windows:
     """Find the frames in which every contact with the world is measured.
 
     Args:
@@ -158,12 +178,10 @@ def find_windows(
         mass: [kg], accurate to about 6 %.
         preset: filter of both sides: frames within its settling time of excluded ones and of the trial's ends are
             excluded too. None: no margin.
-        rules: thresholds.
 
     Raises:
         InvalidValue: a mass that is not positive.
     """
-    rules = rules or WindowRules()
     times, force, load, usable = evidence.times, evidence.force, evidence.load, evidence.usable
     assert load is not None
     assert usable is not None
@@ -180,27 +198,27 @@ def find_windows(
     gap = np.where(judged[:, None], predicted - known, 0.0)
     scale = np.where(judged, np.maximum(np.linalg.norm(predicted, axis=1), np.linalg.norm(known, axis=1)), 0.0)
 
-    def exceeds(proof: MissingForce) -> np.ndarray:
-        average, share = _average(gap, judged, proof.seconds, rate)
-        acting, _ = _average(scale[:, None], judged, proof.seconds, rate)
+    def exceeds(seconds: float, of_weight: float, of_force: float) -> np.ndarray:
+        average, share = _average(gap, judged, seconds, rate)
+        acting, _ = _average(scale[:, None], judged, seconds, rate)
         # An average shortened by the trial's ends or by gaps has more noise.
         size = np.linalg.norm(average, axis=1) * np.sqrt(share)
-        return judged & (size > proof.of_weight * weight + proof.of_force * acting[:, 0])
+        return judged & (size > of_weight * weight + of_force * acting[:, 0])
 
-    local = exceeds(MissingForce(AVERAGING, rules.released_weight, rules.released_of_force))
-    proven = np.any([exceeds(proof) for proof in rules.missing_forces], axis=0) & local
-    suspect = exceeds(MissingForce(rules.released_seconds, rules.released_weight, rules.released_of_force))
-    unmeasured = _grow_connected(proven, suspect, round(rules.follow * rate))
+    local = exceeds(AVERAGING, *RELEASED)
+    proven = np.any([exceeds(*proof) for proof in MISSING_FORCES], axis=0) & local
+    suspect = exceeds(RELEASED_SECONDS, *RELEASED)
+    unmeasured = _grow_connected(proven, suspect, round(FOLLOW * rate))
 
     reasons = np.full(count, Reason.MEASURED, np.int8)
     loaded = judged & ~unmeasured & (known[:, 2] > 0.5 * weight)
-    heights = None if evidence.feet is None else Heights.of(evidence.feet, evidence.root, rate, loaded)
+    heights = None if evidence.feet is None else _Heights.of(evidence.feet, evidence.root, rate, loaded)
     missing, _ = _average(gap, judged, AVERAGING, rate)
     size = np.linalg.norm(missing, axis=1)
     for start, stop in true_runs(unmeasured):
         # The support is classified by the frames with much missing force, without stepping onto it and off.
         heavy = start + np.flatnonzero(size[start:stop] >= np.median(size[start:stop]))
-        reasons[start:stop] = classify(heavy, heights, rules)
+        reasons[start:stop] = _classify(heavy, heights)
     reasons[no_forces] = Reason.NO_FORCES
     reasons[no_motion] = Reason.NO_MOTION
 
@@ -212,9 +230,9 @@ def find_windows(
         reasons[end] = np.where(reasons[end] == Reason.MEASURED, Reason.TRIAL_END, reasons[end])
     if (reasons != Reason.MEASURED).any():
         for start, stop in true_runs(reasons == Reason.MEASURED):
-            if stop - start < rules.shortest * rate:
+            if stop - start < SHORTEST * rate:
                 reasons[start:stop] = Reason.TOO_SHORT
-    free = np.nan_to_num(np.abs(load), nan=np.inf) < rules.unloaded * weight
+    free = np.nan_to_num(np.abs(load), nan=np.inf) < UNLOADED * weight
     reasons[(reasons == Reason.MEASURED) & free] = Reason.FLIGHT
     return Windows(times, np.isin(reasons, COUNTED), reasons, missing)
 
@@ -249,3 +267,45 @@ def _widen(mask: np.ndarray, steps: int) -> np.ndarray:
     for start, stop in true_runs(mask):
         result[max(0, start - steps) : stop + steps] = True
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Heights:
+    """Heights of feet and root relative to those while the plates carry the body."""
+
+    feet: np.ndarray  # (N, P) [m] above the floor
+    speed: np.ndarray  # (N, P) [m/s]
+    drop: np.ndarray | None  # (N,) [m] of the root below its highest position on the plates
+    root_speed: np.ndarray | None  # (N,) [m/s]
+
+    @staticmethod
+    def of(feet: np.ndarray, root: np.ndarray | None, rate: float, loaded: np.ndarray) -> _Heights:
+        """Heights of feet (N, P, 3) and root (N, 3) [m]; ``loaded`` (N,): the plates carry the body."""
+        heights = feet[:, :, 2]
+        # Each point has its own lowest height: markers are at different heights on a foot.
+        floor = np.nanquantile(heights[loaded] if loaded.any() else heights, 0.05, axis=0)
+        speed = np.empty(heights.shape)
+        for point in range(heights.shape[1]):
+            speed[:, point] = np.linalg.norm(np.gradient(feet[:, point], 1.0 / rate, axis=0), axis=1)
+        if root is None:
+            return _Heights(heights - floor, speed, None, None)
+        root = np.asarray(root, float)
+        top = np.nanmax(root[loaded, 2]) if loaded.any() else np.nanmax(root[:, 2])
+        return _Heights(
+            heights - floor, speed, top - root[:, 2], np.linalg.norm(np.gradient(root, 1.0 / rate, axis=0), axis=1)
+        )
+
+
+def _classify(frames: np.ndarray, heights: _Heights | None) -> Reason:
+    """The unmeasured support that carried the body in these frames (indices)."""
+    if heights is None:
+        return Reason.OTHER_SUPPORT
+    lowest = np.nanmin(heights.feet[frames], axis=1)
+    if np.nanmedian(lowest) > RAISED:
+        return Reason.RAISED_SUPPORT
+    if heights.drop is not None and heights.root_speed is not None:
+        still = heights.root_speed[frames] < SEAT_SPEED
+        if np.mean(still & (heights.drop[frames] > SEAT_DROP)) > 0.5:
+            return Reason.SEAT
+    in_stance = (heights.speed[frames] < STANCE_SPEED) & (heights.feet[frames] < RAISED)
+    return Reason.OFF_PLATES if np.mean(in_stance.any(axis=1)) > 0.5 else Reason.OTHER_SUPPORT

@@ -27,7 +27,6 @@ from ..signals import (
     GRAVITY,
     FilterPreset,
     NoiseReplicas,
-    WindowRules,
     find_flights,
     light_preset,
     noise_floor,
@@ -38,6 +37,7 @@ from ..signals import (
     smooth_motion,
     true_runs,
 )
+from ..signals.windows import UNLOADED
 from ..trial import Trial
 from ..wrenches import Wrenches
 from .preparation import PreparedTrials
@@ -93,7 +93,7 @@ def find_trial_flights(rig: Rig, record: TrialRecord, preset: FilterPreset, mass
     motion = record.motion or smooth_motion(rig, poses.times, poses.q, preset)
     flying = find_flights(motion.times, com_acceleration(link_motions(rig, motion), rig.prior)[:, 2])
     if record.recording.wrenches is not None:
-        least = WindowRules().unloaded * GRAVITY * mass
+        least = UNLOADED * GRAVITY * mass
         load = np.abs(resample(record.recording.wrenches, motion.times).total[:, 2])
         flying &= np.nan_to_num(load) < least
     known = np.interp(motion.times, poses.times, poses.known.astype(float)) > INTERPOLATED_TRACKED

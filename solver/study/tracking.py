@@ -14,7 +14,7 @@ from ..rig import Rig
 from ..rigs.opensim.rig import is_opensim
 from ..tracking import TrackingOptions, targets_from_attachments, track_markers
 from ..tracking.bone_mapping import BoneMapping, guess_mapping, mapping_notes, targets_from_segments
-from ..tracking.smoothing import SmoothingOptions, smooth
+from ..tracking.smoothing import smooth
 from ..tracking.track import track_targets
 from ..trial import Recording
 from .joint_motion import convert_joint_recordings
@@ -39,8 +39,7 @@ def compute_poses(
         UnknownName: no contact patch has the name of the standing foot.
     """
     if isinstance(body, Calibration):
-        smoothing = SmoothingOptions() if settings.smooth else None
-        return body.rig, track_all(body, recordings, smoothing=smoothing, jobs=settings.jobs, progress=progress)
+        return body.rig, track_all(body, recordings, smoothed=settings.smooth, jobs=settings.jobs, progress=progress)
     if settings.standing is not None:
         body.find_patch(settings.standing)
     given = convert_joint_recordings(body, recordings, settings.standing)
@@ -60,7 +59,7 @@ def track_all(
     calibration: Calibration,
     recordings: Sequence[Recording],
     *,
-    smoothing: SmoothingOptions | None = None,
+    smoothed: bool = False,
     jobs: int | None = None,
     progress: Progress = silent,
 ) -> tuple[TrialRecord, ...]:
@@ -72,7 +71,7 @@ def track_all(
     Args:
         calibration: of the person.
         recordings: see `load`.
-        smoothing: options to smooth each recording as a whole, see `tracking.smoothing.smooth`; None: no smoothing.
+        smoothed: smooth each recording as a whole, see `tracking.smoothing.smooth`.
         jobs: number of processes; None: joblib's default.
         progress: receives progress.
 
@@ -88,7 +87,7 @@ def track_all(
         True
     """
     progress(0.0, f"tracking {len(recordings)} trial{'s' * (len(recordings) != 1)}")
-    tasks = [(calibration, item, smoothing) for item in recordings]
+    tasks = [(calibration, item, smoothed) for item in recordings]
     found = list(parallel_map(_track_recording, tasks, _count_processes(jobs, recordings)))
     progress(1.0, "tracked")
     if all(record.tracked is None for record in found):
@@ -157,14 +156,14 @@ def collect_warnings(records: Sequence[TrialRecord], calibration: Calibration | 
     return tuple(dict.fromkeys(warnings))
 
 
-def _track_recording(calibration: Calibration, recording: Recording, smoothing: SmoothingOptions | None) -> TrialRecord:
+def _track_recording(calibration: Calibration, recording: Recording, smoothed: bool) -> TrialRecord:
     if recording.markers is None or len(recording.markers) < 2:
         return TrialRecord(recording)
     try:
         rig, attachments, markers = calibration.rig, calibration.attachments, recording.markers
         tracked = track_markers(rig, attachments, markers)
-        if smoothing is not None:
-            tracked = smooth(rig, targets_from_attachments(rig, attachments, markers)[0], tracked, smoothing)
+        if smoothed:
+            tracked = smooth(rig, targets_from_attachments(rig, attachments, markers)[0], tracked)
         return TrialRecord(recording, tracked)
     except InvalidValue as error:
         reason = f"{recording.name}: left out, it cannot be tracked ({error})"

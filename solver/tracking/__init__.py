@@ -14,7 +14,7 @@ _names, __getattr__, __dir__ = lazy_exports(
         "bone_mapping": ("BoneMapping",),
         "retargeting.performer": ("Performer",),
         "retargeting.retargeted_motion": ("RetargetedMotion",),
-        "smoothing": ("SmoothingOptions", "smooth"),
+        "smoothing": ("smooth",),
     },
 )
 

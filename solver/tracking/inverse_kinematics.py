@@ -55,7 +55,7 @@ class InverseKinematics:
     def __init__(self, rig: Rig, tasks: Tasks, options: TrackingOptions) -> None:
         self.rig = rig
         self.kinematics = Kinematics(rig)
-        self.posture = Posture(rig, options.free_twist)
+        self.posture = Posture(rig)
         self.limits = JointLimits(rig, options.default_joint_speed, options.coupled_limits, options.limit_gain)
         self.options = options
         self.tasks = tasks

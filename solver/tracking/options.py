@@ -73,8 +73,6 @@ class TrackingOptions:
         posture_weight: [m^2] price of joint coordinates one radian away from neutral, relative to squared marker
             errors. It determines what no marker observes (a head without markers) and is small against everything that
             markers do observe.
-        free_twist: links whose rotation about their own z axis is free: the human rig's forearms do not pronate, so its
-            hands do. Names that the rig lacks are ignored.
         damping: [m^2] price of a step, so that an unobserved coordinate keeps its value.
         adaptive_damping: price of a joint's step as a fraction of the squared angles [rad^2] by which the next
             orientations that it moves miss their targets, so that targets out of reach move nothing else and
@@ -85,7 +83,6 @@ class TrackingOptions:
         limit_gain: k of (12) [1/rad]: the smaller, the earlier and softer a joint slows down before its limit. It acts
             up to 1 / (speed limit x step), the steepest with which no limit is violated; infinite: always that one.
         integrator: ``"manifold"`` (Pinocchio's, exact) or ``"baumgarte"`` (rapetti2020 (14)-(15), root rotation only).
-        baumgarte_gain: rho dt of (14), dimensionless.
         huber_distance: [m] error above which a marker's cost grows linearly; 0 for none.
         fade_time: [s] over which a marker's weight decreases towards a gap and grows after it, so that a marker that
             appears or disappears does not bend the motion in one frame; 0 for full weight up to the gap.
@@ -105,7 +102,6 @@ class TrackingOptions:
     iterations: int = 15
     tolerance: float = 1e-6
     posture_weight: float = 2.5e-5
-    free_twist: tuple[str, ...] = ("right_hand", "left_hand")
     damping: float = 1e-7
     adaptive_damping: float = 0.3
     limits: bool = True
@@ -113,7 +109,6 @@ class TrackingOptions:
     default_joint_speed: float = 40.0
     limit_gain: float = math.inf
     integrator: str = "manifold"
-    baumgarte_gain: float = 1.0
     huber_distance: float = 0.0
     fade_time: float = 0.1
     backend: str = "daqp"
@@ -137,20 +132,9 @@ class TrackingOptions:
             raise InvalidValue(f"integrator {self.integrator!r} is none of {', '.join(INTEGRATORS)}")
         if self.iterations < 0 or not self.tolerance > 0.0:
             raise InvalidValue("iterations must not be negative and tolerance must be positive")
-        if (
-            min(
-                self.posture_weight,
-                self.damping,
-                self.huber_distance,
-                self.fade_time,
-                self.baumgarte_gain,
-                self.adaptive_damping,
-            )
-            < 0.0
-        ):
+        if min(self.posture_weight, self.damping, self.adaptive_damping, self.huber_distance, self.fade_time) < 0.0:
             raise InvalidValue(
-                "posture_weight, damping, adaptive_damping, huber_distance, fade_time and baumgarte_gain "
-                "must not be negative"
+                "posture_weight, damping, adaptive_damping, huber_distance and fade_time must not be negative"
             )
 
     def step_gain(self, step: float) -> float:

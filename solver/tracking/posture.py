@@ -13,6 +13,8 @@ from ..so3 import to_matrix
 GIRDLE_STIFFNESS = 100.0
 """Factor on the price of a rotation of clavicle or scapula: they stay within 0.2 rad (standard deviation) of rest,
 other joints within 2 rad."""
+FREE_TWIST = ("right_hand", "left_hand")
+"""Links whose rotation about their own z axis is free: the human rig's forearms do not pronate, so its hands do."""
 
 
 class Posture:
@@ -20,10 +22,10 @@ class Posture:
 
     An angle costs its square, of a shoulder girdle `GIRDLE_STIFFNESS` times it. A spherical joint costs half the
     squared distance of each of its axes from neutral, which is the squared rotation while small. Links in
-    ``free_twist`` have a cost for their z axis only, in full.
+    ``free_twist``, of which the rig may lack some, have a cost for their z axis only, in full.
     """
 
-    def __init__(self, rig: Rig, free_twist: Sequence[str] = ()) -> None:
+    def __init__(self, rig: Rig, free_twist: Sequence[str] = FREE_TWIST) -> None:
         joints, places, moves = rig.joints, rig.q_slices, rig.v_slices
         spherical = [j for j in range(1, len(joints)) if joints[j].nq == 4 and joints[j].nv == 3]
         single = [(j, k) for j in range(1, len(joints)) if joints[j].nq == joints[j].nv for k in range(joints[j].nv)]

@@ -10,7 +10,7 @@ import numpy as np
 from ..dynamics import difference
 from ..errors import InvalidValue
 from ..rig import Rig
-from .baumgarte import BaumgarteRoot
+from ..so3 import nearest_rotation, skew, to_matrix, to_quaternion
 from .initial_pose import find_initial_pose
 from .inverse_kinematics import SLACK_TOLERANCE, InverseKinematics
 from .joint_chains import ChainFit
@@ -33,6 +33,8 @@ MAX_EXTRAPOLATION = 3.0
 """A velocity from the difference of two poses is extrapolated over at most this multiple of their interval."""
 RESTART_INTERVAL = 10.0
 """[s] of samples between new starts with a time budget: a new start takes as long as some dozens of samples."""
+BAUMGARTE_GAIN = 1.0
+"""rho dt of rapetti2020 (14)."""
 ALTERNATIVE_SAMPLES = 40
 """Samples after which an alternative trajectory that is not better is given up."""
 
@@ -186,7 +188,7 @@ class Tracker:
         start = np.asarray(q, float)
         self.q, converged = self._settle(start, sample, step)
         if self.options.integrator == "baumgarte":
-            self._root = BaumgarteRoot(self.q[ROOT_QUATERNION], self.options.baumgarte_gain)
+            self._root = BaumgarteRoot(self.q[ROOT_QUATERNION])
         return self._finish_step(self.q, sample, step, before, converged=converged)
 
     def step(self, sample: TargetSample, dt: float, received_at: float | None = None) -> TrackerStep:
@@ -334,3 +336,28 @@ def _is_better(new_error: float, new_orientation_error: float, error: float, tur
     return new_error < RESTART_ERROR_RATIO * error or (
         new_orientation_error < RESTART_ANGLE_RATIO * turn and not new_error > error
     )
+
+
+class BaumgarteRoot:
+    """Root rotation as a matrix integrated with rapetti2020 (14)-(15), an alternative to the exact integration."""
+
+    def __init__(self, quaternion: np.ndarray) -> None:
+        self.restart(quaternion)
+
+    def restart(self, quaternion: np.ndarray) -> None:
+        """Takes the rotation of a quaternion xyzw (4,)."""
+        self.matrix = to_matrix(quaternion)
+
+    def advance(self, rotation_step: np.ndarray) -> np.ndarray:
+        """Quaternion xyzw after the angular step ``turn`` (3,) [rad] in root axes.
+
+        R' = R (S(w) + A), A = rho / 2 ((R'R)^-1 - 1), one explicit Euler step.
+        """
+        correction = 0.5 * BAUMGARTE_GAIN * (np.linalg.inv(self.matrix.T @ self.matrix) - np.eye(3))
+        self.matrix = self.matrix + self.matrix @ (skew(rotation_step) + correction)
+        return to_quaternion(nearest_rotation(self.matrix))
+
+    @property
+    def drift(self) -> float:
+        """|R'R - 1|: distance of the matrix from a rotation."""
+        return float(np.linalg.norm(self.matrix.T @ self.matrix - np.eye(3)))

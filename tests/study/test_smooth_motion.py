@@ -19,7 +19,7 @@ from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.study.values import Settings
 from solver.tracking import targets_from_attachments, track_markers
-from solver.tracking.smoothing import SmoothingOptions, smooth
+from solver.tracking.smoothing import smooth
 from solver.trial import Recording
 
 
@@ -40,7 +40,7 @@ def test_a_study_smooths_what_it_tracked(calibration: Calibration, recording: Re
     assert recording.markers is not None
     given = calibration.rig, calibration.attachments, recording.markers
     wanted = smooth(given[0], targets_from_attachments(*given)[0], track_markers(*given))
-    found = track_all(calibration, [recording], smoothing=SmoothingOptions())[0].tracked
+    found = track_all(calibration, [recording], smoothed=True)[0].tracked
     assert found is not None
     np.testing.assert_array_equal(found.q, wanted.q)
     np.testing.assert_array_equal(found.errors, wanted.errors)

@@ -12,10 +12,10 @@ from solver.rig import Rig
 from solver.rigs.human import human
 from solver.so3 import exp as exp_so3
 from solver.tracking import OrientationTargets, OrientationTask, Targets, TrackingOptions, track_markers, track_targets
-from solver.tracking.baumgarte import BaumgarteRoot
 from solver.tracking.inverse_kinematics import InverseKinematics, rotation_error
 from solver.tracking.kinematics import Kinematics
 from solver.tracking.targets import fade_weights
+from solver.tracking.tracker import BaumgarteRoot
 from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
 
@@ -147,7 +147,7 @@ def test_no_tracked_joint_violates_its_limit(rig: Rig) -> None:
 
 def test_baumgarte_term_restores_a_rotation() -> None:
     """A matrix that has drifted from orthonormal comes back, and one that has not stays a rotation."""
-    root = BaumgarteRoot(np.array([0.0, 0.0, 0.0, 1.0]), 1.0)
+    root = BaumgarteRoot(np.array([0.0, 0.0, 0.0, 1.0]))
     root.matrix = root.matrix + 0.02 * np.random.default_rng(5).normal(size=(3, 3))
     drifts = []
     for _ in range(6):

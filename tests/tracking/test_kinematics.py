@@ -109,7 +109,7 @@ def test_free_twist_has_no_cost(rig: Rig) -> None:
     turn[joint.idx_v + 2] = 2.5
     q = integrate(rig, rig.neutral, turn)
     assert Posture(rig, ("left_hand",)).cost(q) == pytest.approx(0.0, abs=1e-12)
-    assert Posture(rig).cost(q) > 1.0
+    assert Posture(rig, ()).cost(q) > 1.0
 
 
 def test_limits_do_not_jump_beyond_half_a_turn(rig: Rig) -> None:

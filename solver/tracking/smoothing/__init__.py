@@ -1,5 +1,5 @@
 """Smoothing: the motion of a whole recording at once, as least squares over all frames."""
 
-from .smooth import SmoothingOptions, smooth
+from .smooth import smooth
 
-__all__ = ["SmoothingOptions", "smooth"]
+__all__ = ["smooth"]

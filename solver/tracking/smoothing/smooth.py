@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from scipy.linalg.lapack import dpbsv
 
 from ...coordinates import continuous_quaternions
 from ...dynamics import integrate
@@ -18,7 +20,6 @@ from ..options import TrackingOptions
 from ..targets import Targets, fade_weights
 from ..tasks import TargetSample
 from ..track import LinkResiduals, TrackedMotion, manifold_velocities
-from .block_band import BlockBand
 from .curves import Curve, com_curve, joint_curves, observed_coordinates, retract
 from .noise import difference_stiffness, estimate_measurement_noise, estimate_process_noise
 
@@ -33,56 +34,24 @@ markers. On simulated truth (DJ2, walkingTI1, STS1, run300, subject_b's run) 0.1
 real trials, whose errors last from frame to frame, 0.01."""
 UNTRACKED_VARIANCE_FACTOR = 1e4
 """Factor on the variance of frames that were not tracked: their pose is a start, not a measurement."""
+ORDER, COM_ORDER = 3, 4
+"""Order of the derivative of every joint's motion, and of the centre of mass's, that is modelled as white noise; 3 is
+jerk. These and the next four were chosen on runs and walks, none on the drop jumps used for evaluation."""
+WINDOW, NOISE_WINDOW = 0.06, 0.1
+"""[s] Standard deviation of the Gaussian average of that noise's variance, short enough for a landing to be rougher
+than the flight before it; and of the measurement noise's."""
+BAND = (4.0, 15.0)
+"""[Hz] in which the residuals of the rigid body are taken for measurement noise: above most of the marker error, below
+the noise of cameras. In this band the smoother must separate skin from body."""
+ITERATIONS = 4
+"""Most Gauss-Newton steps."""
+TOLERANCE = 3e-3
+"""[rad, m] Largest change at which it has converged."""
 FRAMES_PER_BLOCK, MARGIN_FRAMES = 800, 100
 """Frames solved together, and frames beside them: those further away have no influence, and memory stays constant."""
 
 
-@dataclass(frozen=True, slots=True)
-class SmoothingOptions:
-    """Options of the smoother; defaults were chosen on runs and walks, none on the drop jumps used for evaluation.
-
-    Attributes:
-        order: of the derivative of every joint's motion that is modelled as white noise; 3 is jerk.
-        com_order: the same of the centre of mass.
-        window: [s] standard deviation of the Gaussian average of that noise's variance; short enough for a landing to
-            be rougher than the flight before it.
-        noise_window: [s] the same of the measurement noise.
-        band: [Hz] in which the residuals of the rigid body are taken for measurement noise: above most of the marker
-            error, below the noise of cameras. In this band the smoother must separate skin from body.
-        iterations: Gauss-Newton steps at most.
-        tolerance: [rad, m] largest change at which it has converged.
-        tracking: other weights of a frame: posture, damping, fading of markers beside gaps.
-    """
-
-    order: int = 3
-    com_order: int = 4
-    window: float = 0.06
-    noise_window: float = 0.1
-    band: tuple[float, float] = (4.0, 15.0)
-    iterations: int = 4
-    tolerance: float = 3e-3
-    tracking: TrackingOptions = field(default_factory=TrackingOptions)
-
-    def __post_init__(self) -> None:
-        if not (1 <= self.order <= 4 and 1 <= self.com_order <= 4):
-            raise InvalidValue(f"orders {self.order} and {self.com_order} of the smoother must be 1 to 4")
-        if not 0.0 < self.band[0] < self.band[1]:
-            raise InvalidValue(
-                f"the smoother's band {self.band[0]:g} to {self.band[1]:g} Hz must be positive and increasing"
-            )
-        if not (self.window > 0.0 and self.noise_window > 0.0 and self.tolerance > 0.0):
-            raise InvalidValue("the smoother's windows and tolerance must be positive")
-        if self.iterations < 1:
-            raise InvalidValue("the smoother needs at least one iteration")
-
-
-def smooth(
-    rig: Rig,
-    targets: Targets,
-    tracked: TrackedMotion,
-    options: SmoothingOptions | None = None,
-    progress: Progress = silent,
-) -> TrackedMotion:
+def smooth(rig: Rig, targets: Targets, tracked: TrackedMotion, progress: Progress = silent) -> TrackedMotion:
     """The most likely motion of a recording: the tracked motion with less marker noise and skin motion.
 
     Minimised over all frames together: marker errors over their noise, and the differences of the joints' motion (and
@@ -93,7 +62,6 @@ def smooth(
         rig: that was tracked.
         targets: that were tracked.
         tracked: result of `track_markers` or `track_targets`.
-        options: see `SmoothingOptions`.
         progress: receives the progress; may cancel.
 
     Returns:
@@ -118,14 +86,13 @@ def smooth(
         >>> bool(np.abs(smoothed.q[:, :3] - path).mean() < 0.5 * np.abs(tracked.q[:, :3] - path).mean())
         True
     """
-    options = options or SmoothingOptions()
     if len(targets) != len(tracked):
         raise InvalidValue(f"the targets have {len(targets)} frames, the tracked motion {len(tracked)}")
     grid, even = uniform_times(targets.times)
     if len(grid) < MIN_FRAMES or not even:
         why = "its frames are not evenly spaced" if not even else f"it has fewer than {MIN_FRAMES} frames"
         return _return_unsmoothed(tracked, why)
-    problem = _Problem(rig, targets, tracked.is_tracked, rate_of_grid(grid), options)
+    problem = _Problem(rig, targets, tracked.is_tracked, rate_of_grid(grid))
     try:
         result = _smooth_blocks(problem, continuous_quaternions(rig, tracked.q), progress)
     except BackendError as error:
@@ -175,18 +142,18 @@ def _smooth_blocks(problem: _Problem, q: np.ndarray, progress: Progress) -> np.n
 class _Problem:
     """Measurements and prior of a recording."""
 
-    def __init__(self, rig: Rig, targets: Targets, usable: np.ndarray, rate: float, options: SmoothingOptions) -> None:
-        self.rig, self.options, self.rate = rig, options, rate
+    def __init__(self, rig: Rig, targets: Targets, usable: np.ndarray, rate: float) -> None:
+        self.rig, self.rate, options = rig, rate, TrackingOptions()
         self.variance_factors = np.where(usable, 1.0, UNTRACKED_VARIANCE_FACTOR)
-        posture_weight = options.tracking.posture_weight * min(1.0, 1.0 / (rate * POSTURE_TIME))
+        posture_weight = options.posture_weight * min(1.0, 1.0 / (rate * POSTURE_TIME))
         self.engine = InverseKinematics(
-            rig, targets.tasks, replace(options.tracking, damping=DAMPING, posture_weight=posture_weight)
+            rig, targets.tasks, replace(options, damping=DAMPING, posture_weight=posture_weight)
         )
         self.stops = LimitStops(rig)
         self.weight_factors = None
         """(N, P) factor on the weight of each point near its gaps."""
         if targets.positions is not None:
-            self.weight_factors = fade_weights(targets.times, targets.positions.positions, options.tracking.fade_time)
+            self.weight_factors = fade_weights(targets.times, targets.positions.positions, options.fade_time)
         shares = self.weight_factors
         self.samples = [targets.sample(k, None if shares is None else shares[k]) for k in range(len(targets))]
         self.has_mass = rig.prior.total_mass > 0.0
@@ -197,15 +164,13 @@ class _Problem:
 
     def solve(self, q: np.ndarray, first: int) -> np.ndarray:
         """Smoothed configurations of the frames (N, nq) from frame ``first`` on."""
-        options, samples = self.options, self.samples[first : first + len(q)]
+        samples = self.samples[first : first + len(q)]
         hessian, gradient = self._normal_equations(q, samples)
-        noise = estimate_measurement_noise(
-            self._residuals(q, first), self.rig.nv, self.rate, options.band, options.noise_window
-        )
+        noise = estimate_measurement_noise(self._residuals(q, first), self.rig.nv, self.rate, BAND, NOISE_WINDOW)
         variance = noise**2 * self.variance_factors[first : first + len(q)]
         prior = self._prior(q, np.linalg.inv(hessian) * variance[:, None, None])
         at_limits = 0
-        for step in range(options.iterations):
+        for step in range(ITERATIONS):
             if step:
                 hessian, gradient = self._normal_equations(q, samples)
             hessian /= noise[:, None, None] ** 2
@@ -213,7 +178,7 @@ class _Problem:
             at_limits = self.stops.add(q, hessian, gradient) if self.stops.has_limits else 0
             change = retract(self.rig, self._step(q, hessian, gradient, prior))
             q = continuous_quaternions(self.rig, integrate(self.rig, q, change))
-            if np.abs(change).max() < options.tolerance:
+            if np.abs(change).max() < TOLERANCE:
                 break
         self.frames_at_limits += at_limits
         return self.stops.clamp(q) if self.stops.has_limits else q
@@ -253,17 +218,16 @@ class _Problem:
 
     def _prior(self, q: np.ndarray, covariance: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """Order and stiffness (order + 1, N) of every curve, from the covariance (N, nv, nv) of single frames."""
-        options = self.options
         curves = self._curves(q)
         noises = [_curve_noise(curve, covariance) for curve in curves]
         joints = len(curves) - self.has_mass
         variances = estimate_process_noise(
-            [c.values for c in curves[:joints]], noises[:joints], options.order, self.rate, options.window
+            [c.values for c in curves[:joints]], noises[:joints], ORDER, self.rate, WINDOW
         )
-        prior = [(options.order, difference_stiffness(own, options.order)) for own in variances]
+        prior = [(ORDER, difference_stiffness(own, ORDER)) for own in variances]
         if self.has_mass:
-            own = estimate_process_noise([curves[-1].values], noises[-1:], options.com_order, self.rate, options.window)
-            prior.append((options.com_order, difference_stiffness(own[0], options.com_order)))
+            own = estimate_process_noise([curves[-1].values], noises[-1:], COM_ORDER, self.rate, WINDOW)
+            prior.append((COM_ORDER, difference_stiffness(own[0], COM_ORDER)))
         return prior
 
     def _curves(self, q: np.ndarray) -> list[Curve]:
@@ -298,3 +262,48 @@ def _curve_noise(curve: Curve, covariance: np.ndarray) -> np.ndarray:
     # frames n, components c, tangent coordinates i and j
     total = np.einsum("nci,nij,ncj->n", curve.derivatives, own, curve.derivatives, optimize=True)
     return np.asarray(total) / curve.values.shape[1]
+
+
+class BlockBand:
+    """Symmetric matrix of N x N blocks of n x n numbers that are zero more than ``reach`` blocks from the diagonal.
+
+    Stored as the lower triangle in LAPACK's band order, so that its Cholesky factor costs N n^3 reach^2 operations.
+    """
+
+    def __init__(self, count: int, size: int, reach: int) -> None:
+        self.count, self.size, self.reach = count, size, reach
+        self._width = (reach + 1) * size
+        self._values = np.zeros((count * size, self._width))  # a row is a column of the matrix, from the diagonal down
+
+    def add(self, lag: int, blocks: np.ndarray, columns: slice | None = None) -> None:
+        """Adds blocks (N - lag, m, m) at ``lag`` blocks below the diagonal, in rows and columns ``columns`` of each n x
+        n block.
+
+        On the diagonal only the lower triangle is used.
+        """
+        start = 0 if columns is None else columns.start
+        inner = blocks.shape[1]
+        step = self._values.itemsize
+        first = start * (self._width - 1) + lag * self.size + start
+        view = as_strided(
+            self._values.reshape(-1)[first:],
+            (self.count - lag, inner, inner),
+            (self.size * self._width * step, (self._width - 1) * step, step),
+        )
+        view += (np.tril(blocks) if lag == 0 else blocks).swapaxes(1, 2)
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """x (N, n) with A x = right (N, n); destroys the matrix.
+
+        Raises:
+            BackendError: it is not positive definite, or contains values that are not finite.
+        """
+        _, x, failed = dpbsv(self._values.T, right.reshape(-1), lower=1, overwrite_ab=1)
+        if failed:
+            raise BackendError(
+                f"the normal equations are not positive definite at frame {(failed - 1) // self.size} of the block"
+            )
+        result = np.asarray(x).reshape(right.shape)
+        if not np.isfinite(result).all():  # LAPACK does not check for NaN
+            raise BackendError("the normal equations hold values that are not finite")
+        return result
