@@ -55,11 +55,8 @@ RATE, ROBOT_RATE = 50.0, 500.0
 """[1/s] at which excitation is sampled; at which the robot's sensors are."""
 PLATE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
 """[N, N m] assumed noise of the paper's plate: it names an AMTI AccuGait at 1000 Hz, and no noise."""
-TABLE_II = np.array([1.1, 0.5, 0.9, 0.2, 0.7, 0.4])
-"""[N, N m] residuals of HOAP-3's identified model, errors of model and tracking included."""
 IDENTIFIED: dict[str, tuple[np.ndarray, Bound | None, Bound | None]] = {
     "plate": (PLATE, at_least(80.0), at_least(120.0)),
-    "Table II": (TABLE_II, None, None),
     "2 N, 1 N m": (PLATE_NOISE, at_least(25.0), at_least(40.0)),
 }
 """By the name of the noise: it, and how many base parameters of HOAP-3 must be, and would well be, identified."""
@@ -129,11 +126,9 @@ def hoap3_figures(chosen: argparse.Namespace) -> Iterator[Iterable[Figure]]:
     made, rig, dance, wanted = design_hoap3(chosen.quick, chosen.workers, chosen.seed, chosen.paper)
     yield made
     yield [violation_figure(rig, dance, wanted)]
-    yield criterion_figures(dance, whole=not chosen.quick)
+    yield [criterion_figure(dance, whole=not chosen.quick)]
     yield identified_figures(rig, dance, whole=not chosen.quick)
     if not chosen.quick:
-        short = replace(wanted, **{name: getattr(DanceOptions(), name) for name in LONG})
-        yield identified_figures(rig, design_dance(rig, short), whole=False)
         yield comparison_figures(rig, dance, wanted)
 
 
@@ -163,9 +158,9 @@ def planar_figures(rounds: int) -> list[Figure]:
 
 def scrubbing_figure(quick: bool) -> Figure:
     """All checks of one frame on HRP-2."""
-    cost = checks.measure(hrp2(), 200 if quick else checks.QUICK_FRAMES)
+    milliseconds = checks.measure(hrp2(), 200 if quick else checks.FRAMES)
     what = "checks while scrubbing, HRP-2, all of them, one frame"
-    return Figure(what, SIMULATED, cost.single, "ms", at_most(15.0), at_most(5.0), timed=True)
+    return Figure(what, SIMULATED, milliseconds, "ms", at_most(15.0), at_most(5.0), timed=True)
 
 
 @cache
@@ -204,18 +199,16 @@ def violation_figure(rig: Rig, dance: Dance, options: DanceOptions) -> Figure:
                   at_most(1e-4), note=f"smallest margin: {name} {worst:+.2g} {unit}")  # fmt: skip
 
 
-def criterion_figures(dance: Dance, whole: bool) -> list[Figure]:
+def criterion_figure(dance: Dance, whole: bool) -> Figure:
     """Fig. 5: the evolution of the criterion."""
     trunk = [step.criterion for step in dance.trace if step.configuration in ("both", "right_forward")]
-    leg = [step.criterion for step in dance.trace if step.configuration in ("right", "left")]
     at = min(TRANSITIONS, len(trunk))
-    data = "simulated, HOAP-3"
     shown = ", ".join(f"{value:.3g}" for value in trunk[:: max(len(trunk) // 6, 1)])
-    return [
-        Figure(f"criterion of head, arms, trunk after {at} transitions", data, trunk[at - 1], "",
-               at_most(13.0) if whole else None, note=f"over transitions: {shown}; paper: 1702 to 13"),
-        Figure("criterion of the free leg at the end", data, leg[-1]),
-    ]  # fmt: skip
+    what, note = (
+        f"criterion of head, arms, trunk after {at} transitions",
+        f"over transitions: {shown}; paper: 1702 to 13",
+    )
+    return Figure(what, "simulated, HOAP-3", trunk[at - 1], "", at_most(13.0) if whole else None, note=note)
 
 
 def identified_figures(rig: Rig, dance: Dance, whole: bool) -> list[Figure]:
@@ -293,11 +286,12 @@ def engine_figures(chosen: argparse.Namespace) -> list[Figure]:
     rows = [Figure(f"{name}: falls in MuJoCo over the whole dance", SIMULATED, None, "", at_most(0.0))
             for name in ("HOAP-3", "HRP-2", "human")]  # fmt: skip
     if chosen.quick or chosen.no_engine:
-        return left_out(rows, "left out; python -m benchmarks.engine.proof measures it")
+        return left_out(rows, "left out; python -m benchmarks dance --only engine measures it")
     try:
         import mujoco  # noqa: F401
 
-        from .engine.proof import CASES, design_and_measure, figures
+        from .engine.cases import CASES
+        from .engine.proof import design_and_measure, figures
     except ImportError as error:
         return missing(rows, f"{error}; it is in the benchmarks extra")
 

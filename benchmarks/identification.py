@@ -41,7 +41,7 @@ QUICK_LEAVES_OUT = (
     "plates of other people's walks, the mean marker error of static1's calibration, "
     "the shoulder girdle, "
     "added loads, eigenvalues on two of four data sets, times of the programs and of the regressor, "
-    "eight of the ten simulated volunteers, all trials through identify, repeated runs of the timings, "
+    "eight of the ten simulated volunteers, all trials through identify, "
     "coverage of the intervals, memory of whole recordings"
 )
 
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
         lambda: added_load.added_load_figures(options.quick),
         lambda: constrained_results(datasets, options.quick),
         *([] if options.quick else [speed.solver_figures, speed.regressor_figures]),
-        lambda: speed.whole_figures(options.data, options.quick, RUNS),
+        *([] if options.quick else [lambda: [speed.whole_figure(options.data, RUNS)]]),
         *([] if options.quick else [lambda: long_recording.long_figures(longest=options.hour)]),
     ]
     for part in parts:
@@ -92,8 +92,8 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
         figures += foreign.foreign_figures({subject.SUBJECT: (prepared.rig, records)})
         chosen = QUICK_TRIALS if quick else ()
         _, alone_records = subject.track_recordings(recordings, (subject.STATIC,), chosen)
-        figures += subject.marker_figures(alone_records, static_only=True)
-        figures += subject.marker_figures(records, static_only=False)
+        figures += subject.marker_figures(data, alone_records, static_only=True)
+        figures += subject.marker_figures(data, records, static_only=False)
         label = "skeleton from all trials' markers"
         splits = list(subject.predict_unseen_trials(prepared))
         print(f"\n  {subject.SUBJECT}, {label}: RMSE [N, N m] and identified / prior; {subject.SIDE}")

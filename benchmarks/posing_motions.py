@@ -1,4 +1,4 @@
-"""Motion to dragged postures: ``python -m benchmarks.posing_motions [--drags N] [--seed N] [--robots FILE ...]``.
+"""Motion to dragged postures, for `benchmarks.extension`.
 
 Each rig is dragged at random with the checks of Blender's scenes, from the posture in which its scene starts; every
 third drag starts where the last one ended. Measured is the share of drags that end in a collision, and of drags to
@@ -9,10 +9,8 @@ are left out.
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -25,12 +23,10 @@ from solver.options.checks import DANCE_CHECKS
 from solver.posing import Drag, Target
 from solver.posing.inbetweens import inbetween_postures
 from solver.rig import Rig
-from solver.rigs import from_urdf, hoap3, hrp2, human
-from solver.threads import one_blas_thread
+from solver.rigs import hoap3, hrp2, human
 from solver.trajectory.curve import FlatCurve
 
 from .figures.figure import Figure
-from .figures.table import FigureTable
 
 DRAGS, EVENTS_PER_DRAG, DRAGS_IN_A_ROW = 60, 30, 3
 REACH = 0.25
@@ -103,9 +99,9 @@ def random_drags(rig: Rig, q: np.ndarray, drags: int, seed: int) -> Iterator[tup
         start = found.q
 
 
-def motion_rows(drags: int, seed: int, robots: Sequence[Path] = ()) -> Iterator[Figure]:
-    """Collisions at the end of a drag, and motions there that pass, of three rigs and further robots (.urdf)."""
-    for rig in (human(1.75, 70.0, "male"), hrp2(), hoap3(), *map(from_urdf, robots)):
+def motion_rows(drags: int, seed: int) -> Iterator[Figure]:
+    """Collisions at the end of a drag, and motions there that pass, of three rigs."""
+    for rig in (human(1.75, 70.0, "male"), hrp2(), hoap3()):
         yield from rig_rows(rig, drags, seed)
 
 
@@ -131,24 +127,3 @@ def rig_rows(rig: Rig, drags: int, seed: int) -> Iterator[Figure]:
         passed = 100.0 * float(np.mean([not each for each in found[seconds]]))
         what = f"motions in {seconds:g} s to the end of a drag that pass every check"
         yield Figure(what, data, passed, "%", note=f"checks that fail: {reasons}" if reasons else "")
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Print the rows of each rig."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.posing_motions",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--drags", type=int, default=DRAGS, help="per rig (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--robots", type=Path, nargs="*", default=[], help="further robots (.urdf)")
-    options = parser.parse_args(arguments)
-    table = FigureTable(["posing_motions", *(arguments or [])])
-    with one_blas_thread():
-        table.add(motion_rows(options.drags, options.seed, options.robots))
-    return table.close()
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

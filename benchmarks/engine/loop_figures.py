@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-import numpy as np
-
 from benchmarks.figures.figure import Figure, at_most, missing
 from solver.dance.design.dance import Dance
 from solver.errors import SolverError
-from solver.feasibility import CheckOptions, check_motion
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 
-from .bodies import CHANGES, arm_load, change_inertials, find_arm_links
+from .bodies import arm_load, change_inertials, find_arm_links
 from .cases import Case, dance_for
 from .loop import PERSON, ROBOT, LoopResult, Sensors, close_loop
 from .measure import measure
@@ -25,8 +22,6 @@ from .simulate import play
 
 PLAN_RATE = 250.0
 """[1/s] at which a dance is handed to the controller."""
-CHECK_RATE = 25.0
-"""[1/s] at which a dance is looked at with a load that it was not designed for."""
 POSTURE = " posture "
 """Between configuration and number in the name of a posture's hold."""
 BEFORE_FALL, SHORTEST = 1.0, 5.0
@@ -44,34 +39,18 @@ def changed_figures(case: Case, rig: Rig, intended: Plan, data: str) -> list[Fig
 
 def load_figures(case: Case, rig: Rig, dance: Dance, workers: int) -> list[Figure]:
     """A load that designer and controller know and the identification does not."""
-    truth, load, _ = arm_load(rig)
+    truth, _, _ = arm_load(rig)
     loaded = rig.with_prior(truth)
     what = f"{case.name}, arm load"
-    result = [_explain_missing_load(what, loaded, dance, load)]
     counts = Counter(dance.segments[place].name.split(POSTURE)[0] for place in dance.postures)
     try:
         own = dance_for(case, loaded, max(counts.values()), tuple(counts), workers)
     except SolverError as error:
         rows = [Figure(f"{what}: falls", "simulated", None)]
-        return result + missing(rows, f"no dance for the loaded body: {error}")
+        return missing(rows, f"no dance for the loaded body: {error}")
     intended = plan(loaded, own.sample(loaded, PLAN_RATE), own.schedule)
     data = f"simulated, {own.duration:.0f} s, {len(own.postures)} postures"
-    return result + _loop_figures(case, rig, loaded, intended, play(loaded, intended), truth, "arm load", data)
-
-
-def _explain_missing_load(what: str, loaded: Rig, dance: Dance, load: float) -> Figure:
-    """Reason why the dance of the body without the load is not played with the load."""
-    motion = dance.sample(loaded, CHECK_RATE)
-    checks = check_motion(loaded, motion, dance.schedule, CheckOptions(pairs=(), shrink=0.0))
-    torque, zmp = (next(m for m in checks.margins if m.name == name) for name in ("joint torque", "zmp"))
-    worst = int(np.argmin(torque.smallest))
-    joint = torque.items[int(torque.worst_items[worst])]
-    return Figure(
-        f"{what} on the dance without it: worst torque margin / limit", f"planned, {dance.duration:.0f} s",
-        float(torque.smallest.min()),
-        note=f"{joint}, {100.0 * float((torque.smallest < 0.0).mean()):.2g} % of the time beyond some limit; the "
-        f"zero-moment point stays {1e3 * float(zmp.smallest.min()):.3g} mm inside the soles; load {load:.3g} kg",
-    )  # fmt: skip
+    return _loop_figures(case, rig, loaded, intended, play(loaded, intended), truth, "arm load", data)
 
 
 def _loop_figures(
@@ -101,15 +80,10 @@ def _loop_figures(
 def _found_figures(
     case: Case, rig: Rig, found: LoopResult, name: str, what: str, data: str, sensors: Sensors
 ) -> list[Figure]:
-    engine = float((found.engine / found.deviation).max())
     noise = f"noise {sensors.angle:g} rad, {1e3 * sensors.position:g} mm, {100 * sensors.force:g} % of the weight"
     result = [
-        Figure(f"{name}: MuJoCo's plates against our dynamics, worst RMSE / deviation", data, engine, "",
-               note="our wrench of MuJoCo's motion with the true inertials"),
         Figure(f"{name}: true wrench, RMSE identified / prior", data, found.exact, "", at_most(1.0), at_most(0.2),
                note=f"against noisy plates {found.used:.3f} (used), {found.unused:.3f} (unused halves); {noise}"),
-        Figure(f"{name}: sum of the links' mass errors", data, 100.0 * found.mass_error(found.parameters),
-               "% of body", note=f"the prior at the measured mass: {100.0 * found.mass_error(found.prior):.3g} %"),
     ]  # fmt: skip
     if what == "arm load":
         _, load, link = arm_load(rig)
@@ -119,14 +93,4 @@ def _found_figures(
             Figure(f"{name}: error of the loaded arm's mass / load", data, abs(error) / load, "", at_most(ARM_ERROR),
                    note=f"{error:+.3f} kg of {load:.3f} kg; paper, a real person: 0.5 kg of 2.4 kg")
         )  # fmt: skip
-    else:
-        listed = [link for link in rig.links if link in CHANGES]
-        before, after, true = (
-            [p.masses[p.index(link)] for link in listed] for p in (rig.prior, found.parameters, found.truth)
-        )
-        share = np.dot(np.subtract(after, before), np.subtract(true, before)) / np.sum(np.subtract(true, before) ** 2)
-        each = ", ".join(
-            f"{n} {a:.3f} (true {t:.3f}, prior {b:.3f})" for n, a, t, b in zip(listed, after, true, before)
-        )
-        result.append(Figure(f"{name}: share of the changes of mass found", data, float(share), note=f"kg: {each}"))
     return result

@@ -1,4 +1,4 @@
-"""Proof in an independent engine: ``python -m benchmarks.engine.proof [--quick]``.
+"""Proof in an independent engine: ``python -m benchmarks dance --only engine``.
 
 For HOAP-3, HRP-2 and a person a dance is designed and played in MuJoCo by joint PD control with the plan's torques fed
 forward: does it fall, do its feet slip, do the plates read what was planned? Then on bodies whose inertials are not
@@ -9,30 +9,24 @@ body's joint torques need not be so with the load, and what falls then is too we
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.figures.figure import Figure, at_most, exit_code, heading, missing, row, summary
+from benchmarks.figures.figure import Figure, at_most, missing
 from solver.dance.design.dance import Dance
 from solver.errors import SolverError
-from solver.identification.comparison import AXES
-from solver.options.dances import FOOT_CONFIGURATIONS
 from solver.rig import Rig
-from solver.threads import one_blas_thread
 
-from .cases import CASES, FULL, QUICK, Case, dance_for
+from .cases import Case, dance_for
 
 if TYPE_CHECKING:
     from .measure import Measurement
 
 LONGEST_SLIP = 5.0
 """[mm], the issue's bound."""
-QUICK_CONFIGURATIONS = ("both",)
 
 
 def design_and_measure(
@@ -81,11 +75,6 @@ def figures(
 
 
 def _dance_figures(name: str, data: str, shown: Measurement) -> list[Figure]:
-    relative = shown.total.rmse / np.maximum(shown.span, 1e-12)
-    strong = [
-        f"{axis} {error:.2g} (CC {cc:.4f})" for axis, error, cc in zip(AXES, shown.total.rmse, shown.total.correlation)
-    ]
-    feet = ", ".join(f"{fit.correlation[2]:.4f}" for fit in shown.feet)
     falls, slip = _required_rows(name, data)
     note = "" if shown.fell is None else f"fell after {shown.fell:.1f} s"
     return [
@@ -93,13 +82,6 @@ def _dance_figures(name: str, data: str, shown: Measurement) -> list[Figure]:
         Figure(slip.what, data, 1e3 * shown.slip, "mm", slip.must,
                note=f"{len(shown.stances)} stances; soles tilt by at most "
                f"{1e3 * max((s.tilt for s in shown.stances), default=np.nan):.2g} mrad"),
-        Figure(f"{name}: plates against plan, total, worst RMSE / deviation of an axis", data, float(relative.max()),
-               note="RMSE [N, N m]: " + ", ".join(strong)),
-        Figure(f"{name}: plates against plan, lower CC of the feet's vertical forces", data,
-               float(min(fit.correlation[2] for fit in shown.feet)), note=f"right, left: {feet}"),
-        Figure(f"{name}: farthest of the root from its plan", data, 1e3 * shown.root, "mm",
-               note=f"joints within {shown.angle:.2g} rad; a joint at its torque limit at most "
-               f"{100 * shown.saturated:.2g} % of the time"),
     ]  # fmt: skip
 
 
@@ -108,45 +90,3 @@ def _required_rows(name: str, data: str) -> list[Figure]:
         Figure(f"{name}: falls in MuJoCo over the whole dance", data, None, "", at_most(0.0)),
         Figure(f"{name}: farthest slip of a planted foot", data, None, "mm", at_most(LONGEST_SLIP)),
     ]
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="one posture on two feet")
-    parser.add_argument("--postures", type=int, default=FULL, help="per foot configuration (15)")
-    parser.add_argument("--rig", choices=[case.name for case in CASES], action="append", help="only this; repeatable")
-    parser.add_argument("--workers", type=int, default=2, help="processes that design the dances (2)")
-    chosen = parser.parse_args(arguments)
-    chosen_cases = [case for case in CASES if not chosen.rig or case.name in chosen.rig]
-    result = proof_figures(
-        chosen_cases, chosen.quick, chosen.postures, lambda text: print(text, file=sys.stderr), chosen.workers
-    )
-    print(heading())
-    for figure in result:
-        print(row(figure))
-    print(summary(result))
-    return exit_code(result)
-
-
-def proof_figures(
-    cases: Sequence[Case] = CASES,
-    quick: bool = False,
-    postures: int = FULL,
-    say: Callable[[str], None] = lambda text: None,
-    workers: int = 2,
-) -> list[Figure]:
-    """Every figure of the proof; not measured, and why, where MuJoCo is not installed."""
-    try:
-        import mujoco  # noqa: F401
-    except ImportError:
-        rows = [figure for case in cases for figure in _required_rows(case.name, "simulated")]
-        return missing(rows, "MuJoCo is not installed: pip install mujoco (the benchmarks extra)")
-    configurations = QUICK_CONFIGURATIONS if quick else FOOT_CONFIGURATIONS
-    with one_blas_thread():
-        each = QUICK if quick else postures
-        return [f for case in cases for f in design_and_measure(case, each, configurations, say, workers)]
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -18,7 +18,6 @@ WRONG_INPUT = 2
 LIMIT = 2.0
 """[s] After which a user takes the work to have begun."""
 RECORDINGS = ("identify", "track", "calibrate", "find-load")
-DANCES = ("repair", "complete", "slow", "check", "export", "perform")
 WORDS = {
     **dict.fromkeys(("identify", "track", "calibrate"), ("walk.trc", "--sex", "male")),
     "find-load": ("--before", "walk.trc", "--after", "walk.trc", "--sex", "male"),

@@ -105,16 +105,16 @@ def compare_dances(case: Case, postures: Mapping[str, int], workers: int, seed: 
     if person:
         fastest = FASTEST if bounded else NOTHING
         result.append(row(f"{what}, random at its fastest, transitions of {SHORTEST:g} s", SHORTEST, *fastest))
-    share = 100.0 * sum(kinds.values()) / dance.duration
-    limits = SHARE if person and bounded else NOTHING
-    note = ", ".join(f"{kind}s {seconds:.1f} s" for kind, seconds in kinds.items())
     if person:
+        share = 100.0 * sum(kinds.values()) / dance.duration
+        limits = SHARE if bounded else NOTHING
+        note = ", ".join(f"{kind}s {seconds:.1f} s" for kind, seconds in kinds.items())
         result.append(style_row(rig, structure, options, dance, data, bounded))
         limits_of_time = SECONDS_OF_DESIGN if bounded else NOTHING
         result.append(
             Figure("designed and verified, processor of one process", data, spent, "s", *limits_of_time, timed=True)
         )
-    result.append(Figure("share of the dance that is steps and holds", data, share, "%", *limits, note=note))
+        result.append(Figure("share of the dance that is steps and holds", data, share, "%", *limits, note=note))
     return result
 
 

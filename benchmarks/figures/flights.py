@@ -17,7 +17,7 @@ from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.study.values import Settings, TrialRecord
 
-from ..papers import ayusawa, jumper, landing
+from ..papers import ayusawa, jumper
 from .figure import Figure, at_most
 from .subject import PRESET, STATIC
 
@@ -34,7 +34,6 @@ def alone_figures(data: Path, quick: bool = False) -> Iterator[Figure]:
     if quick:
         return
     yield from jumper.rows()
-    yield from landing.rows()
     for subject in FLYING:
         if not (data / subject).is_dir():
             yield Figure(f"{subject}: flights found from motion alone", "real", None, note="no data")
@@ -89,7 +88,5 @@ def _alone(prepared: PreparedTrials, records: list[TrialRecord]) -> Iterator[Fig
     forces, moments = np.mean(ratios, axis=0)[:3].mean(), np.mean(ratios, axis=0)[3:].mean()
     data = f"real, subject_a, {len(study.flights.used)} flights of {', '.join(sorted(used))}, plates withheld"
     what = "flight alone, on the frames that the plates carry: RMSE identified / prior"
-    space = study.flights.null_space
     yield Figure(f"{what}, moments", data, float(moments), "", at_most(MOMENTS[0]), at_most(MOMENTS[1]))
     yield Figure(f"{what}, forces", data, float(forces), "", at_most(FORCES[0]), at_most(FORCES[1]))
-    yield Figure("flight alone: dimension of the null space", data, float(space.dimension), note=space.summary)

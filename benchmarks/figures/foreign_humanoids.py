@@ -1,12 +1,11 @@
 """Humanoids of other authors: a dance without options, checked by independent code, and danced in MuJoCo.
 
-`python -m benchmarks.figures.foreign_humanoids [--only NAME] [--seeds 0 1]` prints the table; all simulated. Models
+`python -m benchmarks dance --only foreign` prints the table; all simulated. Models
 come from installed packages (example-robot-data, icub-models), from folders in ROBOT_MODELS, and ../shared/models.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
@@ -25,11 +24,10 @@ from solver.inertials import InertialParameters, symmetric_entries
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.rig import Rig
 from solver.rigs import from_urdf
-from solver.threads import one_blas_thread
 
 from ..engine.judge import Judge, Record
 from ..models import G1, HUMANS, ICUB, model_file, places
-from .figure import Figure, at_least, at_most, exit_code, heading, missing, row, summary
+from .figure import Figure, at_least, at_most, missing
 
 FOREIGN = {
     "TALOS reduced": ("talos_data", "robots", "talos_reduced.urdf"),
@@ -207,29 +205,3 @@ def count_falls(rig: Rig, dance: Dance) -> tuple[int, str]:
     blind = play(rig, intended, PlayOptions(feed_forward=False), truth).fell
     lines.append(f"without feed-forward: {'stands' if blind is None else f'falls after {blind:.1f} s'}")
     return falls, ", ".join(lines)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=list(FOREIGN), action="append", help="only this; repeatable")
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="of the dances that are played (0 1)")
-    parser.add_argument("--own", action="store_true", help="only the built-in three in MuJoCo")
-    parser.add_argument("--no-engine", action="store_true", help="without MuJoCo")
-    chosen = parser.parse_args(arguments)
-    names = chosen.only or list(FOREIGN)
-    print(heading(), flush=True)
-    figures = []
-    with one_blas_thread():
-        rows = dance_figures(names, chosen.seeds[0])
-        played = () if chosen.no_engine else (play_figures(names, chosen.seeds),)
-        for group in (own_figures(chosen.seeds),) if chosen.own else (rows, *played):
-            for figure in group:
-                figures.append(figure)
-                print(row(figure), flush=True)
-    print(summary(figures))
-    return exit_code(figures)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,31 +1,27 @@
-"""A dance of named poses, compared with the optimiser's own postures and random motion; all simulated.
+"""A dance of named poses, compared with random feasible motion of the same limits and length; all simulated.
 
-Both dances are on counts and mirrored, have the same number of postures, and are compared per second; so is random
-feasible motion at the same limits, of the same length.
+The dance is on counts and mirrored.
 """
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solver.dance.design.dance import Dance
 from solver.dance.design.named_poses import NamedPose
 from solver.dance.workflows.design import design_dance
 from solver.dynamics import integrate
 from solver.errors import SolverError
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.excitation import PLATE_NOISE, Excitation
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, Style, human_options
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.trajectory.legged_rig import LeggedRig
 
-from .dance_accuracy import RATE, deviation_ratio, format_motion_errors, wrench_noises
+from .dance_accuracy import deviation_ratio, format_motion_errors, wrench_noises
 from .figure import Figure, at_least, at_most
 from .plain_motions import random_postures
 
@@ -102,18 +98,13 @@ def compare_dances(case: Case, workers: int) -> list[Figure]:
     options = case.options(postures=dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers=workers, seed=0, style=Style())
     data = f"simulated, {case.name}, {len(poses)} poses"
     what = "dance of named poses: random / dance, geometric mean"
-    began = time.process_time()
     try:
         named = design_dance(rig, replace(options, poses=poses))
     except SolverError as error:
         return [Figure(what, data, None, note=str(error))]
-    seconds = time.process_time() - began
-    own = design_dance(rig, options)
     baseline = random_postures(rig, options, named.duration, options.seed, options.min_duration)
     structure = base_parameters(rig)
     noise = wrench_noises(rig)[0]
-    counts = {"named": named, "own": own, "random": baseline}
-    known = {name: _count_known(rig, dance, named.duration) for name, dance in counts.items()}
     failed = np.concatenate([found.failed for found in named.check(rig, JUDGED, options.checks)])
     noise_note = f"noise: plate 0.2 N, 0.02 N m at 500 Hz and {format_motion_errors(rig)}"
     used = ", ".join(f"{count} times {name}" for name, count in Counter(named.poses).items())
@@ -122,22 +113,5 @@ def compare_dances(case: Case, workers: int) -> list[Figure]:
         Figure(what, data, deviation_ratio(rig, structure, baseline, named, noise), "", None, at_least(1.0),
                note=f"{noise_note}; {named.duration:.0f} s of dance, {len(named.postures)} postures ({used}), "
                f"{baseline.duration:.0f} s of random motion, per second{notes}"),
-        Figure("  random / the optimiser's own postures", data, deviation_ratio(rig, structure, baseline, own, noise),
-               note=f"{own.duration:.0f} s, {len(own.postures)} postures on counts, mirrored"),
-        Figure("  named poses' deviations over its "
-            "own postures'", data, deviation_ratio(rig, structure, named, own, noise),
-               note="what naming poses costs, per second"),
-        Figure("  base parameters below 10 % at 2 N, 1 N m", data, float(known["named"]),
-               note=f"of {len(structure)}; its own postures {known['own']}, random motion {known['random']}, all as if "
-               f"of {named.duration:.0f} s"),
         Figure("  frames that break a limit at 500 Hz", data, 100.0 * float(failed.mean()), "%", at_most(0.0)),
-        Figure("  processor time of the design", data, seconds, "s", timed=True,
-               note="" if workers == 1 else "of the parent process alone"),
     ]  # fmt: skip
-
-
-def _count_known(rig: Rig, dance: Dance, seconds: float) -> int:
-    """Base parameters with a predicted relative deviation below 10 %, the dance repeated for so many seconds [s]."""
-    found = Excitation.before_motion(base_parameters(rig), PLATE_NOISE).with_motion(rig, dance.sample(rig, RATE))
-    relative = found.relative_deviations(rig.prior) * np.sqrt(RATE / JUDGED * dance.duration / seconds)
-    return int((relative < 0.1).sum())

@@ -12,19 +12,17 @@ from pathlib import Path
 
 from benchmarks import regressor, solvers
 from solver.identification.accumulate import accumulate_regression
+from solver.identification.constraints import PAPER_FLOOR
 from solver.rigs import hrp2
 from solver.scene.result import RESULT
 from solver.scene.study_folder import RESULT_FILE
 from solver.threads import one_blas_thread
 
-from .figure import Bound, Figure, at_least, at_most
+from .figure import Figure, at_least, at_most
 from .subject import SEX, SUBJECT
 
 HRP2 = "simulated, HRP-2 stand-in"
 WHOLE = "squats1"
-ALL_TRIALS = "*"
-"""Every trial of the subject."""
-SECONDS = " [s]"
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -36,30 +34,21 @@ def solver_figures() -> list[Figure]:
         trial = solvers.simulate_trial(rig, solvers.other_body(rig))
         regression = accumulate_regression(rig, [trial]).with_weights(1.0 / solvers.NOISE)
         links, count = regression.factor.shape[1] // 10, regression.factor.shape[1]
-        for floor in (None, solvers.PAPER_FLOOR):
-            found = solvers.compare(regression, rig, floor, solvers.REPEATS, quick=False)
-            wall, speedup, difference, worsening, _ = found
+        for floor in (None, PAPER_FLOOR):
+            wall, speedup, difference, worsening = solvers.compare(regression, rig, floor)
             label = "eps by link" if floor is None else f"eps {floor:g} kg m^2"
             what = f"hierarchical QP, {links} links x 10242 directions, {count} parameters, {label}"
+            relative = at_most(solvers.MUST_RELATIVE)
             figures += [
-                Figure(what, HRP2, wall.value, "s", None, at_most(solvers.AIM_SECONDS), timed=True),
-                Figure(
-                    "  times faster than Clarabel with all rows, same run", HRP2, speedup.value, "",
-                    at_least(solvers.MUST_SPEEDUP),
-                ),
-                Figure(
-                    "  optimal cost against that solver's, relative difference", HRP2,
-                    abs(difference.value), "", at_most(solvers.MUST_RELATIVE),
-                ),
-                Figure(
-                    "  worst relative worsening of an upper level", HRP2, worsening.value, "",
-                    at_most(solvers.MUST_RELATIVE),
-                ),
+                Figure(what, HRP2, wall, "s", None, at_most(solvers.AIM_SECONDS), timed=True),
+                Figure("  times faster than Clarabel with all rows, same run", HRP2, speedup, "",
+                       at_least(solvers.MUST_SPEEDUP)),
+                Figure("  optimal cost against that solver's, relative difference", HRP2, difference, "", relative),
+                Figure("  worst relative worsening of an upper level", HRP2, worsening, "", relative),
             ]  # fmt: skip
-        for cone in solvers.cones(regression, rig, solvers.REPEATS):
-            if cone.what.endswith(SECONDS):
-                must, aim = at_most(solvers.MUST_CONES), at_most(solvers.AIM_CONES)
-                figures.append(Figure(cone.what.removesuffix(SECONDS), HRP2, cone.value, "s", must, aim, timed=True))
+        method, seconds = solvers.cones(regression, rig)
+        must, aim = at_most(solvers.MUST_CONES), at_most(solvers.AIM_CONES)
+        figures.append(Figure(f"{method}, 31 cones", HRP2, seconds, "s", must, aim, timed=True))
     return figures
 
 
@@ -78,9 +67,7 @@ def regressor_figures() -> list[Figure]:
             peers.append(regressor.time_peer(rig, trial, frames)[0])
     each, peer = 1e6 * min(ours) / frames, 1e6 * min(peers) / frames
     minutes = regressor.MINUTES
-    peaks = [
-        float(regressor.child(["--memory", str(length)], regressor.THREADS[0]).stdout.split()[1]) for length in minutes
-    ]
+    peaks = [regressor.peak_of(length) for length in minutes]
     listed = ", ".join(f"{length} min {peak:.0f} MB" for length, peak in zip(minutes, peaks))
     return [
         Figure(
@@ -106,21 +93,12 @@ def _children() -> float:
     return times.children_user + times.children_system
 
 
-def whole_figures(data: Path, quick: bool, runs: int) -> list[Figure]:
-    """Median processor time of `python -m solver identify` on one trial and on all, start of Python and report
-    included."""
-    one = _identify_figure(data, WHOLE, 1 if quick else runs, (None, None))
-    return [one] if quick else [one, _identify_figure(data, ALL_TRIALS, runs, (at_most(15.0), at_most(8.0)))]
-
-
-def _identify_figure(data: Path, trials: str, runs: int, bounds: tuple[Bound | None, Bound | None]) -> Figure:
-    must, aim = bounds
-    shown = "all trials" if trials == ALL_TRIALS else trials
-    what, source = (
-        f"whole identify on {shown}, files to report, processor time, median of {runs}",
-        f"real, {SUBJECT} {shown}",
-    )
-    files = [*(data / SUBJECT / "markers").glob(f"{trials}.trc"), *(data / SUBJECT / "forces").glob(f"{trials}.mot")]
+def whole_figure(data: Path, runs: int) -> Figure:
+    """Median processor time of `python -m solver identify` on all trials, start of Python and report included."""
+    must, aim = at_most(15.0), at_most(8.0)
+    what = f"whole identify on all trials, files to report, processor time, median of {runs}"
+    source = f"real, {SUBJECT} all trials"
+    files = [*(data / SUBJECT / "markers").glob("*.trc"), *(data / SUBJECT / "forces").glob("*.mot")]
     if not files:
         return Figure(what, source, None, "s", must, aim, "no data")
     seconds, processor, note = [], [], ""

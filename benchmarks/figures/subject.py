@@ -21,6 +21,7 @@ from solver.study.tracking import track_all
 from solver.study.values import TrialRecord
 from solver.trial import Recording, Trial
 
+from ..marker_errors import reference_error
 from .figure import Bound, Figure, at_most, within
 
 SUBJECT = "subject_a"
@@ -94,7 +95,7 @@ def girdle_marker_figures(records: Sequence[TrialRecord]) -> list[Figure]:
     ]
 
 
-def marker_figures(records: Sequence[TrialRecord], *, static_only: bool) -> list[Figure]:
+def marker_figures(data: Path, records: Sequence[TrialRecord], *, static_only: bool) -> list[Figure]:
     """RMSE over markers and frames of each trial [mm], and their mean."""
     errors = {record.name: 1e3 * record.tracked.rmse for record in records if record.tracked is not None}
     label = f"calibrated on {STATIC} only" if static_only else "calibrated on all trials"
@@ -110,6 +111,8 @@ def marker_figures(records: Sequence[TrialRecord], *, static_only: bool) -> list
     mean = float(np.mean(list(errors.values()))) if len(errors) == TRIALS else None
     must, aim = (at_most(20.0), None) if static_only else (None, at_most(11.3))
     note = listed if mean is not None else "needs all trials"
+    peer = [error for name in errors if (error := reference_error(data, name)) is not None]
+    note += f"; a public pipeline's {np.mean(peer):.1f}" if len(peer) == TRIALS else ""
     figures.append(Figure(f"marker error, {label}: mean of {TRIALS} trials", _real(), mean, "mm", must, aim, note))
     return figures
 

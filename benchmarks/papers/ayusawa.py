@@ -4,7 +4,6 @@
 table    Table I: a thrown chain of two links with the true parameters that it prints
 throws   its errors over several draws, by the paper's null space and by weighted ones
 jumper   Fig. 5: a jumper of 34 degrees of freedom whose inertials are known (`benchmarks.papers.jumper`)
-landing  the jumper as a recording shows him, with stance and moving skin (`benchmarks.papers.landing`)
 
 As printed these fit no physical body whose joint turns about the z axis of L0 (Ixx - Iyy = -.005 with I1yy <= .001);
 with the joint along x of L0 they do, which is taken here. What the paper leaves open is chosen and named: how the mass
@@ -54,7 +53,7 @@ SECOND_MOMENT, SECOND_DIFFERENCE, SECOND_ZZ = (-0.036, -0.003), -0.005, 0.006
 METRIC_NOTES = {PLAIN: "as the paper does", NOISE: "weighted by the motion's noise", SCALED: "columns scaled"}
 ENTRIES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """Of one link, in the order of `InertialParameters`."""
-PARTS = ("table", "throws", "jumper", "landing")
+PARTS = ("table", "throws", "jumper")
 SEEDS = 5
 PRINTED = (1191, 76, 18)
 """Largest and the two smallest singular values of the regressor in print."""
@@ -170,14 +169,14 @@ def _start(rig: Rig, throws: Throws, generator: np.random.Generator) -> tuple[np
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table and the figures."""
-    from . import jumper, landing, plots  # which import from here, or take long
+    from . import jumper, plots  # which import from here, or take long
 
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.papers.ayusawa",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--quick", action="store_true", help="fewer throws, seeds and flights; no landing")
+    parser.add_argument("--quick", action="store_true", help="fewer throws, seeds and flights")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="which parts (default: all)")
     parser.add_argument("--output", type=Path, help="folder for Fig. 5 as SVG")
     options = parser.parse_args(arguments)
@@ -194,9 +193,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.output is not None:
                 print(f"written: {plots.save(drawing, options.output / 'fig5.svg')}")
             for figure in () if options.quick else jumper.rows():
-                print(row(figure), flush=True)
-        if "landing" in options.only and not options.quick:
-            for figure in landing.rows():
                 print(row(figure), flush=True)
     return 0
 
