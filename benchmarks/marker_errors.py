@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.formats.read_options import ReadOptions
+from solver.options.reading import ReadOptions
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 READ = ReadOptions(ragged=True)

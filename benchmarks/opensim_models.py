@@ -25,7 +25,7 @@ from solver.formats.opensim_storage import read_storage, write_storage
 from solver.formats.opensim_writer import write_opensim
 from solver.inertials import InertialParameters
 from solver.motion import rate_of
-from solver.plate_options import PlateOptions
+from solver.options.plates import PlateOptions
 from solver.report.study_folder import write_study
 from solver.rig import Rig
 from solver.rigs.opensim.document import read_opensim

@@ -54,7 +54,6 @@ LAYERS: tuple[frozenset[str], ...] = (
             "motion",
             "patch",
             "person",
-            "plate_options",
             "qp",
             "shape",
         }

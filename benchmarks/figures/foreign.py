@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from solver.errors import InvalidValue
-from solver.plate_options import PlateOptions
+from solver.options.plates import PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of, resample, shift_wrenches, smooth_motion
 from solver.study.plates.checks import check_recordings

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solver.errors import SolverError
-from solver.plate_options import PlateOptions
+from solver.options.plates import PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of, shift_wrenches
 from solver.study.pipeline import prepare

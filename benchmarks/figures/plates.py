@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from solver.plate_options import FREE_MOMENT, POSITION, PlateOptions
+from solver.options.plates import FREE_MOMENT, POSITION, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.pipeline import prepare

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from solver.errors import InvalidValue
-from solver.plate_options import MISMATCH, PlateOptions
+from solver.options.plates import MISMATCH, PlateOptions
 from solver.rig import GRAVITY, Rig
 from solver.signals import preset_of, resample, smooth_motion
 from solver.so3 import exp, to_matrix, to_quaternion

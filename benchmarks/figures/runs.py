@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.formats.read_options import ReadOptions
 from solver.identification.comparison import AXES, Comparison
 from solver.identification.identify import IdentifyOptions, identify_trials
+from solver.options.reading import ReadOptions
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.pipeline import prepare

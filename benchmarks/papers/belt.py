@@ -29,7 +29,7 @@ from solver.identification.load_likelihood import LoadLikelihood
 from solver.identification.regression import fit_axis_weights
 from solver.inertials import InertialParameters
 from solver.motion import Motion
-from solver.plate_options import PlateOptions
+from solver.options.plates import PlateOptions
 from solver.rig import Rig
 from solver.signals import PRESETS
 from solver.study.pipeline import prepare

@@ -29,8 +29,8 @@ from solver.capture.followers import FollowOptions
 from solver.capture.replay import Stream, build_stream
 from solver.capture.session import Capture
 from solver.capture.udp import UdpReceiver, UdpSender
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import read_recording
+from solver.options.reading import ReadOptions
 from solver.tracking import TrackingOptions
 
 from ..figures.figure import Figure, at_most, missing

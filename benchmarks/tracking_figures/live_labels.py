@@ -15,9 +15,9 @@ import numpy as np
 from solver.calibration import Calibration, fit_calibration
 from solver.capture.datagram import MARKERS, Layout
 from solver.capture.followers import MarkerFollower
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import read_recording
 from solver.motion import Markers
+from solver.options.reading import ReadOptions
 from solver.tracking import TrackingOptions
 from solver.tracking.exchanged_labels import correct_labels
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from solver.calibration import Calibration, fit_calibration
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import read_recording
+from solver.options.reading import ReadOptions
 from solver.tracking import Targets, Tracker, TrackingOptions, track_markers
 from solver.tracking.targets import fade_weights
 

@@ -18,8 +18,8 @@ from scipy.signal import butter, filtfilt
 from scipy.spatial.transform import Rotation, RotationSpline
 
 from solver.calibration import fit_calibration
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import read_recording
+from solver.options.reading import ReadOptions
 from solver.rig import Rig
 from solver.so3 import exp, log
 from solver.tracking import OrientationTargets, OrientationTask, PositionTargets, PositionTask, Targets, track_markers

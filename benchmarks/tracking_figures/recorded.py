@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from solver.errors import InputError
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import read_recording
 from solver.motion import Markers
+from solver.options.reading import ReadOptions
 
-READ = ReadOptions(missing="keep", ragged=True)
+READ = ReadOptions(keep_missing=True, ragged=True)
 SUFFIXES = (".trc", ".c3d", ".npz")
 
 

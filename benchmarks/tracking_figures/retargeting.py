@@ -13,10 +13,10 @@ from solver.calibration import fit_calibration
 from solver.coordinates import joint_coordinates
 from solver.dance.workflows.retarget import CHECKS, RetargetedDance, RetargetLimits, retarget
 from solver.dynamics import link_motions
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import read_recording
 from solver.motion import Motion
 from solver.options.authoring import RepairOptions
+from solver.options.reading import ReadOptions
 from solver.options.retargeting import RetargetOptions
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2

@@ -24,8 +24,8 @@ from scipy.optimize import minimize_scalar
 from solver.calibration import Calibration
 from solver.dynamics import centroidal_momentum, difference
 from solver.filter_presets import FilterPreset
-from solver.formats.read_options import ReadOptions
 from solver.motion import Markers, rate_of
+from solver.options.reading import ReadOptions
 from solver.rig import ROOT_NV, Rig
 from solver.signals import GRAVITY, filter_wrenches, light_preset, preset_of, smooth_motion
 from solver.study.pipeline import prepare

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import InputError
-from ..plate_options import KnownPlates
+from ..options.plates import KnownPlates
 from ..progress import Progress
 from .argument_types import path
 from .bodies import add_standing, rig_named

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 from ..errors import InvalidValue
 from ..filter_presets import PRESETS
 from ..formats.file_formats import recording_suffixes
-from ..formats.read_choices import ANGLE_UNITS, FORCE_UNITS, LENGTH_UNITS, UP_AXES
 from ..identification_methods import method_names
+from ..options.plates import PlateOptions
+from ..options.reading import ReadOptions
 from ..person import SEXES, SHOULDERS, TRUNKS
-from ..plate_options import FINDINGS, FREE_MOMENTS, PlateOptions
 from ..progress import Progress, silent, write_json_lines
 from ..progress_bar import progress_bar
 from ..standard_streams import cancel_when_unread
 from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, stature
+from .declared import add_options, given
 from .printed import JSON, QUIET
 from .settings_file import OPTION, SETTINGS, settings_text
 
 if TYPE_CHECKING:
-    from ..formats.read_options import ReadOptions
     from ..study.values import Settings
 
 
@@ -149,61 +149,23 @@ def add_recordings(parser: argparse.ArgumentParser) -> None:
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add overrides for missing or wrong file metadata."""
     group = parser.add_argument_group("reading", "overrides for missing or wrong file metadata")
-    group.add_argument("--up", choices=UP_AXES, default="auto", help="vertical axis (default: detected)")
-    group.add_argument("--force-up", choices=UP_AXES, help="vertical axis of the force files, if it differs")
-    group.add_argument("--units", choices=LENGTH_UNITS, help="unit of markers or skeleton (default: from the file)")
-    group.add_argument("--force-units", choices=FORCE_UNITS, default="m", help="of centres of pressure (default: m)")
-    group.add_argument(
-        "--forces-on-plates", action="store_true", help="forces in the file act on the plates, not on the body"
-    )
-    group.add_argument(
-        "--keep-missing", action="store_true", help="leave out missing force samples instead of refusing the file"
-    )
-    group.add_argument("--ragged", action="store_true", help="accept incomplete rows of markers")
-    group.add_argument("--angles", choices=ANGLE_UNITS, help="unit of joint coordinates (default: from the file)")
-    words = "of joint tables without header (default: from the file's name, as in walk_30hz.csv)"
-    group.add_argument("--frame-rate", type=positive, metavar="HZ", help=words)
+    add_options(group, ReadOptions)
 
 
 def read_options(options: argparse.Namespace) -> ReadOptions:
     """How the files are to be read."""
-    from ..formats.read_options import ReadOptions
-
-    return ReadOptions(
-        up=options.up,
-        force_up=options.force_up,
-        units=options.units,
-        force_units=options.force_units,
-        sign=-1 if options.forces_on_plates else None,
-        missing="keep" if options.keep_missing else "error",
-        ragged=options.ragged,
-        angles=options.angles,
-        frame_rate=options.frame_rate,
-    )
+    return ReadOptions(**given(options, ReadOptions))
 
 
 def add_plates(parser: argparse.ArgumentParser) -> None:
     """How findings on the force plates are handled."""
     group = parser.add_argument_group("force plates", "which are checked before identification")
-    group.add_argument(
-        "--free-moment",
-        choices=FREE_MOMENTS,
-        default=FREE_MOMENTS[0],
-        help="sign of the free moment: as the motion shows (auto), as in the file, reversed, or not used",
-    )
-    group.add_argument(
-        "--report-only",
-        nargs="+",
-        choices=tuple(FINDINGS),
-        default=(),
-        metavar="FINDING",
-        help=f"report these findings without correcting them: {', '.join(FINDINGS)}",
-    )
+    add_options(group, PlateOptions)
 
 
 def plate_options(options: argparse.Namespace) -> PlateOptions:
     """How findings on the force plates are handled."""
-    return PlateOptions(options.free_moment, tuple(options.report_only))
+    return PlateOptions(**given(options, PlateOptions))
 
 
 def add_method(group: argparse._ActionsContainer) -> None:

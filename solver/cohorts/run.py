@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ..calibration.subject import is_static
 from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverError, UnknownPreset
-from ..formats.read_options import ReadOptions
 from ..formats.recording import list_files_read, pair_files
+from ..options.reading import ReadOptions
 from ..parallel import LOKY, parallel_map, serial, use_backend
 from ..person import SHOULDERS, TRUNKS
 from ..progress import Progress, silent

@@ -20,9 +20,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..motion import SegmentPoses
+from ..options.reading import ReadOptions
 from ..so3 import exp
 from ..trial import Recording
-from .read_options import ReadOptions
 from .skeleton_segments import Skeleton, SkeletonMotion, build_segments
 from .text_files import Warn, ignore_warning, parse_numbers, read_lines
 from .trial_names import printable_name
@@ -81,7 +81,7 @@ def read_bvh(
 
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read a BVH file; see `read_options.Reader`."""
+    """Read a BVH file; see `file_formats.FileFormat`."""
     segments, up = read_bvh(path, options.up, options.units, warn=warn)
     return Recording(printable_name(path.stem), segments=segments), up
 

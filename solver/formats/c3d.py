@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import find_repeated
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
+from ..options.reading import ReadOptions
 from ..trial import Recording
 from ..wrenches import Wrenches
 from .axes_and_units import (
@@ -25,7 +26,6 @@ from .axes_and_units import (
 from .c3d_format import C3dData, Parameters, read_c3d_data
 from .c3d_plates import PlateOptions, plate_wrenches, read_platforms
 from .force_plates import ForcePlate
-from .read_options import ReadOptions
 from .text_files import Warn, find_placeholders, ignore_warning
 from .trial_names import printable_name
 
@@ -116,7 +116,7 @@ def read_c3d(
 
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read a C3D file; see `read_options.Reader`."""
+    """Read a C3D file; see `file_formats.FileFormat`."""
     found = read_c3d(path, options.up, options.units, sign=options.sign, missing=options.missing, warn=warn)
     return Recording(printable_name(path.stem), found.markers, found.wrenches, metadata=found.metadata), found.up
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import InputError
+from ..options.reading import ReadOptions
 from ..trial import Recording
 from .csv_tables import read_markers_csv_with_up, read_wrenches_csv_with_up, table_kind
 from .file_formats import JOINTS, MARKERS, SEGMENTS
 from .humanoid_motions import is_humanoid_table, read_humanoid_table
 from .joint_coordinates_reader import read_joints_csv
 from .orientations import read_orientations_csv
-from .read_options import ReadOptions
 from .text_files import Warn
 from .trial_names import printable_name
 from .wrench_checks import ForceConvention
@@ -37,7 +37,7 @@ def find_kind(path: Path, searching: bool) -> str | None:
 
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read a CSV file; see `read_options.Reader`."""
+    """Read a CSV file; see `file_formats.FileFormat`."""
     kind, name = find_kind(path, False), printable_name(path.stem)
     if kind == MARKERS:
         markers, up = read_markers_csv_with_up(path, options.up, warn=warn)
@@ -51,6 +51,6 @@ def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None,
     if kind == SEGMENTS:
         segments, up = read_orientations_csv(path, options.up, warn=warn)
         return Recording(name, segments=segments), up
-    convention = ForceConvention(options.force_up or options.up, motion_up, options.force_units, options.force_sign)
+    convention = ForceConvention(options.force_up or options.up, motion_up, options.force_units, options.sign or 1)
     wrenches, up = read_wrenches_csv_with_up(path, convention, missing=options.missing, warn=warn)
     return Recording(name, None, wrenches), up

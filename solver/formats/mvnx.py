@@ -16,10 +16,10 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..motion import UNIT_QUATERNION, RestPose, SegmentPoses
 from ..numerals import numeral
+from ..options.reading import ReadOptions
 from ..rigs.safe_xml import read_xml
 from ..so3 import to_matrix
 from ..trial import Recording
-from .read_options import ReadOptions
 from .text_files import Warn
 from .trial_names import printable_name
 
@@ -68,7 +68,7 @@ def read_mvnx(path: str | Path) -> SegmentPoses:
 
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read an MVNX file; see `read_options.Reader`. The format states that z is up."""
+    """Read an MVNX file; see `file_formats.FileFormat`. The format states that z is up."""
     if options.up not in ("auto", "z"):
         problem = f"states that z is up, not {options.up}"
         raise InputError(path, problem, remedy="Leave out --up for files of MVN")

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..errors import InputError, InvalidValue
 from ..motion import JointCoordinates, Markers, RestPose, SegmentPoses
+from ..options.reading import ReadOptions
 from ..so3 import to_matrix, to_quaternion
 from ..storage.atomic import write_atomically
 from ..storage.codec import TREE_ENTRY
@@ -34,7 +35,6 @@ from .axes_and_units import check_extent, check_up, resolve_up, to_z_up, up_from
 from .file_formats import BOTH
 from .humanoid_motions import BODY_STATE_KEYS, has_body_states, read_body_states
 from .joint_coordinates_reader import JointArrays, joints_from_arrays
-from .read_options import ReadOptions
 from .smpl import BODY_MODEL_KEYS, has_body_model, read_body_model
 from .text_files import Warn, ignore_warning
 from .trial_names import printable_name
@@ -122,8 +122,8 @@ def find_kind(path: Path, searching: bool) -> str | None:
 
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read an archive, which is z up after reading; see `read_options.Reader`."""
-    sign, missing, angles = options.force_sign, options.missing, options.angles
+    """Read an archive, which is z up after reading; see `file_formats.FileFormat`."""
+    sign, missing, angles = options.sign or 1, options.missing, options.angle_units
     return read_npz(path, options.up, sign=sign, missing=missing, angles=angles, warn=warn), "z"
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..files import Paths, as_paths, check_file
 from ..motion import JointCoordinates, Markers, SegmentPoses
+from ..options.reading import DEFAULT_OPTIONS, ReadOptions
 from ..storage.manifest import MANIFEST_FILE, Manifest, current_digest, file_digest, read_manifest
 from ..storage.npz_archive import entry_names
 from ..storage.stored_path import StoredPath
@@ -22,7 +23,6 @@ from ..wrenches import Wrenches
 from .bids import is_bids_motion, metadata_files
 from .file_formats import BOTH, FORCES, JOINTS, MARKERS, SEGMENTS, find_format, recording_suffixes
 from .qtm_forces import PLATE_ENDING, plate_files
-from .read_options import DEFAULT_OPTIONS, ReadOptions
 from .trial_names import distinct_names, printable_name
 from .wrench_checks import centres_of_pressure
 

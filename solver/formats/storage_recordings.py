@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..options.reading import ReadOptions
 from ..trial import Recording
 from .file_formats import FORCES, JOINTS, SEGMENTS
 from .joint_coordinates_reader import read_joints_storage
 from .opensim_storage import has_forces, has_orientations, has_trial, read_forces_with_up
 from .orientations import read_orientations_storage
-from .read_options import ReadOptions
 from .text_files import Warn
 from .trial_names import printable_name
 from .wrench_checks import ForceConvention
@@ -23,14 +23,14 @@ def find_kind(path: Path, searching: bool) -> str | None:
 
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read a storage file; see `read_options.Reader`. Joint angles without a pose of the root have no vertical axis."""
+    """Read a storage file; see `file_formats.FileFormat`. Joint angles without a pose of the root have no up axis."""
     kind, name = find_kind(path, False), printable_name(path.stem)
     if kind == JOINTS:
-        joints = read_joints_storage(path, options.angles, warn=warn)
+        joints = read_joints_storage(path, options.angle_units, warn=warn)
         return Recording(name, joints=joints), "" if joints.root is None else "z"
     if kind == SEGMENTS:
         segments, up = read_orientations_storage(path, options.up, warn=warn)
         return Recording(name, segments=segments), up
-    convention = ForceConvention(options.force_up or options.up, motion_up, options.force_units, options.force_sign)
+    convention = ForceConvention(options.force_up or options.up, motion_up, options.force_units, options.sign or 1)
     wrenches, up = read_forces_with_up(path, convention, missing=options.missing, warn=warn)
     return Recording(name, None, wrenches), up

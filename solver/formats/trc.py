@@ -10,9 +10,9 @@ from ..arrays import find_repeated
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
 from ..numerals import numeral
+from ..options.reading import ReadOptions
 from ..trial import Recording
 from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up, up_from_markers
-from .read_options import ReadOptions
 from .text_files import (
     MISSING_CELLS,
     Warn,
@@ -90,7 +90,7 @@ def read_trc_with_up(
 
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read a TRC file; see `read_options.Reader`."""
+    """Read a TRC file; see `file_formats.FileFormat`."""
     markers, up = read_trc_with_up(path, options.up, options.units, ragged=options.ragged, warn=warn)
     return Recording(printable_name(path.stem), markers), up
 

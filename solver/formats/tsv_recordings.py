@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import InputError
+from ..options.reading import ReadOptions
 from ..trial import Recording
 from .bids import MOTION_SUFFIX, has_positions, is_bids_motion, read_bids_motion
 from .file_formats import FORCES, MARKERS
 from .qtm import FIRST_KEYS, has_markers, is_qtm, read_qtm
 from .qtm_forces import is_forces, read_qtm_forces
-from .read_options import ReadOptions
 from .text_files import Warn
 from .trial_names import printable_name
 from .wrench_checks import ForceConvention
@@ -36,7 +36,7 @@ def find_kind(path: Path, searching: bool) -> str | None:
 
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
-    """Read a table; see `read_options.Reader`."""
+    """Read a table; see `file_formats.FileFormat`."""
     if find_kind(path, False) == FORCES:
         convention = ForceConvention(options.force_up or options.up, motion_up)
         wrenches, up = read_qtm_forces(path, convention, options.sign, missing=options.missing, warn=warn)

@@ -9,6 +9,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
     {
         "authoring": ("CompleteOptions", "RepairOptions"),
         "checks": ("DANCE_CHECKS", "CheckOptions"),
+        "plates": ("PlateOptions",),
+        "reading": ("ReadOptions",),
         "retargeting": ("RetargetOptions",),
         "dances": ("DanceOptions", "Style", "human_options", "paper_options"),
         "declared": ("Declaration", "Option", "Options", "Range", "declarations"),

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from ..plate_options import FINDINGS
+from ..options.plates import FINDINGS
 from .content import Content
 from .svg import DASH
 from .tables import Column, Table, emphasised, format_number, number, with_std, yes_no

@@ -10,7 +10,7 @@ from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
 from ..files import AnyPath, Paths
 from ..identification.added_load import AddedLoad, LoadOptions, find_added_load
-from ..plate_options import KnownPlates
+from ..options.plates import KnownPlates
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
 from ..signals import GRAVITY, preset_of

@@ -25,8 +25,8 @@ from pathlib import Path
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
 from ..files import AnyPath, Paths
+from ..options.plates import PlateOptions
 from ..person import LINKS
-from ..plate_options import PlateOptions
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
 from ..scene.rig import load_rig

@@ -13,8 +13,8 @@ from ..calibration.calibration import CALIBRATION, Calibration
 from ..errors import InvalidValue, UnknownLink
 from ..files import AnyPath, Paths
 from ..formats.file_formats import recording_suffixes
-from ..formats.read_options import ReadOptions
 from ..formats.recording import find_recordings
+from ..options.reading import ReadOptions
 from ..rig import Rig
 from ..scene.rig import RIG, load_rig
 from ..signals import preset_of, require_rate

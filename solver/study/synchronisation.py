@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics import predicted_wrench
 from ..errors import InvalidValue
-from ..plate_options import LAG, PlateOptions
+from ..options.plates import LAG, PlateOptions
 from ..rig import Rig
 from ..signals import FilterPreset, Lag, combine_lags, estimate_lag, trial_lags
 from .plates.correction import VERTICAL_MOMENT

@@ -22,7 +22,7 @@ from ..identification.result import Identification
 from ..identification_methods import IDENTIFICATION_METHODS, find_method
 from ..motion import Motion
 from ..notebook import HtmlResult, build_data_frame
-from ..plate_options import KnownPlates, PlateOptions
+from ..options.plates import KnownPlates, PlateOptions
 from ..rig import Rig
 from ..signals.lag import Lag
 from ..signals.windows import Windows

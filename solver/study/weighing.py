@@ -11,7 +11,7 @@ from ..calibration.body_mass import MassEstimate, estimate_mass
 from ..calibration.trial_mass import MassEvidence, collect_mass_evidence
 from ..dynamics import centroidal_momentum
 from ..errors import InvalidValue
-from ..plate_options import MASS, PlateOptions
+from ..options.plates import MASS, PlateOptions
 from ..rig import Rig
 from .plates.finding import Finding
 from .plates.known_plates import find_known_biases

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import find_recordings, read_recording
+from solver.options.reading import ReadOptions
 from tests.formats.skeletons import LAFAN1, acclaim_texts, bvh_text
 from tests.formats.test_segments import TIMES, moved
 

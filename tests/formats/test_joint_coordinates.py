@@ -14,9 +14,9 @@ from solver.formats.csv_tables import read_table
 from solver.formats.humanoid_motions import table_name, write_body_states, write_humanoid_table
 from solver.formats.joint_coordinates import ROOT_NAMES, coordinate_names, write_coordinates
 from solver.formats.opensim_storage import read_storage
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import find_recordings, read_recording
 from solver.motion import Motion
+from solver.options.reading import ReadOptions
 from solver.so3 import exp as exp_so3
 from solver.study.joint_motion import poses_of
 from tests.pinocchio import pin

@@ -12,9 +12,9 @@ from solver.formats.csv_tables import write_table, write_wrenches_csv
 from solver.formats.joint_coordinates_reader import read_joints_csv, read_joints_storage
 from solver.formats.npz import read_npz, write_recording_npz
 from solver.formats.opensim_storage import write_storage
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import find_recordings, read_recording
 from solver.motion import JointCoordinates
+from solver.options.reading import ReadOptions
 from solver.so3 import quaternion_exp
 from solver.trial import Recording
 from solver.wrenches import Wrenches
@@ -202,7 +202,7 @@ def test_angles_of_a_marked_trial_are_passed_over(shared_data: Path) -> None:
 def test_an_option_overrules_an_archive(tmp_path: Path) -> None:
     """angles = deg reads an archive's numbers as degrees."""
     np.savez(tmp_path / "a.npz", joints=np.array(["knee"]), angles=np.degrees(KNEE)[:, None], joint_rate=100.0)
-    found = read_recording(tmp_path / "a.npz", ReadOptions(angles="deg")).joints
+    found = read_recording(tmp_path / "a.npz", ReadOptions(angle_units="deg")).joints
     assert found is not None
     assert found.units == ("deg or m",)
     with pytest.raises(InputError, match="three turns"):

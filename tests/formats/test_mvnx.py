@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import read_recording
+from solver.options.reading import ReadOptions
 from solver.rigs.human import human
 from solver.so3 import exp
 from solver.tracking.bone_mapping import guess_mapping

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import find_recordings, list_files_read, read_recording
+from solver.options.reading import ReadOptions
 from solver.wrenches import Wrenches
 from tests.formats.recording_files import qtm_text
 
@@ -142,7 +142,7 @@ def test_a_missing_sample_is_refused_or_left_out(tmp_path: Path) -> None:
     path.write_text("\n".join(lines))
     with pytest.raises(InputError, match=f"sample {SAMPLES - 2}: 1 of {SAMPLES} force samples are missing"):
         wrenches_of(path)
-    assert np.isnan(wrenches_of(path, ReadOptions(missing="keep")).values[:, 0, 0]).sum() == 1
+    assert np.isnan(wrenches_of(path, ReadOptions(keep_missing=True)).values[:, 0, 0]).sum() == 1
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import solver
 from solver.errors import InputError, InvalidValue
 from solver.formats.csv_tables import write_markers_csv, write_wrenches_csv
 from solver.formats.opensim_storage import write_storage
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import find_recordings, pair_files, read_recording
+from solver.options.reading import ReadOptions
 from solver.scene.motion import find_trial_files, read_trials
 from solver.storage.output_folder import write_folder
 from tests.formats.recording_files import force_names, standing_mot, standing_trc, times, to_y_up, write_mot

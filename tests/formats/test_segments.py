@@ -13,10 +13,10 @@ from scipy.spatial.transform import Rotation
 
 from solver.errors import InputError
 from solver.formats.npz import write_recording_npz
-from solver.formats.read_options import ReadOptions
 from solver.formats.recording import content_kind, find_recordings, read_recording
 from solver.formats.smpl import JOINT_NAMES, MODEL_TO_WORLD
 from solver.motion import SegmentPoses
+from solver.options.reading import ReadOptions
 from solver.so3 import exp
 from solver.study.recordings import load
 from solver.trial import Recording

@@ -12,7 +12,7 @@ from solver.demo.examples import simulated_robot
 from solver.dynamics import centroidal_momentum, predicted_wrench
 from solver.errors import InvalidValue
 from solver.motion import Markers, Motion
-from solver.plate_options import LAG, PlateOptions
+from solver.options.plates import LAG, PlateOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.signals import PRESETS, shift_wrenches, smooth_motion

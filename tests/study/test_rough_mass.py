@@ -13,7 +13,7 @@ from solver.dynamics import ground_wrench
 from solver.errors import InvalidValue
 from solver.formats.csv_tables import write_wrenches_csv
 from solver.motion import Motion
-from solver.plate_options import MASS, MISMATCH, PlateOptions
+from solver.options.plates import MASS, MISMATCH, PlateOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.signals import PRESETS, smooth_motion

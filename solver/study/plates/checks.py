@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays import true_runs
 from ...dynamics import predicted_wrench
 from ...errors import InvalidValue
-from ...plate_options import FROZEN, LOAD_MOMENT, MASS, MISMATCH, POSITION, PlateOptions
+from ...options.plates import FROZEN, LOAD_MOMENT, MASS, MISMATCH, POSITION, PlateOptions
 from ...rig import Rig
 from ...signals import FilterPreset, resample
 from ...trial import Trial

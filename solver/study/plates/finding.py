@@ -9,7 +9,7 @@ from enum import Enum
 import numpy as np
 
 from ...errors import InvalidValue
-from ...plate_options import FINDINGS
+from ...options.plates import FINDINGS
 
 CERTAIN_STDS = 3.0
 """Number of standard deviations beyond which a finding is certain; nothing is corrected for less."""

@@ -12,7 +12,7 @@ import numpy as np
 from ...arrays import true_runs
 from ...file_arrays import iterate_slices
 from ...motion import Markers
-from ...plate_options import FROZEN
+from ...options.plates import FROZEN
 from ...rig import GRAVITY
 from ...wrenches import Wrenches
 from .finding import UNKNOWN_INTERVAL, Action, Finding

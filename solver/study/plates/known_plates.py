@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...calibration.body_mass import AGREEMENT_TOLERANCE, MassEstimate
-from ...plate_options import (
+from ...options.plates import (
     AS_SHOWN,
     FREE_MOMENT,
     LOAD_MOMENT,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...plate_options import POSITION
+from ...options.plates import POSITION
 from ...signals.pooling import blocks_of, fit_blocks
 from ...so3 import to_matrix
 from .finding import CERTAIN_STDS, TWO_SIDED_STDS, Action, Finding, compute_interval

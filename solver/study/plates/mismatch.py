@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...plate_options import MISMATCH
+from ...options.plates import MISMATCH
 from ...rig import GRAVITY
 from ...signals.pooling import LEAST_BLOCKS
 from ...wrenches import Wrenches

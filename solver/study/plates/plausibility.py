@@ -8,7 +8,7 @@ import numpy as np
 
 from ...calibration.body_mass import AGREEMENT_TOLERANCE, MassEstimate
 from ...errors import InvalidValue
-from ...plate_options import MASS
+from ...options.plates import MASS
 from ...rig import GRAVITY, Rig
 from ..rough_mass import MassReading
 from .finding import CERTAIN_STDS, UNKNOWN_INTERVAL, Action, Finding, compute_interval

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...plate_options import MASS, POSITION
+from ...options.plates import MASS, POSITION
 from ...signals.pooling import blocks_of, fit_blocks, pool
 from ...wrenches import LEAST_LOAD
 from .finding import CERTAIN_STDS, TWO_SIDED_STDS, Action, Finding, compute_interval

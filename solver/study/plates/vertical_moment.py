@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...plate_options import AS_IS, FREE_MOMENT, IGNORE, LOAD_MOMENT, REVERSED
+from ...options.plates import AS_IS, FREE_MOMENT, IGNORE, LOAD_MOMENT, REVERSED
 from ...signals.pooling import LEAST_BLOCKS, blocks_of, fit_blocks, pool
 from .correction import VERTICAL_MOMENT
 from .finding import CERTAIN_STDS, TWO_SIDED_STDS, UNKNOWN_INTERVAL, Action, Finding, compute_interval

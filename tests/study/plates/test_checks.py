@@ -19,7 +19,7 @@ from benchmarks.figures.mismatched import (
 )
 from solver.errors import InvalidValue
 from solver.motion import Markers
-from solver.plate_options import FROZEN, MASS, MISMATCH, POSITION, PlateOptions
+from solver.options.plates import FROZEN, MASS, MISMATCH, POSITION, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.pipeline import prepare

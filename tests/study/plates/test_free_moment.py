@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from solver.plate_options import AS_IS, AS_SHOWN
+from solver.options.plates import AS_IS, AS_SHOWN
 from solver.study.plates.finding import Action
 from solver.study.plates.vertical_moment import _build_free_moment_finding, _Factors, _group_by_sign
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.demo.examples import simulated_robot
-from solver.plate_options import (
+from solver.options.plates import (
     FREE_MOMENT,
     MASS,
     POSITION,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from solver.demo.examples import simulated_robot
-from solver.plate_options import LOAD_MOMENT, KnownLayout, KnownPlates, PlateOptions
+from solver.options.plates import LOAD_MOMENT, KnownLayout, KnownPlates, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.signals.pooling import LEAST_BLOCKS

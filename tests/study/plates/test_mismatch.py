@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.plate_options import MISMATCH
+from solver.options.plates import MISMATCH
 from solver.signals import GRAVITY
 from solver.study.plates.finding import Action
 from solver.study.plates.mismatch import check_copies, check_mismatch

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.plate_options import MISMATCH
+from solver.options.plates import MISMATCH
 from solver.rig import Rig
 from solver.signals import GRAVITY, preset_of
 from solver.study.pipeline import prepare

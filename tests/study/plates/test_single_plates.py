@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.mismatched import with_forces
-from solver.plate_options import MASS, POSITION, KnownPlates, PlateOptions
+from solver.options.plates import MASS, POSITION, KnownPlates, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.pipeline import prepare

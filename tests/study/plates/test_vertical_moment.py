@@ -11,7 +11,7 @@ import pytest
 
 from solver.demo.examples import simulated_robot
 from solver.errors import UnknownName
-from solver.plate_options import AS_IS, FREE_MOMENTS, IGNORE, REVERSED, PlateOptions
+from solver.options.plates import AS_IS, FREE_MOMENTS, IGNORE, REVERSED, PlateOptions
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.joint_motion import poses_of

@@ -1,11 +1,10 @@
 """Choices for findings on the force plates, shared by the command line and Blender."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
-from .errors import UnknownName
+from .declared import Option, Options
 
 FREE_MOMENT, POSITION, MISMATCH, FROZEN = "free-moment", "position", "mismatch", "frozen"
 MASS, LAG, LOAD_MOMENT = "mass", "lag", "load-moment"
@@ -76,23 +75,21 @@ class KnownPlates:
 
 
 @dataclass(frozen=True, slots=True)
-class PlateOptions:
+class PlateOptions(Options):
     """How findings on the plates are handled.
 
     Attributes:
-        free_moment: one of `FREE_MOMENTS`.
-        report_only: findings, keys of `FINDINGS`, that are reported but not corrected.
+        free_moment: sign of the free moment; as the motion shows (auto), as in the file, reversed, or not used.
+        report_only: findings to report without correcting them.
         known: found before on the same plates, used where nothing is specified; None: nothing is known.
     """
 
-    free_moment: str = AS_SHOWN
-    report_only: tuple[str, ...] = ()
+    free_moment: Annotated[str, Option(choices=FREE_MOMENTS, common=True)] = AS_SHOWN
+    report_only: Annotated[tuple[str, ...], Option(choices=FINDINGS)] = ()
     known: KnownPlates | None = None
 
-    def __post_init__(self) -> None:
-        for word, choices in ((self.free_moment, FREE_MOMENTS), *((kind, FINDINGS) for kind in self.report_only)):
-            if word not in choices:
-                raise UnknownName(word, choices)
+    def require_consistent(self) -> None:
+        """A free moment that is only reported is taken as it is in the file."""
         if FREE_MOMENT in self.report_only and self.free_moment == AS_SHOWN:
             object.__setattr__(self, "free_moment", AS_IS)
 

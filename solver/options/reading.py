@@ -1,0 +1,52 @@
+"""Options of reading recordings."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from .declared import POSITIVE, Option, Options
+
+UP_AXES = ("auto", "x", "y", "z", "-x", "-y", "-z")
+FORCE_UNITS = ("m", "mm", "cm")
+LENGTH_UNITS = (*FORCE_UNITS, "inch", "cmu")
+ANGLE_UNITS = ("deg", "rad")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions(Options):
+    """How files are read; the defaults detect everything and refuse files that contradict themselves.
+
+    Attributes:
+        up: vertical axis of the files.
+        force_up: vertical axis of the force files, if it differs from the markers'; None requires the same.
+        units: unit of markers or skeleton; overrides headers.
+        force_units: unit of centres of pressure; in storage files.
+        forces_on_plates: forces in the file act on the plates, not on the body.
+        keep_missing: leave out missing force samples instead of refusing the file.
+        ragged: accept rows of markers that end early.
+        angle_units: unit of joint coordinates; in .mot, .sto and .npz files, overrides the files.
+        frame_rate: [1/s] frame rate of Acclaim motions and of joint tables; where the name does not state it, or
+            states a wrong one.
+    """
+
+    up: Annotated[str, Option(choices=UP_AXES, usual="detected", common=True)] = "auto"
+    force_up: Annotated[str | None, Option(choices=UP_AXES)] = None
+    units: Annotated[str | None, Option(choices=LENGTH_UNITS, usual="from the file", common=True)] = None
+    force_units: Annotated[str, Option(choices=FORCE_UNITS)] = "m"
+    forces_on_plates: Annotated[bool, Option()] = False
+    keep_missing: Annotated[bool, Option()] = False
+    ragged: Annotated[bool, Option()] = False
+    angle_units: Annotated[str | None, Option(choices=ANGLE_UNITS, usual="from the file")] = None
+    frame_rate: Annotated[float | None, Option(POSITIVE, usual="from the file's name, as in walk_30hz.csv")] = None
+
+    @property
+    def sign(self) -> int | None:
+        """-1 if forces act on the plates; None for the format's own convention."""
+        return -1 if self.forces_on_plates else None
+
+    @property
+    def missing(self) -> str:
+        """What to do with missing force samples: ``"error"`` or ``"keep"``."""
+        return "keep" if self.keep_missing else "error"
+
+
+DEFAULT_OPTIONS = ReadOptions()
