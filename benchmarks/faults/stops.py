@@ -1,13 +1,13 @@
-"""Work that is stopped at random times: by Ctrl-C, by SIGTERM, by SIGKILL.
+"""Long work that is stopped by each signal, at ten instants of a run.
 
-Two checks follow every stop: of processes that are alive after five seconds, and of files in the output's place, in
-the temporary folder and in shared memory after the next run of the same work.
+Every second stop finds earlier results in its output. After each stop, three questions are asked: Is a result lost
+that was complete? Is anything left that is no result? Is the last sentence of the program false? After SIGKILL, a
+program can neither clean up nor speak: then the next writer must remove what is left.
 """
 
 from __future__ import annotations
 
 import os
-import random
 import re
 import shutil
 import signal
@@ -18,32 +18,32 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from solver.contacts.schedule import Schedule
-from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.demo.examples import simulated_robot
-from solver.rigs import hoap3
-from solver.storage.manifest import MANIFEST_FILE
-from solver.termination import CODE
-from solver.trajectory.legged_rig import LeggedRig
+from solver.demo.person import record_person, simulate_person
+from solver.errors import InputError
+from solver.scene.dance_folder import REPORT_FILE
+from solver.storage.manifest import MANIFEST_FILE, check_complete, read_manifest
+from solver.storage.output_folder import write_folder
+from solver.termination import CODE, NOTHING
 
 from ..figures.figure import Figure, at_most
 
 ROOT = Path(__file__).resolve().parents[2]
-RECORDED = ROOT.parent / "shared" / "data" / "subject_a"
-SEED = 8
-STOPS = 20
-EARLY = 3.0
-"""[s] of a work's time within which quick stops come."""
-SIGNALS = ("SIGINT", "SIGTERM", "SIGKILL")
+STOPS, WRITING = 10, 2
+"""Stops by each signal, and how many of them come while results are being written."""
+SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT", "SIGKILL")
 ALIVE = 5.0
 """[s] after which no process may be left."""
 PATIENCE = 600.0
 """[s] for one run on a busy machine."""
-FAULTS = ("segmentation faults", "tracebacks", "partial outputs", "processes alive after 5 s", "leftovers")
+LOST, LEFT, FALSE, CRASHED = "complete results lost", "something left", "false last sentences", "crashes"
 SHARED_MEMORY = Path("/dev/shm")
+OUT = "out"
+State = dict[str, object]
+"""Content of the manifest of every complete result, by its folder; the empty name is the output itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,197 +52,259 @@ class Work:
 
     Attributes:
         name: of the verb.
-        data: what it works on, and whether it is simulated.
+        data: what it works on.
         words: of the command line, without the output.
+        earlier: words that make earlier results differ.
     """
 
     name: str
     data: str
     words: tuple[str, ...]
-
-    def command(self, output: Path) -> list[str]:
-        """The whole command line."""
-        return [sys.executable, "-m", "solver", self.name, *self.words, "--output", str(output), "--progress", "json"]
-
-
-@dataclass(slots=True)
-class Laboratory:
-    """A folder in which work is stopped, with a temporary folder of its own.
-
-    Attributes:
-        folder: holds the output and nothing else, once all is swept.
-        temporary: of the processes.
-        counts: of each fault, and of the stops that came in time.
-        reports: the first words of each fault.
-    """
-
-    folder: Path
-    temporary: Path
-    counts: Counter[str] = field(default_factory=Counter)
-    reports: list[str] = field(default_factory=list)
-
-    def run(self, work: Work) -> float:
-        """The work, whole; how long it took [s]."""
-        began = time.monotonic()
-        with self.started(work) as process:
-            _, stderr = process.communicate(timeout=PATIENCE)
-        if process.returncode != 0:
-            raise RuntimeError(f"{work.name}: code {process.returncode}: {stderr}")
-        return time.monotonic() - began
-
-    def stop(self, work: Work, name: str, after: float) -> None:
-        """Stop the work and count what is wrong."""
-        with self.started(work) as process:
-            started = _ready(process)
-            time.sleep(after)
-            in_time = process.poll() is None
-            process.send_signal(getattr(signal, name))
-            stderr = process.communicate(timeout=PATIENCE)[1]
-            alive = _alive_after(process.pid, ALIVE)
-        self.counts["stops"] += in_time and started
-        crashed = process.returncode in (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
-        wrong = in_time and name != "SIGKILL" and process.returncode not in (CODE, 0)
-        self._count("segmentation faults", crashed, f"{work.name} {name}: code {process.returncode}")
-        self._count(
-            "tracebacks",
-            "Traceback" in stderr or (wrong and not crashed),
-            f"code {process.returncode}: {stderr[-400:]}",
-        )
-        self._count("partial outputs", self._is_partial(name), f"{work.name} {name} at {after:.2f} s")
-        self._count("processes alive after 5 s", bool(alive), ", ".join(alive))
-
-    def look_for_leftovers(self, work: Work) -> None:
-        """After the next run into the same folder: what is there that is not its result?"""
-        self.run(work)
-        found = [item for item in self.folder.iterdir() if item.name != "out"]
-        found += [item for item in (self.folder / "out").rglob("*") if item.name.endswith((".part", ".lock"))]
-        found += list(self.temporary.iterdir())
-        if SHARED_MEMORY.is_dir():
-            found += [
-                item
-                for item in SHARED_MEMORY.iterdir()
-                if any({f"-{p}-", f"_{p}_"} & set(re.findall(r"[-_]\d+[-_]", item.name)) for p in _seen)
-            ]
-        self._count("leftovers", bool(found), ", ".join(item.name for item in found))
-        shutil.rmtree(self.folder / "out")
+    earlier: tuple[str, ...] = ()
 
     @contextmanager
-    def started(self, work: Work) -> Iterator[subprocess.Popen[str]]:
-        """The work, in a group of its own, which a shell's background work would not hear Ctrl-C in."""
-        environment = {**os.environ, "TMPDIR": str(self.temporary), "PYTHONFAULTHANDLER": "1"}
+    def started(self, place: Path) -> Iterator[subprocess.Popen[str]]:
+        """The work in a session of its own, which a shell's background work would not receive Ctrl-C in."""
+        temporary = place / "temporary"
+        temporary.mkdir(parents=True)
+        command = [sys.executable, "-m", "solver", self.name, *self.words, "--output", str(place / OUT)]
         with subprocess.Popen(
-            work.command(self.folder / "out"), cwd=ROOT, env=environment, text=True, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            [*command, "--progress", "none"], cwd=ROOT, env={**os.environ, "TMPDIR": str(temporary)}, text=True,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+            preexec_fn=lambda: [signal.signal(getattr(signal, name), signal.SIG_DFL) for name in SIGNALS[:3]],
         ) as process:  # fmt: skip
-            _seen.add(process.pid)
             try:
                 yield process
             finally:
                 process.kill()
 
-    def _is_partial(self, name: str) -> bool:
-        """Whether something lies there that is neither nothing nor a whole result; a kill leaves its workshop."""
-        out = self.folder / "out"
-        if out.exists() and not (out / MANIFEST_FILE).exists():
-            return name != "SIGKILL" or any(not item.name.startswith(".") for item in out.iterdir())
-        hidden = [item for item in self.folder.iterdir() if item != out]
-        return bool(hidden) and name != "SIGKILL"
+    def run(self, place: Path) -> float:
+        """The whole work; its time [s] after Python has started."""
+        with self.started(place) as process:
+            _await_handler(process)
+            began = time.monotonic()
+            stderr = process.communicate(timeout=PATIENCE)[1]
+        if process.returncode != 0:
+            raise RuntimeError(f"{self.name}: code {process.returncode}: {stderr}")
+        return time.monotonic() - began
+
+
+@dataclass(slots=True)
+class Stops:
+    """Stops of one work, and what was found after them.
+
+    Attributes:
+        work: that is stopped.
+        finished: results of an earlier run of it.
+        counts: of stops that came in time, and of each fault.
+        notes: details of the faults.
+    """
+
+    work: Work
+    finished: Path
+    counts: Counter[str] = field(default_factory=Counter)
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def stop(self, place: Path, name: str, after: float | None, *, earlier: bool) -> None:
+        """Stop the work and count what is wrong.
+
+        Args:
+            place: new folder for the output and temporary files.
+            name: of the signal.
+            after: [s] since Python started; None: when results are being written.
+            earlier: the output contains results of an earlier run.
+        """
+        out = place / OUT
+        if earlier:
+            shutil.copytree(self.finished, out)
+        before = complete_results(out)
+        with self.work.started(place) as process:
+            _await_handler(process)
+            if after is None:
+                _await_writing(process, out)
+            else:
+                time.sleep(after)
+            self.counts["stops"] += process.poll() is None
+            process.send_signal(getattr(signal, name))
+            stderr = process.communicate(timeout=PATIENCE)[1]
+            alive = _alive_after(process.pid, ALIVE)
+        words = (
+            f"{name} {'while writing' if after is None else f'at {after:.2f} s'}{' over results' if earlier else ''}: "
+        )
+        now = complete_results(out)
+        last = (stderr.strip().splitlines() or [""])[-1]
+        self._count(
+            CRASHED, "Traceback" in stderr or process.returncode not in (0, CODE, -signal.SIGKILL), words + stderr
+        )
+        lost = sorted(set(before) - set(now))
+        self._count(LOST, bool(lost), f"{words}{lost}; {last}")
+        if process.returncode == CODE:
+            self._count(FALSE, not is_true(last, out, before, now), words + last)
+        if process.returncode == -signal.SIGKILL:
+            _write_again(out)
+        left = [*left_behind(place), *_shared_memory(process.pid), *alive]
+        self._count(LEFT, bool(left), f"{words}{', '.join(left)}")
 
     def _count(self, fault: str, found: bool, words: str) -> None:
         self.counts[fault] += found
         if found:
-            self.reports.append(f"{fault}: {' '.join(words.split())}")
+            self.notes[fault] = f"{self.notes.get(fault, '')} {' '.join(words.split())};".strip()
+
+    def rows(self) -> list[Figure]:
+        """The number of stops, and of each fault."""
+        data = f"{self.work.name}: {self.work.data}"
+        return [
+            Figure(f"stops by {', '.join(SIGNALS)} that came before its end", data, self.counts["stops"]),
+            *(
+                Figure(
+                    f"{fault} by stops", data, self.counts[fault], must=at_most(0), note=self.notes.get(fault, "")[:400]
+                )
+                for fault in (LOST, LEFT, FALSE, CRASHED)
+            ),
+        ]
 
 
-_seen: set[int] = set()
-"""Processes of this table: joblib names what it makes in shared memory after them."""
-
-
-def works(folder: Path, quick: bool) -> list[Work]:
-    """What is stopped, its input written into a folder; with a person's recordings where they are at hand."""
-    recorded = folder / "recorded"
-    recorded.mkdir()
-    simulated_robot().write(recorded)
-    keyed = _write_dragged_dance(folder / "dragged.json")
-    postures = ("--postures", "both=5", "right=1")
-    found = [
-        Work("repair", "HOAP-3, a dragged foot", (str(keyed),)),
-        Work("identify", "simulated HRP-2, 6 s", (str(recorded), "--rig", "hrp2", "--bootstrap", "4")),
-        Work("dance", "HOAP-3, two workers", ("hoap3", *postures, "--effort", "0.05", "--workers", "2")),
-    ]
-    if not quick and RECORDED.is_dir():
-        person = (str(RECORDED), "--mass", "70", "--sex", "male", "--bootstrap", "4", "--jobs", "2")
-        found.append(Work("identify", "subject_a, recorded", person))
+def complete_results(out: Path) -> State:
+    """The complete results in an output and its subfolders; a partial dance is not complete."""
+    found: State = {}
+    for manifest in out.rglob(MANIFEST_FILE) if out.is_dir() else ():
+        folder = manifest.parent
+        try:
+            check_complete(folder)
+        except InputError:
+            continue
+        report = folder / REPORT_FILE
+        if not report.exists() or not report.read_text("utf-8").startswith("PARTIAL"):
+            name = folder.relative_to(out).as_posix()
+            found["" if name == "." else name] = read_manifest(folder)
     return found
 
 
-def _write_dragged_dance(path: Path) -> Path:
-    """A keyed dance whose feet slide along with its root, as a file."""
-    rig = hoap3(torque="peak")
-    legged = LeggedRig(rig, shrink=0.0)
-    footing = legged.get_footing("both")
-    rest = legged.solve_static(legged.home_posture(footing)[None], footing.solved)[1].q[0]
-    shifted = rest.copy()
-    shifted[0] += 0.01
-    keys = (Keyframe(0.0, rest, "fixed"), Keyframe(1.0, shifted), Keyframe(2.0, rest, "fixed"))
-    AUTHORED_DANCE.write(path, AuthoredDance(rig, keys, Schedule.constant(footing.anchors, 0.0, 2.0), name="dragged"))
-    return path
+def is_true(last: str, out: Path, before: State, now: State) -> bool:
+    """Whether the last sentence of a stopped program tells what it wrote."""
+    new = {name for name in now if now[name] != before.get(name)}
+    if partial := re.fullmatch(r"stopped; a partial dance of \d+ postures was written: (.*)", last):
+        return Path(partial[1]) == out and not now and len(check_complete(out)) > 0
+    if last == NOTHING or last == f"{NOTHING}: {out} keeps the results of an earlier run":
+        return not new and (bool(before) or not out.exists())
+    said: set[str] = set()
+    for part in last.removeprefix("stopped; ").split("; "):
+        what, _, names = part.partition(": ")
+        if what == "written before":
+            paths = [Path(name).relative_to(out) for name in names.split(", ")]
+            said |= {"" if path == Path() else path.as_posix() for path in paths}
+        elif what == f"complete subjects in {out}, which the next run keeps":
+            said |= set(names.split(", "))
+        else:
+            return False
+    return said == new
+
+
+def left_behind(place: Path) -> list[str]:
+    """Names of what is no result: temporary files, hidden files and empty folders."""
+    found = [*(place / "temporary").iterdir()]
+    for item in (place / OUT).rglob("*"):
+        hidden = item.name.startswith(".") and item.name != MANIFEST_FILE
+        if hidden or (item.is_dir() and not any(item.iterdir())):
+            found.append(item)
+    if (place / OUT).is_dir() and not any((place / OUT).rglob(MANIFEST_FILE)):
+        found.append(place / OUT)
+    found += [item for item in place.iterdir() if item.name not in (OUT, "temporary")]
+    return [item.relative_to(place).as_posix() for item in found]
+
+
+def works(folder: Path) -> list[Work]:
+    """What is stopped; its input is written into a folder."""
+    robot, study, danced = folder / "robot", folder / "study", folder / "danced"
+    robot.mkdir()
+    simulated_robot().write(robot)
+    person = simulate_person(1, 3.0)
+    motions = {"static": person.motions["static"].part(0, 200), "dance": person.motions["dance"].part(200, 600)}
+    for name in ("anna", "ben", "cleo"):
+        (study / name).mkdir(parents=True)
+        record_person(replace(person, motions=motions), study / name, 1)
+    (study / "subjects.csv").write_text(
+        "subject,sex,height [cm],mass [kg]\nanna,m,176,71\nben,m,176,71\ncleo,m,176,71\n"
+    )
+    short = ("hoap3", "--effort", "0.05", "--workers", "2", "--postures")
+    Work("dance", "", (*short, "both=1")).run(danced)
+    motion = str(danced / OUT / "dance.motion.npz")
+    method = ("--method", "constrained", "--bootstrap", "8")
+    cohort = (str(study), "--bootstrap", "0", "--no-cross-validation", "--jobs", "2")
+    return [
+        Work("dance", "HOAP-3, two workers", (*short, "both=5", "right=1"), ("--seed", "2")),
+        Work("cohort", "three simulated people, two workers", cohort, ("--seed", "2")),
+        Work(
+            "identify",
+            "simulated HRP-2, 6 s",
+            (str(robot), "--rig", "hrp2", *method, "--jobs", "2"),
+            ("--seed", "2"),
+        ),
+        Work("retarget", "a dance of HOAP-3 for HRP-2", (motion, "hrp2"), ("--slower", "2")),
+    ]
 
 
 def rows(quick: bool) -> list[Figure]:
-    """Rows for stops of each job by each signal."""
+    """Rows for stops of each verb by each signal; quickly: one stop each."""
     if not hasattr(signal, "SIGKILL"):
         return [Figure("stopped work", "this system", None, must=at_most(0), note="stops are measured where POSIX is")]
-    generator = random.Random(SEED)
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
-        every = works(place, quick)
-        for number, work in enumerate(every):
-            laboratory = Laboratory(place / f"work{number}", place / f"temporary{number}")
-            laboratory.folder.mkdir()
-            laboratory.temporary.mkdir()
-            seconds = EARLY if quick else laboratory.run(work)
-            for kind in SIGNALS:
-                for _ in range(1 if quick else STOPS):
-                    laboratory.stop(work, kind, generator.uniform(0.0, seconds))
-            laboratory.look_for_leftovers(every[0] if quick else work)
-            figures += _figures(work, laboratory)
+        folder = Path(name)
+        for work in works(folder):
+            places = (folder / f"{work.name} {number}" for number in range(1000))
+            first = next(places)
+            seconds = replace(work, words=(*work.words, *work.earlier)).run(first)
+            stops = Stops(work, first / OUT)
+            count = 1 if quick else STOPS
+            for turn, kind in enumerate(SIGNALS):
+                for number in range(count):
+                    after = None if number >= STOPS - WRITING else (number + 0.5) / (STOPS - WRITING) * seconds
+                    stops.stop(place := next(places), kind, after, earlier=(turn + number) % 2 == 0)
+                    shutil.rmtree(place)
+            figures += stops.rows()
     return figures
 
 
-def _figures(work: Work, laboratory: Laboratory) -> list[Figure]:
-    data = f"{work.name}: {work.data}"
-    first = Figure(f"stops by {', '.join(SIGNALS)} that came before its end", data, laboratory.counts["stops"])
-    return [
-        first,
-        *(
-            Figure(
-                f"{fault} of stopped work", data, laboratory.counts[fault], must=at_most(0),
-                note="; ".join(words for words in laboratory.reports if words.startswith(fault))[:400],
-            )
-            for fault in FAULTS
-        ),
-    ]  # fmt: skip
+def _write_again(out: Path) -> None:
+    """Write into every folder of an output, as the next run would."""
+    for folder in (*(item for item in out.glob("*") if item.is_dir() and not item.name.startswith(".")), out):
+        if folder.is_dir():
+            with write_folder(folder) as building:
+                (building / "next").write_text("next")
+            (folder / "next").unlink()
+            (folder / MANIFEST_FILE).unlink()
+            if not any(folder.iterdir()):
+                folder.rmdir()
 
 
-def _ready(process: subprocess.Popen[str]) -> bool:
-    """Wait until Python has come as far as the program, which hears stops from then on; False when it ended before."""
+def _await_handler(process: subprocess.Popen[str]) -> None:
+    """Wait until Python has come as far as the program, which handles stops from then on."""
     status = Path(f"/proc/{process.pid}/status")
     if not status.exists():
         time.sleep(0.5)
-        return process.poll() is None
+        return
     while process.poll() is None:
         caught = next((line for line in status.read_text().splitlines() if line.startswith("SigCgt:")), "SigCgt: 0")
         if int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1:
-            return True
+            return
         time.sleep(0.005)
-    return False
+
+
+def _await_writing(process: subprocess.Popen[str], out: Path) -> None:
+    """Wait until new files are being prepared in an output."""
+    while process.poll() is None and not any(out.rglob(".exciting_dance.*.part/new")):
+        time.sleep(0.002)
+
+
+def _shared_memory(session: int) -> list[str]:
+    """Shared memory that joblib made and named after its process."""
+    items = SHARED_MEMORY.iterdir() if SHARED_MEMORY.is_dir() else ()
+    return [item.name for item in items if re.search(rf"[-_]{session}[-_]", item.name)]
 
 
 def _alive_after(session: int, seconds: float) -> list[str]:
-    """Command lines of a session's processes that live on after so long; returns as soon as there is none."""
+    """Command lines of a session's processes that are alive after so long; returns as soon as there is none."""
     end = time.monotonic() + seconds
     while (left := _session(session)) and time.monotonic() < end:
         time.sleep(0.05)

@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.faults.stops import complete_results, is_true, left_behind
 from solver import engine
 from solver import termination as stopping
 from solver.errors import BackendError
 from solver.parallel import background_map, parallel_map
 from solver.storage.manifest import MANIFEST_FILE
+from solver.storage.output_folder import write_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = 60.0
@@ -63,7 +65,7 @@ handle_signals()
 from solver.storage.output_folder import write_folder
 with uninterrupted():
     print("amid", flush=True)
-    time.sleep(1.0)
+    time.sleep(0.3)
     with write_folder(sys.argv[1]) as folder:
         (folder / "all").write_text("all")
 print("later")
@@ -294,3 +296,41 @@ def test_a_worker_that_dies_is_one_error() -> None:
     """A worker process that the system kills, as for want of memory, is reported, with a remedy."""
     with pytest.raises(BackendError, match="memory"):
         list(parallel_map(os._exit, [(1,), (1,)], 2))
+
+
+@pytest.mark.parametrize(
+    ("last", "made", "true"),
+    [
+        ("stopped; nothing was written", (), True),
+        ("stopped; nothing was written", ("anna",), False),
+        ("stopped; complete subjects in {out}, which the next run keeps: anna", ("anna",), True),
+        ("stopped; complete subjects in {out}, which the next run keeps: anna", ("anna", "ben"), False),
+        ("stopped; complete subjects in {out}, which the next run keeps: anna, ben", ("anna",), False),
+        ("stopped; written before: {out}", ("",), True),
+        ("stopped; written before: {out}", (), False),
+        ("stopped; a partial dance of 3 postures was written: {out}", ("",), False),
+        ("stopped", (), False),
+    ],
+)
+def test_the_benchmark_knows_a_false_last_sentence(
+    last: str, made: tuple[str, ...], true: bool, tmp_path: Path
+) -> None:
+    """What a stopped program says it wrote is compared with the complete results that are there."""
+    for name in made:
+        with write_folder(tmp_path / "out" / name) as folder:
+            (folder / "result").write_text("all")
+    out = tmp_path / "out"
+    assert is_true(last.format(out=out), out, {}, complete_results(out)) is true
+
+
+def test_the_benchmark_finds_what_is_lost_and_left(tmp_path: Path) -> None:
+    """A result that lacks a file or is a partial dance is not complete; hidden files and empty folders are left."""
+    for name in ("whole", "damaged", "partial"):
+        with write_folder(tmp_path / "out" / name) as folder:
+            (folder / "report.txt").write_text("PARTIAL" if name == "partial" else "all")
+    (tmp_path / "out" / "damaged" / "report.txt").unlink()
+    (tmp_path / "temporary" / "made").mkdir(parents=True)
+    (tmp_path / "out" / "empty").mkdir()
+    (tmp_path / "out" / ".half.part").touch()
+    assert list(complete_results(tmp_path / "out")) == ["whole"]
+    assert sorted(left_behind(tmp_path)) == ["out/.half.part", "out/empty", "temporary/made"]
