@@ -19,8 +19,8 @@ from ..files import read_bytes
 from ..person import LINKS, SIDES
 from ..storage.atomic import write_atomically
 from ..storage.codec import json_text
+from ..storage.inline_arrays import WrongEntry
 from ..storage.json_tree import parse_json_object
-from ..storage.tree_leaves import WrongEntry
 from ..storage.value_tree import from_tree
 from .labels import display_name
 

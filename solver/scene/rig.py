@@ -15,8 +15,8 @@ from ..files import AnyPath
 from ..rig import Rig
 from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind, robot_suffixes
 from ..storage.codec import JSON_SUFFIX, FileKind, json_text
+from ..storage.inline_arrays import WrongEntry
 from ..storage.json_tree import InvalidJson, parse_json
-from ..storage.tree_leaves import WrongEntry
 from ..storage.value_tree import from_tree, to_tree
 
 URDF, ARCHIVE = ".urdf", ".npz"

@@ -20,9 +20,9 @@ import numpy as np
 from ..errors import InputError, InvalidValue
 from ..version import VERSION as PROGRAM
 from .atomic import write_atomically
+from .inline_arrays import INLINE_ARRAYS, ArrayStore, WrongEntry
 from .json_tree import parse_json_object, read_json
 from .npz_archive import is_archive, read_archive, write_archive
-from .tree_leaves import INLINE_ARRAYS, ArrayStore, WrongEntry
 from .value_tree import from_tree, to_tree
 
 T = TypeVar("T")

@@ -16,24 +16,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from ..errors import SolverError
-from .tree_leaves import (
-    INLINE_ARRAYS,
-    ArrayStore,
-    WrongEntry,
-    expect,
-    float_tree,
-    format_value,
-    key_tree,
-    parse_key,
-    parse_scalar,
-    scalar_tree,
-)
+from .inline_arrays import INLINE_ARRAYS, ArrayStore, WrongEntry, float_tree, format_value, parse_float
 
+T = TypeVar("T")
 MAX_DEPTH = 64
 """Largest nesting of values; those of this program have about ten levels."""
 CONSTRUCTION_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
@@ -249,3 +240,57 @@ def _undeclared_value(tree: Any, arrays: ArrayStore, place: str, depth: int) -> 
     if tag == "$object":
         tree = expect(tree[tag], isinstance(tree[tag], dict), tree, place, "an object")
     return {key: _undeclared_value(entry, arrays, f"{place}.{key}", depth + 1) for key, entry in tree.items()}
+
+
+def scalar_tree(value: object, declared: type, place: str) -> Any:
+    """The JSON value of a number, boolean, text or path of a declared type."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if declared is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return float_tree(float(value))
+    if declared is int and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if declared in (bool, str) and isinstance(value, declared):
+        return value
+    if declared is Path and isinstance(value, Path):
+        return str(value)
+    raise WrongEntry(place, f"{format_value(value)} is not of type {declared.__name__}")
+
+
+def parse_scalar(declared: type, tree: Any, place: str) -> Any:
+    """The number, boolean, text or path of a declared type from its JSON value."""
+    if declared is float:
+        return parse_float(tree, place)
+    if declared is int:
+        if isinstance(tree, int) and not isinstance(tree, bool):
+            return tree
+    elif declared in (bool, str):
+        if isinstance(tree, declared):
+            return tree
+    elif declared is Path and isinstance(tree, str):
+        return Path(tree)
+    words = {int: "a whole number", bool: "true or false", str: "text", Path: "a path"}
+    raise WrongEntry(place, f"{format_value(tree)} is not {words.get(declared, declared.__name__)}")
+
+
+def key_tree(key: object, place: str) -> str:
+    """The JSON key of a mapping's key."""
+    if isinstance(key, str | int) and not isinstance(key, bool):
+        return str(key)
+    raise WrongEntry(place, f"{format_value(key)} cannot name an entry")
+
+
+def parse_key(declared: Any, key: str, place: str) -> Any:
+    """The key of a mapping from its JSON key; its type is text, a class of text, or int."""
+    try:
+        return declared(key) if isinstance(declared, type) and issubclass(declared, int | str) else key
+    except ValueError as error:
+        problem = f"the name {key!r} is not a whole number" if declared is int else str(error)
+        raise WrongEntry(place, problem) from None
+
+
+def expect(result: T, holds: bool, found: object, place: str, expected: str) -> T:
+    """Return a result if a condition holds; otherwise raise an error that compares found and expected value."""
+    if not holds:
+        raise WrongEntry(place, f"{format_value(found)} is not {expected}")
+    return result

@@ -1,4 +1,4 @@
-"""Leaves of the trees of `value_tree`: conversion of numbers, text, keys and arrays to JSON types and back."""
+"""Arrays and numbers in the trees of `value_tree`: conversion to JSON types and back, and errors of their entries."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import InvalidValue
 
-T = TypeVar("T")
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 JSON_TYPES: dict[str, set[type]] = {"f": {int, float}, "i": {int}, "u": {int}, "b": {bool}, "U": {str}}
 """JSON types of the entries of an array, by the kind of its data type."""
@@ -93,62 +91,21 @@ class InlineArrays:
 INLINE_ARRAYS = InlineArrays()
 
 
-def scalar_tree(value: object, declared: type, place: str) -> Any:
-    """The JSON value of a number, boolean, text or path of a declared type."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if declared is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float_tree(float(value))
-    if declared is int and isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if declared in (bool, str) and isinstance(value, declared):
-        return value
-    if declared is Path and isinstance(value, Path):
-        return str(value)
-    raise WrongEntry(place, f"{format_value(value)} is not of type {declared.__name__}")
-
-
-def parse_scalar(declared: type, tree: Any, place: str) -> Any:
-    """The number, boolean, text or path of a declared type from its JSON value."""
-    if declared is float:
-        if isinstance(tree, str) and tree in NOT_FINITE:
-            return NOT_FINITE[tree]
-        if isinstance(tree, int | float) and not isinstance(tree, bool):
-            try:
-                return float(tree)
-            except OverflowError:
-                raise WrongEntry(place, f"{format_value(tree)} is beyond the range of numbers") from None
-    elif declared is int:
-        if isinstance(tree, int) and not isinstance(tree, bool):
-            return tree
-    elif declared in (bool, str):
-        if isinstance(tree, declared):
-            return tree
-    elif declared is Path and isinstance(tree, str):
-        return Path(tree)
-    words = {float: "a number", int: "a whole number", bool: "true or false", str: "text", Path: "a path"}
-    raise WrongEntry(place, f"{format_value(tree)} is not {words.get(declared, declared.__name__)}")
-
-
 def float_tree(value: float) -> float | str:
     """The JSON value of a number: text if it is not finite."""
     return value if math.isfinite(value) else "nan" if math.isnan(value) else "inf" if value > 0.0 else "-inf"
 
 
-def key_tree(key: object, place: str) -> str:
-    """The JSON key of a mapping's key."""
-    if isinstance(key, str | int) and not isinstance(key, bool):
-        return str(key)
-    raise WrongEntry(place, f"{format_value(key)} cannot name an entry")
-
-
-def parse_key(declared: Any, key: str, place: str) -> Any:
-    """The key of a mapping from its JSON key; its type is text, a class of text, or int."""
-    try:
-        return declared(key) if isinstance(declared, type) and issubclass(declared, int | str) else key
-    except ValueError as error:
-        problem = f"the name {key!r} is not a whole number" if declared is int else str(error)
-        raise WrongEntry(place, problem) from None
+def parse_float(tree: Any, place: str) -> float:
+    """A number from its JSON value."""
+    if isinstance(tree, str) and tree in NOT_FINITE:
+        return NOT_FINITE[tree]
+    if isinstance(tree, int | float) and not isinstance(tree, bool):
+        try:
+            return float(tree)
+        except OverflowError:
+            raise WrongEntry(place, f"{format_value(tree)} is beyond the range of numbers") from None
+    raise WrongEntry(place, f"{format_value(tree)} is not a number")
 
 
 def _map_nested(values: Any, each: Callable[[Any], Any]) -> Any:
@@ -177,7 +134,7 @@ def _build_array(values: Any, kind: np.dtype, place: str) -> np.ndarray:
     if strange := kinds - JSON_TYPES[kind.kind]:
         if kind.kind != "f" or strange != {str}:
             raise WrongEntry(place, f"an array of {kind} holds a {min(kind.__name__ for kind in strange)}")
-        values = _map_nested(values, lambda entry: parse_scalar(float, entry, place))
+        values = _map_nested(values, lambda entry: parse_float(entry, place))
     try:
         if kind.kind in "iu":
             whole, limits = np.array(values, object), np.iinfo(kind)
@@ -186,13 +143,6 @@ def _build_array(values: Any, kind: np.dtype, place: str) -> np.ndarray:
         return np.array(values, kind)
     except (TypeError, ValueError, OverflowError) as error:
         raise WrongEntry(place, f"is not an array ({error})") from error
-
-
-def expect(result: T, holds: bool, found: object, place: str, expected: str) -> T:
-    """Return a result if a condition holds; otherwise raise an error that compares found and expected value."""
-    if not holds:
-        raise WrongEntry(place, f"{format_value(found)} is not {expected}")
-    return result
 
 
 def format_value(value: object) -> str:
