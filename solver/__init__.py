@@ -44,7 +44,7 @@ PUBLIC_IN_PACKAGES: dict[str, tuple[str, ...]] = {
     "moments": ("ContactLinks", "JointMoments", "assign_wrenches", "compute_moments", "moments_of_study"),
     "report": ("write_moments",),
     "rigs": ("ContactPolygon", "Joint", "Limits", "Shape"),
-    "signals": ("FlightRules", "find_flights"),
+    "signals": ("find_flights",),
     "study": ("TrialRecord", "identify_motions", "joints_of", "poses_of", "track_all"),
     "tracking": (
         *("Attachment", "BoneMapping", "CorrectedLabels", "Performer", "RetargetedMotion", "Swap"),

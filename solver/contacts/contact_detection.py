@@ -6,7 +6,6 @@ A foot in stance is low and slow. Its support may move (a treadmill) or lie abov
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -29,31 +28,17 @@ FARTHEST = 0.5
 """[m] Distance from both soles beyond which a plate carries something other than a foot."""
 SHARES = np.linspace(0.0, 1.0, 5)
 """Positions between two corners of a sole, as fractions, from which distances are measured."""
-
-
-@dataclass(frozen=True, slots=True)
-class ContactRules:
-    """Thresholds that detect a foot's stance from its motion.
-
-    Attributes:
-        low, high: [m] height of the lowest point above its height in stance: below `low` a stance starts, above `high`
-            it ends.
-        slow, fast: [m/s] speed of that point: below `slow` a stance starts, above `fast` it ends.
-        still: [m/s] speed below which a raised foot is on an unknown support.
-        shortest: [s] least duration of a stance, and of a step between two stances.
-        longest: [s] time that a raised foot must be still to count as a stance.
-    """
-
-    low: float = 0.03
-    high: float = 0.05
-    slow: float = 0.35
-    fast: float = 0.7
-    still: float = 0.08
-    shortest: float = 0.08
-    longest: float = 0.4
-
-
-USUAL = ContactRules()
+LOW, HIGH = 0.03, 0.05
+"""[m] Height of a sole's lowest point above its height in stance: below the first a stance starts, above the second it
+ends."""
+SLOW, FAST = 0.35, 0.7
+"""[m/s] Speed of that point: below the first a stance starts, above the second it ends."""
+STILL = 0.08
+"""[m/s] Speed below which a raised foot is on an unknown support."""
+SHORTEST_STANCE = 0.08
+"""[s] Least duration of a stance, and of a step between two stances."""
+STILL_TIME = 0.4
+"""[s] Time that a raised foot must be still to count as a stance."""
 
 
 def contacts_by_force(wrenches: Wrenches, touch: float = TOUCH, release: float = RELEASE) -> np.ndarray:
@@ -83,16 +68,15 @@ def hysteresis(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     return np.asarray(np.take_along_axis(decided, last, axis=0) > 0)
 
 
-def belt_speed(times: np.ndarray, points: np.ndarray, rules: ContactRules = USUAL) -> np.ndarray:
+def belt_speed(times: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Horizontal velocity (3,) [m/s] of the belt that feet stand on; zero for a floor.
 
     Args:
         times: (N,) [s].
         points: (N, P, 3) [m] points of all soles, world.
-        rules: `rules.low` limits the height of points in stance.
     """
     heights = points[..., 2] - np.quantile(points[..., 2], LOWEST, axis=0)
-    speeds = np.gradient(points, times, axis=0)[heights < rules.low]
+    speeds = np.gradient(points, times, axis=0)[heights < LOW]
     if not len(speeds):
         return np.zeros(3)
     median = np.median(speeds, axis=0) * [1.0, 1.0, 0.0]
@@ -101,29 +85,29 @@ def belt_speed(times: np.ndarray, points: np.ndarray, rules: ContactRules = USUA
     return median if speed > BELT and deviation < STEADY * speed else np.zeros(3)
 
 
-def contacts_by_motion(times: np.ndarray, points: np.ndarray, rules: ContactRules = USUAL) -> np.ndarray:
+def contacts_by_motion(times: np.ndarray, points: np.ndarray) -> np.ndarray:
     """(N,) True where a foot is in stance, from positions (N, P, 3) [m] of points of its sole.
 
-    A raised foot that is still for `rules.longest` is in stance on an unknown support.
+    A raised foot that is still for `STILL_TIME` is in stance on an unknown support.
     """
     floors = np.quantile(points[:, :, 2], LOWEST, axis=0)
     heights = points[:, :, 2] - floors
     speeds = np.linalg.norm(np.gradient(points, times, axis=0), axis=2)
-    low = (heights < rules.low) & (speeds < rules.slow)
-    away = (heights > rules.high) | (speeds > rules.fast)
+    low = (heights < LOW) & (speeds < SLOW)
+    away = (heights > HIGH) | (speeds > FAST)
     result = hysteresis(low, away).any(axis=1)
-    for start, stop in true_runs(speeds.max(axis=1) < rules.still):
-        result[start:stop] |= times[stop - 1] - times[start] >= rules.longest
-    return remove_short(times, result, rules.shortest)
+    for start, stop in true_runs(speeds.max(axis=1) < STILL):
+        result[start:stop] |= times[stop - 1] - times[start] >= STILL_TIME
+    return remove_short(times, result)
 
 
-def remove_short(times: np.ndarray, stances: np.ndarray, shortest: float) -> np.ndarray:
-    """A mask (N,) without interruptions, then without stances, shorter than ``shortest`` [s]; both ends stay."""
+def remove_short(times: np.ndarray, stances: np.ndarray) -> np.ndarray:
+    """A mask (N,) without interruptions, then without stances, shorter than `SHORTEST_STANCE`; both ends stay."""
     result = np.array(stances, bool)
     for kind in (False, True):
         for start, stop in true_runs(result == kind):
             inside = start > 0 and stop < len(result)
-            if inside and times[stop] - times[start] < shortest:
+            if inside and times[stop] - times[start] < SHORTEST_STANCE:
                 result[start:stop] = not kind
     return result
 
@@ -133,7 +117,6 @@ def stances_by_force(
     soles: Mapping[str, np.ndarray],
     stands: Mapping[str, np.ndarray],
     wrenches: Wrenches,
-    rules: ContactRules = USUAL,
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Stances from plates and motion, and the frames in which a plate measures them.
 
@@ -146,7 +129,6 @@ def stances_by_force(
         soles: points (N, P, 3) [m] of each side's sole, in the plates' world.
         stands: (N,) True where each side's foot is in stance by its motion.
         wrenches: of the plates, synchronised with the motion.
-        rules: with the least duration of a stance.
 
     Returns:
         Two masks (N,) of each side: the foot is in stance; a plate measures it.
@@ -166,7 +148,7 @@ def stances_by_force(
         for start, stop in true_runs(by_motion):
             if measured[side][start:stop].any():
                 own[start:stop] &= ~inside[start:stop]
-        result[side] = remove_short(times, own | measured[side], rules.shortest)
+        result[side] = remove_short(times, own | measured[side])
     return result, measured
 
 

@@ -18,8 +18,6 @@ from ..wrenches import Wrenches
 from .contact_detection import (
     RELEASE,
     TOUCH,
-    USUAL,
-    ContactRules,
     belt_speed,
     contacts_by_motion,
     hysteresis,
@@ -62,7 +60,6 @@ def find_recorded_contacts(
     motion: Motion,
     wrenches: Wrenches | None = None,
     counted: np.ndarray | None = None,
-    rules: ContactRules = USUAL,
 ) -> RecordedContacts:
     """Find the foot contacts of a recording.
 
@@ -76,7 +73,6 @@ def find_recorded_contacts(
         motion: N frames of it.
         wrenches: measured at the same times.
         counted: (N,) True where all external forces are measured; everywhere by default.
-        rules: thresholds for stances by motion.
 
     Raises:
         InvalidValue: a rig without two soles, or wrenches at other times.
@@ -92,7 +88,7 @@ def find_recorded_contacts(
         for patch, rotation, origin in zip(patches, rotations, origins)
     ]
     notes = []
-    belt = belt_speed(motion.times, np.concatenate(soles, axis=1), rules)
+    belt = belt_speed(motion.times, np.concatenate(soles, axis=1))
     if belt.any():
         displacement = -(motion.times - motion.times[0])[:, None] * belt
         motion = _in_moving_frame(motion, -belt)
@@ -100,15 +96,13 @@ def find_recorded_contacts(
         soles = [sole + displacement[:, None] for sole in soles]
         wrenches = None if wrenches is None else _displaced_wrenches(wrenches, displacement)
         notes.append(f"the feet are on a belt that moves at {np.linalg.norm(belt):.2f} m/s: its motion is removed")
-    stances = np.array([contacts_by_motion(motion.times, sole, rules) for sole in soles])
+    stances = np.array([contacts_by_motion(motion.times, sole) for sole in soles])
     if wrenches is not None:
-        by_side, _ = stances_by_force(
-            motion.times, dict(zip(patches, soles)), dict(zip(patches, stances)), wrenches, rules
-        )
+        by_side, _ = stances_by_force(motion.times, dict(zip(patches, soles)), dict(zip(patches, stances)), wrenches)
         load = wrenches.total[:, 2]
         known = np.isfinite(load) & (True if counted is None else counted)
         loaded = hysteresis(load >= TOUCH, load < RELEASE)
-        stances = _by_force(motion.times, np.array(list(by_side.values())), soles, loaded, known, rules)
+        stances = _by_force(motion.times, np.array(list(by_side.values())), soles, loaded, known)
     anchors, ground = _anchors(rig, patches, rotations, origins, soles, stances)
     roll = max(
         (float(np.ptp(sole[own, :, 2], axis=1).max()) for sole, own in zip(soles, stances) if own.any()), default=0.0
@@ -178,7 +172,6 @@ def _by_force(
     soles: Sequence[np.ndarray],
     loaded: np.ndarray,
     known: np.ndarray,
-    rules: ContactRules,
 ) -> np.ndarray:
     """Stances (F, N) that agree with the total load: present or not (N,), where it is known (N,)."""
     found = stances & ~(known & ~loaded)
@@ -186,7 +179,7 @@ def _by_force(
     unassigned = known & loaded & ~found.any(axis=0)
     for foot, own in enumerate(found):
         own |= unassigned & (lower == foot)
-    return np.array([remove_short(times, own, rules.shortest) for own in found])
+    return np.array([remove_short(times, own) for own in found])
 
 
 def _anchors(

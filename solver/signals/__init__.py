@@ -8,7 +8,7 @@ from ..filter_presets import PRESETS, FilterPreset, preset_of
 from ..rig import GRAVITY
 from .cutoff import lower_cutoff, noise_frequency
 from .filters import light_preset, low_pass, require_rate, settling_time
-from .flights import FlightRules, find_flights, shrink_runs
+from .flights import find_flights, shrink_runs
 from .gaps import bridge, unbridged
 from .lag import Lag, combine_lags, estimate_lag, shift_wrenches, trial_lags
 from .manifold import smooth_motion
@@ -26,7 +26,6 @@ __all__ = [
     "PRESETS",
     "ContactEvidence",
     "FilterPreset",
-    "FlightRules",
     "Lag",
     "MarkerDisplacements",
     "NoiseReplicas",

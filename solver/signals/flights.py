@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import true_runs
@@ -11,42 +9,23 @@ from ..errors import InvalidValue
 from ..rig import GRAVITY
 from .resample import rate_of_grid
 
+FALLING, FREE = 0.5, 0.8
+"""Fractions of gravity that the downward acceleration of the centre of mass exceeds throughout a flight, and reaches at
+least once in it.
 
-@dataclass(frozen=True, slots=True)
-class FlightRules:
-    """Thresholds that detect a flight phase.
-
-    Whatever the filter, a filtered acceleration crosses half of gravity about where contact ends or begins. Unweighting
-    before a jump or sitting down fast crosses it too, but with contact and therefore not close to free fall.
-
-    Attributes:
-        falling: fraction of gravity that the downward acceleration of the centre of mass exceeds throughout a flight.
-        free: fraction of gravity that it reaches at least once in a flight.
-        shortest: [s] least duration of a flight; shorter ones are attributed to noise.
-    """
-
-    falling: float = 0.5
-    free: float = 0.8
-    shortest: float = 0.06
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.falling <= self.free <= 1.0:
-            raise InvalidValue(f"fractions of free fall must increase in (0, 1]: {self.falling:g}, {self.free:g}")
-        if self.shortest < 0.0:
-            raise InvalidValue(f"the shortest duration of a flight cannot be negative, got {self.shortest:g} s")
+Whatever the filter, a filtered acceleration crosses half of gravity about where contact ends or begins. Unweighting
+before a jump or sitting down fast crosses it too, but with contact and therefore not close to free fall."""
+SHORTEST = 0.06
+"""[s] Least duration of a flight; shorter ones are attributed to noise."""
 
 
-USUAL_RULES = FlightRules()
-
-
-def find_flights(times: np.ndarray, vertical: np.ndarray, rules: FlightRules = USUAL_RULES) -> np.ndarray:
+def find_flights(times: np.ndarray, vertical: np.ndarray) -> np.ndarray:
     """Frames (N,) in which the centre of mass falls freely, as without contact.
 
     Args:
         times: (N,) [s], evenly spaced.
         vertical: (N,) [m/s^2] upward acceleration of the centre of mass from the filtered motion and any reasonable
             inertial parameters; NaN where unknown.
-        rules: thresholds.
 
     Raises:
         InvalidValue: not one acceleration per frame.
@@ -65,8 +44,8 @@ def find_flights(times: np.ndarray, vertical: np.ndarray, rules: FlightRules = U
     if len(downwards) < 2:
         return result
     rate = rate_of_grid(np.asarray(times, float))
-    for start, stop in true_runs(np.nan_to_num(downwards) > rules.falling):
-        if np.nanmax(downwards[start:stop]) >= rules.free and (stop - start) / rate >= rules.shortest:
+    for start, stop in true_runs(np.nan_to_num(downwards) > FALLING):
+        if np.nanmax(downwards[start:stop]) >= FREE and (stop - start) / rate >= SHORTEST:
             result[start:stop] = True
     return result
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...contacts.contact_detection import LOWEST, USUAL
+from ...contacts.contact_detection import LOWEST, STILL
 from ...motion import SegmentPoses
 from ...person import SIDES
 from ...so3 import exp, log, rotation_between
@@ -77,7 +77,7 @@ def _is_mid_step(performer: Performer, side: str, in_stance: np.ndarray, end: st
         return False
     sole = performer.sole_points(side)[[frame, beside]]
     speed = np.linalg.norm(sole[0] - sole[1], axis=1) / abs(performer.times[frame] - performer.times[beside])
-    return bool(speed.max() > USUAL.still)
+    return bool(speed.max() > STILL)
 
 
 def _extend(performer: Performer, swinging: list[str], end: str) -> Performer:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...arrays import true_runs
-from ...contacts.contact_detection import USUAL, ContactRules, belt_speed, contacts_by_motion, stances_by_force
+from ...contacts.contact_detection import belt_speed, contacts_by_motion, stances_by_force
 from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...motion import Motion, RestPose, SegmentPoses
@@ -133,10 +133,10 @@ class Performer:
         contacts = None if self.contacts is None else {side: known[frames] for side, known in self.contacts.items()}
         return replace(self, recording=recording, contacts=contacts)
 
-    def remove_belt_motion(self, rules: ContactRules = USUAL) -> Performer:
+    def remove_belt_motion(self) -> Performer:
         """The performer without a treadmill's belt speed, as if the floor were at rest."""
         soles = np.concatenate([self.sole_points(side) for side in SIDES], axis=1)
-        belt = belt_speed(self.times, soles, rules)
+        belt = belt_speed(self.times, soles)
         if not belt.any():
             return self
         assert self.recording.positions is not None
@@ -158,8 +158,8 @@ class Performer:
         note = f"{count} of {total} stances are from force plates, the others are detected from the motion"
         return replace(self, contacts=stances, notes=(*self.notes, note))
 
-    def stances(self, rules: ContactRules = USUAL) -> dict[str, np.ndarray]:
+    def stances(self) -> dict[str, np.ndarray]:
         """(N,) True where each side's foot stands."""
         if self.contacts is not None:
             return dict(self.contacts)
-        return {side: contacts_by_motion(self.times, self.sole_points(side), rules) for side in SIDES}
+        return {side: contacts_by_motion(self.times, self.sole_points(side)) for side in SIDES}
