@@ -18,8 +18,7 @@ from scipy.linalg import solve_banded
 
 from solver.demo.motions import MotionAmplitudes
 from solver.dynamics import com_trajectory, predicted_wrench
-from solver.dynamics.configurations import difference, integrate
-from solver.dynamics.workspace import Workspace, link_poses
+from solver.dynamics.workspace import Workspace, difference, integrate, link_poses
 from solver.engine import FrameDynamics
 from solver.inertials import GRAVITY, InertialParameters
 from solver.motion import Motion

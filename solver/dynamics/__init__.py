@@ -1,11 +1,10 @@
 """The equations of motion of the free-flying root: kinematics, regressor, wrenches and momentum."""
 
-from .configurations import difference, integrate
 from .kinematics import LinkMotions, link_motions
 from .mechanics import com_and_jacobian
 from .regressor import STATIC_PARAMETERS, Axes, RegressorPiece, base_index, regressor_pieces
 from .weighted_least_squares import WeightedTree
-from .workspace import Workspace, contact_corners, link_poses
+from .workspace import Workspace, contact_corners, difference, integrate, link_poses
 from .wrench import (
     Momentum,
     base_regressor,

@@ -1,4 +1,4 @@
-"""Poses, inverse dynamics and the required external wrench of batches of frames."""
+"""Poses, inverse dynamics, joint torques and the required external wrench of batches of frames."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..engine import POSE_SIZE, FrameDynamics
 from ..errors import InvalidValue
 from ..inertials import FIRST_MOMENT, InertialParameters
 from ..joints import Joint
+from ..motion import Motion
 from ..rig import ROOT_NV, Rig
 from ..so3 import cross, dot, skew
 from .kinematics import product
@@ -183,3 +184,20 @@ def root_residual_derivatives(rig: Rig, q: np.ndarray, v: np.ndarray, a: np.ndar
     result[:, 3:, 0, :3] -= force
     result[:, 3:, 0, 3:ROOT_NV] -= moment
     return result
+
+
+def torque_regressor(rig: Rig, motion: Motion) -> np.ndarray:
+    """Regressor (N, nv - 6, 10 L) of the generalised forces of the joints, without contacts.
+
+    Rows are in the order of `Limits`, [N m] for revolute and [N] for prismatic coordinates.
+    """
+    return FrameDynamics(rig.model).joint_force_regressor(motion.q, motion.v, motion.a)
+
+
+def torques_and_derivatives(rig: Rig, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """Generalised forces (N, nv - 6) of the joints without contacts, and their derivatives (3, N, nv - 6, nv - 6).
+
+    Derivatives are by the joints' coordinates, velocities and accelerations.
+    """
+    forces, derivatives, _ = inverse_dynamics_derivatives(rig, motion.q, motion.v, motion.a)
+    return forces[:, ROOT_NV:], derivatives[:, :, ROOT_NV:, ROOT_NV:]

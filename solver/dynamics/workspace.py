@@ -1,14 +1,14 @@
-"""Link poses and Jacobians of a rig at single configurations."""
+"""Configurations of a rig: steps between them on its manifold, link poses and Jacobians at single ones."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..engine import PosedTree
+from .. import engine
 from ..rig import Rig
 
 
-class Workspace(PosedTree):
+class Workspace(engine.PosedTree):
     """Poses and Jacobians of a rig's links at the last configuration.
 
     Args:
@@ -33,3 +33,19 @@ def contact_corners(rig: Rig, q: np.ndarray) -> list[np.ndarray]:
     turns, places = link_poses(rig, q)
     owners = ((patch.vertices, rig.index(patch.link)) for patch in rig.soles)
     return [vertices @ turns[link].T + places[link] for vertices, link in owners]
+
+
+def integrate(rig: Rig, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Configuration (nq,) reached from one (nq,) by a constant velocity times a duration (nv,).
+
+    Arrays of N configurations, of N steps or of both give (N, nq).
+    """
+    return engine.integrate(rig.model, q, step)
+
+
+def difference(rig: Rig, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
+    """The step (nv,) from one configuration (nq,) to another: the inverse of `integrate`.
+
+    Arrays of N configurations on either side or both give (N, nv).
+    """
+    return engine.difference(rig.model, start, stop)

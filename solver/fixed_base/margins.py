@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dynamics.joint_torque_regressor import torques_and_derivatives
-from ..dynamics.mechanics import DynamicState, Mechanics
+from ..dynamics.mechanics import DynamicState, Mechanics, torques_and_derivatives
 from ..errors import InvalidValue
 from ..feasibility.collisions import CollisionDetector
 from ..joints import ROOT_NV

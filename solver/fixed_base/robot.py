@@ -17,7 +17,7 @@ import numpy as np
 from ..arrays import frozen
 from ..coordinates import coordinate_lengths, coordinate_links, coordinate_names, to_manifold
 from ..dynamics import base_regressor
-from ..dynamics.joint_torque_regressor import torque_regressor
+from ..dynamics.mechanics import torque_regressor
 from ..errors import InvalidValue, UnknownName, UnknownPreset
 from ..identification.base_parameters import (
     BaseParameters,

@@ -9,7 +9,7 @@ from solver import qp
 from solver.coordinates import Curves
 from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.sequence import build_criterion, excited_columns, free_columns
-from solver.dynamics.configurations import integrate
+from solver.dynamics import integrate
 from solver.feasibility.checks.joint_limits import ANGLE_SAMPLING_MARGIN
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
