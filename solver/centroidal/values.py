@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen, frozen_mask, frozen_times
+from ..arrays import Array, ArrayValue, Times, frozen, frozen_mask, frozen_times
 from ..errors import InvalidValue
 from ..inertials import GRAVITY
 from ..motion import describe_span, rate_of
@@ -37,7 +38,7 @@ MAX_STEP_DEVIATION = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class InertialModes:
+class InertialModes(ArrayValue):
     """Changes of the kinematic signals with the inertials: one mode is one standard deviation.
 
     The columns of a square root of the inertials' covariance, seen through the motion. With K = 0 the inertials are
@@ -48,12 +49,8 @@ class InertialModes:
         momentum: (N, 3, K) [kg m^2/s] change of the angular momentum about it.
     """
 
-    com: np.ndarray
-    momentum: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "com", frozen("modes of the centre of mass", self.com, (None, AXES, None)))
-        object.__setattr__(self, "momentum", frozen("modes of the momentum", self.momentum, self.com.shape))
+    com: Annotated[np.ndarray, Array("N", 3, "K")]
+    momentum: Annotated[np.ndarray, Array("N", 3, "K")]
 
     def __len__(self) -> int:
         return self.com.shape[2]
@@ -178,7 +175,7 @@ class CentroidalData:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CentroidalEstimate:
+class CentroidalEstimate(ArrayValue):
     """Result of an estimator for `CentroidalData`, world axes.
 
     Attributes:
@@ -196,24 +193,19 @@ class CentroidalEstimate:
     """
 
     method: str
-    times: np.ndarray
+    times: Annotated[np.ndarray, Times()]
     mass: float
-    com: np.ndarray
-    acceleration: np.ndarray
-    momentum_rate: np.ndarray
-    momentum: np.ndarray
+    com: Annotated[np.ndarray, Array("N", 3)]
+    acceleration: Annotated[np.ndarray, Array("N", 3)]
+    momentum_rate: Annotated[np.ndarray, Array("N", 3)]
+    momentum: Annotated[np.ndarray, Array("N", 3)]
     notes: tuple[str, ...] = ()
-    wrench: np.ndarray | None = None
+    wrench: Annotated[np.ndarray | None, Array("N", 6, finite=False)] = None
     flights: tuple[tuple[int, int], ...] = ()
     sources: Mapping[str, np.ndarray] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
+    def require_consistent(self) -> None:
         count = len(self.times)
-        for name in ("com", "acceleration", "momentum_rate", "momentum"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (count, AXES)))
-        if self.wrench is not None:
-            object.__setattr__(self, "wrench", frozen("wrench", self.wrench, (count, 2 * AXES), finite=False))
         if any(not 0 <= start < stop <= count for start, stop in self.flights):
             raise InvalidValue(f"flights must lie within the {count} frames: {self.flights}")
         known = {f"{who} {what}" for who, what in SOURCES}

@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from .. import so3
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue
 from ..assets import ASSETS
 from ..errors import InputError, InvalidValue
 from ..person import GIRDLE, SIDES, columns_of
@@ -69,7 +69,7 @@ SAGITTAL, LATERAL = (FORWARD, FORWARD), (LEFTWARD, LEFTWARD)
 
 
 @dataclass(frozen=True, slots=True)
-class BodyMesh:
+class BodyMesh(ArrayValue):
     """A closed surface that the links of a rig deform.
 
     Attributes:
@@ -80,16 +80,13 @@ class BodyMesh:
         dual: (V,) fraction of dual-quaternion skinning, the rest is linear; see `SHOULDER_DUAL`.
     """
 
-    vertices: np.ndarray
+    vertices: Annotated[np.ndarray, Array("V", 3)]
     faces: np.ndarray
-    weights: np.ndarray
+    weights: Annotated[np.ndarray, Array("V", None)]
     face_links: np.ndarray
-    dual: np.ndarray
+    dual: Annotated[np.ndarray, Array("V")]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "vertices", frozen("vertices", self.vertices, (None, 3)))
-        object.__setattr__(self, "weights", frozen("weights", self.weights, (len(self.vertices), None)))
-        object.__setattr__(self, "dual", frozen("dual", self.dual, (len(self.vertices),)))
+    def require_consistent(self) -> None:
         for indices in (self.faces, self.face_links):
             indices.setflags(write=False)
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue, Names
 from ..inertials import PER_LINK
 from ..storage.codec import FileKind
 
 
 @dataclass(frozen=True, slots=True)
-class InertialCovariance:
+class InertialCovariance(ArrayValue):
     """Covariance of the inertial parameters of all links together.
 
     Attributes:
@@ -20,12 +21,8 @@ class InertialCovariance:
         root: (M, L, 10) square root of the covariance, SI: the covariance is the sum of its M outer products.
     """
 
-    links: tuple[str, ...]
-    root: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "links", tuple(str(link) for link in self.links))
-        object.__setattr__(self, "root", frozen("covariance root", self.root, (None, len(self.links), PER_LINK)))
+    links: Annotated[tuple[str, ...], Names("L")]
+    root: Annotated[np.ndarray, Array(None, "L", PER_LINK)]
 
 
 COVARIANCE = FileKind(InertialCovariance, "exciting dance covariance", remedy="Identify again")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue
 from ..errors import InvalidValue
 from ..inertials import GRAVITY, GRAVITY_VECTOR
 
 
 @dataclass(frozen=True, slots=True)
-class FlightArc:
+class FlightArc(ArrayValue):
     """The parabola through the centre of mass at take-off and landing.
 
     c(t) = take_off + velocity t + g t^2 / 2, with the velocity that has c(stop - start) = landing.
@@ -24,14 +25,12 @@ class FlightArc:
 
     start: float
     stop: float
-    take_off: np.ndarray
-    landing: np.ndarray
+    take_off: Annotated[np.ndarray, Array(3)]
+    landing: Annotated[np.ndarray, Array(3)]
 
-    def __post_init__(self) -> None:
+    def require_consistent(self) -> None:
         if not (np.isfinite([self.start, self.stop]).all() and self.stop > self.start):
             raise InvalidValue(f"a flight must end after it starts, got {self.start:g} to {self.stop:g} s")
-        for name in ("take_off", "landing"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (3,)))
 
     @property
     def velocity(self) -> np.ndarray:

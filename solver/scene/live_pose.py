@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue, frozen
 from ..errors import InvalidValue
 
 DIGITS = 6
@@ -16,7 +16,7 @@ DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class ScenePose:
+class ScenePose(ArrayValue):
     """One instant.
 
     Attributes:
@@ -38,32 +38,23 @@ class ScenePose:
     time: float
     arrived: float
     latency: float
-    root: np.ndarray
-    rotations: np.ndarray
-    translations: np.ndarray
-    com: np.ndarray
-    zmp: np.ndarray | None
-    polygon: np.ndarray
+    root: Annotated[np.ndarray, Array(3)]
+    rotations: Annotated[np.ndarray, Array("L", 4)]
+    translations: Annotated[np.ndarray, Array("L", 3)]
+    com: Annotated[np.ndarray, Array(3)]
+    zmp: Annotated[np.ndarray | None, Array(2)]
+    polygon: Annotated[np.ndarray, Array(None, 2)]
     margin: float | None
     tracked: bool = True
     error: float | None = None
     measured: np.ndarray | None = None
     modelled: np.ndarray | None = None
 
-    def __post_init__(self) -> None:
-        shapes: dict[str, tuple[int | None, ...]] = {
-            "root": (3,), "rotations": (None, 4), "translations": (len(self.rotations), 3), "com": (3,),
-            "polygon": (None, 2),
-        }  # fmt: skip
-        for name, shape in shapes.items():
-            object.__setattr__(self, name, frozen(name, getattr(self, name), shape))
-        if self.zmp is not None:
-            object.__setattr__(self, "zmp", frozen("zero-moment point", self.zmp, (2,)))
+    def require_consistent(self) -> None:
         measured = np.zeros((0, 3)) if self.measured is None else self.measured
         modelled = np.zeros((0, 3)) if self.modelled is None else self.modelled
         object.__setattr__(self, "measured", frozen("markers", measured, (None, 3), finite=False))
-        own = (len(measured), 3)
-        object.__setattr__(self, "modelled", frozen("markers of the body", modelled, own, finite=False))
+        object.__setattr__(self, "modelled", frozen("markers of the body", modelled, (len(measured), 3), finite=False))
 
     def tree(self) -> dict[str, Any]:
         """Plain values for JSON."""

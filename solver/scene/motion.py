@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from ..arrays import frozen, frozen_times
+from ..arrays import Array, ArrayValue, Names, Times
 from ..files import Paths
 from ..so3 import continuous_signs, to_quaternion
 from ..storage.codec import FileKind
@@ -26,7 +26,7 @@ NEAR_GROUND = 0.04
 
 
 @dataclass(frozen=True, slots=True)
-class SceneMotion:
+class SceneMotion(ArrayValue):
     """A motion to draw.
 
     Attributes:
@@ -41,36 +41,21 @@ class SceneMotion:
         standing: (N, P, 3) [m] corners of the contact patches, world; NaN if off the floor. P may be 0.
     """
 
-    times: np.ndarray
-    links: tuple[str, ...]
-    root: np.ndarray
-    rotations: np.ndarray
-    translations: np.ndarray
-    com: np.ndarray
-    momentum: np.ndarray
-    standing: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        object.__setattr__(self, "links", tuple(str(link) for link in self.links))
-        frames, links = len(self.times), len(self.links)
-        shapes = {
-            "root": (frames, 3),
-            "rotations": (frames, links, 4),
-            "translations": (frames, links, 3),
-            "com": (frames, 3),
-            "momentum": (frames, 6),
-        }
-        for name, shape in shapes.items():
-            object.__setattr__(self, name, frozen(name, getattr(self, name), shape))
-        object.__setattr__(self, "standing", frozen("standing", self.standing, (frames, None, 3), finite=False))
+    times: Annotated[np.ndarray, Times()]
+    links: Annotated[tuple[str, ...], Names("L")]
+    root: Annotated[np.ndarray, Array("N", 3)]
+    rotations: Annotated[np.ndarray, Array("N", "L", 4)]
+    translations: Annotated[np.ndarray, Array("N", "L", 3)]
+    com: Annotated[np.ndarray, Array("N", 3)]
+    momentum: Annotated[np.ndarray, Array("N", 6)]
+    standing: Annotated[np.ndarray, Array("N", None, 3, finite=False)]
 
     def __len__(self) -> int:
         return len(self.times)
 
 
 @dataclass(frozen=True, slots=True)
-class SceneRecording:
+class SceneRecording(ArrayValue):
     """Measurements to draw. Times are those of each instrument.
 
     Attributes:
@@ -83,24 +68,13 @@ class SceneRecording:
         forces: (F, K, 3) [N], world; NaN where missing.
     """
 
-    marker_times: np.ndarray
-    markers: tuple[str, ...]
-    positions: np.ndarray
-    force_times: np.ndarray
-    plates: tuple[str, ...]
-    centres: np.ndarray
-    forces: np.ndarray
-
-    def __post_init__(self) -> None:
-        for name in ("marker_times", "force_times"):
-            object.__setattr__(self, name, frozen_times(getattr(self, name)))
-        for name in ("markers", "plates"):
-            object.__setattr__(self, name, tuple(str(x) for x in getattr(self, name)))
-        shape = (len(self.marker_times), len(self.markers), 3)
-        object.__setattr__(self, "positions", frozen("positions", self.positions, shape, finite=False))
-        shape = (len(self.force_times), len(self.plates), 3)
-        for name in ("centres", "forces"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), shape, finite=False))
+    marker_times: Annotated[np.ndarray, Times()]
+    markers: Annotated[tuple[str, ...], Names("M")]
+    positions: Annotated[np.ndarray, Array("N", "M", 3, finite=False)]
+    force_times: Annotated[np.ndarray, Times("F")]
+    plates: Annotated[tuple[str, ...], Names("P")]
+    centres: Annotated[np.ndarray, Array("F", "P", 3, finite=False)]
+    forces: Annotated[np.ndarray, Array("F", "P", 3, finite=False)]
 
 
 def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None = None) -> SceneMotion:

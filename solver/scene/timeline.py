@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen, frozen_times
+from ..arrays import Array, ArrayValue, Times
 from ..contacts.schedule import SAME_TIME
 from ..errors import InvalidValue
 from ..options.checks import CheckOptions
@@ -58,7 +59,7 @@ def flights_between_strips(strips: Iterable[tuple[float, float]]) -> tuple[tuple
 
 
 @dataclass(frozen=True, slots=True)
-class SceneTimeline:
+class SceneTimeline(ArrayValue):
     """A motion of a scene.
 
     Attributes:
@@ -77,25 +78,22 @@ class SceneTimeline:
 
     name: str
     rig: Rig
-    times: np.ndarray
-    root: np.ndarray
-    rotations: np.ndarray
-    translations: np.ndarray
+    times: Annotated[np.ndarray, Times()]
+    root: Annotated[np.ndarray, Array("N", 3)]
+    rotations: Annotated[np.ndarray, Array("N", "L", 4)]
+    translations: Annotated[np.ndarray, Array("N", "L", 3)]
     keys: tuple[SceneKey, ...] = ()
     strips: tuple[SceneStrip, ...] = field(default=())
     ground: float = 0.0
     checks: CheckOptions = field(default_factory=CheckOptions)
 
-    def __post_init__(self) -> None:
+    def require_consistent(self) -> None:
         for name in ("keys", "strips"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        object.__setattr__(self, "times", frozen_times(self.times))
-        frames, links = len(self.times), len(self.links)
-        shapes = {"root": (frames, 3), "rotations": (frames, links, 4), "translations": (frames, links, 3)}
-        for name, shape in shapes.items():
-            object.__setattr__(self, name, frozen(name, getattr(self, name), shape))
+        if self.rotations.shape[1] != len(self.links):
+            raise InvalidValue(f"rotations of {self.rotations.shape[1]} links, the rig has {len(self.links)}")
         lengths = np.linalg.norm(self.rotations, axis=2)
-        if frames and np.abs(lengths - 1.0).max() > UNIT_TOLERANCE:
+        if len(self.times) and np.abs(lengths - 1.0).max() > UNIT_TOLERANCE:
             frame, link = np.unravel_index(int(np.argmax(np.abs(lengths - 1.0))), lengths.shape)
             raise InvalidValue(f"frame {frame}: the rotation of {self.links[link]!r} is not a unit quaternion")
 
