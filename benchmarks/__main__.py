@@ -7,6 +7,11 @@ from importlib import import_module
 
 VERBS = {
     "identification": "benchmarks.identification",
+    "exchanged-forces": "benchmarks.figures.foreign",
+    "other-bipeds": "benchmarks.figures.other_bipeds",
+    "posture-skin": "benchmarks.figures.posture_skin",
+    "rotated-plates": "benchmarks.figures.rotated_plates",
+    "weak-recordings": "benchmarks.figures.weak_recordings",
     "tracking": "benchmarks.tracking",
     "centroidal": "benchmarks.centroidal",
     "dance": "benchmarks.dance",

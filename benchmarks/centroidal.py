@@ -6,7 +6,6 @@ figure misses its must; a figure that could not be measured (no data) is listed 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -19,8 +18,7 @@ from .figures.centroidal_real import Recorded, collect_recordings, flight_figure
 from .figures.centroidal_walk import speed_figures, walk_figures
 from .figures.figure import Figure, at_most, missing
 from .figures.flights import alone_figures
-from .figures.table import FigureTable, add_output_option
-from .recordings import DATA
+from .figures.table import FigureTable, table_parser
 
 QUICK_LEAVES_OUT = (
     "17 of the 20 seeds of the simulated walk, the hour, subject_a, subject_b, the walk without moments, all but a few "
@@ -31,10 +29,7 @@ EVERYBODY, RUNNER = "real, subject_a, b, e", "real, subject_e"
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks centroidal", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="under one minute; lists what it leaves out")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
-    add_output_option(parser)
+    parser = table_parser("centroidal", __doc__, data=True, quick="under one minute; lists what it leaves out")
     options = parser.parse_args(list(arguments))
     if options.quick:
         print(f"--quick leaves out: {QUICK_LEAVES_OUT}")

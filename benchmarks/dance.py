@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,8 +44,7 @@ from .figures import (
 )
 from .figures.figure import Bound, Figure, at_least, at_most, left_out, missing
 from .figures.plain_motions import random_postures, squats, steps
-from .figures.table import FigureTable, add_output_option
-from .recordings import DATA
+from .figures.table import FigureTable, table_parser
 
 SIMULATED = "simulated"
 POSTURES, QUICK_POSTURES = 15, 1
@@ -95,18 +93,15 @@ SLOW = ("jumps", "recordings", "poses", "identified", "foreign")
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks dance", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="under one minute; lists what it leaves out")
+    parser = table_parser("dance", __doc__, data=True, quick="under one minute; lists what it leaves out")
     parser.add_argument("--workers", type=int, default=2, help="processes (2)")
     parser.add_argument("--seed", type=int, default=1, help="of the dance (1)")
     parser.add_argument("--paper", action="store_true", help="with the paper's criterion and tempo, not the defaults")
     parser.add_argument("--no-engine", action="store_true", help="without MuJoCo, which takes longest")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
     parser.add_argument("--only", choices=PARTS, help="these rows alone")
     parser.add_argument(
         "--engine-postures", type=int, default=POSTURES, metavar="N", help="per foot configuration, HRP-2 and human"
     )
-    add_output_option(parser)
     options = parser.parse_args(list(arguments))
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores; all is simulated but recordings")
     if options.quick:
@@ -304,7 +299,3 @@ def engine_figures(chosen: argparse.Namespace) -> list[Figure]:
     for case in others:
         found += design_and_measure(case, chosen.engine_postures, FOOT_CONFIGURATIONS, say)
     return found
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

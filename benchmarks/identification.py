@@ -6,10 +6,8 @@ measured figure misses its must; a figure that could not be measured (no data) i
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -32,8 +30,7 @@ from .figures import (
     volunteers,
 )
 from .figures.figure import Bound, Figure, at_least, at_most, missing, within
-from .figures.table import FigureTable, add_output_option
-from .recordings import DATA
+from .figures.table import FigureTable, table_parser
 
 QUICK_TRIALS = ("squats1", "DJ1")
 RUNS = 3
@@ -48,11 +45,8 @@ QUICK_LEAVES_OUT = (
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks identification", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="under one minute; lists what it leaves out")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
+    parser = table_parser("identification", __doc__, data=True, quick="under one minute; lists what it leaves out")
     parser.add_argument("--hour", action="store_true", help="also an hour at 200 Hz through identify, for its memory")
-    add_output_option(parser)
     options = parser.parse_args(list(arguments))
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores; data: {options.data}")
     if options.quick:
@@ -154,7 +148,3 @@ def unmeasured() -> list[Figure]:
         ("unseen flights, angular momentum rate, identified / prior", "", at_most(0.7), at_most(0.55)),
     ]
     return [Figure(what, where, None, unit, must, aim) for what, unit, must, aim in rows]
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

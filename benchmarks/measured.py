@@ -117,9 +117,3 @@ def main(arguments: list[str]) -> int:
     if old == new:
         print("up to date")
     return int(check and old != new)
-
-
-if __name__ == "__main__":
-    import sys
-
-    raise SystemExit(main(sys.argv[1:]))

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +36,7 @@ from solver.study.pipeline import prepare
 from solver.trial import Trial
 
 from .figures.figure import Figure, at_least, at_most, missing
-from .figures.table import FigureTable, add_output_option
+from .figures.table import FigureTable, table_parser
 from .recordings import DATA
 
 MODELS = DATA.parent / "models" / "opensim"
@@ -62,11 +61,9 @@ EULER = tuple(tuple(f"arm_{way}_{side}" for way in ("flex", "add", "rot")) for s
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks opensim", description=__doc__)
+    parser = table_parser("opensim", __doc__, data=True)
     parser.add_argument("--python", type=Path, help="interpreter that has the package opensim")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of recordings (default: %(default)s)")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder of models (default: %(default)s)")
-    add_output_option(parser)
     options = parser.parse_args(list(arguments))
     table = FigureTable(["opensim", *arguments], options.output)
     with tempfile.TemporaryDirectory() as folder:
@@ -219,7 +216,3 @@ def continuous(names: Sequence[str], values: np.ndarray) -> np.ndarray:
             choices = [each + 2.0 * np.pi * np.round((before - each) / (2.0 * np.pi)) for each in choices]
             result[frame, columns] = min(choices, key=lambda each: float(np.abs(each - before).sum()))
     return result
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,9 +35,8 @@ from solver.trial import Trial
 from solver.wrenches import Wrenches
 
 from .figures.figure import Bound, Figure, at_most
-from .figures.table import FigureTable, add_output_option
+from .figures.table import FigureTable, table_parser
 from .opensim_models import MODELS, SCALED, SUBJECT, continuous, run_judge, write_wrenches
-from .recordings import DATA
 
 PRESET = "human_8hz"
 FINER = 5
@@ -59,11 +57,9 @@ MUST = 1.0
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks moments", description=__doc__)
+    parser = table_parser("moments", __doc__, data=True)
     parser.add_argument("--python", type=Path, required=True, help="interpreter that has the package opensim")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of recordings (default: %(default)s)")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder of models (default: %(default)s)")
-    add_output_option(parser)
     options = parser.parse_args(list(arguments))
     table = FigureTable(["moments", *arguments], options.output)
     with tempfile.TemporaryDirectory() as temporary:
@@ -205,7 +201,3 @@ def with_followers(rig: Rig, names: Sequence[str], values: np.ndarray) -> tuple[
         given = np.column_stack([columns[name] for name in coupling.independent])
         columns[coupling.dependent] = coupling.scale * np.asarray(coupling.function.evaluate(given))
     return list(columns), np.column_stack(list(columns.values()))
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

@@ -7,8 +7,6 @@ weighs markers by hand, are compared as well. ``--python`` names an interpreter 
 
 from __future__ import annotations
 
-import argparse
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,9 +21,8 @@ from solver.so3 import log
 from solver.tracking.opensim_markers import MarkerCoordinates, coordinates_from_markers
 
 from .figures.figure import Figure, at_most
-from .figures.table import FigureTable, add_output_option
+from .figures.table import FigureTable, table_parser
 from .opensim_models import MODELS, SCALED, SUBJECT, run_judge
-from .recordings import DATA
 
 TRIALS = ("walking1", "DJ1")
 WALK = "gait2392_walk1"
@@ -37,11 +34,9 @@ MIN_MASS = 1.0
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks opensim-tracking", description=__doc__)
+    parser = table_parser("opensim-tracking", __doc__, data=True)
     parser.add_argument("--python", type=Path, required=True, help="interpreter that has the package opensim")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of recordings (default: %(default)s)")
     parser.add_argument("--models", type=Path, default=MODELS, help="folder of models (default: %(default)s)")
-    add_output_option(parser)
     options = parser.parse_args(list(arguments))
     table = FigureTable(["opensim-tracking", *arguments], options.output)
     subject = options.data / SUBJECT
@@ -134,7 +129,3 @@ def difference_figure(
     distance = max(row[1] for row in rows)
     note = f"at most {angle:.3f} degrees ({worst}) and {distance:.3f} mm; {int(frames.sum())} frames"
     return Figure(f"bodies' orientations against {whose}, median body, RMS", data, middle, "degrees", note=note)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

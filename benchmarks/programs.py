@@ -10,9 +10,7 @@ constraints.
 
 from __future__ import annotations
 
-import argparse
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -40,7 +38,7 @@ from solver.trajectory.displacement import QP_TOLERANCE, DisplacementProblem
 from .figures import simulated
 from .figures.figure import Figure
 from .figures.repairs import QUICK_BEATS, changed_dance
-from .figures.table import FigureTable, add_output_option
+from .figures.table import FigureTable, table_parser
 from .posing import measure_drags
 from .release import swinging_targets
 
@@ -294,11 +292,7 @@ def has_cost(problem: qp.Problem, x: np.ndarray, best: float) -> bool:
 
 def main(arguments: list[str]) -> int:
     """Print the table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks programs", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="fewer programs")
-    add_output_option(parser)
+    parser = table_parser("programs", __doc__, quick="fewer programs")
     options = parser.parse_args(arguments)
     table = FigureTable(["programs", *arguments], options.output)
     kinds: dict[str, Callable[[], list[RecordedProgram]]] = {
@@ -311,7 +305,3 @@ def main(arguments: list[str]) -> int:
         for kind, record in kinds.items():
             table.add(program_figures(kind, record()))
     return table.close()
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

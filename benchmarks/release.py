@@ -6,7 +6,6 @@ each, since other work on a machine only adds to it; then the steps of `benchmar
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -29,7 +28,7 @@ from solver.tracking.kinematics import Kinematics
 
 from .distribution import try_distribution
 from .figures.figure import Figure, at_least, at_most
-from .figures.table import FigureTable, add_output_option
+from .figures.table import FigureTable, table_parser
 
 ROOT = Path(__file__).resolve().parents[1]
 FRAMES = 4000
@@ -50,9 +49,8 @@ GOALS = {
 
 def main(arguments: list[str]) -> int:
     """Print both tables; 1 if a ratio is above what must hold or a step does not work."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks release", description=(__doc__ or "").splitlines()[0])
+    parser = table_parser("release", __doc__)
     parser.add_argument("--measure", action="store_true", help="print this process' times as JSON")
-    add_output_option(parser)
     options = parser.parse_args(arguments)
     if options.measure:
         print(json.dumps(measure()))

@@ -7,7 +7,6 @@ count. Times are of the processor, as ratios to mink with DAQP in the same run: 
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 from solver.threads import one_blas_thread
 
 from .figures.figure import Figure
-from .figures.table import FigureTable, add_output_option
+from .figures.table import FigureTable, table_parser
 from .tracking_figures.accuracy import accuracy_figures
 from .tracking_figures.labels import swap_figures
 from .tracking_figures.limits import limit_figures
@@ -52,10 +51,7 @@ PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks tracking", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="under one minute; lists what it leaves out")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
-    add_output_option(parser)
+    parser = table_parser("tracking", __doc__, data=True, quick="under one minute; lists what it leaves out")
     options = parser.parse_args(list(arguments))
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores; data: {options.data}")
     if options.quick:

@@ -55,9 +55,6 @@ class LoopResult:
         unused: mean over axes of RMSE identified / prior on the halves not used for fitting.
         used: the same on what was used.
         exact: the same with the true wrench of the true motion in the place of measurement.
-        engine: (6,) RMSE between MuJoCo's plates and the wrench our dynamics needs for MuJoCo's motion with the true
-            inertials, without noise.
-        deviation: (6,) standard deviation of that wrench.
     """
 
     parameters: InertialParameters
@@ -66,12 +63,6 @@ class LoopResult:
     unused: float
     used: float
     exact: float
-    engine: np.ndarray
-    deviation: np.ndarray
-
-    def mass_error(self, which: InertialParameters) -> float:
-        """Sum over links of |mass - true mass| as a share of the body's mass."""
-        return float(np.abs(which.masses - self.truth.masses).sum() / self.truth.total_mass)
 
     def mass_of(self, which: InertialParameters, links: tuple[str, ...]) -> float:
         """Mass [kg] of several links."""
@@ -113,11 +104,10 @@ def close_loop(
     mass = float(performance.standing[:, 2].sum()) / gravity
     options = IdentifyOptions(total_mass=mass, symmetric=False, bootstrap=0)
     found = identify_trials(rig, [trial], options)
-    true_wrench, plates = _wrenches(rig, performance, truth, sensors)
+    true_wrench = _wrench(rig, performance, truth, sensors)
     ratios = [float(np.mean([c.ratio for c in found.comparisons if c.used is used])) for used in (False, True)]
     fits = [
-        fit_wrenches(true_wrench, _wrenches(rig, performance, p, sensors)[0]).rmse
-        for p in (found.parameters, found.prior)
+        fit_wrenches(true_wrench, _wrench(rig, performance, p, sensors)).rmse for p in (found.parameters, found.prior)
     ]
     return LoopResult(
         parameters=found.parameters,
@@ -126,16 +116,10 @@ def close_loop(
         unused=ratios[0],
         used=ratios[1],
         exact=float(np.mean(fits[0] / fits[1])),
-        engine=fit_wrenches(plates, true_wrench).rmse,
-        deviation=plates.std(axis=0),
     )
 
 
-def _wrenches(
-    rig: Rig, performance: Performance, parameters: InertialParameters, sensors: Sensors
-) -> tuple[np.ndarray, np.ndarray]:
-    """Wrench (N, 6) the simulated motion needs, and the plates', both filtered: world axes, about the root."""
-    motion, preset = performance.motion, PRESETS[sensors.preset]
-    needed = predicted_wrench(rig, motion, parameters, axes="world")
-    plates = performance.plates.about(motion.q[:, :3])
-    return tuple(low_pass(values, motion.rate, preset) for values in (needed, plates))  # type: ignore[return-value]
+def _wrench(rig: Rig, performance: Performance, parameters: InertialParameters, sensors: Sensors) -> np.ndarray:
+    """Wrench (N, 6) the simulated motion needs, filtered: world axes, about the root."""
+    motion = performance.motion
+    return low_pass(predicted_wrench(rig, motion, parameters, axes="world"), motion.rate, PRESETS[sensors.preset])

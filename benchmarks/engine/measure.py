@@ -49,11 +49,9 @@ class Measurement:
         fell: [s] or None.
         seconds: danced.
         stances: every stance of every foot.
-        root: [m] farthest of the root from its planned place.
         angle: [rad] largest tracking error of a joint coordinate.
         saturated: largest share of the time a joint spent at its torque limit.
         total: fit of the plan's total wrench to the plates', world axes about the world origin.
-        feet: the same for each foot; how two feet share the load is a choice, so this agrees less.
         span: (6,) standard deviation of the plates' total, to compare the total's RMSE with.
     """
 
@@ -61,11 +59,9 @@ class Measurement:
     seconds: float
 
     stances: tuple[Stance, ...]
-    root: float
     angle: float
     saturated: float
     total: WrenchFit
-    feet: tuple[WrenchFit, ...]
     span: np.ndarray
 
     @property
@@ -86,17 +82,14 @@ def measure(rig: Rig, intended: Plan, performance: Performance) -> Measurement:
             low_pass(values.reshape(len(times), -1), performance.motion.rate, preset).reshape(plates.shape)
             for values in (planned, plates)
         )
-    root = _interpolate(intended.motion.times, intended.motion.q[:, :3], times) - performance.motion.q[:, :3]
     total = plates.sum(axis=1)
     return Measurement(
         fell=performance.fell,
         seconds=float(times[-1] - times[0]),
         stances=tuple(_measure_stances(rig, intended.schedule, performance, LOADED * weight)),
-        root=float(np.linalg.norm(root, axis=1).max()),
         angle=_tracking(rig, intended, performance),
         saturated=float(performance.saturated.max(initial=0.0)),
         total=fit_wrenches(total, planned.sum(axis=1)),
-        feet=tuple(fit_wrenches(plates[:, k], planned[:, k]) for k in range(plates.shape[1])),
         span=total.std(axis=0),
     )
 

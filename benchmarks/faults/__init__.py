@@ -6,12 +6,11 @@ Each module of this package measures the rows that it names; the tests in ``test
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
 from importlib import import_module
 
 from ..figures.figure import Figure
-from ..figures.table import FigureTable, add_output_option
+from ..figures.table import FigureTable, table_parser
 
 Rows = Callable[[bool], list[Figure]]
 """Function that measures figures; its argument says whether to be quick."""
@@ -37,11 +36,7 @@ def measurements() -> Iterator[Rows]:
 
 def main(arguments: list[str]) -> int:
     """Print each row as soon as it is measured; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks faults", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="fewer inputs and fewer stops")
-    add_output_option(parser)
+    parser = table_parser("faults", __doc__, quick="fewer inputs and fewer stops")
     options = parser.parse_args(arguments)
     table = FigureTable(["faults", *arguments], options.output)
     for rows in measurements():

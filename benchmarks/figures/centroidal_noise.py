@@ -21,6 +21,7 @@ from solver.centroidal.smoother import Signal, SmootherSettings, smooth_centroid
 from solver.progress import write_lines
 from solver.threads import one_blas_thread
 
+from ..recordings import DATA
 from ..reference import reference_line
 from .centroidal_hidden import hidden_score
 from .centroidal_learning import learn_noise
@@ -45,7 +46,7 @@ SECOND_HALF = SmootherSettings(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Learn both halves, print their numbers and what they predict of each other; 1 without recordings."""
-    from benchmarks.centroidal import DATA, recordings  # which judges by these numbers
+    from benchmarks.centroidal import recordings  # which judges by these numbers
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.figures.centroidal_noise", description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")

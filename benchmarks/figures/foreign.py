@@ -1,13 +1,11 @@
 """Forces that come late or early, belong to another trial, run backwards or are frozen: detected or not, by trial.
 
-`python -m benchmarks.figures.foreign` prints the table. Every trial is modified and checked by itself, so
+`python -m benchmarks exchanged-forces` prints the table. Every trial is modified and checked by itself, so
 that no other trial can explain its forces. Quiet standing has no clock and is left out.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,12 +24,11 @@ from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.wrenches import Wrenches
 
-from ..recordings import DATA
 from .figure import Figure, at_least, at_most, missing
 from .mismatched import freeze_forces, scale_horizontal_forces
 from .runs import OTHERS, RUNS, track_runs
 from .subject import PRESET, STATIC, SUBJECT
-from .table import FigureTable, add_output_option
+from .table import FigureTable, table_parser
 
 SECONDS = (0.3, 0.5, 1.0, 2.0)
 """Shifts of late and early forces, with shifted time stamps (samples beyond them are missing) and with the original
@@ -126,15 +123,9 @@ def measure_laboratories(data: Path) -> Iterator[Figure]:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.figures.foreign", description=__doc__)
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
-    add_output_option(parser)
+    parser = table_parser("exchanged-forces", __doc__, data=True)
     options = parser.parse_args(list(arguments))
-    table = FigureTable(arguments, options.output, "benchmarks.figures.foreign")
+    table = FigureTable(["exchanged-forces", *arguments], options.output)
     with one_blas_thread():
         table.measure(lambda: measure_laboratories(options.data))
     return table.close()
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

@@ -1,6 +1,6 @@
 """Bipeds of other authors, as packages ship them: each dances by the judge's checks, or its file's defect is reported.
 
-`python -m benchmarks.figures.other_bipeds [--only NAME] [--play]` prints the table; all simulated. Models come from
+`python -m benchmarks other-bipeds [--only NAME] [--play]` prints the table; all simulated. Models come from
 installed packages and from folders in ROBOT_MODELS (of unpacked packages, each robot by the path beside it below);
 what is absent is listed as missing. MJCF, and files whose root is not the link between the legs, are judged from the
 rig as written to URDF with hulls for meshes.
@@ -8,9 +8,7 @@ rig as written to URDF with hulls for meshes.
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
@@ -33,7 +31,7 @@ from ..engine.judge import Finding, Judge, Record
 from ..models import model_file, places
 from .figure import Figure, at_least, missing
 from .foreign_humanoids import KEPT, build_record, count_falls, read_touching_pairs
-from .table import FigureTable, add_output_option
+from .table import FigureTable, table_parser
 
 MENAGERIE = ("mujoco_menagerie",)
 DANCERS = {
@@ -169,16 +167,11 @@ def _check_refusal(path: Path, words: str) -> tuple[bool, str]:
 
 def main(arguments: Sequence[str]) -> int:
     """Print the table; 1 where a biped neither dances nor is refused with its reason."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = table_parser("other-bipeds", __doc__)
     parser.add_argument("--only", choices=[*DANCERS, *REFUSED], action="append", help="only this; repeatable")
     parser.add_argument("--play", action="store_true", help="in MuJoCo too, on three floors")
-    add_output_option(parser)
     chosen = parser.parse_args(list(arguments))
-    table = FigureTable(arguments, chosen.output, "benchmarks.figures.other_bipeds")
+    table = FigureTable(["other-bipeds", *arguments], chosen.output)
     with one_blas_thread():
         table.measure(lambda: figures(chosen.only or [*DANCERS, *REFUSED], chosen.play))
     return table.close()
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

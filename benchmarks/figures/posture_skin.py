@@ -1,4 +1,4 @@
-"""Identification of simulated people whose skin follows posture: `python -m benchmarks.figures.posture_skin`.
+"""Identification of simulated people whose skin follows posture: `python -m benchmarks posture-skin`.
 
 Everything here is simulated. The people of `volunteers`, whose skeleton differs from the calibrated one, and the
 inertials and plates of `coverage`; only skin and motions are others. `volunteers` scales the skin to a fixed root mean
@@ -11,8 +11,6 @@ factors 1 and 1.5 stand for how much people and authors differ.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -33,7 +31,7 @@ from solver.trial import Recording
 
 from .coverage import GROUPS, Coverage, compute_coverage, simulate_study
 from .figure import Bound, Figure, at_least, at_most
-from .table import FigureTable, add_output_option
+from .table import FigureTable, table_parser
 from .volunteers import ARMS_AWAY, CENTRES, MARKER_NOISE, MOTIONS, SHARED, Volunteer, volunteer
 
 PEOPLE, QUICK_PEOPLE = 5, 2
@@ -211,18 +209,12 @@ def measure_cell(people: int, kind: str, factor: float) -> list[Figure]:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.figures.posture_skin", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_PEOPLE} people, skin x {QUICK_FACTORS[0]:g} only")
-    add_output_option(parser)
+    parser = table_parser("posture-skin", __doc__, quick=f"{QUICK_PEOPLE} people, skin x {QUICK_FACTORS[0]:g} only")
     options = parser.parse_args(list(arguments))
     people, factors = (QUICK_PEOPLE, QUICK_FACTORS) if options.quick else (PEOPLE, FACTORS)
-    table = FigureTable(arguments, options.output, "benchmarks.figures.posture_skin")
+    table = FigureTable(["posture-skin", *arguments], options.output)
     with one_blas_thread():
         for factor in factors:
             for kind in KINDS:
                 table.measure(partial(measure_cell, people, kind, factor))
     return table.close()
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

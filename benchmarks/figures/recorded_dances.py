@@ -1,8 +1,7 @@
 """Real recordings as dances: what fails as they were tracked, to what the failures are attributed, and the result of
 a repair.
 
-The baseline is what people do with a recording that trembles: filter it more strongly, here at 3 Hz, and check it in
-the same way. Trials are those of people on two flat soles; from the chair of one of them nothing was measured.
+Trials are those of people on two flat soles; from the chair of one of them nothing was measured.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +19,9 @@ from solver.dance.workflows.check import CheckResult, check
 from solver.dance.workflows.edited_dance import EditedDance
 from solver.dance.workflows.repair import describe_moves, repair
 from solver.errors import SolverError
-from solver.filter_presets import FilterPreset
-from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, MotionRecord, motion_record
 from solver.scene.study_folder import MOTION_END
-from solver.signals import filter_wrenches, preset_of, smooth_motion
+from solver.signals import preset_of
 from solver.study.pipeline import prepare, track
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
@@ -58,7 +55,6 @@ SOURCES = (
     Source(f"{SUBJECT} STS1 (a chair)", (SUBJECT,), STATIC, "STS1", SEX),
     Source("subject_b standing", ("subject_b/markers/static_walk.trc",), "static_walk", "static_walk", "male", 75.0),
 )
-STRONGLY = FilterPreset("3 Hz", 3, 3.0)
 JOINTS = {"squats1": (None, at_most(12.0))}
 SECONDS = {"squats1": (None, at_most(27.0))}
 """Must and aim [deg], [s of one core] of a repair: the result of an earlier version on a recording."""
@@ -73,7 +69,6 @@ class DanceResult:
         source: whose.
         record: as tracked.
         before: its checks.
-        filtered: that of the recording filtered more strongly.
         answer: the repair's; the reason where none could be begun.
         after: checks of the repaired motion; None if nothing was repaired.
         seconds: [s of one core] that the repair took.
@@ -82,7 +77,6 @@ class DanceResult:
     source: Source
     record: MotionRecord
     before: CheckResult
-    filtered: CheckResult
     answer: EditedDance | str
     after: CheckResult | None
     seconds: float
@@ -101,7 +95,6 @@ def figures(data: Path, sources: tuple[Source, ...] = SOURCES) -> Iterator[list[
 
 WHAT: Mapping[str, str] = {
     "before": "a recording as a dance: frames that fail as tracked",
-    "filtered": f"  filtered at {STRONGLY.cutoff:g} Hz instead",
     "after": "  repaired",
     "joints": "  largest turn of a joint",
     "seconds": "  processor time of the repair",
@@ -124,25 +117,18 @@ def track_source(data: Path, source: Source) -> MotionRecord:
     return motion_record(found.name, prepared.rig, found.motion).with_trial(found.trial)
 
 
-def filter_recording(record: MotionRecord, preset: FilterPreset = STRONGLY) -> MotionRecord:
-    """Filter a recording once more, with its forces."""
-    motion = smooth_motion(record.rig, record.motion.times, record.motion.q, preset)
-    wrenches = None if record.wrenches is None else filter_wrenches(record.wrenches, preset)
-    return replace(record, motion=motion, scene=scene_motion(record.rig, motion), wrenches=wrenches)
-
-
 def repair_recording(source: Source, record: MotionRecord) -> DanceResult:
-    """Check a recording as it is, filtered, and repaired."""
-    before, after_filter = check(record), check(filter_recording(record))
+    """Check a recording as it is, and repaired."""
+    before = check(record)
     with tempfile.TemporaryDirectory() as folder:
         path = MOTION.write(Path(folder) / f"{record.name}{MOTION_END}", record)
         began = time.process_time()
         try:
             answer = repair(path)
         except SolverError as error:
-            return DanceResult(source, record, before, after_filter, str(error), None, 0.0)
+            return DanceResult(source, record, before, str(error), None, 0.0)
         seconds = time.process_time() - began
-    return DanceResult(source, record, before, after_filter, answer, check(answer.dance), seconds)
+    return DanceResult(source, record, before, answer, check(answer.dance), seconds)
 
 
 def rows(found: DanceResult) -> list[Figure]:
@@ -157,7 +143,6 @@ def rows(found: DanceResult) -> list[Figure]:
             "%",
             note=f"{length:.1f} s; {_format_attribution(found.before)}",
         ),
-        Figure(WHAT["filtered"], data, _failing(found.filtered), "%", note=_format_attribution(found.filtered)),
     ]
     if isinstance(found.answer, str) or found.after is None:
         return [*result, Figure(WHAT["after"], data, None, "%", None, at_most(0.0), f"refused: {found.answer}")]

@@ -1,14 +1,12 @@
 """Plates rotated about the vertical in software, detected or not; false alarms on trials with other faults.
 
-`python -m benchmarks.figures.rotated_plates` prints the table. A plate is turned in one trial that is looked at alone,
+`python -m benchmarks rotated-plates` prints the table. A plate is turned in one trial that is looked at alone,
 or in every trial of the person, as a laboratory would have it. The other faults are markers of another rate, a tilted
 frame, and delays.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -29,11 +27,10 @@ from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.wrenches import Wrenches
 
-from ..recordings import DATA
 from .figure import Figure, at_most, missing
 from .runs import OTHERS, RUNS, track_runs
 from .subject import PRESET, SUBJECT
-from .table import FigureTable, add_output_option
+from .table import FigureTable, table_parser
 
 FOREIGN = {
     "plates_tilted": tuple(f"foreign/plates_tilted_gait{name}.c3d" for name in ("fast_1", "normal_1", "normal_2")),
@@ -174,15 +171,9 @@ def measure_rotations(data: Path) -> Iterator[Figure]:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.figures.rotated_plates", description=__doc__)
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
-    add_output_option(parser)
+    parser = table_parser("rotated-plates", __doc__, data=True)
     options = parser.parse_args(list(arguments))
-    shown = FigureTable(arguments, options.output, "benchmarks.figures.rotated_plates")
+    shown = FigureTable(["rotated-plates", *arguments], options.output)
     with one_blas_thread():
         shown.measure(lambda: measure_rotations(options.data))
     return shown.close()
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

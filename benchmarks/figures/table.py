@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from ..recordings import DATA
 from ..reference import loop_seconds
 from .figure import Bound, Figure, exit_code, heading, row, summary
 
@@ -70,14 +71,13 @@ class FigureTable:
     """Prints figures as soon as they are measured.
 
     Args:
-        command: words after the module.
+        command: the verb and its words.
         output: file that receives the table when it is complete; None for none.
-        module: that was run with ``python -m``.
     """
 
-    def __init__(self, command: Sequence[str], output: Path | None = None, module: str = "benchmarks") -> None:
+    def __init__(self, command: Sequence[str], output: Path | None = None) -> None:
         self.figures: list[Figure] = []
-        self._command, self._output = " ".join([module, *_without_places(command)]), output
+        self._command, self._output = " ".join(["benchmarks", *_without_places(command)]), output
         self._load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else math.nan
         self._began, self._processor = time.perf_counter(), _processor_seconds()
         if self._load > 1.0:
@@ -108,9 +108,19 @@ class FigureTable:
         return exit_code(self.figures)
 
 
-def add_output_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--output FILE`` to the options of a benchmark."""
+def table_parser(verb: str, description: str | None, *, data: bool = False, quick: str = "") -> argparse.ArgumentParser:
+    """Options of ``python -m benchmarks VERB``: ``--output FILE``, and if wanted ``--data`` and ``--quick``."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m benchmarks {verb}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    if quick:
+        parser.add_argument("--quick", action="store_true", help=quick)
+    if data:
+        parser.add_argument("--data", type=Path, default=DATA, help="folder of the recordings (default: %(default)s)")
     parser.add_argument("--output", type=Path, metavar="FILE", help="also write the table to this JSON file")
+    return parser
 
 
 def _processor_seconds() -> float:

@@ -1,4 +1,4 @@
-"""Recordings that may not decide the masses: `python -m benchmarks.figures.weak_recordings`.
+"""Recordings that may not decide the masses: `python -m benchmarks weak-recordings`.
 
 Simulated people of `posture_skin`, who hardly move, or whose plates are not level: the centre of mass of links on the
 midline must not move sideways.
@@ -6,8 +6,6 @@ midline must not move sideways.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -23,7 +21,7 @@ from solver.trial import Trial
 from .coverage import Case, compute_coverage, simulate_study
 from .figure import Figure, at_most
 from .posture_skin import KINDS, dance, draw_person
-from .table import FigureTable, add_output_option
+from .table import FigureTable, table_parser
 
 PEOPLE = 5
 STILL = 0.04
@@ -87,15 +85,10 @@ def _tilt_plates(trial: Trial) -> Trial:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.figures.weak_recordings", description=__doc__)
-    add_output_option(parser)
+    parser = table_parser("weak-recordings", __doc__)
     options = parser.parse_args(list(arguments))
-    table = FigureTable(arguments, options.output, "benchmarks.figures.weak_recordings")
+    table = FigureTable(["weak-recordings", *arguments], options.output)
     with one_blas_thread():
         for part in (measure_stillness, measure_tilt):
             table.measure(part)
     return table.close()
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

@@ -20,22 +20,19 @@ from solver.identification.comparison import AXES
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.progress import write_lines
 from solver.report.svg import Drawing
-from solver.rig import Rig
 from solver.rigs import hrp2
 from solver.study.pipeline import identify
 from solver.study.recordings import load
 from solver.study.values import Settings, Study
 from solver.threads import one_blas_thread
-from solver.trial import Trial
 
 from ..reference import reference_line
 from . import plots
 from .belt import BELT, PLACES, SKIN, SPLITS, BeltResult, PlacedLoad, belt_test, place_loads
 from .hrp2_experiment import CHANGES, PAPER, RATE, Hrp2Result, MotionResult, base_link, hrp2_experiment, mass_error
-from .inconsistency import simulated_trial, tally
 from .jovic2016_tables import BELT_ESTIMATES, TABLE_1, TABLE_2, TABLE_3, TABLE_4
 
-PARTS = ("hrp2", "human", "belt", "ablation")
+PARTS = ("hrp2", "human", "belt")
 ROBOTS = 5
 """Seeds of truth, motions and noise of HRP-2."""
 PEOPLE = 5
@@ -56,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(reference_line())
     with one_blas_thread():
         study = None
-        if options.data is not None and {"human", "ablation"} & set(options.only):
+        if options.data is not None and "human" in options.only:
             study = real_study(options.data, options.sex)
         if "hrp2" in options.only:
             print_hrp2(options.quick, options.output)
@@ -70,8 +67,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 )
             else:
                 print_places()
-        if "ablation" in options.only:
-            print_ablation(options.quick, study)
     if study is None and "human" in options.only:
         print("missing: a real subject's recordings, for Table III: name their folder with --data", file=sys.stderr)
         return 1
@@ -287,31 +282,6 @@ def print_places() -> None:
 
 def _count(loads: Sequence[PlacedLoad], what: str) -> str:
     return f"{100.0 * float(np.mean([getattr(load, what) for load in loads])):.0f} %"
-
-
-def print_ablation(quick: bool, study: Study | None) -> None:
-    """How often each method's result is no body."""
-    count = 4 if quick else 20
-    cases: list[tuple[Rig, Sequence[Trial]]] = []
-    for seed in range(100, 100 + count):
-        rig, trial, _ = simulated_trial(seed)
-        cases.append((rig, [trial]))
-    print_tally(f"{count} SIMULATED people", cases)
-    if study is not None:
-        trials = [trial for trial in study.trials if trial.counted.any()]
-        print_tally(f"{len(trials)} REAL trials, one at a time", [(study.rig, [trial]) for trial in trials])
-
-
-def print_tally(title: str, cases: Sequence[tuple[Rig, Sequence[Trial]]]) -> None:
-    """One block of the ablation."""
-    print(f"\nPhysical or not, {title}: number of results")
-    print(" method         results  negative mass  inertia not pos. def.  not fully consistent  no result")
-    for method, counts in tally(cases).items():
-        failed = "; ".join(f"{n} x {message}" for message, n in counts.failed.items()) or "0"
-        print(
-            f" {method:14s} {counts.runs:7d} {counts.negative:14d} {counts.indefinite:22d}"
-            f" {counts.inconsistent:21d}  {failed}"
-        )
 
 
 if __name__ == "__main__":

@@ -14,10 +14,7 @@ from benchmarks.figures import jump, named_dances, recorded_dances
 from benchmarks.figures.figure import Figure, FigureStatus
 from solver.coordinates import joint_coordinates
 from solver.dynamics import link_poses
-from solver.motion import Motion
 from solver.rig import Rig
-from solver.rigs import hoap3
-from solver.scene.motion_record import motion_record
 
 
 @pytest.mark.parametrize("case", named_dances.CASES, ids=lambda case: case.name)
@@ -54,22 +51,6 @@ def test_every_body_gets_the_same_jump_in_proportion(jumper: jump.Jumper) -> Non
     assert flight.stop - flight.start == pytest.approx(0.3 * np.sqrt(size))
     assert keyed.keys[1].q[2] - keyed.keys[0].q[2] == pytest.approx(0.12 * size)
     assert [key.role for key in keyed.keys] == ["fixed", "preferred", "fixed"]
-
-
-def test_filtering_at_three_hertz_removes_tremor_and_keeps_the_motion() -> None:
-    """Of a slow bow with a tremble of 12 Hz the bow is left, and it is the same recording otherwise."""
-    rig = hoap3()
-    times = np.arange(400) / 100.0
-    q = np.tile(rig.neutral, (len(times), 1))
-    column = rig.q_slices[rig.index("left_shoulder")].start
-    slow = 0.3 * np.sin(2.0 * np.pi * 0.3 * times)
-    q[:, column] += slow + 0.02 * np.sin(2.0 * np.pi * 12.0 * times)
-    none = np.zeros((len(times), rig.nv))
-    found = recorded_dances.filter_recording(motion_record("bow", rig, Motion(times, q, none, none)))
-    left = found.motion.q[50:-50, column] - rig.neutral[column] - slow[50:-50]
-    assert np.abs(left).max() < 0.004
-    assert found.name == "bow"
-    np.testing.assert_array_equal(found.motion.times, times)
 
 
 def test_rows_without_recordings_are_marked(tmp_path: Path) -> None:
