@@ -11,7 +11,6 @@ from itertools import combinations
 import numpy as np
 
 from ..arrays import true_runs
-from ..errors import InvalidValue
 from ..wrenches import Wrenches
 
 TOUCH, RELEASE = 20.0, 10.0
@@ -41,22 +40,16 @@ STILL_TIME = 0.4
 """[s] Time that a raised foot must be still to count as a stance."""
 
 
-def contacts_by_force(wrenches: Wrenches, touch: float = TOUCH, release: float = RELEASE) -> np.ndarray:
+def contacts_by_force(wrenches: Wrenches) -> np.ndarray:
     """(N, K) True where a sensor is in contact: a threshold with hysteresis, so that noise around it makes no steps.
 
     Samples without data keep the state of the sample before.
 
     Args:
         wrenches: of K feet.
-        touch, release: [N] vertical force at which a contact starts, and below which it ends.
-
-    Raises:
-        InvalidValue: `release` is not below `touch`.
     """
-    if not release < touch:
-        raise InvalidValue(f"the release force ({release:g} N) must be below the touch force ({touch:g} N)")
     load = wrenches.values[:, :, 2]
-    return hysteresis(load >= touch, load < release)
+    return hysteresis(load >= TOUCH, load < RELEASE)
 
 
 def hysteresis(start: np.ndarray, end: np.ndarray) -> np.ndarray:

@@ -13,11 +13,10 @@ class Workspace(engine.PosedTree):
 
     Args:
         rig: with L links.
-        movable: the joint centres of this workspace's copy may be moved.
     """
 
-    def __init__(self, rig: Rig, *, movable: bool = False) -> None:
-        super().__init__(rig.model, movable=movable)
+    def __init__(self, rig: Rig) -> None:
+        super().__init__(rig.model)
         self.rig = rig
 
 

@@ -11,7 +11,6 @@ from ..errors import InvalidValue
 from ..filter_presets import FilterPreset
 from ..wrenches import Wrenches
 from .filters import low_pass
-from .gaps import LONGEST_GAP
 
 ANTI_ALIAS_ORDER = 4
 ANTI_ALIAS_CUTOFF = 0.4
@@ -24,7 +23,7 @@ def rate_of_grid(times: np.ndarray) -> float:
     return (len(times) - 1) / float(times[-1] - times[0])
 
 
-def filter_wrenches(wrenches: Wrenches, preset: FilterPreset, longest_gap: float = LONGEST_GAP) -> Wrenches:
+def filter_wrenches(wrenches: Wrenches, preset: FilterPreset) -> Wrenches:
     """Wrenches filtered by a preset at their own rate.
 
     Force and moment about the world origin are filtered. Unlike a centre of pressure they are linear in the wrench, so
@@ -38,7 +37,7 @@ def filter_wrenches(wrenches: Wrenches, preset: FilterPreset, longest_gap: float
         raise InvalidValue(
             "force samples are not evenly spaced in time, so they cannot be filtered; resample them first"
         )
-    filtered = low_pass(_zero_unmeasured(wrenches), rate_of_grid(grid), preset, longest_gap)
+    filtered = low_pass(_zero_unmeasured(wrenches), rate_of_grid(grid), preset)
     return Wrenches(grid, wrenches.frames, filtered, wrenches.measured)
 
 
@@ -48,9 +47,7 @@ def _zero_unmeasured(wrenches: Wrenches) -> np.ndarray:
     return np.where(never, 0.0, wrenches.values)
 
 
-def resample(
-    wrenches: Wrenches, times: np.ndarray, preset: FilterPreset | None = None, longest_gap: float = LONGEST_GAP
-) -> Wrenches:
+def resample(wrenches: Wrenches, times: np.ndarray, preset: FilterPreset | None = None) -> Wrenches:
     """Wrenches at other times, low-pass filtered first against aliasing.
 
     Args:
@@ -58,7 +55,6 @@ def resample(
         times: (N,) [s].
         preset: the motion's filter, applied at the native rate; None: only an anti-alias filter, if the new rate is
             lower.
-        longest_gap: [s] longest bridged gap.
 
     Returns:
         Wrenches at ``times``: NaN outside the record and inside longer gaps.
@@ -86,7 +82,7 @@ def resample(
             "choose a lower cut-off or a higher rate"
         )
     if preset is not None:
-        wrenches = filter_wrenches(wrenches, preset, longest_gap)
+        wrenches = filter_wrenches(wrenches, preset)
     values = _interpolate(grid, _zero_unmeasured(wrenches), times, _DEGREE)
     assert wrenches.measured is not None
     nearest = np.abs(np.searchsorted(grid, times - 0.5 / native)).clip(0, len(grid) - 1)

@@ -199,8 +199,9 @@ class LeggedRig:
             y[active, :2] += step[active]
         return y, good
 
-    def home_posture(self, footing: Footing, goal: np.ndarray | None = None) -> np.ndarray:
-        """A natural posture (D,) on a footing: knees bent, trunk upright, the centre of mass above ``goal`` (2,).
+    def home_posture(self, footing: Footing) -> np.ndarray:
+        """A natural posture (D,) on a footing: knees bent, trunk upright, the centre of mass above the
+        middle of the support.
 
         Raises:
             InvalidValue: the legs do not reach the feet in it.
@@ -210,7 +211,7 @@ class LeggedRig:
         y[:nv] = natural_posture(self.rig)
         y = self.with_feet(y, stance(self.rig, "right_forward" if footing.configuration == "right_forward" else "both",
                                      self.step))  # fmt: skip
-        centre = footing.polygon.centre if goal is None else goal
+        centre = footing.polygon.centre
         y[:ROOT_NV] = [*centre, self.straight_height - HOME_BEND * self.rig.leg_length, 0.0, 0.0, 0.0]
         for leg in self.legs:
             y[self.leg_columns[leg.side]] = leg.bent_posture

@@ -11,7 +11,6 @@ from scipy.linalg.lapack import dpbsv
 from ...coordinates import continuous_quaternions
 from ...dynamics import integrate
 from ...errors import BackendError, InvalidValue
-from ...progress import Progress, silent
 from ...rig import Rig
 from ...signals import rate_of_grid, uniform_times
 from ..inverse_kinematics import InverseKinematics
@@ -51,7 +50,7 @@ FRAMES_PER_BLOCK, MARGIN_FRAMES = 800, 100
 """Frames solved together, and frames beside them: those further away have no influence, and memory stays constant."""
 
 
-def smooth(rig: Rig, targets: Targets, tracked: TrackedMotion, progress: Progress = silent) -> TrackedMotion:
+def smooth(rig: Rig, targets: Targets, tracked: TrackedMotion) -> TrackedMotion:
     """The most likely motion of a recording: the tracked motion with less marker noise and skin motion.
 
     Minimised over all frames together: marker errors over their noise, and the differences of the joints' motion (and
@@ -62,7 +61,6 @@ def smooth(rig: Rig, targets: Targets, tracked: TrackedMotion, progress: Progres
         rig: that was tracked.
         targets: that were tracked.
         tracked: result of `track_markers` or `track_targets`.
-        progress: receives the progress; may cancel.
 
     Returns:
         The recording with q, v and errors of the smoothed motion; unchanged, with a warning, if it is too short, if its
@@ -94,7 +92,7 @@ def smooth(rig: Rig, targets: Targets, tracked: TrackedMotion, progress: Progres
         return _return_unsmoothed(tracked, why)
     problem = _Problem(rig, targets, tracked.is_tracked, rate_of_grid(grid))
     try:
-        result = _smooth_blocks(problem, continuous_quaternions(rig, tracked.q), progress)
+        result = _smooth_blocks(problem, continuous_quaternions(rig, tracked.q))
     except BackendError as error:
         return _return_unsmoothed(tracked, str(error))
     rest = problem.point_residuals(result)
@@ -116,7 +114,7 @@ def _return_unsmoothed(tracked: TrackedMotion, why: str) -> TrackedMotion:
     return replace(tracked, warnings=(*tracked.warnings, f"not smoothed: {why}"))
 
 
-def _smooth_blocks(problem: _Problem, q: np.ndarray, progress: Progress) -> np.ndarray:
+def _smooth_blocks(problem: _Problem, q: np.ndarray) -> np.ndarray:
     """Smoothed configurations of a whole recording (N, nq).
 
     Raises:
@@ -124,7 +122,6 @@ def _smooth_blocks(problem: _Problem, q: np.ndarray, progress: Progress) -> np.n
     """
     result = q.copy()
     for start in range(0, len(q), FRAMES_PER_BLOCK):
-        progress(start / len(q), f"smoothing from frame {start} of {len(q)}")
         stop = min(start + FRAMES_PER_BLOCK, len(q))
         first, last = max(start - MARGIN_FRAMES, 0), min(stop + MARGIN_FRAMES, len(q))
         if last == len(q) or stop == len(q):
@@ -135,7 +132,6 @@ def _smooth_blocks(problem: _Problem, q: np.ndarray, progress: Progress) -> np.n
             raise BackendError(f"frames {first} to {last - 1}: {error}") from error
         if stop == len(q):
             break
-    progress(1.0, f"smoothed {len(q)} frames")
     return result
 
 
