@@ -19,6 +19,7 @@ import numpy as np
 from solver.report.svg import Axis, Drawing
 from solver.threads import one_blas_thread
 from solver.tracking import Targets, Tracker, TrackingOptions
+from solver.tracking.joint_limits import DEFAULT_SPEED
 from solver.tracking.kinematics import Kinematics
 
 from ..models import HUMANS, ICUB, MissingModel, model_file
@@ -246,7 +247,7 @@ def between_limits(data: Path) -> Drawing:
         low, high = float(body.rig.limits.lower[joint]), float(body.rig.limits.upper[joint])
         speed = float(body.rig.limits.speed[joint])
         points = found[:, :, joint].T
-        bound = speed if np.isfinite(speed) else TrackingOptions().default_joint_speed
+        bound = speed if np.isfinite(speed) else DEFAULT_SPEED
         slope = min(gain, RATE / bound)
         fastest = 1.1 * max(float(np.abs(points[:, 1]).max()), 1.0)
         angles = np.linspace(low, high, 200)

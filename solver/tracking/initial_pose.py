@@ -13,7 +13,7 @@ from ..rig import Rig
 from ..so3 import exp, nearest_rotation, to_quaternion, vee
 from .inverse_kinematics import InverseKinematics
 from .joint_chains import ChainFit
-from .joint_limits import JointLimits
+from .joint_limits import DEFAULT_SPEED, JointLimits
 from .newton import SolverState
 from .options import TrackingOptions
 from .tasks import TargetSample, Tasks
@@ -39,7 +39,7 @@ def find_initial_pose(rig: Rig, tasks: Tasks, sample: TargetSample, options: Tra
     """
     sample = replace(sample, weight_factors=None)
     engine = InverseKinematics(rig, tasks, replace(options, huber_distance=HUBER_DISTANCE, limits=False))
-    limits = JointLimits(rig, options.default_joint_speed)
+    limits = JointLimits(rig, DEFAULT_SPEED)
     fitted = _fit_link_by_link(rig, tasks, sample)
     starts = []
     if tasks.orientations is not None and sample.rotations is not None:

@@ -12,7 +12,7 @@ from ..errors import BackendError
 from ..qp.bounded import bounded_solver
 from ..rig import Rig
 from ..so3 import vee
-from .joint_limits import JointLimits
+from .joint_limits import DEFAULT_SPEED, JointLimits
 from .kinematics import Kinematics
 from .newton import Linearisation, Newton, SolverState
 from .options import TrackingOptions
@@ -56,7 +56,7 @@ class InverseKinematics:
         self.rig = rig
         self.kinematics = Kinematics(rig)
         self.posture = Posture(rig)
-        self.limits = JointLimits(rig, options.default_joint_speed, options.coupled_limits, options.limit_gain)
+        self.limits = JointLimits(rig, DEFAULT_SPEED, options.coupled_limits, options.limit_gain)
         self.options = options
         self.tasks = tasks
         self.points = tasks.positions

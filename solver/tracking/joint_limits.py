@@ -11,6 +11,8 @@ from ..rig import ROOT_NV, Rig
 from ..so3 import inverse_right_jacobian, quaternion_exp, right_jacobian
 from .options import CoupledLimits
 
+DEFAULT_SPEED = 40.0
+"""[rad/s] Speed limit of joints for which the rig has none."""
 MAX_ROTATION_STRETCH = 1.6
 """Upper bound on the ratio of a rotation vector's change to the angular step, up to `LARGE_ROTATION_SQUARED`: pi /
 2."""

@@ -79,7 +79,6 @@ class TrackingOptions:
             singularities are passed slowly; 0 for none.
         limits: keep joint limits by rapetti2020 (12)-(13).
         coupled_limits: limits shared by several joints, (11); used if ``limits`` is True.
-        default_joint_speed: [rad/s] speed limit of joints for which the rig has none.
         limit_gain: k of (12) [1/rad]: the smaller, the earlier and softer a joint slows down before its limit. It acts
             up to 1 / (speed limit x step), the steepest with which no limit is violated; infinite: always that one.
         integrator: ``"manifold"`` (Pinocchio's, exact) or ``"baumgarte"`` (rapetti2020 (14)-(15), root rotation only).
@@ -87,8 +86,8 @@ class TrackingOptions:
         fade_time: [s] over which a marker's weight decreases towards a gap and grows after it, so that a marker that
             appears or disappears does not bend the motion in one frame; 0 for full weight up to the gap.
         backend: of the quadratic programs where limits bind: ``"daqp"``, exact, or ``"osqp"``, as in rapetti2020.
-        restart_error: [m] frame RMSE above which the frame is tried again from an initial fit.
-        restart_turn: [rad] the same for orientations; only once in a while, since they may be out of reach.
+        restart_turn: [rad] frame RMSE of orientations above which the frame is tried again from an initial fit; only
+            once in a while, since they may be out of reach.
         squared_angles: an orientation's error counts as its squared angle, not as 2 (1 - cos angle), which (5) makes of
             it and whose gradient decreases beyond a right angle. Within reach both are the same; beyond it, (5) gives
             up the farthest targets, which then move faster.
@@ -106,13 +105,11 @@ class TrackingOptions:
     adaptive_damping: float = 0.3
     limits: bool = True
     coupled_limits: CoupledLimits | None = None
-    default_joint_speed: float = 40.0
     limit_gain: float = math.inf
     integrator: str = "manifold"
     huber_distance: float = 0.0
     fade_time: float = 0.1
     backend: str = "daqp"
-    restart_error: float = 0.12
     restart_turn: float = 0.2
     squared_angles: bool = False
     time_budget: float | None = None

@@ -20,7 +20,7 @@ from .newton import SolverState
 from .options import DEAD_BEAT_GAIN
 from .targets import Targets, fade_weights
 from .tasks import TargetSample
-from .tracker import MIN_POINTS, Tracker
+from .tracker import MIN_POINTS, RESTART_ERROR, Tracker
 
 SEQUENTIAL_RATE = 25.0
 """[1/s] Lowest rate of frames that are tracked sequentially if the others are solved in between."""
@@ -201,7 +201,7 @@ def _track_with_batches(
         found = many.solve(piece.q[free], points.positions[start:stop][free], shares[free])
         piece.q[free] = found.q
         not_converged = np.zeros(stop - start, bool)
-        not_converged[free] = ~found.converged | (found.error > tracker.options.restart_error)
+        not_converged[free] = ~found.converged | (found.error > RESTART_ERROR)
         for run_start, run_stop in true_runs(not_converged):
             tracker.solver.state = SolverState.initial(tracker.rig.nv)
             q = piece.q[run_start - 1] if run_start else last

@@ -22,13 +22,15 @@ ROOT_QUATERNION = slice(3, 7)
 """Entries of q that hold the root's quaternion."""
 MIN_POINTS = 4
 """Fewest seen points of a sample that can be tracked; otherwise the previous pose is kept and does not count."""
+RESTART_ERROR = 0.12
+"""[m] Frame RMSE above which the frame is tried again from an initial fit."""
+RESTART_ERROR_RATIO = 0.8
+"""A new start is used if its error is less than this fraction of the current error."""
 RESTART_ANGLE_RATIO = 0.97
 """The same for the orientation error, most of which may be out of reach in every pose."""
 RESTART_AFTER = (10, 40)
 """Frames with a large orientation error before a new start is tried, and before it is tried once more. A bad start is
 visible soon; later the targets are out of reach, and another pose as good would only interrupt the motion."""
-RESTART_ERROR_RATIO = 0.8
-"""A new start is used if its error is less than this fraction of the current error."""
 MAX_EXTRAPOLATION = 3.0
 """A velocity from the difference of two poses is extrapolated over at most this multiple of their interval."""
 RESTART_INTERVAL = 10.0
@@ -287,7 +289,7 @@ class Tracker:
         self, sample: TargetSample, dt: float, error: float, orientation_error: float
     ) -> tuple[np.ndarray, bool, float, float] | None:
         """A new start's pose, convergence and errors, if the fit was lost and the new one is clearly better."""
-        lost = error > self.options.restart_error and self.options.iterations > 0
+        lost = error > RESTART_ERROR and self.options.iterations > 0
         suspect = False
         if orientation_error > self.options.restart_turn:
             self._frames_off_target += 1

@@ -103,7 +103,7 @@ def test_a_start_outside_the_limits_returns_inside(robot: Rig, seed: int) -> Non
     rng = np.random.default_rng(seed)
     start = robot.neutral
     start[7:] = rng.uniform(robot.limits.lower - 0.3, robot.limits.upper + 0.3)
-    tracker = Tracker(robot, targets.tasks, TrackingOptions(default_joint_speed=40.0))
+    tracker = Tracker(robot, targets.tasks, TrackingOptions())
     tracker.start(targets.sample(0), STEP, start)
     steps = [tracker.step(targets.sample(k % 40), STEP) for k in range(1, 60)]
     assert all(step.is_feasible for step in steps)

@@ -173,9 +173,10 @@ def test_a_budget_ends_the_refinement(rig: Rig, targets: Targets) -> None:
         np.testing.assert_allclose(patient.step(sample, 1.0 / RATE).q, free.step(sample, 1.0 / RATE).q, atol=1e-9)
 
 
-def test_a_budget_limits_new_starts(rig: Rig, targets: Targets) -> None:
+def test_a_budget_limits_new_starts(rig: Rig, targets: Targets, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a body that stays lost a new start is tried once in ten seconds of samples, not at each sample."""
-    tracker = Tracker(rig, targets.tasks, TrackingOptions(fade_time=0.0, time_budget=1e-3, restart_error=1e-9))
+    monkeypatch.setattr("solver.tracking.tracker.RESTART_ERROR", 1e-9)
+    tracker = Tracker(rig, targets.tasks, TrackingOptions(fade_time=0.0, time_budget=1e-3))
     for k in range(len(targets)):
         tracker.step(targets.sample(k), 1.0 / RATE)
     tried = tracker._since_start
