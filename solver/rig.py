@@ -16,8 +16,7 @@ from .differences import differences
 from .errors import InvalidValue, UnknownLink, UnknownName
 from .inertials import FIRST_MOMENT, GRAVITY, MASS, InertialParameters
 from .joints import ROOT_NV, Joint, Limits, rest_poses
-from .patch import ContactPolygon
-from .shape import Shape
+from .shape import ContactPolygon, Shape
 
 if TYPE_CHECKING:
     from .engine import Model

@@ -52,7 +52,6 @@ LAYERS: tuple[frozenset[str], ...] = (
             "inertials",
             "joints",
             "motion",
-            "patch",
             "person",
             "qp",
             "shape",

@@ -12,9 +12,8 @@ from ..errors import InputError, InvalidValue, UnknownName
 from ..formats.csv_tables import write_table
 from ..inertials import InertialParameters
 from ..progress import Progress, silent
-from ..scene.covariance import COVARIANCE
 from ..scene.motion_record import MOTION, MotionRecord
-from ..scene.result import RESULT
+from ..scene.result import COVARIANCE, RESULT
 from ..scene.study_folder import (
     COVARIANCE_FILE,
     ESTIMATE_END,

@@ -11,12 +11,11 @@ from scipy.spatial import ConvexHull, QhullError
 from .. import so3
 from ..assets import read_asset
 from ..errors import InvalidValue
-from ..patch import ContactPolygon
 from ..person import MASSES, SIDES, STATURES
 from ..rig import BONE_LINKS, CHARACTER_KIND, PARTS, REST_PLACEMENT, Rig
 from ..rigs.assembly import Body, assemble
 from ..rigs.solids import box
-from ..shape import Shape
+from ..shape import ContactPolygon, Shape
 from ..skeleton.match import ARM, HEAD, PELVIS, TORSO, Skeleton, facing, match_bones, require_parts
 from .character import Character
 from .joint_ranges import joint_ranges, link_axes

@@ -41,7 +41,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
     from ..dance.workflows.check import check
-    from ..storage.json_values import to_json_values
+    from ..storage.json_tree import to_json_values
     from .words import warn
 
     dance = dance_of(options)

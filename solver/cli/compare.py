@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..calibration.calibration import CALIBRATION
     from ..scene.result import RESULT
     from ..scene.study_folder import CALIBRATION_FILE, RESULT_FILE, RIG_FILE
-    from ..storage.json_values import to_json_values
+    from ..storage.json_tree import to_json_values
     from ..storage.manifest import stored_file
     from ..storage.output_folder import read_consistent
     from ..study.comparison import compare

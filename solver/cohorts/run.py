@@ -19,7 +19,7 @@ from ..report.cohort_content import Cohort, CohortMember, FailedSubject, build_m
 from ..report.cohort_folder import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write_cohort
 from ..report.study_folder import write_study
 from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE, study_files
-from ..storage.json_values import to_json_values
+from ..storage.json_tree import to_json_values
 from ..storage.manifest import check_complete, stored_file
 from ..storage.output_folder import read_consistent, reserve_folder
 from ..study.pipeline import identify

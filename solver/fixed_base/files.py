@@ -15,7 +15,7 @@ from ..formats.joint_coordinates import write_coordinates
 from ..formats.joint_coordinates_reader import read_joints_csv, read_joints_storage
 from ..formats.text_files import Warn, ignore_warning
 from ..formats.urdf_writer import write_urdf
-from ..identification.result_table import write_result_table
+from ..identification.result import write_result_table
 from ..rig import Rig
 from ..scene import study_folder as names
 from ..scene.dance_folder import SUMMARY_FILE
@@ -25,7 +25,7 @@ from ..scene.rig import write_rig
 from ..scene.summary import SUMMARY, SceneSummary
 from ..so3 import to_matrix
 from ..storage.atomic import write_atomically
-from ..storage.json_values import to_json_values
+from ..storage.json_tree import to_json_values
 from ..storage.output_folder import write_folder
 from .exciting_motions import ExcitingMotion
 from .identify import FixedBaseIdentification, FixedBaseTrial

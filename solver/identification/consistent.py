@@ -4,7 +4,7 @@ The cost is Bayesian: ||W (Y phi - f)||^2 / (2 v c) + sum_i d(P_i), with v the v
 number of correlated equations that carry the information of one independent equation, and d the divergence from the
 prior, scaled so that a link whose mass and size grow by its relative standard deviation costs 1/2. For tracked people
 the covariance v c 1 of the normal equations' right-hand side grows by that of errors that follow posture
-(`error_model.posture_errors`).
+(`blocks.PostureErrors`).
 """
 
 from __future__ import annotations

@@ -19,8 +19,7 @@ from ..errors import InvalidValue
 from ..inertials import InertialParameters
 from ..rig import Rig
 from .base_parameters import BaseParameters
-from .blocks import AXES, FORCE_AXES, MAX_BLOCKS, Block, axis_columns, merge_blocks
-from .error_model.posture_errors import PostureErrors
+from .blocks import AXES, FORCE_AXES, MAX_BLOCKS, Block, PostureErrors, axis_columns, merge_blocks
 from .estimate import Estimate
 from .triangular import join_factors, scatter_columns, squared_residual, triangular_factor
 from .weighted_equations import RANK_TOLERANCE, EquationsWithErrors, FullParameterForm

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
 import numpy as np
 
 from ..arrays import Array, ArrayValue, abbreviate, frozen
-from ..inertials import INERTIA, MASS, InertialParameters, LinkInertia, symmetric_matrix
+from ..inertials import INERTIA, MASS, PARAMETERS, InertialParameters, LinkInertia, symmetric_matrix
 from ..notebook import build_data_frame
+from ..scene.result import SceneResult
+from ..storage.atomic import write_atomically
 from .base_estimation import BaseEstimate
 from .comparison import Comparison, FlightCheck
 from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
-from .estimate import Estimate
+from .estimate import Estimate, find_bounded_parameters
 
 NOISE, PRIOR, SKIN = "noise", "prior", "skin and skeleton"
 """Sources of uncertainty."""
 INERTIA_AXES = ("xx", "xy", "yy", "xz", "yz", "zz")
 TWO_SIDED = 1.96
 """Standard deviations to either side that contain 95 %."""
+UNITS = {"m": "kg", "h": "kg m", "I": "kg m^2"}
+"""By the first letter of a parameter's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,3 +240,22 @@ class Identification(ArrayValue):
 
 def _diagonal(matrix: np.ndarray) -> str:
     return "(" + ", ".join(f"{1e3 * x:.2f}" for x in np.diag(matrix)) + ")"
+
+
+def write_result_table(path: str | Path, result: SceneResult) -> None:
+    """Write the inertial part of a result as CSV; unknown values are empty cells.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    columns = {"identified": result.parameters.values, "prior": result.prior.values,
+               "standard deviation": result.std, "share determined by data": result.determined}  # fmt: skip
+    known = {title: values for title, values in columns.items() if values is not None}
+    bounded = find_bounded_parameters(result.at_bounds, result.links)
+    with write_atomically(path) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["link", "parameter", "unit", *known, "at a bound"])
+        for i, link in enumerate(result.links):
+            for j, parameter in enumerate(PARAMETERS):
+                cells = ["" if not np.isfinite(v[i, j]) else f"{v[i, j]:.12g}" for v in known.values()]
+                writer.writerow([link, parameter, UNITS[parameter[0]], *cells, "yes" if bounded[i, j] else ""])

@@ -39,7 +39,7 @@ class EquationsWithErrors:
         factor: (k, 10 L), weighted.
         target: (k,), weighted.
         posture_errors: (k, S) errors of the target by S independent errors of the motion that follow posture
-            (`posture_errors`); None without them.
+            (`blocks.PostureErrors`); None without them.
         posture_square: mean square of a weighted equation's error due to them.
     """
 

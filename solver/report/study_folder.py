@@ -16,18 +16,16 @@ from ..formats.opensim_writer import identified_model_name, write_opensim
 from ..formats.opensim_writer import write_into as write_model_of_person
 from ..formats.urdf_writer import write_urdf
 from ..identification.added_load import AddedLoad
-from ..identification.result import Identification
-from ..identification.result_table import write_result_table
+from ..identification.result import Identification, write_result_table
 from ..inertials import InertialParameters
 from ..rigs.opensim.rig import is_opensim
 from ..scene import study_folder as names
-from ..scene.covariance import COVARIANCE, InertialCovariance
 from ..scene.motion import RECORDING, scene_recording
 from ..scene.motion_record import MOTION, motion_record
-from ..scene.result import RESULT, SceneResult
+from ..scene.result import COVARIANCE, RESULT, InertialCovariance, SceneResult
 from ..scene.rig import write_rig
 from ..storage.atomic import write_atomically
-from ..storage.json_values import to_json_values
+from ..storage.json_tree import to_json_values
 from ..storage.output_folder import write_folder
 from ..study.provenance import PROVENANCE, Provenance, provenance_of_study
 from ..study.values import Flights, Study

@@ -14,10 +14,9 @@ from ..errors import InvalidValue, UnknownRig
 from ..files import AnyPath
 from ..joints import Joint, Limits
 from ..lazy_imports import lazy_exports
-from ..patch import ContactPolygon
 from ..rig import Rig
 from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind
-from ..shape import Shape
+from ..shape import ContactPolygon, Shape
 from .hoap3 import hoap3
 from .hrp2 import hrp2
 from .human import human

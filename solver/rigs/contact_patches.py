@@ -10,9 +10,8 @@ import numpy as np
 
 from ..assets import read_asset
 from ..errors import InvalidValue, UnknownName, UnknownPreset
-from ..patch import ContactPolygon
 from ..rig import Rig
-from ..shape import Shape
+from ..shape import ContactPolygon, Shape
 from ..so3 import Exponential
 from .solids import bottom_points
 

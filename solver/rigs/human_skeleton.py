@@ -10,9 +10,8 @@ import numpy as np
 
 from ..assets import read_asset
 from ..errors import InvalidValue, UnknownLink, UnknownName
-from ..patch import ContactPolygon
 from ..person import CHAINS, GIRDLE, LINKS, SIDES, TABLED, columns_of
-from ..shape import Shape
+from ..shape import ContactPolygon, Shape
 from .shoulder_girdle import CLAVICLE, SCAPULA, girdle_joints
 from .solids import box, capsule, ellipsoid
 

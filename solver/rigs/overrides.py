@@ -9,8 +9,8 @@ from itertools import combinations, product
 import numpy as np
 
 from ..errors import InvalidValue, UnknownName
-from ..patch import ContactPolygon
 from ..rig import UNLIMITED, Rig
+from ..shape import ContactPolygon
 
 
 def with_torques(rig: Rig, torques: Mapping[str, float]) -> Rig:

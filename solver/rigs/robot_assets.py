@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..patch import ContactPolygon
-from ..shape import Shape
+from ..shape import ContactPolygon, Shape
 from .assembly import Body
 from .solids import box, capsule, ellipsoid
 

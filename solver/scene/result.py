@@ -5,14 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue, Names, frozen
 from ..errors import InvalidValue
 from ..inertials import FIRST_MOMENT, MASS, PARAMETERS, PER_LINK, InertialParameters
 from ..storage.codec import FileKind
+
+
+@dataclass(frozen=True, slots=True)
+class InertialCovariance(ArrayValue):
+    """Covariance of the inertial parameters of all links together.
+
+    Attributes:
+        links: L names.
+        root: (M, L, 10) square root of the covariance, SI: the covariance is the sum of its M outer products.
+    """
+
+    links: Annotated[tuple[str, ...], Names("L")]
+    root: Annotated[np.ndarray, Array(None, "L", PER_LINK)]
+
+
+COVARIANCE = FileKind(InertialCovariance, "exciting dance covariance", remedy="Identify again")
+"""The file of a covariance, an archive."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,20 @@
-"""JSON read with care: what is no JSON, means two things, or is nested or long beyond reason is one error."""
+"""JSON read with care: what is no JSON, means two things, or is nested or long beyond reason is one error.
+
+`to_json_values` prepares values for writing.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..arrays import find_repeated
 from ..errors import InputError, InvalidValue
@@ -128,3 +135,26 @@ def _check_depth(tree: Any) -> None:
             raise InvalidJson(f"is nested more than {MAX_DEPTH} levels deep")
         inside = (entry.values() if isinstance(entry, dict) else entry for entry in level)
         level = [entry for entries in inside for entry in entries if isinstance(entry, dict | list)]
+
+
+def to_json_values(value: Any) -> Any:
+    """Convert arrays, mappings, sequences, paths, enumerations and data classes to JSON types; NaN becomes None."""
+    if isinstance(value, Enum):
+        return to_json_values(value.value)
+    if isinstance(value, np.ndarray):
+        return to_json_values(value.tolist())
+    if isinstance(value, np.generic):
+        return to_json_values(value.item())
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): to_json_values(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [to_json_values(entry) for entry in value]
+    if isinstance(value, Path):
+        return str(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_json_values(getattr(value, f.name)) for f in fields(value)}
+    raise InvalidValue(f"a {type(value).__name__} cannot be converted to JSON")

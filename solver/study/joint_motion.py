@@ -12,8 +12,8 @@ from ..errors import InvalidValue
 from ..formats.joint_coordinates import AXES
 from ..joints import ROOT_NV
 from ..motion import POSE, JointCoordinates, coordinate_numbers
-from ..patch import ContactPolygon
 from ..rig import Rig
+from ..shape import ContactPolygon
 from ..so3 import rotation_between, to_quaternion
 from ..trial import Recording
 from .opensim_motion import is_opensim_motion, opensim_configurations

@@ -17,7 +17,7 @@ import scipy
 from ..assets import ASSETS
 from ..errors import InputError
 from ..storage.codec import FileKind
-from ..storage.json_values import to_json_values
+from ..storage.json_tree import to_json_values
 from ..storage.manifest import file_digest
 from ..version import VERSION
 from .values import Settings, Study

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.identification import accumulate
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.consistent import ConsistentOptions, consistent
-from solver.identification.error_model import posture_errors
-from solver.identification.posterior import Posterior
+from solver.identification.posterior import JOINT_CENTRE_STD, Posterior
 from solver.identification.result import NOISE, PRIOR, SKIN
 from solver.rig import Rig
 from tests.identification.bodies import other_body, posterior_of, regression_of, small_rig, trial_of
@@ -48,12 +48,12 @@ def test_sources_sum_to_the_covariance() -> None:
 
 def test_joint_centres_displace_what_the_data_determine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A first moment that data determine has the error of its link's origin; one that the prior supplies has not."""
-    monkeypatch.setattr(posture_errors, "DISPLACEMENT_PER_RADIAN", 1e-12)
+    monkeypatch.setattr(accumulate, "DISPLACEMENT_PER_RADIAN", 1e-12)
     person = replace(small_rig(), provenance={"kind": "human"})
     exact, empty = (posterior_with(person, noise_variance=noise) for noise in (1e-8, 1e15))
     known = exact.determined[:, 1:4] > 1.0 - 1e-6
     assert known.sum() >= 3
-    expected = (posture_errors.JOINT_CENTRE_STD * person.prior.masses)[:, None]
+    expected = (JOINT_CENTRE_STD * person.prior.masses)[:, None]
     ratios = (exact.uncertainty.std[:, 1:4] / expected)[known]
     assert ratios == pytest.approx(1.0, rel=1e-2)
     assert empty.std_by_source[SKIN][:, 1:4].max() < 1e-3 * expected.min()

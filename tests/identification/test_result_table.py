@@ -11,7 +11,7 @@ import pytest
 
 from solver.differences import differences
 from solver.errors import InputError, InvalidValue
-from solver.identification.result_table import write_result_table
+from solver.identification.result import write_result_table
 from solver.inertials import InertialParameters
 from solver.scene.result import RESULT, SceneResult
 

@@ -18,10 +18,10 @@ from solver.engine import FrameDynamics
 from solver.errors import InputError, InvalidValue
 from solver.inertials import GRAVITY, GRAVITY_VECTOR
 from solver.joints import KINDS, Joint, Limits
-from solver.patch import ContactPolygon
 from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.scene.rig import read_rig, rig_from_text, rig_to_text, write_rig
+from solver.shape import ContactPolygon
 from tests.pinocchio import data_of, pin
 from tests.pinocchio_models import inertials_of, joints_of
 from tests.random_motion import mixed_rig

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.patch import ContactPolygon
+from solver.shape import ContactPolygon
 from solver.so3 import exp
 from solver.tracking.retargeting.foot_paths import FLOOR_TOLERANCE, _bounding_corners, _smooth_heights
 

@@ -17,9 +17,9 @@ from scipy.interpolate import BSpline
 from ...arrays import true_runs
 from ...contacts.recorded_contacts import STILL_LEG, build_schedule
 from ...contacts.schedule import Anchor, Schedule, flat_on_ground
-from ...patch import ContactPolygon
 from ...person import SIDES
 from ...rig import Rig
+from ...shape import ContactPolygon
 from ...so3 import exp, log, nearest_rotation
 from ..anatomy import LEG, find_anatomy, find_joint_centres
 from ..bone_mapping import BoneMapping

@@ -16,9 +16,9 @@ from solver.dance.design.plan import build_transition_planner
 from solver.feasibility.collisions import CollisionDetector
 from solver.options.checks import DANCE_CHECKS
 from solver.options.dances import DanceOptions
-from solver.patch import ContactPolygon
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf
+from solver.shape import ContactPolygon
 from solver.trajectory.legged_rig import LeggedRig
 from tests.bipeds import Biped
 

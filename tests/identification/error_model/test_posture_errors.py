@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from solver.coordinates import joint_coordinates
+from solver.identification import accumulate
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.equations import equations
-from solver.identification.error_model import posture_errors
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.identification.regression import Regression
 from solver.inertials import FIRST_MOMENT
@@ -52,7 +52,7 @@ def test_an_error_is_the_wrench_of_a_displaced_centre_of_mass(person: Rig) -> No
             for coordinate in coordinates:
                 moved = np.zeros_like(person.prior.values)
                 moved[link, FIRST_MOMENT][component] = person.prior.masses[link]
-                gains = posture_errors.DISPLACEMENT_PER_RADIAN * angles[:, coordinate]
+                gains = accumulate.DISPLACEMENT_PER_RADIAN * angles[:, coordinate]
                 for piece in equations(person, trial, 0, "world"):
                     wrench = np.array([moved.T.reshape(-1)[: len(row)] @ row for row in piece.rows])
                     expected += np.sum((wrench * gains[piece.frames]) ** 2, axis=1)
@@ -95,7 +95,7 @@ def test_larger_displacements_leave_less_information(person: Rig, monkeypatch: p
     """No direction is determined better if links' centres of mass move more with the posture, and some are worse."""
     noise, matrices = 30.0, []
     for size in (0.0, 2e-3, 8e-3):
-        monkeypatch.setattr(posture_errors, "DISPLACEMENT_PER_RADIAN", size)
+        monkeypatch.setattr(accumulate, "DISPLACEMENT_PER_RADIAN", size)
         found = replace(regression_of(person).equations_with_errors, posture_square=0.0)  # smaller than the residual
         factor = found.whitening(noise) @ found.factor
         matrices.append(factor.T @ factor)
