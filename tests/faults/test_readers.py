@@ -118,13 +118,13 @@ STRANGE = {
 
 def test_the_watchdog_reports_every_trouble() -> None:
     """Another exception, a crash, a hang, slow and greedy readers are reported, and the inputs after them are read."""
-    limits = Limits(seconds=0.3, patience=8.0, memory=60 << 20, addresses=1 << 30)
+    limits = Limits(seconds=0.3, patience=3.0, memory=60 << 20, addresses=1 << 30)
     outcome = run([(name, 1) for name in STRANGE], trigger, 2, strange, limits)
     found = {trouble.name: trouble.what for trouble in outcome.troubles}
     assert outcome.inputs == len(STRANGE)
     assert found["raise"] == "KeyError: 'name'"
     assert found["crash"] == "crashed: exit code -11"
-    assert found["hang"].startswith("hung: 8 s")
+    assert found["hang"].startswith("hung: 3 s")
     assert found["work_long"].startswith("slow: 0.")
     assert found["take_memory"].startswith("memory: ")
     assert found["ask_for_more"] == "memory: more than 1024 MB requested"

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from solver.cli import main
+
 ROOT = Path(__file__).resolve().parents[2]
 VERB = '{python} -m solver rig hoap3 --output "$1"'
 
@@ -26,7 +28,6 @@ def in_shell(words: str, output: Path, **environment: str) -> subprocess.Complet
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        ("VERB | head -1", 0),
         ("VERB | true", 0),
         ("VERB >&-", 0),
         ("VERB 2>&-", 0),
@@ -47,8 +48,7 @@ def test_lost_output_loses_no_results(words: str, code: int | None, tmp_path: Pa
         assert done.returncode in (0, 130)
         return
     assert done.returncode == code
-    whole = tmp_path / "whole.json"
-    assert in_shell("VERB", whole).returncode == 0
+    assert main(["rig", "hoap3", "--output", str(whole := tmp_path / "whole.json"), "--quiet"]) == 0
     assert output.read_bytes() == whole.read_bytes()
     assert sorted(tmp_path.iterdir()) == [output, whole]
 
