@@ -36,22 +36,18 @@ ROLL_STEPS = 3
 """Iterations for a bone's roll: Blender computes it to about 1e-5 rad, a hinge axis needs single precision."""
 
 
-def build_armature(
-    context: bpy.types.Context, rig: Rig, collection: bpy.types.Collection | None = None
-) -> bpy.types.Object:
-    """Build a rig's armature with its shapes.
+def build_armature(context: bpy.types.Context, rig: Rig) -> bpy.types.Object:
+    """Build a rig's armature with its shapes, in a new collection with the rig's name.
 
     Args:
         context: its scene receives the armature.
         rig: the rig to build; it is stored on the armature.
-        collection: receives the objects; by default a new one with the rig's name.
 
     Returns:
         the armature object, active, in rest pose on the floor.
     """
-    if collection is None:
-        collection = bpy.data.collections.new(rig.name)
-        context.scene.collection.children.link(collection)
+    collection = bpy.data.collections.new(rig.name)
+    context.scene.collection.children.link(collection)
     data = bpy.data.armatures.new(rig.name)
     armature = bpy.data.objects.new(rig.name, data)
     collection.objects.link(armature)

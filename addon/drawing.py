@@ -170,12 +170,12 @@ def box_corners(left: float, bottom: float, width: float, height: float) -> list
     return [(left, bottom), (right, bottom), (right, top), (left, top)]
 
 
-def fill_floor(corners: np.ndarray, colour: Colour, height: float = FLOOR_OFFSET) -> None:
+def fill_floor(corners: np.ndarray, colour: Colour) -> None:
     """Fill a convex polygon (V, 2) on the floor and draw its outline opaque."""
     if len(corners) < 3:
         return
-    fill_convex([(x, y, height) for x, y in corners], colour)
-    draw_lines(outline_lines(corners, height), (*colour[:3], 1.0), LINE_WIDTH)
+    fill_convex([(x, y, FLOOR_OFFSET) for x, y in corners], colour)
+    draw_lines(outline_lines(corners, FLOOR_OFFSET), (*colour[:3], 1.0), LINE_WIDTH)
 
 
 def fill_box(left: float, bottom: float, width: float, height: float, colour: Colour) -> None:

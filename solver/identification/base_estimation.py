@@ -67,7 +67,7 @@ def excited_base_parameters(regression: Regression, tolerance: float = DATA_TOLE
     return structure if len(found) == len(structure) else found
 
 
-def estimate_base(regression: Regression, tolerance: float = DATA_TOLERANCE) -> BaseEstimate:
+def estimate_base(regression: Regression) -> BaseEstimate:
     """Weighted least-squares base parameters phi_b = (W' P W)^-1 W' P F, bonnet2016 (7) corrected.
 
     The covariance for white noise is sigma^2 (W' P W)^-1. Residuals of motion are not white, so the gradient of each
@@ -81,7 +81,7 @@ def estimate_base(regression: Regression, tolerance: float = DATA_TOLERANCE) -> 
         raise InvalidValue(
             "flights without forces determine base parameters only up to a factor: use `flight.null_space`"
         )
-    base = excited_base_parameters(regression, tolerance)
+    base = excited_base_parameters(regression)
     count = len(base)
     freedom = regression.rows - count
     if freedom <= 0:

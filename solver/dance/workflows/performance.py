@@ -141,8 +141,6 @@ def compare_performance(
     performed: Motion,
     *,
     structure: BaseParameters,
-    noise: np.ndarray | None = None,
-    stretches: Sequence[float] = DURATION_RATIOS,
 ) -> Performance:
     """Compare a recording with its dance.
 
@@ -151,13 +149,11 @@ def compare_performance(
         planned: the dance.
         performed: the tracked recording, with its own times; it may be longer or shorter.
         structure: the rig's base parameters.
-        noise: (6,) [N, N m] of the force plate; bonnet2016's by default.
-        stretches: ratios of durations to try; ``(1.0,)`` if the pace is known.
 
     Raises:
         InvalidValue: nothing moves, or too little was recorded.
     """
-    alignment = align_in_time(rig, planned, performed, stretches)
+    alignment = align_in_time(rig, planned, performed)
     clock = performed.times - performed.times[0]
     at = alignment.lag + alignment.stretch * (planned.times - planned.times[0])
     inside = (at >= 0.0) & (at <= clock[-1])
@@ -173,7 +169,6 @@ def compare_performance(
         correlation = np.where(moves, cross / (np.sqrt(square) * own_spread.std(axis=0)), np.nan)
         gain = np.where(moves, cross / square, np.nan)
     used = (clock >= at[inside][0] - 1e-9) & (clock <= at[inside][-1] + 1e-9)
-    noise = PLATE_NOISE if noise is None else noise
     frames = np.flatnonzero(used)
     part = performed.part(int(frames[0]), int(frames[-1]) + 1)
     return Performance(
@@ -185,15 +180,17 @@ def compare_performance(
         correlation,
         gain,
         rig.links,
-        evaluate_excitation(rig, planned, structure, noise),
-        evaluate_excitation(rig, part, structure, noise),
+        evaluate_excitation(rig, planned, structure),
+        evaluate_excitation(rig, part, structure),
     )
 
 
-def evaluate_excitation(rig: Rig, motion: Motion, structure: BaseParameters, noise: np.ndarray) -> MotionExcitation:
+def evaluate_excitation(rig: Rig, motion: Motion, structure: BaseParameters) -> MotionExcitation:
     """Condition numbers and predicted deviations of a motion."""
     plain = Excitation.before_motion(structure).with_motion(rig, motion)
-    deviations = Excitation.before_motion(structure, noise).with_motion(rig, motion).relative_deviations(rig.prior)
+    deviations = (
+        Excitation.before_motion(structure, PLATE_NOISE).with_motion(rig, motion).relative_deviations(rig.prior)
+    )
     return MotionExcitation(plain.link_conditions(), plain.total_condition, deviations, int((deviations < 0.1).sum()))
 
 

@@ -59,11 +59,9 @@ def slow(
     return EditedDance(slower, judged, summary, format_slowing_report(message, found, judged), found)
 
 
-def slow_to_speed_limits(
-    keyed: AuthoredDance, options: CheckOptions | None = None
-) -> tuple[AuthoredDance, TimeScaling]:
+def slow_to_speed_limits(keyed: AuthoredDance) -> tuple[AuthoredDance, TimeScaling]:
     """The dance slowed down to its joints' speed limits, and the time scaling."""
-    pace = retime(keyed.rig, keyed.motion(VERIFICATION_RATE), None, options).scaling
+    pace = retime(keyed.rig, keyed.motion(VERIFICATION_RATE)).scaling
     return retime_dance(keyed, pace), pace
 
 

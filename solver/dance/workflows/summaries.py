@@ -120,11 +120,10 @@ def moves_by_size(moved: MoveSizes) -> tuple[tuple[str, float, float], ...]:
 def excitation_by_link(rig: Rig, motion: Motion) -> tuple[dict[str, float], dict[str, float]]:
     """Condition number by link of a motion sampled at `RATE`, and the median predicted relative standard deviation."""
     from ...identification.base_parameters import base_parameters
-    from ...identification.excitation.excitation import PLATE_NOISE
     from .performance import evaluate_excitation
 
     structure = base_parameters(rig)
-    found = evaluate_excitation(rig, motion, structure, PLATE_NOISE)
+    found = evaluate_excitation(rig, motion, structure)
     deviations = found.deviations * np.sqrt(motion.rate / PLATE_RATE)
     return conditions_by_link(rig, found.conditions), deviations_by_link(rig, structure, deviations)
 
