@@ -33,6 +33,7 @@ from solver.signals import preset_of
 from solver.signals.filters import low_pass
 from solver.study.joint_motion import convert_joint_recordings
 from solver.study.pipeline import prepare
+from solver.study.values import Settings
 from solver.trial import Trial
 
 from .figures.figure import Figure, at_least, at_most, missing
@@ -122,7 +123,7 @@ def residual_figures(options: argparse.Namespace, folder: Path) -> Iterator[Figu
         write_opensim(rig, models["scaled"], rig.prior.scaled(study.mass.mass))
         plates = PlateOptions(known=study.known_plates)
         records = convert_joint_recordings(rig, [recordings[name] for name in tested])
-        prepared = prepare(rig, records, preset_of(PRESET), stated_mass=study.mass.mass, plates=plates)
+        prepared = prepare(rig, records, Settings(plates=plates), stated_mass=study.mass.mass)
         for trial in prepared.trials:
             storage = options.data / SUBJECT / "reference_ik" / f"{trial.name}.mot"
             data = f"{trial.name}, identified on {', '.join(fitted)}"

@@ -87,6 +87,13 @@ class Trial:
         if len(self.wrenches) != len(self.motion) or not np.allclose(self.wrenches.times, self.motion.times, atol=1e-9):
             raise InvalidValue(f"trial {self.name!r}: motion and wrenches must share their times")
 
+    @property
+    def filtered_wrenches(self) -> Wrenches:
+        """The wrenches through the low-pass of the equations."""
+        from .signals import filter_wrenches
+
+        return self.wrenches if self.preset is None else filter_wrenches(self.wrenches, self.preset)
+
     def part(self, start: int, stop: int) -> Trial:
         """Frames start..stop-1 as a trial, without noise replicas."""
         displacements = (

@@ -13,7 +13,6 @@ from solver.centroidal.baselines import FusionNoise, kinematic, linear_fusion
 from solver.centroidal.inputs import centroidal_data
 from solver.centroidal.smoother import smooth_centroidal
 from solver.centroidal.values import CentroidalData, CentroidalEstimate
-from solver.signals import preset_of
 from solver.study.pipeline import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
@@ -23,7 +22,6 @@ from .centroidal_hidden import HIDDEN_SECONDS, hidden_masks, wrench_error
 from .centroidal_learning import adapt_noise
 from .centroidal_noise import SECOND_HALF
 from .figure import Figure, at_most
-from .subject import PRESET
 
 Estimator = Callable[[CentroidalData], CentroidalEstimate]
 FILE, SEX = "walk_d/walk_d.npz", "male"
@@ -37,7 +35,7 @@ def walk_signals(data: Path) -> CentroidalData:
     """The walk's signals, inertials from tables."""
     recordings = load([data / FILE])
     calibration = calibrate(recordings, sex=SEX)
-    prepared = prepare(calibration.rig, track_all(calibration, recordings), preset_of(PRESET))
+    prepared = prepare(calibration.rig, track_all(calibration, recordings))
     trial = prepared.records[0].trial
     assert trial is not None
     return centroidal_data(prepared.rig, trial, prepared.rig.prior)

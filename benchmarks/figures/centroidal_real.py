@@ -14,7 +14,7 @@ from solver.centroidal.values import CentroidalData
 from solver.filter_presets import FilterPreset
 from solver.identification.identify import identify_trials
 from solver.signals import GRAVITY, is_still, low_pass, true_runs
-from solver.study.preparation import PreparedTrials
+from solver.study.values import Study
 
 from .centroidal_hidden import hidden_masks, kinematic_wrench, wrench_error
 from .centroidal_learning import learn_momentum_blend
@@ -52,7 +52,7 @@ class Recorded:
     settings: SmootherSettings
 
 
-def collect_recordings(prepared: PreparedTrials) -> list[Recorded]:
+def collect_recordings(prepared: Study) -> list[Recorded]:
     """Every moving trial with forces; a subject's only trial is explained by inertials fitted to itself."""
     usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
     rig = prepared.rig

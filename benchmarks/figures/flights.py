@@ -9,13 +9,12 @@ import numpy as np
 
 from solver.dynamics import link_motions
 from solver.dynamics.wrench import com_acceleration
-from solver.signals import find_flights, preset_of, true_runs
+from solver.signals import find_flights, true_runs
 from solver.study.pipeline import identify_motions, prepare
-from solver.study.preparation import PreparedTrials
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import Settings, TrialRecord
+from solver.study.values import Settings, Study, TrialRecord
 
 from ..papers import ayusawa, jumper
 from .figure import Figure, at_most
@@ -41,13 +40,13 @@ def alone_figures(data: Path, quick: bool = False) -> Iterator[Figure]:
         recordings = load([data / subject])
         calibration = calibrate(recordings, sex=FLYING[subject])
         records = [r for r in track_all(calibration, recordings) if r.poses is not None]
-        prepared = prepare(calibration.rig, records, preset_of(PRESET))
+        prepared = prepare(calibration.rig, records)
         yield from _found(subject, prepared)
         if subject == next(iter(FLYING)):
             yield from _alone(prepared, records)
 
 
-def _found(subject: str, prepared: PreparedTrials) -> Iterator[Figure]:
+def _found(subject: str, prepared: Study) -> Iterator[Figure]:
     """Flights found from the motion and from the plates."""
     missed, edges, extra, count = 0, [0.0], 0, 0
     for record in prepared.records:
@@ -74,7 +73,7 @@ def _found(subject: str, prepared: PreparedTrials) -> Iterator[Figure]:
     yield Figure(what, data, max(edges), "s", at_most(0.1), at_most(0.05))
 
 
-def _alone(prepared: PreparedTrials, records: list[TrialRecord]) -> Iterator[Figure]:
+def _alone(prepared: Study, records: list[TrialRecord]) -> Iterator[Figure]:
     """Flights alone, the plates withheld, on what the plates saw."""
     assert prepared.mass is not None
     settings = Settings(flight_only=True, bootstrap=0, cross_validate=False, preset=PRESET)

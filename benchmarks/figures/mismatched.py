@@ -10,10 +10,10 @@ import numpy as np
 from solver.errors import SolverError
 from solver.options.plates import PlateOptions
 from solver.rig import Rig
-from solver.signals import preset_of, shift_wrenches
+from solver.signals import shift_wrenches
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import format_warnings
-from solver.study.values import TrialRecord
+from solver.study.values import Settings, TrialRecord
 from solver.wrenches import Wrenches
 
 LATE = 1.0
@@ -147,7 +147,7 @@ def prepare_messages(
 ) -> str:
     """Every warning and error of preparing these trials, in one text."""
     try:
-        found = prepare(rig, records, preset_of("human_8hz"), stated_mass=stated_mass, plates=options or PlateOptions())
+        found = prepare(rig, records, Settings(plates=options or PlateOptions()), stated_mass=stated_mass)
     except SolverError as error:
         return str(error)
     return "\n".join([*format_warnings(found.findings), *found.warnings])

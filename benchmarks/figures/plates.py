@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from solver.options.plates import FREE_MOMENT, POSITION, PlateOptions
+from solver.options.plates import FREE_MOMENT, POSITION
 from solver.rig import Rig
-from solver.signals import preset_of
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding, format_warnings
-from solver.study.preparation import PreparedTrials
-from solver.study.values import TrialRecord
+from solver.study.values import Study, TrialRecord
 from solver.threads import one_blas_thread
 
 from .figure import Bound, Figure, at_least, at_most, within
 from .foreign import foreign_figures
 from .mismatched import CASES, is_reported, with_forces
 from .runs import OTHERS, RUNS, track_runs
-from .subject import PRESET, SUBJECT, TRIALS
+from .subject import SUBJECT, TRIALS
 
 MODIFIED = "subject_e, one run to the other"
 LATERAL_BOUND = within(5.5, 3.5)
 """[mm] An analysis of the data by others found about 7 mm."""
 
 
-def subject_figures(prepared: PreparedTrials) -> list[Figure]:
+def subject_figures(prepared: Study) -> list[Figure]:
     """What is found in the subject's own plates as the files are."""
     signs = _select_findings(prepared, FREE_MOMENT)
     undone = [name for finding in signs if finding.done is Action.UNDONE for name in finding.trials]
@@ -65,10 +63,7 @@ def plate_figures(data: Path, quick: bool) -> list[Figure]:
 
 
 def _unmodified_figures(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> list[Figure]:
-    texts = {
-        name: format_warnings(prepare(rig, records, preset_of(PRESET)).findings)
-        for name, (rig, records) in bodies.items()
-    }
+    texts = {name: format_warnings(prepare(rig, records).findings) for name, (rig, records) in bodies.items()}
     where = f"real, {', '.join(bodies)}"
     messages = "; ".join(f"{name}: {text}" for name, found in texts.items() for text in found)
     return [Figure("warnings about correct plates", where, sum(map(len, texts.values())), "", at_most(0),
@@ -78,7 +73,7 @@ def _unmodified_figures(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]])
 def _reversed_figure(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) -> Figure:
     turn, found, messages = with_forces(lambda wrenches: wrenches.with_free_moments(-1.0)), 0, []
     for name, (rig, records) in bodies.items():
-        signs = _select_findings(prepare(rig, list(turn(records)), preset_of(PRESET)), FREE_MOMENT)
+        signs = _select_findings(prepare(rig, list(turn(records))), FREE_MOMENT)
         found += all(finding.done is Action.UNDONE for finding in signs) and bool(signs)
         messages += [f"{name}: {_format_finding(finding)}" for finding in signs]
     what = "free moment reversed in software: recordings in which it is found and undone"
@@ -87,7 +82,7 @@ def _reversed_figure(bodies: Mapping[str, tuple[Rig, Sequence[TrialRecord]]]) ->
 
 def _mismatched_figure(body: tuple[Rig, Sequence[TrialRecord]]) -> Figure:
     rig, records = body
-    mass = prepare(rig, records, preset_of(PRESET), plates=PlateOptions()).mass
+    mass = prepare(rig, records).mass
     weighed = rig.prior.total_mass if mass is None else mass.mass
     missed = [case.name for case in CASES if not is_reported(case, rig, records, weighed)[0]]
     bound = Bound(len(CASES), len(CASES), f"{len(CASES)}")
@@ -96,7 +91,7 @@ def _mismatched_figure(body: tuple[Rig, Sequence[TrialRecord]]) -> Figure:
     return Figure(what, f"real, {MODIFIED}, modified in software", len(CASES) - len(missed), "", bound, note=note)
 
 
-def _select_findings(prepared: PreparedTrials, kind: str) -> list[Finding]:
+def _select_findings(prepared: Study, kind: str) -> list[Finding]:
     return [finding for finding in prepared.findings if finding.kind == kind]
 
 

@@ -21,14 +21,13 @@ from solver.dance.workflows.repair import describe_moves, repair
 from solver.errors import SolverError
 from solver.scene.motion_record import MOTION, MotionRecord, motion_record
 from solver.scene.study_folder import MOTION_END
-from solver.signals import preset_of
 from solver.study.pipeline import prepare, track
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 
 from .figure import Bound, Figure, at_most
-from .subject import PRESET, SEX, STATIC, SUBJECT
+from .subject import SEX, STATIC, SUBJECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ def track_source(data: Path, source: Source) -> MotionRecord:
         motion = study.record(source.trial).motion
         assert motion is not None
         return motion_record(source.trial, study.rig, motion)
-    prepared = prepare(calibration.rig, track_all(calibration, recordings), preset_of(PRESET))
+    prepared = prepare(calibration.rig, track_all(calibration, recordings))
     (found,) = (record for record in prepared.records if record.name == source.trial)
     assert found.motion is not None
     return motion_record(found.name, prepared.rig, found.motion).with_trial(found.trial)

@@ -108,7 +108,7 @@ def find_sync_errors(rig: Rig, records: Sequence[TrialRecord], mass: float) -> d
 
 def table(rig: Rig, records: Sequence[TrialRecord]) -> Counter[str]:
     """How many of each kind there are ("of ..."), and how many are found by their cause or accused of turned plates."""
-    estimate = prepare(rig, records, preset_of(PRESET)).mass
+    estimate = prepare(rig, records).mass
     assert estimate is not None
     mass, count = estimate.mass, Counter[str]()
     forces = {r.name: r.recording.wrenches for r in records if r.recording.wrenches is not None and r.poses is not None}

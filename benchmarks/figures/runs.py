@@ -12,17 +12,14 @@ from solver.identification.comparison import AXES, Comparison
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.options.reading import ReadOptions
 from solver.rig import Rig
-from solver.signals import preset_of
 from solver.study.pipeline import prepare
-from solver.study.preparation import PreparedTrials
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import TrialRecord
+from solver.study.values import Study, TrialRecord
 from solver.threads import one_blas_thread
 
 from .figure import Figure, at_most
-from .subject import PRESET
 
 SEX = "male"
 """The data do not say; it only chooses the prior's table."""
@@ -56,10 +53,10 @@ def run_figures(data: Path) -> list[Figure]:
     return figures
 
 
-def prepare_runs(paths: Sequence[Path]) -> PreparedTrials:
+def prepare_runs(paths: Sequence[Path]) -> Study:
     """Trials of one person, calibrated on all of them."""
     rig, records = track_runs(tuple(paths))
-    return prepare(rig, records, preset_of(PRESET))
+    return prepare(rig, records)
 
 
 @cache
@@ -70,7 +67,7 @@ def track_runs(paths: tuple[Path, ...]) -> tuple[Rig, tuple[TrialRecord, ...]]:
     return calibration.rig, track_all(calibration, recordings)
 
 
-def predict_unused_trials(prepared: PreparedTrials) -> list[Comparison]:
+def predict_unused_trials(prepared: Study) -> list[Comparison]:
     """Predict every trial, or every half of a single one, from the inertials of the others."""
     rig = prepared.rig
     options = IdentifyOptions(
@@ -82,7 +79,7 @@ def predict_unused_trials(prepared: PreparedTrials) -> list[Comparison]:
     return [c for c in identify_trials(rig, trials, options).comparisons if not c.used]
 
 
-def _measure(prepared: PreparedTrials) -> tuple[float, str]:
+def _measure(prepared: Study) -> tuple[float, str]:
     found = predict_unused_trials(prepared)
     ratio = np.mean([comparison.ratio for comparison in found], axis=0)
     return float(ratio.mean()), f"{format_errors(found)}; over the prior without weights {_unweighted(found)}"

@@ -12,13 +12,12 @@ from solver.identification.comparison import AXES, MOMENTS, Comparison, FlightCh
 from solver.identification.error_model.frequency_weights import UNWEIGHTED
 from solver.identification.identify import MIN_FLIGHT_FRAMES, IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
-from solver.signals import GRAVITY, preset_of
+from solver.signals import GRAVITY
 from solver.study.pipeline import prepare
-from solver.study.preparation import PreparedTrials
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import TrialRecord
+from solver.study.values import Study, TrialRecord
 from solver.trial import Recording, Trial
 
 from ..marker_errors import reference_error
@@ -74,12 +73,12 @@ def track_recordings(
     static: Sequence[str],
     chosen: Sequence[str] = (),
     shoulders: str = "fixed",
-) -> tuple[PreparedTrials | None, tuple[TrialRecord, ...]]:
+) -> tuple[Study | None, tuple[TrialRecord, ...]]:
     """Calibrated on ``static`` (all trials if empty), tracked on the chosen trials (all if empty, then prepared)."""
     calibration = calibrate(recordings, sex=SEX, static=static, shoulders=shoulders)
     wanted = [recording for recording in recordings if not chosen or recording.name in chosen]
     records = track_all(calibration, wanted)
-    return (None if chosen else prepare(calibration.rig, records, preset_of(PRESET))), records
+    return (None if chosen else prepare(calibration.rig, records)), records
 
 
 def girdle_marker_figures(records: Sequence[TrialRecord]) -> list[Figure]:
@@ -117,7 +116,7 @@ def marker_figures(data: Path, records: Sequence[TrialRecord], *, static_only: b
     return figures
 
 
-def mass_figures(prepared: PreparedTrials) -> list[Figure]:
+def mass_figures(prepared: Study) -> list[Figure]:
     """Body mass, and the offset of the plates in the standing trials."""
     mass = prepared.mass
     if mass is None:
@@ -138,7 +137,7 @@ def mass_figures(prepared: PreparedTrials) -> list[Figure]:
     ]  # fmt: skip
 
 
-def identification_options(prepared: PreparedTrials) -> IdentifyOptions:
+def identification_options(prepared: Study) -> IdentifyOptions:
     """The pipeline's own options, a single fit."""
     return IdentifyOptions(
         base=str(prepared.rig.provenance.get("base_link", prepared.rig.links[0])),
@@ -148,7 +147,7 @@ def identification_options(prepared: PreparedTrials) -> IdentifyOptions:
     )
 
 
-def predict_unseen_trials(prepared: PreparedTrials) -> Iterator[Unseen]:
+def predict_unseen_trials(prepared: Study) -> Iterator[Unseen]:
     """Predict every trial from the inertials that the pipeline's method identifies in all the others."""
     usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
     rig = prepared.rig
@@ -166,7 +165,7 @@ def predict_unseen_trials(prepared: PreparedTrials) -> Iterator[Unseen]:
 
 
 def _flight(
-    prepared: PreparedTrials, record: TrialRecord, trial: Trial, ours: InertialParameters, prior: InertialParameters
+    prepared: Study, record: TrialRecord, trial: Trial, ours: InertialParameters, prior: InertialParameters
 ) -> FlightCheck | None:
     if record.windows is None:
         return None

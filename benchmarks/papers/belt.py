@@ -31,12 +31,10 @@ from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.options.plates import PlateOptions
 from solver.rig import Rig
-from solver.signals import PRESETS
 from solver.study.pipeline import prepare
 from solver.study.plates.known_plates import collect_known_plates
-from solver.study.preparation import PreparedTrials
 from solver.study.subject_calibration import calibrate
-from solver.study.values import TrialRecord
+from solver.study.values import Settings, Study, TrialRecord
 from solver.tracking import Attachment, track_markers
 from solver.trial import Recording, Trial
 
@@ -116,7 +114,7 @@ class Bare:
     person: Volunteer
     rig: Rig
     attachments: tuple[Attachment, ...]
-    prepared: PreparedTrials
+    prepared: Study
 
 
 def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS, known_rig: bool = False) -> BeltResult:
@@ -264,25 +262,23 @@ def _dance(seed: int, rounds: int, number: int) -> Motion:
     return dance(volunteer(seed), 100 * seed + number, rounds)
 
 
-def _prepare(
-    rig: Rig, attachments: tuple[Attachment, ...], recording: Recording, bare: PreparedTrials | None = None
-) -> PreparedTrials:
+def _prepare(rig: Rig, attachments: tuple[Attachment, ...], recording: Recording, bare: Study | None = None) -> Study:
     """A recording on plates whose location is that found without the belt, as `solver.find_load` prepares it."""
     assert recording.markers is not None
     tracked = track_markers(rig, attachments, recording.markers)
     known = None
     if bare is not None:
         known = collect_known_plates([(_trial(bare).wrenches.frames, bare.records[0].plate_correction)], None)
-    return prepare(rig, [TrialRecord(recording, tracked)], PRESETS[PRESET], plates=PlateOptions(known=known))
+    return prepare(rig, [TrialRecord(recording, tracked)], Settings(preset=PRESET, plates=PlateOptions(known=known)))
 
 
-def _trial(prepared: PreparedTrials) -> Trial:
+def _trial(prepared: Study) -> Trial:
     trial = prepared.records[0].trial
     assert trial is not None, "the simulated recording has forces"
     return trial
 
 
-def _mass(prepared: PreparedTrials) -> float:
+def _mass(prepared: Study) -> float:
     return prepared.rig.prior.total_mass
 
 
@@ -300,7 +296,7 @@ def _blind_difference(rig: Rig, answer: AddedLoad, after: Trial, mass: float) ->
     return estimate.parameters.masses - answer.bare.parameters.masses
 
 
-def _paper_method(rig: Rig, bare: PreparedTrials, loaded: PreparedTrials, place: str) -> dict[str, tuple[float, float]]:
+def _paper_method(rig: Rig, bare: Study, loaded: Study, place: str) -> dict[str, tuple[float, float]]:
     """The hierarchical method, given where the belt is: (bare, belt) masses."""
     found = []
     for prepared, limits in (

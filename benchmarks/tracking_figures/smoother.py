@@ -115,7 +115,7 @@ def track_trials(data: Path, subject: str, names: tuple[str, ...]) -> Trials:
     folder, sex = SUBJECTS[subject]
     recordings = [r for r in load([data / folder], ReadOptions(ragged=True)) if r.markers is not None]
     calibration = calibrate(recordings, sex=sex)
-    records = prepare(calibration.rig, track_all(calibration, recordings), preset_of(PRESET)).records
+    records = prepare(calibration.rig, track_all(calibration, recordings)).records
     smoothed, spent = {}, 0.0
     for record in records:
         if record.name not in names or record.tracked is None or record.recording.markers is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..errors import InvalidValue
@@ -14,7 +16,6 @@ from ..identification.result import Identification
 from ..inertials import InertialParameters
 from ..moments.inverse_dynamics import compute_moments
 from ..person import UNKNOWN
-from ..scene.motion_record import motion_record
 from ..signals.filters import LIGHT
 from ..signals.window_reasons import Reason
 from ..study.values import Flights, Study, TrialRecord
@@ -100,8 +101,7 @@ def _moment_summaries(study: Study, result: Identification) -> tuple[MomentSumma
     for record in study.records:
         if record.trial is None or record.motion is None or not record.trial.counted.any():
             continue
-        trial = motion_record(record.name, study.rig, record.motion, result.parameters).with_trial(record.trial).trial
-        assert trial is not None
+        trial = replace(record.trial, motion=record.motion, wrenches=record.trial.filtered_wrenches)
         try:
             found = compute_moments(study.rig, trial, result.parameters)
         except InvalidValue as error:

@@ -83,10 +83,9 @@ class MotionRecord:
         """This motion with the wrenches of a trial; None: unchanged."""
         if trial is None:
             return self
-        from ..signals import filter_wrenches
-
-        wrenches = trial.wrenches if trial.preset is None else filter_wrenches(trial.wrenches, trial.preset)
-        return replace(self, wrenches=wrenches, counted=trial.counted, excluded=trial.excluded, preset=trial.preset)
+        return replace(
+            self, wrenches=trial.filtered_wrenches, counted=trial.counted, excluded=trial.excluded, preset=trial.preset
+        )
 
     def with_contacts(self, schedule: Schedule, checks: CheckOptions) -> MotionRecord:
         """This motion as a dance, with its contacts and checks."""

@@ -13,7 +13,6 @@ from ..identification.error_model.frequency_weights import UNWEIGHTED, PairedWei
 from ..inertials import InertialParameters
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
-from ..signals import preset_of
 from ..trial import Recording
 from .identification import choose_base_link
 from .pipeline import prepare
@@ -58,13 +57,7 @@ def compare(  # noqa: PLR0913 the recordings, the body, and the result of an ide
     rig, records = compute_poses(recordings, body, settings, PartialProgress(progress, 0.0, 0.9))
     rig, base = rig.with_prior(prior), choose_base_link(rig, settings)
     moved = [record for record in records if record.poses is not None]
-    prepared = prepare(
-        rig,
-        moved,
-        preset_of(settings.preset),
-        stated_mass=prior.total_mass,
-        plates=settings.plates,
-    )
+    prepared = prepare(rig, moved, settings, stated_mass=prior.total_mass)
     found = tuple(
         compare_trial(rig, record.trial, identified, prior, base=base, weights=weights)
         for record in prepared.records

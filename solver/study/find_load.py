@@ -13,7 +13,7 @@ from ..identification.added_load import AddedLoad, LoadOptions, find_added_load
 from ..options.plates import KnownPlates
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
-from ..signals import GRAVITY, preset_of
+from ..signals import GRAVITY
 from ..trial import Recording
 from .pipeline import identify_motions, prepare
 from .plates.finding import format_warnings
@@ -71,12 +71,7 @@ def find_load(
     if plates.known is None:
         # a load on one side looks like plates that were moved; an offset would look like the load itself
         plates = replace(plates, known=KnownPlates(study.known_plates.layouts))
-    prepared = prepare(
-        study.rig,
-        [r for r in laden if r.poses is not None],
-        preset_of(settings.preset),
-        plates=plates,
-    )
+    prepared = prepare(study.rig, [r for r in laden if r.poses is not None], replace(settings, plates=plates))
     trials = [record.trial for record in prepared.records if record.trial is not None]
     if not trials:
         raise InvalidValue("no recording with the load has forces: a load is found from forces")

@@ -40,8 +40,7 @@ from ..signals import (
 from ..signals.windows import UNLOADED
 from ..trial import Trial
 from ..wrenches import Wrenches
-from .preparation import PreparedTrials
-from .values import Flights, TrialRecord
+from .values import Flights, Study, TrialRecord
 
 LIGHT_CUTOFF_FACTOR = 1.5
 """Cut-off for coordinates in flight, as a multiple of the preset's; their equations are not filtered (on simulated
@@ -167,15 +166,12 @@ def _extrapolate_flights(rig: Rig, q: np.ndarray, in_flight: np.ndarray, rate: f
     return result
 
 
-def identify_flights(
-    prepared: PreparedTrials, options: IdentifyOptions, preset: str, progress: Progress
-) -> tuple[Identification, Flights]:
+def identify_flights(prepared: Study, options: IdentifyOptions, progress: Progress) -> tuple[Identification, Flights]:
     """Identify from flight phases alone; trials with plates are only compared with, never fitted.
 
     Args:
-        prepared: trials with motion, with or without forces.
+        prepared: trials with motion, with or without forces; the settings name the filter.
         options: of the identification; the total mass sets the scale.
-        preset: filter of the equations, a name of `signals.PRESETS`.
         progress: receives progress.
 
     Raises:
@@ -184,7 +180,8 @@ def identify_flights(
     rig, mass = prepared.rig, options.total_mass
     assert mass is not None
     moving = [record for record in prepared.records if record.poses is not None]
-    found = {record.name: find_trial_flights(rig, record, preset_of(preset), mass) for record in moving}
+    preset = preset_of(prepared.settings.preset)
+    found = {record.name: find_trial_flights(rig, record, preset, mass) for record in moving}
     trials = [each.trial for each in found.values() if each.trial is not None]
     used = tuple((name, *span) for name, each in found.items() for span in each.flights)
     short = tuple((name, *span) for name, each in found.items() for span in each.short)

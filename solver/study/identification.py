@@ -10,33 +10,31 @@ from ..identification.result import Identification
 from ..progress import Progress
 from ..rig import Rig
 from .flights import identify_flights
-from .preparation import PreparedTrials
-from .values import Flights, Settings
+from .values import Flights, Settings, Study
 
 
 def identify_prepared(
-    prepared: PreparedTrials, settings: Settings, stated_mass: float | None, progress: Progress
+    prepared: Study, stated_mass: float | None, progress: Progress
 ) -> tuple[Identification, Flights | None]:
     """Identify from all frames that count, or from flight phases alone if the settings say so.
 
     Args:
-        prepared: trials.
-        settings: of the study.
+        prepared: trials, and settings.
         stated_mass: [kg] scales an identification from flights if no plate weighs the body.
         progress: receives progress.
 
     Raises:
         InvalidValue: no frame counts; for flights alone: no flight that can be used, or an unknown mass.
     """
-    options = build_identify_options(prepared, settings)
-    if settings.flight_only:
+    options = build_identify_options(prepared)
+    if prepared.settings.flight_only:
         options = replace(options, total_mass=_find_total_mass(prepared, stated_mass))
-        return identify_flights(prepared, options, settings.preset, progress)
+        return identify_flights(prepared, options, progress)
     flights = {r.name: r.windows.flight & r.trial.counted for r in prepared.records if r.windows and r.trial}
     return identify_trials(prepared.rig, prepared.trials, options, flights=flights, progress=progress), None
 
 
-def warn_of_result(prepared: PreparedTrials, identified: Identification, flights: Flights | None) -> tuple[str, ...]:
+def warn_of_result(prepared: Study, identified: Identification, flights: Flights | None) -> tuple[str, ...]:
     """Warnings that follow from the comparison of the result with the trials and the prior."""
     if flights is not None:
         return flights.warnings
@@ -47,9 +45,9 @@ def warn_of_result(prepared: PreparedTrials, identified: Identification, flights
     )
 
 
-def list_assumptions(prepared: PreparedTrials, settings: Settings) -> tuple[str, ...]:
+def list_assumptions(prepared: Study) -> tuple[str, ...]:
     """What an identification assumed where the settings specify nothing."""
-    person = prepared.rig.is_person
+    settings, person = prepared.settings, prepared.rig.is_person
     assumptions = []
     if settings.base is None:
         base = choose_base_link(prepared.rig, settings)
@@ -68,7 +66,8 @@ def choose_base_link(rig: Rig, settings: Settings) -> str:
     return settings.base or str(rig.provenance.get("base_link", rig.links[0]))
 
 
-def build_identify_options(prepared: PreparedTrials, settings: Settings) -> IdentifyOptions:
+def build_identify_options(prepared: Study) -> IdentifyOptions:
+    settings = prepared.settings
     return IdentifyOptions(
         method=settings.method,
         base=choose_base_link(prepared.rig, settings),
@@ -81,7 +80,7 @@ def build_identify_options(prepared: PreparedTrials, settings: Settings) -> Iden
     )
 
 
-def _find_total_mass(prepared: PreparedTrials, stated: float | None) -> float:
+def _find_total_mass(prepared: Study, stated: float | None) -> float:
     """Total mass [kg] of a body that is identified from flight phases alone.
 
     Raises:

@@ -25,7 +25,6 @@ from pathlib import Path
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
 from ..files import AnyPath, Paths
-from ..options.plates import PlateOptions
 from ..person import LINKS
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
@@ -39,7 +38,7 @@ from .motion_noise import adapt_cutoff
 from .plates.checks import check_plates, check_recordings
 from .plates.correction import NO_CORRECTION, PlateCorrection
 from .plates.finding import format_warnings
-from .preparation import FilteredTrial, PreparedTrials, build_trial, filter_trial, find_trial_windows
+from .preparation import FilteredTrial, build_trial, filter_trial, find_trial_windows
 from .recordings import load_body, load_recordings, require_base, require_markers, require_rates, require_sex
 from .residuals import compute_residuals
 from .subject_calibration import calibrate
@@ -47,8 +46,6 @@ from .synchronisation import estimate_lags
 from .tracking import collect_warnings, compute_poses
 from .values import Settings, Study, TrialRecord, require_settings
 from .weighing import weigh, weigh_roughly
-
-DEFAULT_PLATES = PlateOptions()
 
 
 @dataclass
@@ -179,51 +176,31 @@ def identify_motions(
     timer = StageTimer()
     with timer.measure("preparation"):
         progress(0.0, "filters, windows, body mass, time lag")
-        prepared = prepare_with_settings(rig, records, settings, stated_mass)
-    identified, flights = None, None
-    if settings.flight_only or prepared.trials:
+        study = prepare(rig, records, settings, stated_mass=stated_mass)
+    warnings = (*format_warnings(study.findings), *study.warnings)
+    if settings.flight_only or study.trials:
         with timer.measure("identification"):
             remaining = PartialProgress(progress, 0.2, 1.0)
-            identified, flights = identify_prepared(prepared, settings, stated_mass, remaining)
-    compared = () if identified is None else warn_of_result(prepared, identified, flights)
-    residuals = () if identified is None else compute_residuals(prepared.rig, prepared.trials, identified)
-    return Study(
-        rig=prepared.rig,
-        settings=settings,
-        records=prepared.records,
-        mass=prepared.mass,
-        identification=identified,
-        lag=prepared.lag,
-        warnings=(*format_warnings(prepared.findings), *prepared.warnings, *compared),
-        seconds=timer.seconds,
-        assumptions=() if identified is None else list_assumptions(prepared, settings),
-        findings=prepared.findings,
-        flights=flights,
-        residuals=residuals,
-    )
-
-
-def prepare_with_settings(
-    rig: Rig, records: Sequence[TrialRecord], settings: Settings, stated_mass: float | None
-) -> PreparedTrials:
-    return prepare(
-        rig,
-        records,
-        preset_of(settings.preset),
-        stated_mass=stated_mass,
-        plates=settings.plates,
-    )
+            identified, flights = identify_prepared(study, stated_mass, remaining)
+        study = replace(
+            study,
+            identification=identified,
+            assumptions=list_assumptions(study),
+            flights=flights,
+            residuals=compute_residuals(study.rig, study.trials, identified),
+        )
+        warnings = (*warnings, *warn_of_result(study, identified, flights))
+    return replace(study, warnings=warnings, seconds=timer.seconds)
 
 
 def prepare(
     rig: Rig,
     records: Sequence[TrialRecord],
-    preset: FilterPreset,
+    settings: Settings | None = None,
     *,
     stated_mass: float | None = None,
-    plates: PlateOptions = DEFAULT_PLATES,
-) -> PreparedTrials:
-    """Filter, weigh and synchronise trials whose motion is known, and correct their plates.
+) -> Study:
+    """Filter, weigh and synchronise trials whose motion is known, and correct their plates; nothing is identified yet.
 
     The order matters: windows need a rough mass, the mass needs windows, the lag needs the mass's scale, and the checks
     of the plates need synchronised wrenches without offset.
@@ -231,14 +208,16 @@ def prepare(
     Args:
         rig: calibrated.
         records: with poses, tracked or given.
-        preset: filter of both sides of the equations; its cut-off is lowered if every motion is mostly noise above.
+        settings: filter of both sides of the equations, whose cut-off is lowered if every motion is mostly noise above;
+            and options of the plate checks.
         stated_mass: mass that the user specifies [kg].
-        plates: options of the plate checks.
 
     Raises:
         InvalidValue: a trial has no motion, or a plate check refuses the trials.
     """
-    requested, preset = preset, adapt_cutoff(rig, preset, records)
+    settings = require_settings(settings)
+    requested, plates = preset_of(settings.preset), settings.plates
+    preset = adapt_cutoff(rig, requested, records)
     trials = [filter_trial(rig, record, preset) for record in records]
     rough = weigh_roughly(rig, trials, stated_mass, plates)
     trials, mismatches = check_recordings(rig, trials, preset, rough.mass, plates)
@@ -260,11 +239,12 @@ def prepare(
         f"above {preset.cutoff:.1f} Hz the motion is mostly noise: motion and forces were filtered at that cut-off "
         f"instead of {requested.cutoff:g} Hz",
     ) * (preset.cutoff < requested.cutoff)
-    return PreparedTrials(
+    return Study(
         weighed.rig,
+        settings,
         tuple(built),
-        weighed.mass,
-        synchronised.lag,
+        mass=weighed.mass,
+        lag=synchronised.lag,
         warnings=(*lowered, *weighed.warnings, *synchronised.warnings),
         findings=(*rough.findings, *mismatches, *weighed.findings, *synchronised.findings, *checks.findings),
     )
@@ -320,7 +300,7 @@ def _build_force_trials(
     if all(record.recording.wrenches is None for record in moved):
         return {}, ()
     try:
-        prepared = prepare(rig, moved, preset)
+        prepared = prepare(rig, moved, Settings(preset=preset.name))
     except InvalidValue as error:
         return {}, (f"the motions have no forces: {error}",)
     return {trial.name: trial for trial in prepared.trials}, prepared.warnings

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..calibration.body_mass import MassEstimate
 from ..errors import InvalidValue
 from ..motion import Motion
 from ..rig import Rig
@@ -25,37 +24,10 @@ from ..signals import (
 from ..trial import Trial
 from ..wrenches import Wrenches
 from .plates.correction import NO_CORRECTION, PlateCorrection
-from .plates.finding import Finding
 from .values import TrialRecord
 
 INTERPOLATED_TRACKED = 0.99
 """An interpolated frame counts as tracked if both of its neighbours were."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedTrials:
-    """Trials of one subject, ready for identification.
-
-    Attributes:
-        rig: with its prior scaled to the measured mass.
-        records: one per recording, in order.
-        mass: estimated from all trials with forces; None if no trial weighs the body.
-        lag: lag of the plates behind the motion, over all trials; None if it was not estimated.
-        warnings: for the report.
-        findings: results of the plate checks, and what was done about them.
-    """
-
-    rig: Rig
-    records: tuple[TrialRecord, ...]
-    mass: MassEstimate | None
-    lag: Lag | None
-    warnings: tuple[str, ...]
-    findings: tuple[Finding, ...] = ()
-
-    @property
-    def trials(self) -> list[Trial]:
-        """The trials with motion and forces."""
-        return [record.trial for record in self.records if record.trial is not None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def test_rough_mass_survives_missing_support(rig: Rig, motion: Motion) -> None:
 @pytest.mark.parametrize("lag", [0.0, 0.012, -0.007])
 def test_the_lag_of_the_plates_is_removed(rig: Rig, motion: Motion, lag: float) -> None:
     """Plates with a lag of some milliseconds give the same trial as plates without a lag."""
-    late, timely = (prepare(rig, [moved(recorded(rig, motion, value), motion)], PRESET) for value in (lag, 0.0))
+    late, timely = (prepare(rig, [moved(recorded(rig, motion, value), motion)]) for value in (lag, 0.0))
     assert late.lag is not None
     assert late.lag.seconds == pytest.approx(lag, abs=5e-4)
     (lag_finding,) = [finding for finding in late.findings if finding.kind == LAG]
@@ -133,7 +133,7 @@ def test_each_trial_is_corrected_by_its_own_lag(rig: Rig) -> None:
             moved(replace(recorded(rig, motion, lags.get(name, 0.0)), name=name), motion)
             for name, motion in motions.items()
         ]
-        found = prepare(rig, named, PRESET)
+        found = prepare(rig, named)
         (lag_finding,) = [finding for finding in found.findings if finding.kind == LAG]
         assert ("one 2.0, two 14.0 ms" in lag_finding.text) == bool(lags)
         return list(found.records)
@@ -150,8 +150,8 @@ def test_each_trial_is_corrected_by_its_own_lag(rig: Rig) -> None:
 def test_an_overridden_lag_is_kept(rig: Rig, motion: Motion) -> None:
     """If the lag is overridden, the wrenches keep the file's times, and the finding says so."""
     late = [moved(recorded(rig, motion, 0.012), motion)]
-    kept = prepare(rig, late, PRESET, plates=PlateOptions(report_only=(LAG,)))
-    removed = prepare(rig, late, PRESET)
+    kept = prepare(rig, late, Settings(plates=PlateOptions(report_only=(LAG,))))
+    removed = prepare(rig, late)
     assert [finding.done for finding in kept.findings if finding.kind == LAG] == [Action.OVERRIDDEN]
     assert kept.records[0].lag is None
     assert removed.records[0].lag is not None
@@ -170,7 +170,7 @@ def test_an_overridden_lag_is_kept(rig: Rig, motion: Motion) -> None:
 def test_the_prior_is_scaled_to_the_plates(rig: Rig, motion: Motion) -> None:
     """A prior that is too heavy is scaled to the mass that the plates measure, with the same centres of mass."""
     heavy = rig.with_prior(rig.prior.scaled(1.04 * rig.prior.total_mass))
-    found = prepare(heavy, [moved(recorded(rig, motion), motion)], PRESET)
+    found = prepare(heavy, [moved(recorded(rig, motion), motion)])
     assert found.rig.prior.total_mass == pytest.approx(rig.prior.total_mass, rel=0.005)
     assert found.rig.prior.coms == pytest.approx(rig.prior.coms)
 
@@ -178,7 +178,7 @@ def test_the_prior_is_scaled_to_the_plates(rig: Rig, motion: Motion) -> None:
 def test_a_trial_without_motion_is_refused(rig: Rig, motion: Motion) -> None:
     """Forces without a motion are an error that names the trial."""
     with pytest.raises(InvalidValue, match="swing"):
-        prepare(rig, [TrialRecord(recorded(rig, motion))], PRESET)
+        prepare(rig, [TrialRecord(recorded(rig, motion))])
 
 
 def test_without_forces_there_is_a_study_without_result(rig: Rig, motion: Motion) -> None:

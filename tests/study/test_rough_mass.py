@@ -20,7 +20,7 @@ from solver.signals import PRESETS, smooth_motion
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action
 from solver.study.rough_mass import compute_mass_readings, estimate_rough_mass
-from solver.study.values import Poses, TrialRecord
+from solver.study.values import Poses, Settings, TrialRecord
 from solver.trial import Recording
 from solver.wrenches import Wrenches
 
@@ -88,8 +88,8 @@ def test_masses_that_disagree_are_an_error_that_can_be_overridden(rig: Rig, fact
     standing, moving = still(rig, 1.0), bobbing(rig, 8.0)
     records = [record("squat", moving, read(rig, moving, factor)), record("static", standing, read(rig, standing))]
     with pytest.raises(InvalidValue, match=r"squat: .*standing in static: a load or tether.*gain.*another person"):
-        prepare(rig, records, PRESET)
-    prepared = prepare(rig, records, PRESET, plates=PlateOptions(report_only=(MASS, MISMATCH)))
+        prepare(rig, records)
+    prepared = prepare(rig, records, Settings(plates=PlateOptions(report_only=(MASS, MISMATCH))))
     overridden = [finding for finding in prepared.findings if "standing in static" in finding.text]
     assert [finding.done for finding in overridden] == [Action.OVERRIDDEN]
 
@@ -100,7 +100,7 @@ def test_masses_that_agree_and_missing_support_are_no_error(rig: Rig, factor: fl
     second of standing is enough to weigh the body."""
     standing, moving = still(rig, 1.0), bobbing(rig, 8.0)
     records = [record("squat", moving, read(rig, moving, factor)), record("static", standing, read(rig, standing))]
-    prepared = prepare(rig, records, PRESET)
+    prepared = prepare(rig, records)
     assert prepared.mass is not None
     assert prepared.mass.mass == pytest.approx(rig.prior.total_mass, rel=0.05)
 
@@ -110,7 +110,7 @@ def test_two_standing_trials_of_other_masses_are_an_error(rig: Rig) -> None:
     standing = still(rig, 2.0)
     records = [record(name, standing, read(rig, standing, factor)) for name, factor in (("vest", 1.2), ("bare", 1.0))]
     with pytest.raises(InvalidValue, match="standing in"):
-        prepare(rig, records, PRESET)
+        prepare(rig, records)
 
 
 def test_a_run_weighs_its_runner(rig: Rig) -> None:

@@ -25,8 +25,7 @@ from solver.signals import preset_of
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.frozen_samples import find_dropouts, find_repeated_forces, find_repeated_markers
-from solver.study.preparation import PreparedTrials
-from solver.study.values import TrialRecord
+from solver.study.values import Settings, Study, TrialRecord
 from solver.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")
@@ -34,7 +33,7 @@ BY_NAME = {case.name: case for case in CASES}
 Body = tuple[Rig, tuple[TrialRecord, ...]]
 
 
-def findings(prepared: PreparedTrials, kind: str) -> list[Finding]:
+def findings(prepared: Study, kind: str) -> list[Finding]:
     """Findings of one kind."""
     return [finding for finding in prepared.findings if finding.kind == kind]
 
@@ -48,7 +47,7 @@ def test_every_mismatch_is_found_with_its_cause(walks: Body, case: Case) -> None
 
 def test_correct_forces_cause_no_warning(walks: Body) -> None:
     """Trials as recorded: no warning, and no finding needs one."""
-    prepared = prepare(*walks, PRESET)
+    prepared = prepare(*walks)
     assert prepare_messages(*walks) == ""
     assert prepared.findings
     assert {finding.done for finding in prepared.findings} == {Action.NOTHING, Action.TAKEN_OFF}  # a lag of some ms
@@ -58,7 +57,7 @@ def test_a_trial_that_does_not_belong_is_left_out(walks: Body) -> None:
     """One of two trials with reversed horizontal forces: it gives no equations, the other one does."""
     rig, records = walks
     changed = [BY_NAME["horizontal forces reversed"].modify(records)[0], records[1]]
-    prepared = prepare(rig, changed, PRESET)
+    prepared = prepare(rig, changed)
     assert [finding.trials for finding in findings(prepared, MISMATCH)] == [(records[0].name,)]
     assert prepared.records[0].trial is None
     assert prepared.records[0].motion is not None
@@ -82,7 +81,7 @@ def test_findings_can_be_overridden(walks: Body, name: str, kind: str) -> None:
     stated = None if case.stated_mass is None else case.stated_mass * rig.prior.total_mass
     # such forces may also not belong to the motion, which is not tested here
     options = PlateOptions(report_only=tuple({kind, MISMATCH}))
-    prepared = prepare(rig, case.modify(records), PRESET, stated_mass=stated, plates=options)
+    prepared = prepare(rig, case.modify(records), Settings(plates=options), stated_mass=stated)
     assert Action.OVERRIDDEN in {finding.done for finding in findings(prepared, kind)}
     assert all(record.trial is not None for record in prepared.records)
     assert not any(record.plate_correction.shift.any() for record in prepared.records)
@@ -91,7 +90,7 @@ def test_findings_can_be_overridden(walks: Body, name: str, kind: str) -> None:
 def test_frames_with_frozen_forces_do_not_count(walks: Body) -> None:
     """Half a trial frozen: the frozen frames give no equations, the rest does."""
     rig, records = walks
-    before, after = (prepare(rig, r, PRESET).records[0].trial for r in (records, with_forces(freeze_forces)(records)))
+    before, after = (prepare(rig, r).records[0].trial for r in (records, with_forces(freeze_forces)(records)))
     assert before is not None
     assert after is not None
     assert 0 < after.counted.sum() < before.counted.sum()
@@ -125,7 +124,7 @@ def test_frozen_markers_are_found(walks: Body) -> None:
     positions = markers.positions.copy()
     positions[80:130] = positions[80]
     frozen = replace(records[0].recording, markers=Markers(markers.times, markers.names, positions))
-    prepared = prepare(rig, [replace(records[0], recording=frozen), records[1]], PRESET)
+    prepared = prepare(rig, [replace(records[0], recording=frozen), records[1]])
     reported = findings(prepared, FROZEN)
     assert [finding.trials for finding in reported] == [(records[0].name,)]
     assert "markers are frozen for 0.49 s" in reported[0].text
@@ -139,7 +138,7 @@ def test_displaced_plates_are_corrected(walks: Body) -> None:
     """Plates moved 4 cm to the side are moved back, within the uncertainty from the body's own asymmetry."""
     rig, records = walks
     displaced = BY_NAME["plates elsewhere by 4 cm"].modify(records)
-    prepared = prepare(rig, displaced, PRESET, plates=PlateOptions(report_only=(MISMATCH,)))
+    prepared = prepare(rig, displaced, Settings(plates=PlateOptions(report_only=(MISMATCH,))))
     assert [finding.done for finding in findings(prepared, POSITION)] == [Action.UNDONE]
     assert prepared.records[0].plate_correction.shift == pytest.approx([0.0, -0.04, 0.0], abs=0.014)
 
@@ -151,7 +150,7 @@ def test_another_layout_is_compared_with_the_usual_one(walks: Body) -> None:
     assert own is not None
     other = replace(own.displaced(np.array([0.0, 0.01, 0.0])), frames=("one", "two"))
     changed = [records[0], replace(records[1], recording=replace(records[1].recording, wrenches=other))]
-    prepared = prepare(rig, changed, PRESET)
+    prepared = prepare(rig, changed)
     done = {finding.trials: (finding.done, finding.evidence) for finding in findings(prepared, POSITION)}
     assert done[records[0].name,][0] == Action.NOTHING
     assert done[records[1].name,][0] == Action.UNDONE
@@ -162,7 +161,7 @@ def test_two_trials_whose_forces_are_exchanged_are_both_named(walks: Body) -> No
     """Two trials with each other's forces are refused, and both are named."""
     rig, records = walks
     with pytest.raises(InvalidValue, match=f"{records[0].name}.*{records[1].name}") as error:
-        prepare(rig, exchange_forces(records), PRESET)
+        prepare(rig, exchange_forces(records))
     assert "--report-only mismatch" in str(error.value)
 
 
@@ -214,8 +213,8 @@ def test_a_dropout_of_40_ms_is_reported_and_left_out(walks: Body) -> None:
     changed = [holed(records[:1])[0], *records[1:]]
     errors = []
     for options in (PlateOptions(), PlateOptions(report_only=(FROZEN,))):
-        clean = prepare(rig, records, PRESET, plates=options).records[0].trial
-        prepared = prepare(rig, changed, PRESET, plates=options)
+        clean = prepare(rig, records, Settings(plates=options)).records[0].trial
+        prepared = prepare(rig, changed, Settings(plates=options))
         (finding,) = findings(prepared, FROZEN)
         assert f"{whole.times[middle - 2]:.3f} to {whole.times[middle + 2]:.3f} s" in finding.text
         found = prepared.records[0].trial

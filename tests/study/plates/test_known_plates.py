@@ -26,8 +26,7 @@ from solver.study.pipeline import prepare
 from solver.study.plates.correction import PlateCorrection
 from solver.study.plates.finding import Action
 from solver.study.plates.known_plates import collect_known_plates
-from solver.study.preparation import PreparedTrials
-from solver.study.values import Settings, TrialRecord
+from solver.study.values import Settings, Study, TrialRecord
 from solver.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")
@@ -51,12 +50,12 @@ def sensors(robot: Robot) -> Wrenches:
     return wrenches
 
 
-def prepared(robot: Robot, known: KnownPlates | None, *, factor: float = 1.0) -> PreparedTrials:
+def prepared(robot: Robot, known: KnownPlates | None, *, factor: float = 1.0) -> Study:
     """The robot's trial with known plates, its free moment multiplied by a factor in software."""
     rig, record = robot
     wrenches = sensors(robot).with_free_moments(factor)
     record = replace(record, recording=replace(record.recording, wrenches=wrenches))
-    return prepare(rig, [record], PRESET, plates=PlateOptions(known=known))
+    return prepare(rig, [record], Settings(plates=PlateOptions(known=known)))
 
 
 def layout(robot: Robot, free: float, shift: tuple[float, ...] = HERE) -> KnownPlates:
@@ -104,7 +103,7 @@ def test_options_take_precedence_over_known_plates(robot: Robot) -> None:
     """A specified use of the free moment, or an overridden location, is not replaced by known plates."""
     rig, record = robot
     known = layout(robot, 1.0, SHIFT)
-    found = prepare(rig, [record], PRESET, plates=PlateOptions(REVERSED, (POSITION,), known))
+    found = prepare(rig, [record], Settings(plates=PlateOptions(REVERSED, (POSITION,), known)))
     assert found.records[0].plate_correction.free_moment == -1.0
     assert not found.records[0].plate_correction.shift.any()
 

@@ -19,11 +19,10 @@ from solver.study.plates.correction import PlateCorrection
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.known_plates import collect_known_plates
 from solver.study.plates.vertical_moment import jackknife_ratio
-from solver.study.preparation import PreparedTrials
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import TrialRecord
+from solver.study.values import Settings, Study, TrialRecord
 from solver.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")
@@ -41,21 +40,21 @@ def robot() -> Body:
     return body.rig, TrialRecord(recording, given=poses_of(body.rig, recording.joints))
 
 
-def prepared(robot: Body, lever: float, options: PlateOptions = USUAL) -> PreparedTrials:
+def prepared(robot: Body, lever: float, options: PlateOptions = USUAL) -> Study:
     """The robot's trial with sensors that read a moment of ``lever`` times their load."""
     rig, record = robot
     wrenches = record.recording.wrenches
     assert wrenches is not None
     askew = replace(record.recording, wrenches=wrenches.without_couple(-lever))
-    return prepare(rig, [replace(record, recording=askew)], PRESET, plates=options)
+    return prepare(rig, [replace(record, recording=askew)], Settings(plates=options))
 
 
-def found(prepared: PreparedTrials) -> list[Finding]:
+def found(prepared: Study) -> list[Finding]:
     """Findings about the load moment."""
     return [finding for finding in prepared.findings if finding.kind == LOAD_MOMENT]
 
 
-def moments(prepared: PreparedTrials) -> np.ndarray:
+def moments(prepared: Study) -> np.ndarray:
     """Vertical, as it enters the equations."""
     trial = prepared.records[0].trial
     assert trial is not None
@@ -122,6 +121,6 @@ def test_standing_and_squats_of_one_laboratory_show_it(shared_data: Path) -> Non
     ]
     recordings = load(files)
     person = calibrate(recordings, sex="female", mass=63.5)
-    (finding,) = found(prepare(person.rig, track_all(person, recordings, jobs=1), PRESET))
+    (finding,) = found(prepare(person.rig, track_all(person, recordings, jobs=1)))
     assert finding.done is Action.TAKEN_OFF
     assert -1.8 < finding.evidence < -0.9

@@ -9,7 +9,7 @@ import pytest
 
 from solver.options.plates import MISMATCH
 from solver.rig import Rig
-from solver.signals import GRAVITY, preset_of
+from solver.signals import GRAVITY
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action
 from solver.study.plates.mismatch import check_mismatch
@@ -160,7 +160,7 @@ def test_rotated_plates_of_trials_are_found(walks: tuple[Rig, tuple[TrialRecord,
         force = np.column_stack([values[:, k, :2] @ level.T, values[:, k, 2]])
         values[:, k] = np.hstack([force, np.cross(np.nan_to_num(point), force)])
     changed = replace(records[0].recording, wrenches=replace(own, values=values))
-    prepared = prepare(rig, [replace(records[0], recording=changed), records[1]], preset_of("human_8hz"))
+    prepared = prepare(rig, [replace(records[0], recording=changed), records[1]])
     rotated = [f for f in prepared.findings if f.kind == MISMATCH and "level axes" in f.text]
     assert [f.trials for f in rotated] == ([(records[0].name,)] if quarters else [])
     assert all(ROTATION_WORDS[quarters] in f.text for f in rotated)

@@ -15,8 +15,7 @@ from solver.study.pipeline import prepare
 from solver.study.plates.correction import PlateCorrection
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.known_plates import collect_known_plates
-from solver.study.preparation import PreparedTrials
-from solver.study.values import TrialRecord
+from solver.study.values import Settings, Study, TrialRecord
 from solver.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")
@@ -25,12 +24,12 @@ GAINS = np.array([1.0, 0.95])
 Body = tuple[Rig, tuple[TrialRecord, ...]]
 
 
-def plate_findings(prepared: PreparedTrials) -> list[Finding]:
+def plate_findings(prepared: Study) -> list[Finding]:
     """Findings about single plates."""
     return [f for f in prepared.findings if f.kind in (POSITION, MASS) and "layout" in f.text and not f.done.is_silent]
 
 
-def relative_correction(prepared: PreparedTrials) -> np.ndarray:
+def relative_correction(prepared: Study) -> np.ndarray:
     """(2,) Correction of the second plate minus that of the first: sideways [m], and gain."""
     plates = prepared.records[0].plate_correction
     shifts = plates.shifts if len(plates.shifts) else np.zeros((2, 3))
@@ -40,7 +39,7 @@ def relative_correction(prepared: PreparedTrials) -> np.ndarray:
 
 def test_correct_plates_are_not_changed(walks: Body) -> None:
     """Single plates that are right give no finding, and nothing is changed."""
-    found = prepare(*walks, PRESET)
+    found = prepare(*walks)
     assert plate_findings(found) == []
     assert relative_correction(found).tolist() == [0.0, 0.0]
 
@@ -48,7 +47,7 @@ def test_correct_plates_are_not_changed(walks: Body) -> None:
 def test_one_displaced_plate_is_corrected(walks: Body) -> None:
     """One plate moved 5 cm in software: the displacement is corrected, within the uncertainty between steps."""
     rig, records = walks
-    found = prepare(rig, with_forces(lambda w: w.displaced(DISPLACEMENTS))(records), PRESET)
+    found = prepare(rig, with_forces(lambda w: w.displaced(DISPLACEMENTS))(records))
     assert {finding.done for finding in plate_findings(found)} == {Action.UNDONE}
     assert relative_correction(found) == pytest.approx([-0.05, 0.0], abs=0.008)
     assert all(f.interval[0] < f.evidence < f.interval[1] for f in plate_findings(found))
@@ -57,7 +56,7 @@ def test_one_displaced_plate_is_corrected(walks: Body) -> None:
 def test_the_gain_of_one_plate_is_corrected(walks: Body) -> None:
     """Readings of one plate lowered by 5 % in software: its factor is larger than the other one's by as much."""
     rig, records = walks
-    found = prepare(rig, with_forces(lambda w: w.scaled(GAINS))(records), PRESET)
+    found = prepare(rig, with_forces(lambda w: w.scaled(GAINS))(records))
     assert {finding.kind for finding in plate_findings(found)} == {MASS}
     assert relative_correction(found) == pytest.approx([0.0, 0.05], abs=0.012)
 
@@ -66,7 +65,7 @@ def test_overridden_findings_change_no_plate(walks: Body) -> None:
     """If overridden, both findings are reported and nothing is changed."""
     rig, records = walks
     changed = with_forces(lambda w: w.scaled(GAINS).displaced(DISPLACEMENTS))(records)
-    found = prepare(rig, changed, PRESET, plates=PlateOptions(report_only=(POSITION, MASS)))
+    found = prepare(rig, changed, Settings(plates=PlateOptions(report_only=(POSITION, MASS))))
     assert {finding.done for finding in plate_findings(found)} == {Action.OVERRIDDEN}
     assert relative_correction(found).tolist() == [0.0, 0.0]
 
@@ -79,7 +78,7 @@ def test_known_corrections_of_single_plates_are_used(walks: Body) -> None:
     correction = PlateCorrection(1.0, np.zeros(3), -DISPLACEMENTS, 1.0 / GAINS)
     known = collect_known_plates([(wrenches.frames, correction)], None)
     assert known == KnownPlates(known.layouts)
-    found = prepare(rig, records, PRESET, plates=PlateOptions(known=known))
+    found = prepare(rig, records, Settings(plates=PlateOptions(known=known)))
     assert relative_correction(found) == pytest.approx([-0.05, 1.0 / 0.95 - 1.0])
 
 

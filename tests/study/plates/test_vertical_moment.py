@@ -17,11 +17,10 @@ from solver.signals import preset_of
 from solver.study.joint_motion import poses_of
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding
-from solver.study.preparation import PreparedTrials
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import TrialRecord
+from solver.study.values import Settings, Study, TrialRecord
 from solver.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")
@@ -82,7 +81,7 @@ def reverse_free_moments(records: Sequence[TrialRecord], names: Sequence[str] = 
     return result
 
 
-def found(prepared: PreparedTrials) -> list[Finding]:
+def found(prepared: Study) -> list[Finding]:
     """Findings about the free moment."""
     return [finding for finding in prepared.findings if finding.kind == "free-moment"]
 
@@ -99,7 +98,7 @@ def robot() -> Body:
 def test_a_simulated_reversal_is_found_and_corrected(robot: Body) -> None:
     """Sensors with a reversed free moment give the same trial as correct ones, which are not changed."""
     rig, records = robot
-    right, wrong = prepare(rig, records, PRESET), prepare(rig, reverse_free_moments(records), PRESET)
+    right, wrong = prepare(rig, records), prepare(rig, reverse_free_moments(records))
     assert [finding.done for finding in found(right)] == [Action.NOTHING]
     assert [finding.done for finding in found(wrong)] == [Action.UNDONE]
     assert "wrong sign" in found(wrong)[0].sentence
@@ -113,7 +112,7 @@ def test_a_simulated_reversal_is_found_and_corrected(robot: Body) -> None:
 def test_the_specified_use_of_the_free_moment_is_applied(robot: Body, choice: str) -> None:
     """Unchanged, reversed or not used: the specified choice is applied, whatever the motion shows, and reported."""
     rig, records = robot
-    prepared = prepare(rig, reverse_free_moments(records), PRESET, plates=PlateOptions(choice))
+    prepared = prepare(rig, reverse_free_moments(records), Settings(plates=PlateOptions(choice)))
     done, factor = found(prepared)[0].done, prepared.records[0].plate_correction.free_moment
     assert (done, factor) == {
         AS_IS: (Action.OVERRIDDEN, 1.0),
@@ -139,8 +138,8 @@ def test_overriding_the_finding_leaves_the_moment_unchanged() -> None:
 def test_two_trials_have_the_right_sign(walks: Body) -> None:
     """The files as they are need no correction; both reversed in software are found and corrected."""
     rig, records = walks
-    assert [finding.done for finding in found(prepare(rig, records, PRESET))] == [Action.NOTHING]
-    wrong = prepare(rig, reverse_free_moments(records), PRESET)
+    assert [finding.done for finding in found(prepare(rig, records))] == [Action.NOTHING]
+    wrong = prepare(rig, reverse_free_moments(records))
     assert [(finding.done, finding.trials) for finding in found(wrong)] == [
         (Action.UNDONE, tuple(record.name for record in records))
     ]
@@ -151,7 +150,7 @@ def test_one_wrong_file_among_right_ones_is_found_alone(walks: Body) -> None:
     rig, records = walks
     done = {
         finding.trials: finding.done
-        for finding in found(prepare(rig, reverse_free_moments(records, [records[1].name]), PRESET))
+        for finding in found(prepare(rig, reverse_free_moments(records, [records[1].name])))
     }
     assert done == {(records[0].name,): Action.NOTHING, (records[1].name,): Action.UNDONE}
 
@@ -166,7 +165,5 @@ def test_the_files_of_one_laboratory_are_reversed(shared_data: Path) -> None:
     recordings = load(files)
     person = calibrate(recordings, sex="female", mass=63.5)
     records = track_all(person, recordings, jobs=1)
-    assert [finding.done for finding in found(prepare(person.rig, records, PRESET))] == [Action.UNDONE]
-    assert [finding.done for finding in found(prepare(person.rig, reverse_free_moments(records), PRESET))] == [
-        Action.NOTHING
-    ]
+    assert [finding.done for finding in found(prepare(person.rig, records))] == [Action.UNDONE]
+    assert [finding.done for finding in found(prepare(person.rig, reverse_free_moments(records)))] == [Action.NOTHING]
