@@ -122,11 +122,6 @@ class TrackedMotion(ArrayValue):
         """Root mean square error of each marker over its seen frames [m]; NaN if never seen."""
         return dict(zip(self.names, _root_mean_square(self.errors, 0).tolist()))
 
-    @property
-    def frame_rmse(self) -> np.ndarray:
-        """Root mean square error of each frame over its seen markers (N,) [m]; NaN where none was seen."""
-        return _root_mean_square(self.errors, 1)
-
 
 def track_markers(
     rig: Rig,

@@ -72,10 +72,6 @@ class DanceSegment(ArrayValue):
         """The same path in reverse time. It has the same forces and torques, so it is as feasible."""
         return replace(self, name=name, control=self.control[::-1])
 
-    def with_duration(self, duration: float) -> DanceSegment:
-        """The same path with another duration."""
-        return replace(self, duration=duration)
-
     def evaluate(self, legged: LeggedRig, times: np.ndarray) -> tuple[np.ndarray, Curves, np.ndarray]:
         """Coordinates (N, D), motion, and whether each frame was solved, at times from the segment's start."""
         return legged.solve_motion(*self.spline_space.basis(times).curves(self.control), self.solved)

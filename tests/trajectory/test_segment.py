@@ -52,7 +52,7 @@ def test_a_reversed_segment_is_the_path_backwards() -> None:
 
 def test_another_duration_is_the_same_path() -> None:
     """In half the time every velocity is twice as large, every acceleration four times."""
-    fast = bow().with_duration(0.75)
+    fast = replace(bow(), duration=0.75)
     y, curves, _ = bow().evaluate(legged(), TIMES)
     y_fast, curves_fast, _ = fast.evaluate(legged(), 0.5 * TIMES)
     np.testing.assert_allclose(y_fast, y, atol=1e-9)
