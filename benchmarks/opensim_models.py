@@ -140,9 +140,7 @@ def residual_rows(data: str, residuals: np.ndarray) -> list[Figure]:
         rows.append(
             Figure(f"residual {what} at the pelvis, identified / scaled", data, ratio, "", at_most(MUST), None, note)
         )
-    axes = residuals[2] / residuals[1]
-    note = "forces, then moments: " + " ".join(f"{ratio:.2f}" for ratio in axes.ravel())
-    return [*rows, Figure("  the same, mean of the six axes", data, float(axes.mean()), note=note)]
+    return rows
 
 
 def read_trial(folder: Path, name: str) -> solver.Recording:

@@ -160,14 +160,11 @@ def compare(
         known = np.isfinite(own)
         if known.any() and np.ptp(other[known]) > MIN_RANGE:
             off = np.abs(own - other)[known] / np.ptp(other[known])
-            rows.append((float(off.max()), float(np.sqrt(np.mean(off**2))), name, float(np.ptp(other[known]))))
+            rows.append((float(off.max()), name, float(np.ptp(other[known]))))
     rows.sort(reverse=True)
-    (largest, _, worst, span), data = rows[0], f"{angles.stem}, {model.name}"
+    (largest, worst, span), data = rows[0], f"{angles.stem}, {model.name}"
     note = f"{worst}, of {span:.1f} N m; {len(rows)} of {len(found.names)} moments, {int(inside.sum())} frames"
     yield Figure("largest difference of a moment, of its range", data, 100.0 * largest, "%", must, note=note)
-    middle = 100.0 * float(np.median([row[0] for row in rows]))
-    yield Figure("  the same, median over the moments", data, middle, "%")
-    yield Figure("  largest RMS difference", data, 100.0 * max(row[1] for row in rows), "%")
 
 
 def filter_trial(rig: Rig, angles: Path, forces: Path, filtered: Path) -> Trial:

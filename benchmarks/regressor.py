@@ -17,7 +17,7 @@ import numpy as np
 import scipy.linalg
 
 from benchmarks.peak import peak_memory
-from solver.dynamics import integrate, predicted_wrench
+from benchmarks.solvers import RATE, simulate_trial
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.regression import Regression
 from solver.motion import Motion
@@ -26,9 +26,6 @@ from solver.rigs import hrp2
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
-RATE = 200.0
-PIECE = 2000
-"""Frames of simulated motion kept in memory and fed again and again."""
 SPEED_FRAMES = 12000
 REPEATS = 3
 """Runs of each, taking turns; the best of either side counts, so that other work on the machine does not."""
@@ -38,22 +35,6 @@ MUST_SPEEDUP = 3.0
 FLAT = 1.15
 """Largest ratio of peak memory, longest to shortest recording, that counts as flat."""
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
-
-def simulate_trial(rig: Rig, frames: int, base: str) -> Trial:
-    """A smooth, simulated motion of sines in every joint with its own wrenches (noise 1 N, 1 N m)."""
-    generator = np.random.default_rng(7)
-    count = rig.nv
-    times = np.arange(frames) / RATE
-    frequencies, phases = generator.uniform(0.2, 1.0, count) * 2 * np.pi, generator.uniform(0, 2 * np.pi, count)
-    angles = frequencies * times[:, None] + phases
-    moves = 0.4 * np.sin(angles)
-    v, a = 0.4 * frequencies * np.cos(angles), -0.4 * frequencies**2 * np.sin(angles)
-    neutral = rig.neutral
-    motion = Motion(times, np.array([integrate(rig, neutral, move) for move in moves]), v, a)
-    wrench = predicted_wrench(rig, motion, rig.prior, axes="world") + generator.standard_normal((frames, 6))
-    wrench[:, 3:] += np.cross(motion.q[:, :3], wrench[:, :3])
-    return Trial("simulated", motion, Wrenches(times, ("plate",), wrench[:, None]), np.ones(frames, bool))
 
 
 def repeat_trial(trial: Trial, frames: int) -> Iterator[Trial]:
@@ -96,7 +77,7 @@ def time_peer(rig: Rig, trial: Trial, frames: int) -> tuple[float, np.ndarray]:
 def memory(minutes: int) -> None:
     """Accumulate so many simulated minutes and print this process's peak memory [MB]."""
     rig = hrp2()
-    trial = simulate_trial(rig, PIECE, rig.links[0])
+    trial = simulate_trial(rig, rig.prior)
     regression = accumulate_regression(rig, repeat_trial(trial, int(minutes * 60 * RATE)))
     assert regression.factor.size
     print(peak_memory())

@@ -31,14 +31,12 @@ class Stance:
         patch: the sole.
         start, stop: [s].
         slip: [m] farthest horizontal way of any corner from where it first bore load, while it bore load.
-        tilt: [rad] largest angle between sole and floor while it bore load.
     """
 
     patch: str
     start: float
     stop: float
     slip: float
-    tilt: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,6 @@ class Measurement:
 
     Attributes:
         fell: [s] or None.
-        seconds: danced.
         stances: every stance of every foot.
         angle: [rad] largest tracking error of a joint coordinate.
         saturated: largest share of the time a joint spent at its torque limit.
@@ -56,7 +53,6 @@ class Measurement:
     """
 
     fell: float | None
-    seconds: float
 
     stances: tuple[Stance, ...]
     angle: float
@@ -85,7 +81,6 @@ def measure(rig: Rig, intended: Plan, performance: Performance) -> Measurement:
     total = plates.sum(axis=1)
     return Measurement(
         fell=performance.fell,
-        seconds=float(times[-1] - times[0]),
         stances=tuple(_measure_stances(rig, intended.schedule, performance, LOADED * weight)),
         angle=_tracking(rig, intended, performance),
         saturated=float(performance.saturated.max(initial=0.0)),
@@ -102,15 +97,13 @@ def _measure_stances(rig: Rig, schedule: Schedule, performance: Performance, lea
         index = rig.index(patch.link)
         rotation = np.moveaxis(links.rotation[:, :, index], -1, 0)
         corners = np.einsum("nij,vj->nvi", rotation, patch.vertices) + links.position[:, index].T[:, None]
-        up = np.cross(patch.vertices[1] - patch.vertices[0], patch.vertices[2] - patch.vertices[1])
-        tilt = np.arccos(np.clip(np.abs(rotation[:, 2] @ (up / np.linalg.norm(up))), 0.0, 1.0))
         bears = performance.plates.values[:, column, 2] > least
         for start, stop in stance_intervals(schedule, name):
             frames = np.flatnonzero((times >= start) & (times < stop) & bears)
             if not len(frames):
                 continue
             way = corners[frames, :, :2] - corners[frames[0], :, :2]
-            yield Stance(name, start, stop, float(np.linalg.norm(way, axis=2).max()), float(tilt[frames].max()))
+            yield Stance(name, start, stop, float(np.linalg.norm(way, axis=2).max()))
 
 
 def stance_intervals(schedule: Schedule, patch: str) -> list[tuple[float, float]]:

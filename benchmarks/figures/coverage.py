@@ -15,11 +15,10 @@ import numpy as np
 
 from solver.calibration import Calibration
 from solver.dynamics import ground_wrench
-from solver.identification.body_coordinates import BodyCoordinates, parameters_from_pseudo_inertias
-from solver.identification.consistent import ConsistentOptions, population_rows, prior_strengths
+from solver.identification.body_coordinates import parameters_from_pseudo_inertias
 from solver.identification.identify import IdentifyOptions, identify_trials
-from solver.identification.result import TWO_SIDED, Identification
-from solver.inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
+from solver.identification.result import Identification
+from solver.inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
 from solver.rig import Rig
 from solver.signals import light_preset, preset_of, resample, smooth_motion
 from solver.study.motion_noise import adapt_cutoff
@@ -166,48 +165,23 @@ def compute_coverage(given: Case, found: Identification) -> Coverage:
     )
 
 
-def prior_width(given: Case) -> np.ndarray:
-    """Mean width of 95 % intervals by the prior alone, by `GROUPS`."""
-    bodies, options = BodyCoordinates.from_reference(given.rig.prior), ConsistentOptions(mass_prior=True)
-    strengths = np.repeat(prior_strengths(given.rig.links, options), PER_LINK)
-    known = population_rows(bodies, options)
-    # to second order the distance of a body is half its strength times the squares of its coordinates
-    covariance = np.linalg.inv(np.diag(strengths) + known.T @ known).reshape(len(strengths), -1, PER_LINK)
-    stds = []
-    for link, block in enumerate(bodies.blocks):
-        own = covariance[PER_LINK * link : PER_LINK * (link + 1), link]
-        stds.append(np.sqrt(np.diag(block @ own @ block.T)))
-    return np.array([2.0 * TWO_SIDED * np.array(stds)[:, part].mean() for _, part, _, _ in GROUPS])
-
-
-def variance_shares(found: Identification, part: slice) -> np.ndarray:
-    """Share of each cause, as `Identification.std_by_source` has them, in the variances of some columns."""
-    variances = np.array([np.sum(std[:, part] ** 2) for std in found.std_by_source.values()])
-    return variances / variances.sum()
-
-
 def coverage_figures() -> list[Figure]:
     """Coverage and width of the intervals, and the error of the masses against the tables'."""
-    found, alone, causes = [], [], []
+    found = []
     with one_blas_thread():
         for seed in range(VOLUNTEERS):
             given = draw_case(seed)
             options = IdentifyOptions(total_mass=given.truth.total_mass, cross_validate=False, jobs=1)
-            whole = identify_trials(given.rig, given.trials, options)
-            found.append(compute_coverage(given, whole))
-            causes.append([variance_shares(whole, part) for _, part, _, _ in GROUPS])
-            names = list(whole.std_by_source)
-            alone.append(prior_width(given))
+            found.append(compute_coverage(given, identify_trials(given.rig, given.trials, options)))
     data = f"simulated, {VOLUNTEERS} volunteers, skin motion"
     covered, width = (np.mean([getattr(one, name) for one in found], axis=0) for name in ("covered", "width"))
     error, prior = (np.array([getattr(one, name) for one in found]) for name in ("error", "prior"))
-    figures, loosest, limits = [], np.mean(alone, axis=0), 100.0 * np.mean(causes, axis=0)
+    figures = []
     for group, (name, _, unit, scale) in enumerate(GROUPS):
-        widths = f"mean width {scale * width[group]:.3g} {unit}, of the prior alone {scale * loosest[group]:.3g}"
+        widths = f"mean width {scale * width[group]:.3g} {unit}"
         errors = f"RMS error {scale * error[:, group].mean():.3g}, tables {scale * prior[:, group].mean():.3g}"
         listed = ", ".join(f"{100.0 * one.covered[group]:.0f}" for one in found)
-        percentages = ", ".join(f"{cause} {value:.0f}" for cause, value in zip(names, limits[group]))
-        note = f"{widths}; {errors}; by volunteer {listed}; shares of the variance in %: {percentages}"
+        note = f"{widths}; {errors}; by volunteer {listed}"
         figures.append(
             Figure(f"95 % intervals that hold the truth: {name}", data, 100.0 * float(covered[group]), "%",
                    at_least(88.0), Bound(92.0, 97.0, "92 to 97"), note)

@@ -147,13 +147,18 @@ def figures(jumpers: tuple[Jumper, ...] = JUMPERS) -> Iterator[list[Figure]]:
         yield [other_jump_figure(jumper)]
 
 
-def jump_figures(jumper: Jumper) -> list[Figure]:
-    """Rows of one jumper."""
-    rig = jumper.rig()
+def repair_jump(rig: Rig, jumper: Jumper) -> tuple[AuthoredDance, EditedDance, float]:
+    """A jump as keyed, repaired, and processor time [s] of the repair."""
     keyed = keyed_jump(rig, jumper.leap)
     began = time.process_time()
     answer = repair(keyed, options=RepairOptions(passes=ROUNDS), rate=RATE)
-    seconds = time.process_time() - began
+    return keyed, answer, time.process_time() - began
+
+
+def jump_figures(jumper: Jumper) -> list[Figure]:
+    """Rows of one jumper."""
+    rig = jumper.rig()
+    keyed, answer, seconds = repair_jump(rig, jumper)
     motion = answer.dance.motion(RATE)
     parabola, drift, spin = measure_flight(rig, motion, keyed)
     slip = CHECKS.allowed_slip - min(float(m.smallest.min()) for m in answer.checks.margins if m.name == "slip")
@@ -217,10 +222,7 @@ def read_back(folder: Path, rate: float) -> None:
 def other_jump_figure(jumper: Jumper) -> Figure:
     """One row of a jump: frames that fail, compared with the keyed motion."""
     rig = jumper.rig()
-    keyed = keyed_jump(rig, jumper.leap)
-    began = time.process_time()
-    answer = repair(keyed, options=RepairOptions(passes=ROUNDS), rate=RATE)
-    seconds = time.process_time() - began
+    keyed, answer, seconds = repair_jump(rig, jumper)
     parabola, drift, spin = measure_flight(rig, answer.dance.motion(RATE), keyed)
     given, *_ = measure_flight(rig, keyed.motion(RATE), keyed)
     before = getattr(answer.details, "before", answer.checks)

@@ -28,9 +28,8 @@ from .figure import Figure, at_most
 
 SEED, RATE, SECONDS = 9, 200.0, 12.0
 MARKERS = 55
-MINUTES, LONGEST = (1, 6), 60
+LONGEST = 60
 MUST_MEGABYTES, MUST_SECONDS, AIM_SECONDS = 2000.0, 600.0, 300.0
-"""Of the longest."""
 DATA = "simulated, spliced"
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -73,25 +72,18 @@ def measure(minutes: float) -> None:
     print(f"{time.process_time() - began:.1f} {before:.0f} {peak_memory():.0f}")
 
 
-def long_figures(*, longest: bool) -> list[Figure]:
-    """Peak memory and processor time by length; the longest only on request."""
-    figures = []
-    for minutes in (*MINUTES, LONGEST):
-        what = f"memory, whole identify, {RATE:.0f} Hz, {MARKERS} markers, {minutes} min"
-        bounds = (at_most(MUST_MEGABYTES), at_most(MUST_SECONDS)) if minutes == LONGEST else (None, None)
-        aim = at_most(AIM_SECONDS) if minutes == LONGEST else None
-        if minutes == LONGEST and not longest:
-            figures.append(Figure(what, DATA, None, "MB", bounds[0], None, "only with --hour", left_out=True))
-            continue
-        command = [sys.executable, "-m", "benchmarks.figures.long_recording", str(minutes)]
-        run = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
-        seconds, before, peak = (float(word) for word in run.stdout.split()[-3:])
-        note = f"{before:.0f} MB with the recordings alone"
-        figures += [
-            Figure(what, DATA, peak, "MB", bounds[0], None, note),
-            Figure("  the same, processor time", DATA, seconds, "s", bounds[1], aim, timed=True),
-        ]
-    return figures
+def long_figures() -> list[Figure]:
+    """Peak memory and processor time."""
+    command = [sys.executable, "-m", "benchmarks.figures.long_recording", str(LONGEST)]
+    run = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
+    seconds, before, peak = (float(word) for word in run.stdout.split()[-3:])
+    what = f"memory, whole identify, {RATE:.0f} Hz, {MARKERS} markers, {LONGEST} min"
+    note = f"{before:.0f} MB with the recordings alone"
+    return [
+        Figure(what, DATA, peak, "MB", at_most(MUST_MEGABYTES), None, note),
+        Figure("  the same, processor time", DATA, seconds, "s", at_most(MUST_SECONDS), at_most(AIM_SECONDS),
+               timed=True),
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def regressor_figures() -> list[Figure]:
     frames = regressor.SPEED_FRAMES
     with one_blas_thread():
         rig = hrp2()
-        trial = regressor.simulate_trial(rig, regressor.PIECE, rig.links[0])
+        trial = solvers.simulate_trial(rig, rig.prior)
         accumulate_regression(rig, [trial])
         ours, peers, processor = [], [], []
         for _ in range(regressor.REPEATS):
