@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import bpy
 import numpy as np
 import pytest
 
-from addon import action
+from addon import action, registration
 from addon.armature import rig_of
 from addon.authoring import dance_import, ghost, keying, timeline
 from addon.job_messages import StoredMessage, find_message
@@ -60,7 +62,28 @@ def balanced(body: bpy.types.Object) -> StoredMessage:
     return said
 
 
-@pytest.mark.parametrize("rate", [24.0, 25.0, 60.0])
+@pytest.fixture(scope="session")
+def repaired(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with a jump at 24 frames per second and its repair as a ghost."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    registration.register()
+    assert balanced(jumping(24.0)).verdict == "good"
+    path = tmp_path_factory.mktemp("jump") / "repaired.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    registration.unregister()
+    return path
+
+
+@pytest.fixture
+def body(repaired: Path, registered: None) -> bpy.types.Object:
+    """The rig of the repaired jump in its scene."""
+    bpy.ops.wm.open_mainfile(filepath=str(repaired))
+    found = active_rig(bpy.context)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("rate", [25.0, pytest.param(60.0, marks=pytest.mark.slow)])
 def test_applied_jump_passes_the_check(registered: None, rate: float) -> None:
     """A repaired jump, whose flight ends between frames at some rates, is feasible and needs no further repair."""
     body = jumping(rate)
@@ -81,10 +104,8 @@ def test_applied_jump_passes_the_check(registered: None, rate: float) -> None:
     assert ghost.find_ghost(bpy.context.scene, body) is None
 
 
-def test_keys_lie_between_frames_only_around_flights(registered: None) -> None:
+def test_keys_lie_between_frames_only_around_flights(body: bpy.types.Object) -> None:
     """Keys between frames are generated ones, and every integer frame has its key as elsewhere."""
-    body = jumping(24.0)
-    balanced(body)
     bpy.ops.exciting_dance.apply_ghost()
     first, last = timeline.motion_range(bpy.context.scene, body)
     frames = action.key_frames(timeline.pose_curves(body)[0])
@@ -107,10 +128,8 @@ def test_dance_without_flight_has_keys_on_integer_frames(registered: None) -> No
     assert dance_import._add_flight_samples(frames, np.arange(1.0, 10.0), (3.0, 7.0), []).tolist() == frames.tolist()
 
 
-def test_applying_a_jump_can_be_undone(registered: None) -> None:
+def test_applying_a_jump_can_be_undone(body: bpy.types.Object) -> None:
     """Undo restores the keys and the ghost."""
-    body = jumping(24.0)
-    balanced(body)
     bpy.ops.ed.undo_push(message="balanced")
     bpy.ops.exciting_dance.apply_ghost()
     bpy.ops.ed.undo_push(message="applied")
@@ -123,6 +142,7 @@ def test_applying_a_jump_can_be_undone(registered: None) -> None:
     assert verdict(body).verdict == "good"
 
 
+@pytest.mark.slow
 def test_two_jumps_in_one_motion(registered: None) -> None:
     """Each jump has its edges and its keys between frames."""
     body = jumping(24.0, ((27.0, 33.0), (67.0, 72.0)), 100.0)
@@ -134,9 +154,9 @@ def test_two_jumps_in_one_motion(registered: None) -> None:
 
 
 @pytest.mark.parametrize("frame", [28.007, 32.5, 31.999])
-def test_a_flight_ends_where_it_was_keyed(registered: None, frame: float) -> None:
+def test_a_flight_ends_where_it_was_keyed(body: bpy.types.Object, frame: float) -> None:
     """Only frames that single precision cannot distinguish from an integer are rounded, because 0.01 frames matter."""
-    body, scene = jumping(24.0), bpy.context.scene
+    scene = bpy.context.scene
     for name in rig_of(body).patches:
         curve = timeline.contact_curves(body)[name]
         curve.keyframe_points[2].co.x = frame
