@@ -46,7 +46,7 @@ def simulated_person(seed: int = 1) -> SimulatedPerson:
         >>> f"{person.truth.total_mass:.1f} kg"
         '71.0 kg'
     """
-    person = simulate_person(seed)
+    person = simulate_person(seed, trials=("dance",))
     frames = round(SECONDS * person.motions["dance"].rate)
     motions = {
         "static": person.motions["static"].part(0, frames // 3), "dance": person.motions["dance"].part(0, frames)

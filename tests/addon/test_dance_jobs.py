@@ -123,46 +123,28 @@ def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> 
 
 
 def test_named_postures_are_used(standing: tuple[bpy.types.Object, Path]) -> None:
-    """A named posture occurs in the designed dance with its name; without names there is an error message."""
+    """A named posture occurs in the designed dance with its name; one with an arm in the chest has no feasible
+    variation, and the message names it and the reason. Without names the error speaks of the timeline, not of a file.
+    """
     body, own = standing
     scene = bpy.context.scene
     settings = scene.exciting_dance_dance
     settings.postures, settings.effort, settings.min_duration, settings.hold, settings.posed = 1, 0.02, 1.0, 0.3, True
-    with pytest.raises(RuntimeError, match="none of its 3 postures has a name"):
+    with pytest.raises(RuntimeError, match="The timeline: none of its 3 postures has a name"):
         bpy.ops.exciting_dance.design_dance()
-    scene.frame_set(6)
-    keying.name_posture(scene, body, "wave")
-    assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
-    assert "1: wave" in [key.name for key in timeline.read_keys(scene, body)]
-    keyed = len(timeline.read_key_roles(body))  # the panel counts as many
-    assert f"Keyed at {keyed} frames:" in find_message(scene, body, "dance").notes
-    assert list(own.iterdir()) == []
-
-
-def test_unused_named_posture_is_reported_with_the_reason(standing: tuple[bpy.types.Object, Path]) -> None:
-    """A posture with an arm in the chest has no feasible variation; the message names it and the reason."""
-    body, _ = standing
-    scene = bpy.context.scene
-    settings = scene.exciting_dance_dance
-    settings.postures, settings.effort, settings.min_duration, settings.hold, settings.posed = 1, 0.02, 1.0, 0.3, True
+    assert str(own) not in find_message(scene, body, "dance").message
     posed(body, HUG, 11)
     keying.name_posture(scene, body, "hug")
     scene.frame_set(6)
     keying.name_posture(scene, body, "wave")
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
-    said = find_message(scene, body, "dance").failures
-    assert "'hug' is not danced: no variation of 'hug' keeps all limits and has a way from home (both)" in said
-    assert "wave" not in said
-
-
-def test_error_names_the_timeline_and_not_an_internal_file(standing: tuple[bpy.types.Object, Path]) -> None:
-    """An error about postures without names mentions the timeline, not a path in the job's folder."""
-    body, own = standing
-    bpy.context.scene.exciting_dance_dance.posed = True
-    with pytest.raises(RuntimeError, match="The timeline: none of its 3 postures has a name"):
-        bpy.ops.exciting_dance.design_dance()
-    (said,) = [words for words in (find_message(bpy.context.scene, body, "dance"),) if words]
-    assert str(own) not in said.message
+    assert "1: wave" in [key.name for key in timeline.read_keys(scene, body)]
+    keyed = len(timeline.read_key_roles(body))  # the panel counts as many
+    said = find_message(scene, body, "dance")
+    assert f"Keyed at {keyed} frames:" in said.notes
+    assert "'hug' is not danced: no variation of 'hug' keeps all limits and has a way from home (both)" in said.failures
+    assert "wave" not in said.failures
+    assert list(own.iterdir()) == []
 
 
 def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
@@ -249,32 +231,23 @@ def test_export_writes_the_file(standing: tuple[bpy.types.Object, Path], tmp_pat
     assert len(table) == 26
 
 
-def test_design_adds_the_dance_to_the_active_rig(standing: tuple[bpy.types.Object, Path]) -> None:
-    """The designed dance is on the timeline of the active rig; its earlier keys stay in the file."""
+def test_a_designed_dance_comes_with_its_moves(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
+    """The dance is on the timeline of the active rig, and the earlier keys stay in the file.
+
+    The list has the solver's difficulties at the frames of the postures; selecting a move goes there, and a rehearsal
+    shows it. The ghost of a slower dance has no list, because it is another dance.
+    """
     body, own = standing
-    settings, old = bpy.context.scene.exciting_dance_dance, body.animation_data.action
+    scene, old = bpy.context.scene, body.animation_data.action
+    settings = scene.exciting_dance_dance
     settings.postures, settings.effort, settings.min_duration, settings.hold = 1, 0.02, 1.0, 0.3
     words = design_arguments(bpy.context)
     assert words[words.index("--min-duration") + 1] == "1.0"
     assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
     assert body.animation_data.action != old
     assert old.use_fake_user
-    assert "posture 1" in [key.name for key in timeline.read_keys(bpy.context.scene, body)]
-    assert find_message(bpy.context.scene, body, "dance").verdict == "good"
+    assert find_message(scene, body, "dance").verdict == "good"
     assert list(own.iterdir()) == []
-
-
-def test_difficulty_of_moves_is_stored_with_the_dance(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
-    """The list has the solver's difficulties at the frames of the postures; selecting a move goes there, and a
-    rehearsal shows it.
-
-    The ghost of a slower dance has no list, because it is another dance.
-    """
-    body, _ = standing
-    scene = bpy.context.scene
-    settings = scene.exciting_dance_dance
-    settings.postures, settings.effort, settings.min_duration, settings.hold = 1, 0.02, 1.0, 0.3
-    assert bpy.ops.exciting_dance.design_dance() == {"FINISHED"}
     moves = find_moves(body)
     assert moves is not None
     (row,) = [move for move in moves.rows if move.name == "posture 1"]

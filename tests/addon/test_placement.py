@@ -37,10 +37,13 @@ def robot() -> Rig:
 def spread(body: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest corner of a body's meshes in the world."""
     bpy.context.view_layer.update()
-    corners = [
-        shape.matrix_world @ vertex.co for shape in armature.shapes_of(body).values() for vertex in shape.data.vertices
-    ]
-    return np.min(corners, axis=0), np.max(corners, axis=0)
+    corners = []
+    for shape in armature.shapes_of(body).values():
+        local = np.empty(3 * len(shape.data.vertices))
+        shape.data.vertices.foreach_get("co", local)
+        world = np.array(shape.matrix_world)
+        corners.append(local.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3])
+    return np.concatenate(corners).min(axis=0), np.concatenate(corners).max(axis=0)
 
 
 def test_added_rigs_do_not_overlap(own: Path) -> None:

@@ -16,6 +16,7 @@ from tests.character.synthetic import make_character
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_the_animators_tour_succeeds(tmp_path: Path) -> None:
     """Adding a rig, posing it between two postures, and designing a dance do what the tutorial says, in one session."""
     assert "All 5 steps are done" in printed("--animator", "--output", str(tmp_path))

@@ -19,7 +19,7 @@ from solver.trial import Recording
 @pytest.fixture(scope="module")
 def standing() -> Recording:
     """Some frames of a simulated person who stands still."""
-    person = simulate_person(1)
+    person = simulate_person(1, trials=())
     motion, generator = person.motions["static"].part(0, 60), np.random.default_rng(0)
     soles = sole_centres(person.rig, motion)
     plates = record_plates(person.rig, motion, person.truth, soles, noise=PlateNoise(generator))

@@ -26,7 +26,7 @@ CHECKS = CheckOptions(shrink=0.4)
 OPTIONS = CompleteOptions(pool=10, starts=1)
 QUICK = RepairOptions(rate=12.5, spacing=0.3, seconds=120.0)
 BETWEEN = "right: to the next step"
-FREED = ("posture 1", BETWEEN)
+FREED = (pytest.param("posture 1", marks=pytest.mark.slow), BETWEEN)
 """Both ends of a posture's hold; a rest on one foot before a step."""
 
 

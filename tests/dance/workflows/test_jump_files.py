@@ -22,7 +22,9 @@ from solver.scene.summary import SUMMARY
 from solver.scene.timeline import SceneTimeline, flights_between_strips
 
 
-@pytest.mark.parametrize("frames", [24.0, 25.0, 30.0, 60.0, 100.0])
+@pytest.mark.parametrize(
+    "frames", [25.0, 100.0, *(pytest.param(rate, marks=pytest.mark.slow) for rate in (24.0, 30.0, 60.0))]
+)
 def test_a_repaired_jump_survives_a_scene(frames: float, tmp_path: Path) -> None:
     """In single precision, with take-off and landing between frames: feasible, centre of mass within 0.01 mm of the
     parabola, and nothing remains to repair. Baked onto whole frames it fails.
@@ -46,14 +48,14 @@ def test_a_repaired_jump_survives_a_scene(frames: float, tmp_path: Path) -> None
     assert baked.checks.get_margin("flight").failed.any()
 
 
-@pytest.mark.parametrize(("away", "passes"), [(5.0, True), (10.0, False)])
-def test_single_precision_far_from_the_origin(away: float, passes: bool, tmp_path: Path) -> None:
+def test_single_precision_far_from_the_origin(tmp_path: Path) -> None:
     """A jump 5 m away passes every check, one 10 m away fails in less than 1 % of its moments."""
     jump = keyed_jump(human(1.75, 70.0, "male"), Leap(in_the_air=0.29))
     solver.repair(jump, options=RepairOptions(passes=5), rate=24.0).write(tmp_path / "jump", rate=24.0)
-    result = solver.check(dance_from_timeline(from_scene(tmp_path / "jump", 24.0, away=away)))
-    assert result.feasible == passes
-    assert result.checks.failed.mean() < 0.01
+    near, far = (solver.check(dance_from_timeline(from_scene(tmp_path / "jump", 24.0, away=x))) for x in (5.0, 10.0))
+    assert near.feasible
+    assert not far.feasible
+    assert far.checks.failed.mean() < 0.01
 
 
 def from_scene(folder: Path, frames: float, away: float = 0.0, *, baked: bool = False) -> SceneTimeline:
