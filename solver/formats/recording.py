@@ -15,9 +15,8 @@ from ..errors import InputError
 from ..files import Paths, as_paths, check_file
 from ..motion import JointCoordinates, Markers, SegmentPoses
 from ..options.reading import DEFAULT_OPTIONS, ReadOptions
-from ..storage.manifest import MANIFEST_FILE, Manifest, current_digest, file_digest, read_manifest
+from ..storage.manifest import MANIFEST_FILE, Manifest, StoredPath, current_digest, file_digest, read_manifest
 from ..storage.npz_archive import entry_names
-from ..storage.stored_path import StoredPath
 from ..trial import Recording
 from ..wrenches import Wrenches
 from .bids import is_bids_motion, metadata_files

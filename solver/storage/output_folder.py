@@ -27,8 +27,16 @@ from ..errors import InputError, SolverError
 from ..termination import note_output, on_stop, uninterrupted
 from .atomic import CANNOT_WRITE, probe_space, report_os_errors
 from .lock import Lock, acquire, read_owner
-from .manifest import MANIFEST_FILE, MANIFEST_KIND, Manifest, current_digest, file_digest, files_written, read_manifest
-from .stored_path import StoredPath
+from .manifest import (
+    MANIFEST_FILE,
+    MANIFEST_KIND,
+    Manifest,
+    StoredPath,
+    current_digest,
+    file_digest,
+    files_written,
+    read_manifest,
+)
 
 T = TypeVar("T")
 LOCK_FILE = ".exciting_dance.lock"
