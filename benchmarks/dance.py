@@ -26,7 +26,7 @@ from solver.errors import SolverError
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, Excitation
 from solver.identification.excitation.expected_deviations import parameter_sizes
-from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, paper_options
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2
 from solver.threads import one_blas_thread
@@ -83,7 +83,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], Iterable[Iterable[Figure]]]] = {
     "recordings": lambda chosen: recorded_dances.figures(chosen.data),
     "poses": lambda chosen: named_dances.figures(chosen.workers),
     "identified": lambda _: [dance_pipeline.figures()],
-    "foreign": lambda chosen: [foreign_figures(chosen.no_engine)],
+    "foreign": lambda chosen: [foreign_figures()],
     "engine": lambda chosen: [engine_figures(chosen)],
 }
 """Rows, by the name that chooses them."""
@@ -95,13 +95,7 @@ def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
     parser = table_parser("dance", __doc__, data=True, quick="under one minute; lists what it leaves out")
     parser.add_argument("--workers", type=int, default=2, help="processes (2)")
-    parser.add_argument("--seed", type=int, default=1, help="of the dance (1)")
-    parser.add_argument("--paper", action="store_true", help="with the paper's criterion and tempo, not the defaults")
-    parser.add_argument("--no-engine", action="store_true", help="without MuJoCo, which takes longest")
     parser.add_argument("--only", choices=PARTS, help="these rows alone")
-    parser.add_argument(
-        "--engine-postures", type=int, default=POSTURES, metavar="N", help="per foot configuration, HRP-2 and human"
-    )
     options = parser.parse_args(list(arguments))
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores; all is simulated but recordings")
     if options.quick:
@@ -118,7 +112,7 @@ def main(arguments: Sequence[str]) -> int:
 def hoap3_figures(chosen: argparse.Namespace) -> Iterator[Iterable[Figure]]:
     """HOAP-3's dance, and what it identifies beside plain motions."""
     yield [scrubbing_figure(chosen.quick)]
-    made, rig, dance, wanted = design_hoap3(chosen.quick, chosen.workers, chosen.seed, chosen.paper)
+    made, rig, dance, wanted = design_hoap3(chosen.quick, chosen.workers)
     yield made
     yield [violation_figure(rig, dance, wanted)]
     yield [criterion_figure(dance, whole=not chosen.quick)]
@@ -159,12 +153,11 @@ def scrubbing_figure(quick: bool) -> Figure:
 
 
 @cache
-def design_hoap3(quick: bool, workers: int, seed: int, paper: bool) -> tuple[list[Figure], Rig, Dance, DanceOptions]:
+def design_hoap3(quick: bool, workers: int) -> tuple[list[Figure], Rig, Dance, DanceOptions]:
     """What the dance cost, the robot, the dance and its options."""
     rig = hoap3("middle", torque="peak")
     each = QUICK_POSTURES if quick else POSTURES
-    options = paper_options() if paper else DanceOptions(**LONG)
-    options = replace(options, postures=dict.fromkeys(FOOT_CONFIGURATIONS, each), workers=workers, seed=seed)
+    options = DanceOptions(**LONG, postures=dict.fromkeys(FOOT_CONFIGURATIONS, each), workers=workers, seed=1)
     if quick:
         options = replace(options, pool=40, starts=2, rounds=2)
     began, processor = time.perf_counter(), time.process_time()
@@ -268,19 +261,18 @@ def comparison_figures(rig: Rig, dance: Dance, options: DanceOptions) -> list[Fi
     return result
 
 
-def foreign_figures(no_engine: bool) -> Iterator[Figure]:
+def foreign_figures() -> Iterator[Figure]:
     """Humanoids of other authors: danced, checked by the independent judge, played in MuJoCo."""
     yield from foreign_humanoids.dance_figures()
-    if not no_engine:
-        yield from foreign_humanoids.play_figures()
-        yield from foreign_humanoids.own_figures()
+    yield from foreign_humanoids.play_figures()
+    yield from foreign_humanoids.own_figures()
 
 
 def engine_figures(chosen: argparse.Namespace) -> list[Figure]:
     """Falls and slips in MuJoCo, three rigs, and the loop from simulated sensors; HOAP-3 plays the dance above."""
     rows = [Figure(f"{name}: falls in MuJoCo over the whole dance", SIMULATED, None, "", at_most(0.0))
             for name in ("HOAP-3", "HRP-2", "human")]  # fmt: skip
-    if chosen.quick or chosen.no_engine:
+    if chosen.quick:
         return left_out(rows, "left out; python -m benchmarks dance --only engine measures it")
     try:
         import mujoco  # noqa: F401
@@ -294,8 +286,8 @@ def engine_figures(chosen: argparse.Namespace) -> list[Figure]:
         print(text, file=sys.stderr)
 
     own, *others = CASES
-    _, rig, dance, _ = design_hoap3(False, chosen.workers, chosen.seed, chosen.paper)
+    _, rig, dance, _ = design_hoap3(False, chosen.workers)
     found = figures(own, rig, dance, say)
     for case in others:
-        found += design_and_measure(case, chosen.engine_postures, FOOT_CONFIGURATIONS, say)
+        found += design_and_measure(case, POSTURES, FOOT_CONFIGURATIONS, say)
     return found

@@ -1,4 +1,4 @@
-"""Experiments of ayusawa, simulated: ``python -m benchmarks.papers.ayusawa [--quick] [--only PART ...]
+"""Experiments of ayusawa, simulated: ``python -m benchmarks.papers.ayusawa [--quick]
 [--output DIR]``.
 
 table    Table I: a thrown chain of two links with the true parameters that it prints
@@ -53,7 +53,6 @@ SECOND_MOMENT, SECOND_DIFFERENCE, SECOND_ZZ = (-0.036, -0.003), -0.005, 0.006
 METRIC_NOTES = {PLAIN: "as the paper does", NOISE: "weighted by the motion's noise", SCALED: "columns scaled"}
 ENTRIES = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """Of one link, in the order of `InertialParameters`."""
-PARTS = ("table", "throws", "jumper")
 SEEDS = 5
 PRINTED = (1191, 76, 18)
 """Largest and the two smallest singular values of the regressor in print."""
@@ -177,23 +176,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="fewer throws, seeds and flights")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="which parts (default: all)")
     parser.add_argument("--output", type=Path, help="folder for Fig. 5 as SVG")
     options = parser.parse_args(arguments)
     print(reference_line())
     with one_blas_thread():
-        if "table" in options.only:
-            print(table_1(), flush=True)
-        if "throws" in options.only:
-            for figure in rows(options.quick):
-                print(row(figure), flush=True)
-        if "jumper" in options.only:
-            text, drawing = jumper.figure_5(jumper.Jumps(5 if options.quick else 10, 1e-3))
-            print(text, flush=True)
-            if options.output is not None:
-                print(f"written: {plots.save(drawing, options.output / 'fig5.svg')}")
-            for figure in () if options.quick else jumper.rows():
-                print(row(figure), flush=True)
+        print(table_1(), flush=True)
+        for figure in rows(options.quick):
+            print(row(figure), flush=True)
+        text, drawing = jumper.figure_5(jumper.Jumps(5 if options.quick else 10, 1e-3))
+        print(text, flush=True)
+        if options.output is not None:
+            print(f"written: {plots.save(drawing, options.output / 'fig5.svg')}")
+        for figure in () if options.quick else jumper.rows():
+            print(row(figure), flush=True)
     return 0
 
 
