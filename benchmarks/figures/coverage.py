@@ -21,7 +21,7 @@ from solver.identification.result import Identification
 from solver.inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
 from solver.rig import Rig
 from solver.signals import light_preset, preset_of, resample, smooth_motion
-from solver.study.motion_noise import adapt_cutoff
+from solver.study.preparation import adapt_cutoff
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.tracking import track_markers

@@ -16,7 +16,7 @@ from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
 from solver.signals import FilterPreset, light_preset, preset_of, resample, smooth_motion
-from solver.study.motion_noise import adapt_cutoff
+from solver.study.preparation import adapt_cutoff
 from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.tracking.track import TrackedMotion

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
 
     from ..cohorts.run import cohort
     from ..formats.text_table import format_table
-    from ..report.cohort_folder import COHORT_PAGE
+    from ..report.cohort_page import COHORT_PAGE
 
     found = cohort(
         options.folder,

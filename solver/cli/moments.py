@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     from ..formats.text_table import format_table
     from ..moments.of_study import moments_of_study
-    from ..report.moments_folder import write_moments
+    from ..report.moments_page import write_moments
     from ..scene.study_folder import MOMENTS_PAGE
 
     found = moments_of_study(

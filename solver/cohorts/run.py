@@ -16,7 +16,7 @@ from ..person import SHOULDERS, TRUNKS
 from ..progress import Progress, silent
 from ..report import CONTENT
 from ..report.cohort_content import Cohort, CohortMember, FailedSubject, build_member
-from ..report.cohort_folder import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write_cohort
+from ..report.cohort_page import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write_cohort
 from ..report.study_folder import write_study
 from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE, study_files
 from ..storage.json_tree import to_json_values

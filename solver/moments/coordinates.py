@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..errors import InvalidValue
 from ..formats.joint_coordinates import coordinate_names
 from ..joints import ROOT_NV
 from ..motion import Motion
-from ..rig import Rig
+from ..rig import SIDES, Rig
 from ..rigs.opensim.document import GROUND
 from ..rigs.opensim.kinematics import find_coordinates, unit_motion
 from ..rigs.opensim.rig import body_placements, is_opensim, model_of
@@ -91,3 +92,27 @@ def _opensim_axes(rig: Rig, motion: Motion) -> CoordinateAxes:
         f"({culprit})",
     ) * bool(worst > 1e-3)
     return CoordinateAxes(tuple(names), tuple(lengths), np.array(links), np.stack(twists, axis=1), notes)
+
+
+PERSON = "human"
+MEANINGS = {
+    "torso_x": "trunk bending to the right", "torso_y": "trunk flexion", "torso_z": "trunk rotation to the left",
+    "thigh_y": "hip extension", "shank": "knee flexion", "foot_y": "ankle plantarflexion",
+    "right_thigh_x": "hip adduction", "left_thigh_x": "hip abduction",
+    "right_thigh_z": "hip internal rotation", "left_thigh_z": "hip external rotation",
+    "forearm": "elbow flexion", "upper_arm_y": "shoulder extension",
+}  # fmt: skip
+"""By coordinate, with or without its side; axes x forward, y to the left, z up in the neutral pose."""
+
+
+def describe_coordinates(rig: Rig, names: Sequence[str]) -> tuple[str, ...]:
+    """For each coordinate the direction in which it increases, such as ``left hip extension``; empty if unnamed."""
+    if rig.provenance.get("kind") != PERSON:
+        return ("",) * len(names)
+    return tuple(map(_describe, names))
+
+
+def _describe(name: str) -> str:
+    side = next((side for side in SIDES if name.startswith(f"{side}_")), "")
+    meaning = MEANINGS.get(name) or MEANINGS.get(name.removeprefix(f"{side}_"), "")
+    return f"{side} {meaning}".strip() if meaning else ""

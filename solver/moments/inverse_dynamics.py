@@ -20,8 +20,7 @@ from ..rig import Rig
 from ..trial import Trial
 from ..wrenches import Wrenches
 from .contact_links import SHARED, UNKNOWN, ContactLinks, assign_wrenches
-from .coordinates import CoordinateAxes, coordinate_axes
-from .meanings import describe_coordinates
+from .coordinates import CoordinateAxes, coordinate_axes, describe_coordinates
 from .values import INERTIALS, PLATES, JointMoments
 
 CHUNK_FRAMES = 64

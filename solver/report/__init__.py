@@ -8,7 +8,7 @@ from ..scene.study_folder import CONTENT_FILE, REPORT_FILE
 from ..storage.atomic import write_atomically
 from .content import CONTENT, Content
 from .from_study import build_content
-from .moments_folder import write_moments
+from .moments_page import write_moments
 from .page import render
 
 

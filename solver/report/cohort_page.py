@@ -1,17 +1,20 @@
-"""The page of a cohort: identified subjects with their errors, masses and priors, and failures with reasons."""
+"""The page of a cohort and the files beside it: subjects with errors, masses and priors, and failures with reasons."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+from collections.abc import Iterator, Sequence
 from html import escape
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
 
-from ..identification.comparison import AXES
 from ..scene.study_folder import REPORT_FILE
+from ..storage.atomic import write_atomically
+from ..storage.output_folder import write_folder
 from . import cohort_figures as figures
-from .cohort_content import Cohort, CohortMember
+from .cohort_content import COHORT, Cohort, CohortMember
 from .document import (
     MASS_LEGEND,
     Block,
@@ -22,6 +25,7 @@ from .document import (
     render_definitions,
     render_list,
 )
+from .figures import AXES, UNITS
 from .svg import DASH
 from .tables import Column, Table, change, format_number, link, number, ratio, relative_change, with_std
 
@@ -159,3 +163,44 @@ def _fold_warnings(member: CohortMember, cohort: Cohort) -> str:
     count = f"{len(member.warnings)} warning{'s' * (len(member.warnings) > 1)}"
     listed = render_list(member.warnings, "warnings")
     return f"<details{is_open}><summary><b>{escape(member.name)}</b>: {count}</summary>{listed}</details>"
+
+
+COHORT_PAGE, COHORT_FILE, COHORT_TABLE = "cohort.html", "cohort.json", "cohort.csv"
+
+
+def write_cohort(cohort: Cohort, folder: str | Path) -> None:
+    """Write the cohort's page, its figures and a table with one row per subject, together or not at all.
+
+    Everything else in the folder is kept, such as the subjects' own folders.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    with write_folder(folder, keep_previous=True) as building:
+        COHORT.write(building / COHORT_FILE, cohort)
+        with write_atomically(building / COHORT_PAGE) as stream:
+            stream.write(render_cohort(cohort))
+        with write_atomically(building / COHORT_TABLE) as stream:
+            csv.writer(stream, lineterminator="\n").writerows(_rows(cohort))
+
+
+def _rows(cohort: Cohort) -> Iterator[Sequence[object]]:
+    links = list(dict.fromkeys(link for member in cohort.members for link in member.links))
+    bodies = ("", " prior", " prior without weights")
+    errors = [f"RMSE{body} {axis} not used [{unit}]" for body in bodies for axis, unit in zip(AXES, UNITS, strict=True)]
+    masses = [f"{what} {link} [kg]" for link in links for what in ("mass", "prior mass")]
+    means = ["ratio not used", "ratio used", "marker error [m]", "warnings"]
+    yield ["subject", "why not", "mass [kg]", *errors, *means, *masses]
+    for member in cohort.members:
+        rmse = (*member.rmse, *member.prior_rmse, *member.unweighted_rmse)
+        numbers = [member.mass, *rmse, member.mean_ratio, member.mean_ratio_used, member.marker_error]
+        found = dict(zip(member.links, zip(member.identified, member.prior, strict=True), strict=True))
+        weights = [value for link in links for value in found.get(link, (float("nan"), float("nan")))]
+        yield [member.name, "", *map(_cell, numbers), len(member.warnings), *map(_cell, weights)]
+    for item in cohort.failed:
+        yield [item.name, item.reason, *[""] * (1 + len(errors) + len(means) + len(masses))]
+
+
+def _cell(value: float) -> str:
+    """A number; empty if it is NaN."""
+    return f"{value:.9g}" if value == value else ""

@@ -23,7 +23,7 @@ from solver.inertials import InertialParameters
 from solver.moments.values import JointMoments
 from solver.report import cohort_page, moments_page, page, write_moments
 from solver.report.cohort_content import Cohort, CohortMember, FailedSubject, build_member
-from solver.report.cohort_folder import write_cohort
+from solver.report.cohort_page import write_cohort
 from solver.report.content import (
     BaseParameter,
     Content,

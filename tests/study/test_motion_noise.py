@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solver.signals import PRESETS, smooth_motion
-from solver.study.motion_noise import adapt_cutoff
+from solver.study.preparation import adapt_cutoff
 from solver.study.values import TrialRecord
 from solver.tracking.track import TrackedMotion
 from solver.trial import Recording
