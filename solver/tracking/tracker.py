@@ -49,7 +49,6 @@ class TrackerStep:
         q: (nq,) configuration after it.
         is_tracked: False if too little was measured and the previous pose was kept.
         converged: the last refinement changed less than the tolerance; True without refinement.
-        at_limit: a joint limit was active.
         restarted: the fit was lost and a new start was used.
         error: [m] root mean square distance of the measured points; NaN if not tracked.
         orientation_error: [rad] root mean square angle of the measured orientations, 2 sin(angle / 2) each; NaN
@@ -63,7 +62,6 @@ class TrackerStep:
     q: np.ndarray
     is_tracked: bool
     converged: bool = True
-    at_limit: bool = False
     restarted: bool = False
     error: float = float("nan")
     orientation_error: float = float("nan")
@@ -186,12 +184,11 @@ class Tracker:
             q = find_initial_pose(self.rig, self.tasks, sample, self.options)
         elif np.shape(q) != (self.rig.nq,):
             raise InvalidValue(f"a start has shape {np.shape(q)}; rig {self.rig.name!r} needs ({self.rig.nq},)")
-        before = self.solver.state.bound_steps
         start = np.asarray(q, float)
         self.q, converged = self._settle(start, sample, step)
         if self.options.integrator == "baumgarte":
             self._root = BaumgarteRoot(self.q[ROOT_QUATERNION])
-        return self._finish_step(self.q, sample, step, before, converged=converged)
+        return self._finish_step(self.q, sample, step, converged=converged)
 
     def step(self, sample: TargetSample, dt: float, received_at: float | None = None) -> TrackerStep:
         """Tracks one sample that comes ``dt`` [s] after the one before; the first usable one starts the trajectory.
@@ -216,9 +213,8 @@ class Tracker:
             return TrackerStep(self.rig.neutral if self.q is None else self.q, False, v=self.v)
         if self.q is None or self._previous is None:
             return self.start(sample, dt)
-        before = self.solver.state.bound_steps
         following, converged = self._advance(self.q, self._previous, sample, dt)
-        return self._finish_step(following, sample, dt, before, converged=converged)
+        return self._finish_step(following, sample, dt, converged=converged)
 
     def _settle(self, q: np.ndarray, sample: TargetSample, step: float) -> tuple[np.ndarray, bool]:
         """The pose (nq,) that fits one sample alone, from a configuration nearby, and whether it converged."""
@@ -251,13 +247,10 @@ class Tracker:
         if self.options.time_budget is not None:
             self._deadline = (self._started_at if received_at is None else received_at) + self.options.time_budget
 
-    def _finish_step(
-        self, q: np.ndarray, sample: TargetSample, dt: float, bound_steps: int, *, converged: bool
-    ) -> TrackerStep:
+    def _finish_step(self, q: np.ndarray, sample: TargetSample, dt: float, *, converged: bool) -> TrackerStep:
         """Sets the new pose, or a better one if the fit was lost, and returns the result."""
         solver, slack = self.solver, self.solver.state.slack
         error, orientation_error = solver.errors(q, sample)
-        bounded = solver.state.bound_steps > bound_steps
         found = self._try_restart(sample, dt, error, orientation_error) if self.q is not q else None
         restarted = found is not None
         if found is not None:
@@ -283,7 +276,7 @@ class Tracker:
         self._pose_interval = np.inf if measured else dt
         self.q, self._previous = q, sample
         seconds = time.perf_counter() - self._started_at
-        return TrackerStep(q, True, converged, bounded, restarted, error, orientation_error, self.v, slack, seconds)
+        return TrackerStep(q, True, converged, restarted, error, orientation_error, self.v, slack, seconds)
 
     def _try_restart(
         self, sample: TargetSample, dt: float, error: float, orientation_error: float
