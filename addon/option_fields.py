@@ -25,7 +25,7 @@ def option_field(kind: type, name: str, **settings: Any) -> Any:
     declared = declarations(kind)[name]
     meaning = declared.meaning
     common = {"name": declared.option.label, "description": meaning[:1].upper() + meaning[1:]}
-    if declared.default is not None and "get" not in settings and not declared.option.choices:
+    if declared.default is not None and "get" not in settings and not declared.choices:
         common["default"] = declared.default
     if not declared.is_number:
         return (bpy.props.BoolProperty if declared.kind is bool else bpy.props.EnumProperty)(**{**common, **settings})

@@ -25,6 +25,7 @@ from solver.formats.opensim_writer import write_opensim
 from solver.inertials import InertialParameters
 from solver.motion import rate_of
 from solver.options.plates import PlateOptions
+from solver.options.study import Settings
 from solver.report.study_folder import write_study
 from solver.rig import Rig
 from solver.rigs.opensim.document import read_opensim
@@ -33,7 +34,6 @@ from solver.signals import preset_of
 from solver.signals.filters import low_pass
 from solver.study.joint_motion import convert_joint_recordings
 from solver.study.pipeline import prepare
-from solver.study.values import Settings
 from solver.trial import Trial
 
 from .figures.figure import Figure, at_least, at_most, missing

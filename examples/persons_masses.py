@@ -22,7 +22,7 @@ print("recorded:", *sorted(file.name for file in folder.iterdir()))
 
 # %%
 recordings = solver.load([folder])
-settings = solver.Settings(preset="human_8hz", bootstrap=10)
+settings = solver.Settings(filter="human_8hz", bootstrap=10)
 study = solver.identify(recordings, height=HEIGHT, mass=MASS, sex=SEX, static=("static",), settings=settings)
 found = study.identification
 

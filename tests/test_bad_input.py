@@ -75,11 +75,11 @@ def test_wrong_recordings_are_one_error(name: str, given: object, words: str, fo
         (lambda: solver.build_rig(["hoap3"]), ROBOTS),  # type: ignore[arg-type]
         (lambda: load_marker_set("plugin"), "unknown marker set 'plugin'. Did you mean 'plug_in_gait'?"),
         (lambda: load_marker_set(3), "unknown marker set '3'. Known: "),  # type: ignore[arg-type]
-        (lambda: solver.Settings(method="best"), f"unknown method 'best'. Known: {', '.join(method_names())}"),
+        (lambda: solver.Settings(method="best"), f"method must be one of {', '.join(method_names())}, not 'best'"),
         (lambda: solver.Settings(method=None), ", ".join(method_names())),  # type: ignore[arg-type]
-        (lambda: solver.Settings(preset="best"), ", ".join(PRESETS)),
-        (lambda: solver.Settings(bootstrap="3"), "must be a whole number, not '3'"),  # type: ignore[arg-type]
-        (lambda: solver.Settings(seed=0.5), "must be a whole number, not 0.5"),  # type: ignore[arg-type]
+        (lambda: solver.Settings(filter="best"), ", ".join(PRESETS)),
+        (lambda: solver.Settings(bootstrap="3"), "must be a whole number from 0 to 1000000, not '3'"),  # type: ignore[arg-type]
+        (lambda: solver.Settings(seed=0.5), "must be a whole number from 0 to 4294967295, not 0.5"),  # type: ignore[arg-type]
         (lambda: solver.Settings(plates="auto"), "solver.PlateOptions"),  # type: ignore[arg-type]
         (lambda: solver.identify([], settings={"method": "x"}), "solver.Settings"),  # type: ignore[arg-type]
         (lambda: solver.load("empty", {"up": "z"}), "ReadOptions"),  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ def test_names_in_a_study_are_checked() -> None:
     """The error of an unknown standing patch or static trial lists the known ones."""
     robot = solver.demo.simulated_robot()
     with pytest.raises(SolverError, match=r"unknown name 'tail'. Known: .*left_foot"):
-        solver.track(robot.recordings, robot.rig, solver.Settings(standing="tail"))
+        solver.track(robot.recordings, robot.rig, solver.Settings(planted_foot="tail"))
     for static in ("none", ["none"]):
         with pytest.raises(SolverError, match=r"unknown trial 'none'. Known: dance"):
             solver.calibrate(robot.recordings, sex="male", static=static)
@@ -117,8 +117,8 @@ def test_names_in_a_study_are_checked() -> None:
         ("identify empty --sex male", SUFFIXES),
         ("identify notes.docx --sex male", SUFFIXES),
         ("track empty --rig hoap4", ROBOTS),
-        ("identify empty --sex male --method best", "(choose from "),
-        ("identify empty --sex male --filter best", "(choose from "),
+        ("identify empty --sex male --method best", "must be one of consistent, "),
+        ("identify empty --sex male --filter best", "must be one of jovic_hrp2, "),
         ("identify empty --sex male --marker-set plugin", "plug_in_gait"),
         ("identify empty --sex male --report-only gravity", "mismatch"),
         ("identify empty --sex woman", "unknown"),

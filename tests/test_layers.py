@@ -37,7 +37,9 @@ LAYERS: tuple[frozenset[str], ...] = (
             "clock",
             "differences",
             "files",
+            "filter_presets",
             "identification_methods",
+            "person",
             "notebook",
             "so3",
             "standard_streams",
@@ -47,12 +49,10 @@ LAYERS: tuple[frozenset[str], ...] = (
     ),
     frozenset(
         {
-            "filter_presets",
             "options",
             "inertials",
             "joints",
             "motion",
-            "person",
             "qp",
             "shape",
         }

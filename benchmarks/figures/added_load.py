@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.papers.belt import BELT, belt
-from solver.identification.added_load import AddedLoad, LoadOptions, find_added_load
+from solver.identification.added_load import AddedLoad, find_added_load
 from solver.inertials import InertialParameters
+from solver.options.study import LoadOptions
 from solver.signals import light_preset, resample
 from solver.threads import one_blas_thread
 from solver.trial import Trial

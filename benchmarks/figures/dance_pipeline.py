@@ -21,11 +21,11 @@ from solver.identification.base_parameters import BaseParameters, base_parameter
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
+from solver.options.study import Settings
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.study.pipeline import identify
 from solver.study.recordings import load
-from solver.study.values import Settings
 from solver.wrenches import Wrenches
 
 from .dance_accuracy import PLATE
@@ -39,7 +39,7 @@ BODIES, EACH = 5, 3
 ACCURATE = 0.1
 """Relative error below which a base parameter counts as identified."""
 TINY = 1e-12
-QUICK = Settings(bootstrap=0, cross_validate=False)
+QUICK = Settings(bootstrap=0, no_cross_validation=True)
 
 
 def figures(seed: int = 0) -> list[Figure]:

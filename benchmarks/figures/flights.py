@@ -9,12 +9,13 @@ import numpy as np
 
 from solver.dynamics import link_motions
 from solver.dynamics.wrench import com_acceleration
+from solver.options.study import Settings
 from solver.signals import find_flights, true_runs
 from solver.study.pipeline import identify_motions, prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import Settings, Study, TrialRecord
+from solver.study.values import Study, TrialRecord
 
 from ..papers import ayusawa, jumper
 from .figure import Figure, at_most
@@ -76,7 +77,7 @@ def _found(subject: str, prepared: Study) -> Iterator[Figure]:
 def _alone(prepared: Study, records: list[TrialRecord]) -> Iterator[Figure]:
     """Flights alone, the plates withheld, on what the plates saw."""
     assert prepared.mass is not None
-    settings = Settings(flight_only=True, bootstrap=0, cross_validate=False, preset=PRESET)
+    settings = Settings(flight_only=True, bootstrap=0, no_cross_validation=True, filter=PRESET)
     study = identify_motions(prepared.rig, records, stated_mass=prepared.mass.mass, settings=settings)
     assert study.identification is not None
     assert study.flights is not None

@@ -18,8 +18,8 @@ from solver.demo.laboratory import PlateNoise, find_lifted_feet, record_markers,
 from solver.demo.person import HEIGHT, SEX, simulate_person
 from solver.file_arrays import FileRows, iterate_slices
 from solver.motion import Markers
+from solver.options.study import Settings
 from solver.study.pipeline import identify
-from solver.study.values import Settings
 from solver.trial import Recording
 from solver.wrenches import Wrenches
 

@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 
 from solver.identification.accumulate import accumulate_regression
-from solver.identification.added_load import AddedLoad, LoadOptions, find_added_load
+from solver.identification.added_load import AddedLoad, find_added_load
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.identify import IdentifyOptions, get_method
 from solver.identification.load_likelihood import LoadLikelihood
@@ -30,11 +30,12 @@ from solver.identification.regression import fit_axis_weights
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.options.plates import PlateOptions
+from solver.options.study import LoadOptions, Settings
 from solver.rig import Rig
 from solver.study.pipeline import prepare
 from solver.study.plates.known_plates import collect_known_plates
 from solver.study.subject_calibration import calibrate
-from solver.study.values import Settings, Study, TrialRecord
+from solver.study.values import Study, TrialRecord
 from solver.tracking import Attachment, track_markers
 from solver.trial import Recording, Trial
 
@@ -269,7 +270,7 @@ def _prepare(rig: Rig, attachments: tuple[Attachment, ...], recording: Recording
     known = None
     if bare is not None:
         known = collect_known_plates([(_trial(bare).wrenches.frames, bare.records[0].plate_correction)], None)
-    return prepare(rig, [TrialRecord(recording, tracked)], Settings(preset=PRESET, plates=PlateOptions(known=known)))
+    return prepare(rig, [TrialRecord(recording, tracked)], Settings(filter=PRESET, plates=PlateOptions(known=known)))
 
 
 def _trial(prepared: Study) -> Trial:

@@ -18,12 +18,13 @@ import numpy as np
 from solver.dance.workflows.design import design_dance
 from solver.identification.comparison import AXES
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
+from solver.options.study import Settings
 from solver.progress import write_lines
 from solver.report.svg import Drawing
 from solver.rigs import hrp2
 from solver.study.pipeline import identify
 from solver.study.recordings import load
-from solver.study.values import Settings, Study
+from solver.study.values import Study
 from solver.threads import one_blas_thread
 
 from ..reference import reference_line
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def real_study(folder: Path, sex: str) -> Study:
     """The subject identified by the paper's method and filter, all trials together and one left out at a time."""
-    settings = Settings(method="hierarchical", preset="jovic_human", bootstrap=0, cross_validate=True)
+    settings = Settings(method="hierarchical", filter="jovic_human", bootstrap=0, no_cross_validation=False)
     return identify(load([folder]), sex=sex, settings=settings)
 
 

@@ -10,10 +10,11 @@ import numpy as np
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
 from ..filter_presets import FilterPreset, preset_of
+from ..options.study import Settings
 from ..report.study_folder import write_study
 from ..rig import Rig
 from ..signals import require_rate, smooth_motion
-from ..study.values import Poses, Settings, Study, TrialRecord
+from ..study.values import Poses, Study, TrialRecord
 from ..tracking.track import TrackedMotion, manifold_velocities
 from .datagram import Layout
 from .followers import build_recording
@@ -66,7 +67,7 @@ class Take:
         else:
             record = replace(record, given=Poses(times, q, known))
         calibration = self.body if isinstance(self.body, Calibration) else None
-        return Study(rig, Settings(preset=preset), (record,), calibration, warnings=tuple(warnings))
+        return Study(rig, Settings(filter=preset), (record,), calibration, warnings=tuple(warnings))
 
     def write(self, folder: str | Path, preset: str = "human_8hz") -> tuple[str, ...]:
         """Write the study's folder atomically; the names of its files.

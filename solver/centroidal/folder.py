@@ -59,7 +59,7 @@ def estimate_study(
         >>> import tempfile
         >>> import solver
         >>> robot = solver.demo.simulated_robot()
-        >>> settings = solver.Settings(cross_validate=False)
+        >>> settings = solver.Settings(no_cross_validation=True)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=settings)
         >>> folder = tempfile.mkdtemp()
         >>> names = solver.write_study(folder, study, simulated=True)

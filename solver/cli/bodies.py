@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, InvalidValue
+from ..options.study import Settings
 from ..person import SEXES
 from ..rig_kinds import RigKind, built_in_rigs, robot_suffixes
 from ..storage.codec import JSON_SUFFIX
 from .argument_types import by_name, number, path, positive, stature
+from .declared import add_options
 
 if TYPE_CHECKING:
     from ..rig import Rig
@@ -167,16 +169,7 @@ def add_rig(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--packages", nargs="+", default=(), metavar="DIR", help="folders that package:// paths start at"
     )
-    add_standing(group)
-
-
-def add_standing(parser: argparse._ActionsContainer) -> None:
-    """Add the contact patch that is fixed to the floor."""
-    words = (
-        "contact patch fixed to the floor, for recordings without the pose "
-        "of the root; forces are then about its centre"
-    )
-    parser.add_argument("--planted-foot", metavar="PATCH", help=words)
+    add_options(group, Settings, "planted_foot")
 
 
 def take_rig(options: argparse.Namespace) -> None:

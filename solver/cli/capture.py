@@ -7,11 +7,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidValue
+from ..options.study import Settings
 from ..progress import Progress
 from ..standard_streams import response_descriptor
 from .argument_types import path, positive
 from .bodies import add_rig, rig_of
-from .options import add_calibration, add_filter, add_output, add_verb
+from .declared import add_options
+from .options import add_calibration, add_output, add_verb, settings_of
 
 if TYPE_CHECKING:
     from ..capture.capture_loop import Source
@@ -37,7 +39,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = add_verb(verbs, "capture", "follow a live stream, and record it", EXPLANATION, run)
     add_calibration(parser)
     add_rig(parser)
-    add_filter(parser)
+    add_options(parser, Settings, "filter")
     add_stream(parser)
     parser.add_argument("--lsl", metavar="NAME", help="of a stream of the Lab Streaming Layer, instead of datagrams")
     parser.add_argument("--mapping", type=path, metavar="FILE", help="mapping of segments to links, .json")
@@ -100,7 +102,7 @@ def _record(options: argparse.Namespace, how: FollowOptions, progress: Progress)
         source.close()
     progress(0.9, "writing the take")
     taken = capture.build_take(options.name)
-    taken.write(options.output, options.filter)
+    taken.write(options.output, settings_of(options).filter)
     progress(1.0, "done")
     print(f"{capture.status_text}\nwritten: {options.output}")
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from ..options.study import CohortOptions, Settings
 from ..progress import Progress
 from .argument_types import path
+from .declared import add_options, given
 from .exit_codes import INCOMPLETE, OK
-from .options import add_jobs, add_method, add_plates, add_reading, add_trunk, add_verb, read_options, settings_of
+from .options import METHOD, add_plates, add_reading, add_verb, read_options, settings_of
 
 if TYPE_CHECKING:
     from ..report.cohort_content import CohortMember
@@ -37,9 +39,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_reading(parser)
     add_plates(parser)
     group = parser.add_argument_group("identification")
-    add_trunk(group)
-    add_method(group)
-    add_jobs(group)
+    add_options(group, CohortOptions)
+    add_options(group, Settings, *METHOD)
     group.add_argument(
         "--backend",
         choices=("loky", "dask", "ray"),
@@ -64,8 +65,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         options.output,
         settings=settings_of(options),
         read=read_options(options),
-        trunk=options.trunk,
-        shoulders=options.shoulders,
+        **given(options, CohortOptions),
         backend=options.backend,
         progress=progress,
     )

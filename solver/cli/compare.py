@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import InputError
 from ..options.plates import KnownPlates
+from ..options.study import Settings
 from ..progress import Progress
 from .argument_types import path
-from .bodies import add_standing, rig_named
+from .bodies import rig_named
+from .declared import add_options
 from .extensions import find_extensions
 from .foreseen import require_forces
-from .options import add_jobs, add_output_file, add_plates, add_recordings, add_verb, plate_options, read_options
+from .options import add_output_file, add_plates, add_recordings, add_verb, plate_options, read_options
 from .words import AXES
 
 T = TypeVar("T")
@@ -55,9 +57,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = add_verb(verbs, "compare", "test identified inertials on further trials", EXPLANATION, run)
     parser.add_argument("result", type=path, metavar="DIR", help="the --output of `identify` or `identify-fixed-base`")
     add_recordings(parser)
-    add_standing(parser)
+    add_options(parser, Settings, "planted_foot", "jobs")
     add_plates(parser)
-    add_jobs(parser)
     add_output_file(parser, "write the table there as CSV")
 
 
@@ -73,7 +74,6 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..storage.output_folder import read_consistent
     from ..study.comparison import compare
     from ..study.recordings import load
-    from ..study.values import Settings
     from .words import compared, warn
 
     def read() -> tuple[SceneResult, Calibration | Rig]:
@@ -90,13 +90,13 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         return
     stored = read_stored(options.result / RESULT_FILE, "settings", result.settings, ReadSettings)
     found_then = read_stored(options.result / RESULT_FILE, "details", result.details, FoundThen)
-    standing = options.planted_foot or stored.standing
+    standing = options.planted_foot or stored.planted_foot
     settings = Settings(
-        preset=stored.preset,
+        filter=stored.filter,
         smooth=stored.smooth,
         base=result.base_link,
         jobs=options.jobs,
-        standing=standing,
+        planted_foot=standing,
         plates=replace(plate_options(options), known=found_then.plates),
     )
     recordings = load(options.files, read_options(options))
@@ -117,8 +117,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 class ReadSettings:
     """Settings of a result with which its trials were read: filter, smoothing, and the patch fixed to the floor."""
 
-    preset: str
-    standing: str | None = None
+    filter: str
+    planted_foot: str | None = None
     smooth: bool = False
 
 

@@ -49,8 +49,8 @@ def _selected(kind: type, names: tuple[str, ...]) -> list[Declaration]:
 
 
 def _metavar(declared: Declaration) -> str:
-    if declared.option.choices:
-        return f"{{{','.join(declared.option.choices)}}}"
+    if declared.choices:
+        return f"{{{','.join(declared.choices)}}}"
     if declared.unit:
         return METAVARS.get(declared.unit, declared.unit.upper())
     return "NAME" if declared.kind is str else "N" if declared.option.range.whole else "X"

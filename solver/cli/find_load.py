@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..options.study import LoadOptions, Settings
 from ..progress import Progress
-from .argument_types import count, not_negative, path
+from .argument_types import path
 from .bodies import add_rig
+from .declared import add_options, given
 from .foreseen import require_sense
 from .options import (
     add_calibration,
-    add_filter,
-    add_jobs,
     add_output,
     add_plates,
     add_reading,
     add_subject,
     add_verb,
-    plate_options,
     read_options,
+    settings_of,
     subject,
 )
 
@@ -51,20 +52,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_rig(parser)
     add_plates(parser)
     group = parser.add_argument_group("load")
-    group.add_argument(
-        "--max-links", type=count, metavar="N", help="largest number of links that carry a load (default: 3)"
-    )
-    group.add_argument(
-        "--candidates", nargs="+", default=(), metavar="LINK", help="links that may carry the load (default: all)"
-    )
-    group.add_argument(
-        "--margin",
-        type=not_negative,
-        metavar="M",
-        help="distance by which the load may extend beyond its link (default: 0.05)",
-    )
-    add_filter(group)
-    add_jobs(group)
+    add_options(group, LoadOptions)
+    add_options(group, Settings, "filter", "jobs")
     add_output(parser)
 
 
@@ -72,27 +61,18 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     body: Calibration | Rig | None = require_sense(options, options.before, options.after)
     from ..calibration.calibration import CALIBRATION
-    from ..identification.added_load import LoadOptions
     from ..progress import PartialProgress
     from ..report.study_folder import write_study
     from ..study.find_load import find_load
     from ..study.recordings import load, require_rates
     from ..study.subject_calibration import calibrate
-    from ..study.values import Settings
     from .words import found_load, warn
 
     if body is None and options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
     person = subject(options) if body is None else None
-    given = {name: getattr(options, name) for name in ("max_links", "margin") if getattr(options, name) is not None}
-    searched = LoadOptions(candidates=tuple(options.candidates), **given)
-    settings = Settings(
-        preset=options.filter,
-        cross_validate=False,
-        jobs=options.jobs,
-        standing=options.planted_foot,
-        plates=plate_options(options),
-    )
+    searched = LoadOptions(**given(options, LoadOptions))
+    settings = replace(settings_of(options), no_cross_validation=True)
     before, after = (load(files, read_options(options)) for files in (options.before, options.after))
     require_rates((*before, *after), settings)
     if person is not None:

@@ -64,7 +64,7 @@ def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> R
 def _require_body(options: argparse.Namespace) -> Rig | None:
     """The rig that is named, after checking the options that refer to its links."""
     calibration = getattr(options, "calibration", None)
-    named = (*filter(None, [getattr(options, "base", None)]), *getattr(options, "candidates", ()))
+    named = (*filter(None, [getattr(options, "base", None)]), *(getattr(options, "candidates", None) or ()))
     standing = getattr(options, "planted_foot", None)
     if getattr(options, "rig", None) is not None:
         rig = rig_of(options)

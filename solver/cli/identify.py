@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidValue
 from ..files import Paths, as_paths
+from ..options.study import Settings
 from ..person import LINKS
 from ..progress import Progress
 from .argument_types import path
 from .bodies import add_rig, take_rig
+from .declared import add_options
 from .exit_codes import INCOMPLETE, OK
 from .foreseen import require_forces, require_sense
 from .options import (
-    add_jobs,
-    add_method,
+    METHOD,
     add_output,
     add_plates,
     add_recordings,
@@ -62,28 +63,18 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_rig(parser)
     add_plates(parser)
     group = parser.add_argument_group("identification")
-    add_method(group)
-    group.add_argument(
-        "--flight-only",
-        action="store_true",
-        help="identify from flights alone, which are found in the motion; force plates are only used for the body mass "
-        "(without any, give --mass)",
-    )
+    add_options(group, Settings, *METHOD, "flight_only")
     words = "OpenSim model of the person, scaled in OpenSim: MODEL_identified.osim is it with the identified inertials"
     group.add_argument("--write-into", type=path, metavar="MODEL", help=words)
     group.add_argument("--title", help="title of the report")
-    add_jobs(group)
     add_output(parser)
-    show_only(parser, "up", "units", "sex", "height", "mass", "marker_set", "static", "rig", "planted_foot",
-              "free_moment", "method", "smooth", "flight_only", "jobs")  # fmt: skip
+    show_only(parser, "sex", "height", "mass", "marker_set", "static", "rig", "planted_foot")
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb."""
     take_rig(options)
     rig = require_sense(options, options.files)
-
-    from dataclasses import replace
 
     from ..formats.recording import list_files_read
     from ..progress import PartialProgress
@@ -97,7 +88,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
 
     if options.write_into is not None:
         _require_match(options.write_into, rig)
-    settings = replace(settings_of(options), standing=options.planted_foot, flight_only=options.flight_only)
+    settings = settings_of(options)
     part = PartialProgress(progress, 0.0, 0.97)
     person, reading = None if rig is not None else subject(options), read_options(options)
     stated = {"rig": options.rig, "mass": options.mass} if person is None else person

@@ -7,25 +7,21 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
+from typing import Any, NoReturn, TypedDict
 
 from ..errors import InvalidValue
-from ..filter_presets import PRESETS
 from ..formats.file_formats import recording_suffixes
-from ..identification_methods import method_names
 from ..options.plates import PlateOptions
 from ..options.reading import ReadOptions
+from ..options.study import CohortOptions, Settings
 from ..person import SEXES, SHOULDERS, TRUNKS
 from ..progress import Progress, silent, write_json_lines
 from ..progress_bar import progress_bar
 from ..standard_streams import cancel_when_unread
-from .argument_types import jobs, marker_set, natural, path, path_ending, positive, seed, stature
+from .argument_types import marker_set, path, path_ending, positive, stature
 from .declared import add_options, given
 from .printed import JSON, QUIET
 from .settings_file import OPTION, SETTINGS, settings_text
-
-if TYPE_CHECKING:
-    from ..study.values import Settings
 
 
 class Subject(TypedDict):
@@ -45,7 +41,6 @@ FOLDER, FILE, EITHER = "folder", "file", "folder, or .json file"
 KEYS = ".json"
 """Suffix of an output that is a file where it could be a folder."""
 HELP_WIDTH = 110
-FILTER = "human_8hz"
 
 
 PROGRESS: dict[str, Callable[[], AbstractContextManager[Progress]]] = {
@@ -168,42 +163,13 @@ def plate_options(options: argparse.Namespace) -> PlateOptions:
     return PlateOptions(**given(options, PlateOptions))
 
 
-def add_method(group: argparse._ActionsContainer) -> None:
-    """Add how inertial parameters are identified."""
-    group.add_argument(
-        "--method", choices=method_names(), default=method_names()[0], help=f"(default: {method_names()[0]})"
-    )
-    add_filter(group)
-    group.add_argument(
-        "--base", metavar="LINK", help="link at whose origin the external wrench is written (default: the rig's)"
-    )
-    group.add_argument(
-        "--bootstrap",
-        type=natural,
-        default=40,
-        metavar="N",
-        help="bootstrap samples for the intervals of a published method; 0 for none",
-    )
-    group.add_argument("--seed", type=seed, default=0, help="seed of the bootstrap")
-    group.add_argument("--no-cross-validation", action="store_true", help="do not test on trials left out in turn")
-    add_smooth(group)
+METHOD = ("method", "filter", "base", "bootstrap", "seed", "no_cross_validation", "smooth", "jobs")
+"""Settings of a verb that identifies."""
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
-    """The choices of `add_method`, `add_plates` and `add_jobs`."""
-    from ..study.values import Settings
-
-    return Settings(
-        method=options.method,
-        preset=options.filter,
-        base=options.base,
-        smooth=options.smooth,
-        bootstrap=options.bootstrap,
-        cross_validate=not options.no_cross_validation,
-        seed=options.seed,
-        jobs=options.jobs,
-        plates=plate_options(options),
-    )
+    """The settings that the options of a verb describe."""
+    return Settings(**given(options, Settings), plates=plate_options(options))
 
 
 def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -211,7 +177,7 @@ def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> No
     group = parser.add_argument_group("subject")
     group.add_argument("--sex", choices=SEXES, required=required, help=SEX)
     group.add_argument("--height", type=stature, metavar="M", help="stature in metres (default: from the markers)")
-    add_trunk(group)
+    add_options(group, CohortOptions)
     group.add_argument("--mass", type=positive, metavar="KG", help="body mass in kg (default: from the plates)")
     group.add_argument(
         "--marker-set",
@@ -225,34 +191,6 @@ def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> No
 
 
 SEX = "table of segment inertias; unknown: mean of both tables, with a wider prior"
-
-
-def add_trunk(parser: argparse._ActionsContainer) -> None:
-    """How many parts a new subject's trunk has, and on what its arms hang."""
-    words = "trunk above the pelvis: one segment, or three (with abdomen and thorax)"
-    parser.add_argument("--trunk", choices=TRUNKS, default=TRUNKS[0], help=words)
-    words = "upper arms fixed on the torso, or on clavicle and scapula"
-    parser.add_argument("--shoulders", choices=SHOULDERS, default=SHOULDERS[0], help=words)
-
-
-def add_filter(parser: argparse._ActionsContainer) -> None:
-    """By which filter motion and forces pass."""
-    words = f"a named filter: {', '.join(PRESETS)} (default: {FILTER})"
-    parser.add_argument("--filter", choices=tuple(PRESETS), default=FILTER, metavar="PRESET", help=words)
-
-
-def add_smooth(parser: argparse._ActionsContainer) -> None:
-    """Whether a recording is taken as a whole."""
-    words = (
-        "estimate the motion of a whole recording at once instead of frame "
-        "by frame: quieter accelerations, bridged gaps"
-    )
-    parser.add_argument("--smooth", action="store_true", help=words)
-
-
-def add_jobs(parser: argparse._ActionsContainer) -> None:
-    """How many processes work at once."""
-    parser.add_argument("--jobs", type=jobs, metavar="N", help="processes at once, -1 for all (default: joblib's)")
 
 
 def add_calibration(parser: argparse.ArgumentParser) -> None:
@@ -274,8 +212,8 @@ def subject(options: argparse.Namespace) -> Subject:
         "sex": options.sex,
         "height": options.height,
         "mass": options.mass,
-        "trunk": options.trunk,
-        "shoulders": options.shoulders,
+        "trunk": options.trunk or TRUNKS[0],
+        "shoulders": options.shoulders or SHOULDERS[0],
         "marker_set": options.marker_set,
         "static": tuple(options.static),
     }

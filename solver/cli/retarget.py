@@ -11,13 +11,14 @@ from ..errors import InvalidValue
 from ..options.authoring import RepairOptions
 from ..options.checks import CheckOptions
 from ..options.retargeting import RetargetOptions
+from ..options.study import Settings
 from ..progress import PartialProgress, Progress
 from .argument_types import path
 from .bodies import rig_named
 from .dances import add_checks, repair_options
 from .declared import add_options, given
 from .exit_codes import exit_code
-from .options import add_calibration, add_filter, add_output, add_reading, add_subject, add_verb, read_options, subject
+from .options import add_calibration, add_output, add_reading, add_subject, add_verb, read_options, settings_of, subject
 
 if TYPE_CHECKING:
     from ..tracking.retargeting.performer import Performer
@@ -71,7 +72,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_reading(parser)
     add_calibration(parser)
     add_subject(parser, required=False)
-    add_filter(parser)
+    add_options(parser, Settings, "filter")
     add_output(parser)
 
 
@@ -137,7 +138,6 @@ def performer(options: argparse.Namespace, progress: Progress) -> Performer:
     from ..study.pipeline import track
     from ..study.recordings import load
     from ..study.subject_calibration import calibrate
-    from ..study.values import Settings
     from ..tracking.retargeting.performer import Performer
     from ..tracking.retargeting.rotation_recordings import DEFAULT_STATURE, lacks_lengths, performer_of_stature
 
@@ -153,7 +153,7 @@ def performer(options: argparse.Namespace, progress: Progress) -> Performer:
         body = CALIBRATION.read(options.calibration)
     else:
         body = calibrate(recordings, **subject(options), progress=PartialProgress(progress, 0.0, 0.5))
-    study = track(recordings, body, Settings(preset=options.filter), PartialProgress(progress, 0.5, 1.0))
+    study = track(recordings, body, settings_of(options), PartialProgress(progress, 0.5, 1.0))
     motion = study.records[0].motion
     if motion is None:
         raise InvalidValue("; ".join(study.warnings) or "the recording could not be tracked")

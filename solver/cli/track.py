@@ -6,23 +6,23 @@ import argparse
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidValue
+from ..options.study import Settings
 from ..person import STATURE_GUESS
 from ..progress import Progress
 from .argument_types import path, path_ending
 from .bodies import add_rig, take_rig
+from .declared import add_options
 from .foreseen import LIKELY_MASS, require_sense
 from .options import (
     KEYS,
     Subject,
     add_calibration,
-    add_filter,
-    add_jobs,
     add_output,
     add_recordings,
-    add_smooth,
     add_subject,
     add_verb,
     read_options,
+    settings_of,
     subject,
 )
 
@@ -54,9 +54,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_subject(parser, required=False)
     add_calibration(parser)
     add_rig(parser)
-    add_filter(parser)
-    add_smooth(parser)
-    add_jobs(parser)
+    add_options(parser, Settings, "filter", "smooth", "jobs")
     parser.add_argument("--mapping", type=path, metavar="FILE", help="mapping of recorded segments to links, .json")
     parser.add_argument(
         "--save-mapping", type=path_ending(KEYS), metavar="FILE", help="write the mapping that was used"
@@ -76,16 +74,10 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..study.pipeline import track
     from ..study.recordings import load, require_rates
     from ..study.subject_calibration import calibrate
-    from ..study.values import Settings
     from ..tracking.bone_mapping import MAPPING, guess_mapping
     from .words import removed_trials, warn
 
-    settings = Settings(
-        preset=options.filter,
-        smooth=options.smooth,
-        jobs=options.jobs,
-        standing=options.planted_foot,
-    )
+    settings = settings_of(options)
     if body is None and options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
     person = subject(options) if body is None else None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..calibration.subject import is_static
-from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverError, UnknownPreset
+from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverError
 from ..formats.recording import list_files_read, pair_files
 from ..options.reading import ReadOptions
+from ..options.study import CohortOptions, Settings
 from ..parallel import LOKY, parallel_map, serial, use_backend
 from ..person import SHOULDERS, TRUNKS
 from ..progress import Progress, silent
@@ -25,7 +26,6 @@ from ..storage.output_folder import read_consistent, reserve_folder
 from ..study.pipeline import identify
 from ..study.provenance import PROVENANCE, Provenance, build_provenance, collect_options, program_version
 from ..study.recordings import load
-from ..study.values import Settings
 from ..termination import on_stop
 from ..trial import Recording
 from .subjects import (
@@ -39,20 +39,6 @@ from .subjects import (
     read_subject_info,
     read_subject_table,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class CohortOptions:
-    """Options for every subject: reading, identification, and the body model's trunk and shoulders."""
-
-    read: ReadOptions = field(default_factory=ReadOptions)
-    settings: Settings = field(default_factory=Settings)
-    trunk: str = TRUNKS[0]
-    shoulders: str = SHOULDERS[0]
-
-    def options_of_subject(self, info: SubjectInfo) -> dict[str, object]:
-        """Every option on which the result of one subject depends."""
-        return {**collect_options(self.read, self.settings, info), "trunk": self.trunk, "shoulders": self.shoulders}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +82,7 @@ def cohort(  # noqa: PLR0913 the user's own words about a cohort
         progress: receives progress.
 
     Raises:
-        UnknownPreset: unknown ``trunk`` or ``shoulders``.
+        InvalidValue: unknown ``trunk`` or ``shoulders``.
         InputError: no subjects, a table that cannot be read, or an output that cannot be written.
         MissingDependency: the backend's packages are not installed.
 
@@ -112,9 +98,6 @@ def cohort(  # noqa: PLR0913 the user's own words about a cohort
         (0, ['anna', 'ben'])
     """
     folder, output = Path(folder), Path(output)
-    for chosen, offered in ((trunk, TRUNKS), (shoulders, SHOULDERS)):
-        if chosen not in offered:
-            raise UnknownPreset(chosen, offered)
     options = CohortOptions(
         ReadOptions() if read is None else read, Settings() if settings is None else settings, trunk, shoulders
     )
@@ -130,7 +113,7 @@ def cohort(  # noqa: PLR0913 the user's own words about a cohort
         for name, place in folders.items():
             try:
                 info = read_subject_info(place, find_row(name, rows))
-                provenance = build_provenance(place, list_files_read([place]), options.options_of_subject(info))
+                provenance = build_provenance(place, list_files_read([place]), options_of_subject(options, info))
                 provenances[name] = provenance
                 if (reused := _reuse_result(output / name, name, provenance)) is not None:
                     members[name] = reused
@@ -272,6 +255,12 @@ def _mention_old_results(folder: Path, reason: str) -> str:
     if not os.path.exists(folder / REPORT_FILE):
         return reason
     return f"{reason} The folder {folder.name} still contains results of an earlier run with other files or options."
+
+
+def options_of_subject(options: CohortOptions, info: SubjectInfo) -> dict[str, object]:
+    """Every option on which the result of one subject depends."""
+    chosen = collect_options(options.read, options.settings, info)
+    return {**chosen, "trunk": options.trunk, "shoulders": options.shoulders}
 
 
 def _method_rows(options: CohortOptions, folder: Path, backend: str) -> tuple[tuple[str, str], ...]:

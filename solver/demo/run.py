@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from ..inertials import InertialParameters
+from ..options.study import Settings
 from ..progress import PartialProgress, Progress, silent
 from ..report.study_folder import write_study
 from ..scene.study_folder import PICTURE_FILE, REPORT_FILE, SCENE_FILE
 from ..storage.output_folder import write_folder
 from ..study.pipeline import identify
 from ..study.recordings import load
-from ..study.values import Settings, Study
+from ..study.values import Study
 from ..termination import lifeline, temporary_folder
 from ..threads import one_blas_thread
 from .person import HEIGHT, MASS, SEX, record_person, simulate_person
@@ -108,7 +109,7 @@ def identify_first(output: Path, *, seed: int = 1, progress: Progress = silent) 
             height=HEIGHT,
             mass=MASS,
             static=("static",),
-            settings=Settings(preset=PERSON_FILTER, cross_validate=False),
+            settings=Settings(filter=PERSON_FILTER, no_cross_validation=True),
             progress=PartialProgress(progress, 0.25, 0.6),
         )
     write_study(folder, study, title="A simulated person, first look", truth=person.truth, simulated=True)
@@ -154,7 +155,7 @@ def _person(building: Path, seed: int, progress: Progress) -> tuple[Study, Inert
     recorded.mkdir(parents=True)
     progress(0.2, "person: recording markers and forces into files")
     record_person(person, recorded, seed)
-    settings = Settings(preset=PERSON_FILTER)
+    settings = Settings(filter=PERSON_FILTER)
     study = identify(
         load([recorded]),
         sex=SEX,
@@ -175,7 +176,7 @@ def _robot(building: Path, seed: int, progress: Progress) -> tuple[Study, Inerti
     recorded = building / RECORDED / ROBOT
     recorded.mkdir(parents=True)
     robot.write(recorded)
-    settings = Settings(preset=ROBOT_FILTER)
+    settings = Settings(filter=ROBOT_FILTER)
     study = identify(load([recorded]), rig=robot.rig, settings=settings, progress=PartialProgress(progress, 0.4, 0.95))
     title = "A simulated HRP-2 stand-in"
     write_study(building / ROBOT, study, title=title, truth=robot.truth, simulated=True)

@@ -59,7 +59,7 @@ def accumulate_regression(
     Example:
         >>> import solver
         >>> robot = solver.demo.simulated_robot()
-        >>> quick = solver.Settings(cross_validate=False)
+        >>> quick = solver.Settings(no_cross_validation=True)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
         >>> solver.identification.accumulate_regression(study.rig, study.trials).trials
         ('dance',)

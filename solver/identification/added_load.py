@@ -19,8 +19,9 @@ import numpy as np
 from scipy.special import chdtri
 
 from ..arrays import Array, ArrayValue
-from ..errors import InvalidValue, UnknownLink
+from ..errors import UnknownLink
 from ..inertials import MASS, PER_LINK, InertialParameters
+from ..options.study import LoadOptions
 from ..rig import Rig
 from ..trial import Trial
 from .accumulate import accumulate_regression
@@ -30,9 +31,6 @@ from .identify import IdentifyOptions, get_method
 from .load_likelihood import LoadFit, LoadLikelihood
 from .regression import Regression, fit_axis_weights
 
-MARGIN = 0.05
-"""[m] distance by which a load may extend beyond the box of its segment."""
-MAX_LOADS = 3
 SIGNIFICANCE = 0.05
 """Probability with which the true set of links is excluded."""
 MIN_SHARE = 0.5
@@ -41,29 +39,6 @@ MAX_ITERATIONS, CONVERGED = 3, 0.1
 """Noise and load are estimated alternately: number of iterations, and the relative change that ends them."""
 
 Sets = Mapping[tuple[int, ...], LoadFit]
-
-
-@dataclass(frozen=True, slots=True)
-class LoadOptions:
-    """Options of the load estimation.
-
-    Attributes:
-        margin: [m] distance by which a load may extend beyond the box of the link that carries it.
-        max_links: largest number of links that carry something.
-        candidates: links that may carry something; empty for all.
-        bare_mass: [kg] of the body without load; None estimates it from the data.
-        base: base link of the wrench equation.
-    """
-
-    margin: float = MARGIN
-    max_links: int = MAX_LOADS
-    candidates: tuple[str, ...] = ()
-    bare_mass: float | None = None
-    base: str | int = 0
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.margin < np.inf or self.max_links < 1:
-            raise InvalidValue("the margin must not be negative and at least one link must be allowed to carry a load")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -150,7 +125,7 @@ def find_added_load(
     Example:
         >>> import solver
         >>> robot = solver.demo.simulated_robot()
-        >>> quick = solver.Settings(cross_validate=False)
+        >>> quick = solver.Settings(no_cross_validation=True)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
         >>> only = solver.LoadOptions(candidates=("right_hand", "left_hand"))
         >>> solver.identification.find_added_load(study.rig, study.trials, study.trials, only)  # nothing was added

@@ -129,7 +129,7 @@ def identify_trials(
     Example:
         >>> import solver
         >>> robot = solver.demo.simulated_robot()
-        >>> quick = solver.Settings(cross_validate=False)
+        >>> quick = solver.Settings(no_cross_validation=True)
         >>> trials = solver.identify(robot.recordings, rig=robot.rig, settings=quick).trials
         >>> options = solver.IdentifyOptions(method="constrained", bootstrap=0, cross_validate=False)
         >>> found = solver.identify_trials(robot.rig, trials, options)

@@ -58,7 +58,7 @@ def compute_moments(  # noqa: PLR0913 a trial and what is known of its errors
         >>> import solver
         >>> from solver.moments import compute_moments
         >>> robot = solver.demo.simulated_robot()
-        >>> quick = solver.Settings(cross_validate=False)
+        >>> quick = solver.Settings(no_cross_validation=True)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
         >>> found = compute_moments(robot.rig, study.trials[0], study.identification.parameters)
         >>> found.values.shape == (len(found.times), robot.rig.nv - 6)

@@ -11,6 +11,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "checks": ("DANCE_CHECKS", "CheckOptions"),
         "plates": ("PlateOptions",),
         "reading": ("ReadOptions",),
+        "study": ("CohortOptions", "LoadOptions", "Settings"),
         "retargeting": ("RetargetOptions",),
         "dances": ("DanceOptions", "Style", "human_options", "paper_options"),
         "declared": ("Declaration", "Option", "Options", "Range", "declarations"),

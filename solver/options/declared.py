@@ -5,7 +5,7 @@ annotation, its unit and meaning in the ``Attributes`` of the class: ``shrink: [
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
@@ -106,7 +106,7 @@ class Option:
 
     Attributes:
         range: of a number.
-        choices: of a text; empty: any text.
+        choices: of a text, or a function that returns them; empty: any text.
         usual: words for the default in the help, where it depends on the body.
         label: name of the field in Blender.
         slider: range of a slider in Blender, in the field's unit, inside ``range``.
@@ -115,7 +115,7 @@ class Option:
     """
 
     range: Range = ANY
-    choices: Collection[Any] = ()
+    choices: Collection[Any] | Callable[[], Collection[Any]] = ()
     usual: str = ""
     label: str = ""
     slider: tuple[float, float] | None = None
@@ -155,6 +155,11 @@ class Declaration:
         return f"--{self.name.replace('_', '-')}"
 
     @property
+    def choices(self) -> Collection[Any]:
+        """Accepted texts; empty: any text."""
+        return self.option.choices() if callable(self.option.choices) else self.option.choices
+
+    @property
     def is_number(self) -> bool:
         """Whether a value, or each of them, is a number."""
         return self.kind in (int, float)
@@ -164,7 +169,7 @@ class Declaration:
         """What is accepted: ``"a number above 0"``, ``"one of all, paper"``."""
         if self.is_number:
             return self.option.range.words
-        return f"one of {', '.join(self.option.choices)}" if self.option.choices else KIND_WORDS[self.kind]
+        return f"one of {', '.join(self.choices)}" if self.choices else KIND_WORDS[self.kind]
 
     @property
     def usual(self) -> str:
@@ -187,7 +192,7 @@ class Declaration:
         for one in values:
             if self.is_number:
                 self.option.range.check(one)
-            elif not isinstance(one, self.kind) or (self.option.choices and one not in self.option.choices):
+            elif not isinstance(one, self.kind) or (self.choices and one not in self.choices):
                 raise InvalidValue(f"must be {self.words}, not {one!r}")
 
     def parse(self, text: str) -> Any:

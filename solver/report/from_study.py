@@ -180,7 +180,7 @@ def _load_summaries(found: AddedLoad | None) -> tuple[LoadSummary, ...]:
 
 def _method_rows(study: Study, result: Identification) -> tuple[tuple[str, str], ...]:
     settings = study.settings
-    preset = preset_of(settings.preset)
+    preset = preset_of(settings.filter)
     given = [record.name for record in study.records if record.name not in result.trials]
     rows = [("Data", f"fitted to {', '.join(result.trials)}: {result.frames} frames that count")]
     if given:

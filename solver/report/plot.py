@@ -49,7 +49,7 @@ def draw_masses(study: Study) -> Figure:
     Example:
         >>> import solver
         >>> robot = solver.demo.simulated_robot()
-        >>> quick = solver.Settings(cross_validate=False)
+        >>> quick = solver.Settings(no_cross_validation=True)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
         >>> solver.plot.draw_masses(study).svg.startswith("<svg")
         True

@@ -11,6 +11,7 @@ from ..identification.comparison import Comparison
 from ..identification.comparison import compare as compare_trial
 from ..identification.error_model.frequency_weights import UNWEIGHTED, PairedWeights
 from ..inertials import InertialParameters
+from ..options.study import Settings
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
 from ..trial import Recording
@@ -19,7 +20,7 @@ from .pipeline import prepare
 from .plates.finding import format_warnings
 from .recordings import load_body, load_recordings, require_rates
 from .tracking import collect_warnings, compute_poses
-from .values import Settings, require_settings
+from .values import require_settings
 
 
 def compare(  # noqa: PLR0913 the recordings, the body, and the result of an identification

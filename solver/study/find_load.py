@@ -9,8 +9,9 @@ from ..calibration.body_mass import MassEstimate
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
 from ..files import AnyPath, Paths
-from ..identification.added_load import AddedLoad, LoadOptions, find_added_load
+from ..identification.added_load import AddedLoad, find_added_load
 from ..options.plates import KnownPlates
+from ..options.study import LoadOptions, Settings
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
 from ..signals import GRAVITY
@@ -19,7 +20,7 @@ from .pipeline import identify_motions, prepare
 from .plates.finding import format_warnings
 from .recordings import load_body, load_recordings
 from .tracking import collect_warnings, compute_poses
-from .values import Settings, Study, require_settings
+from .values import Study, require_settings
 
 
 def find_load(
@@ -51,7 +52,7 @@ def find_load(
         >>> import solver
         >>> robot = solver.demo.simulated_robot()  # simulated: the truth is known
         >>> loaded = solver.demo.simulated_robot(load=("right_hand", 0.4))
-        >>> quick = solver.Settings(cross_validate=False)
+        >>> quick = solver.Settings(no_cross_validation=True)
         >>> found = solver.find_load(robot.recordings, loaded.recordings, robot.rig, settings=quick).load
         >>> found.carriers
         ('right_hand',)

@@ -180,7 +180,7 @@ def identify_flights(prepared: Study, options: IdentifyOptions, progress: Progre
     rig, mass = prepared.rig, options.total_mass
     assert mass is not None
     moving = [record for record in prepared.records if record.poses is not None]
-    preset = preset_of(prepared.settings.preset)
+    preset = preset_of(prepared.settings.filter)
     found = {record.name: find_trial_flights(rig, record, preset, mass) for record in moving}
     trials = [each.trial for each in found.values() if each.trial is not None]
     used = tuple((name, *span) for name, each in found.items() for span in each.flights)

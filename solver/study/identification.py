@@ -7,10 +7,11 @@ from dataclasses import replace
 from ..errors import InvalidValue
 from ..identification.identify import IdentifyOptions, identify_trials
 from ..identification.result import Identification
+from ..options.study import Settings
 from ..progress import Progress
 from ..rig import Rig
 from .flights import identify_flights
-from .values import Flights, Settings, Study
+from .values import Flights, Study
 
 
 def identify_prepared(
@@ -55,8 +56,8 @@ def list_assumptions(prepared: Study) -> tuple[str, ...]:
     if settings.symmetric is None and settings.method == "consistent":
         alike = "assumed alike, as of a healthy person" if person else "not assumed alike, as of a robot"
         assumptions.append(f"left and right were {alike}: nothing was specified")
-    if settings.standing is not None and any(r.given for r in prepared.records):
-        assumptions.append(f"{settings.standing} was assumed to stay still where no pose of the root was recorded")
+    if settings.planted_foot is not None and any(r.given for r in prepared.records):
+        assumptions.append(f"{settings.planted_foot} was assumed to stay still where no pose of the root was recorded")
     if prepared.mass is not None:
         assumptions.append(f"the masses sum to the {prepared.mass.mass:.2f} kg that the plates weigh")
     return tuple(assumptions)
@@ -74,7 +75,7 @@ def build_identify_options(prepared: Study) -> IdentifyOptions:
         total_mass=prepared.mass.mass if prepared.mass is not None else None,
         symmetric=settings.symmetric,
         bootstrap=settings.bootstrap,
-        cross_validate=settings.cross_validate,
+        cross_validate=not settings.no_cross_validation,
         seed=settings.seed,
         jobs=settings.jobs,
     )

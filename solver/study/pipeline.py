@@ -43,7 +43,7 @@ from .residuals import compute_residuals
 from .subject_calibration import calibrate
 from .synchronisation import estimate_lags
 from .tracking import collect_warnings, compute_poses
-from .values import Settings, Study, TrialRecord, require_settings
+from .values import Study, TrialRecord, require_settings
 from .weighing import weigh, weigh_roughly
 
 
@@ -98,7 +98,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     Example:
         >>> import solver
         >>> robot = solver.demo.simulated_robot()
-        >>> quick = solver.Settings(cross_validate=False)
+        >>> quick = solver.Settings(no_cross_validation=True)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
         >>> hand = study.identification["right_hand"]  # mass [kg], centre of mass [m], inertia [kg m^2], prior
         >>> abs(hand.mass - robot.truth["right_hand"].mass) < 0.2
@@ -167,7 +167,7 @@ def identify_motions(
         >>> robot = solver.demo.simulated_robot()
         >>> poses = solver.study.poses_of(robot.rig, robot.recordings[0].joints)
         >>> record = solver.study.TrialRecord(robot.recordings[0], given=poses)
-        >>> quick = solver.Settings(cross_validate=False)
+        >>> quick = solver.Settings(no_cross_validation=True)
         >>> solver.study.identify_motions(robot.rig, [record], settings=quick).identification.trials
         ('dance',)
     """
@@ -215,7 +215,7 @@ def prepare(
         InvalidValue: a trial has no motion, or a plate check refuses the trials.
     """
     settings = require_settings(settings)
-    requested, plates = preset_of(settings.preset), settings.plates
+    requested, plates = preset_of(settings.filter), settings.plates
     preset = adapt_cutoff(rig, requested, records)
     trials = [filter_trial(rig, record, preset) for record in records]
     rough = weigh_roughly(rig, trials, stated_mass, plates)
@@ -279,7 +279,7 @@ def track(
     settings = require_settings(settings)
     recordings, body = load_recordings(recordings), load_body(body)
     require_rates(recordings, settings)
-    preset = preset_of(settings.preset)
+    preset = preset_of(settings.filter)
     rig, records = compute_poses(recordings, body, settings, progress, mapping)
     trials, warnings = _build_force_trials(rig, records, preset)
     moved = [
@@ -299,7 +299,7 @@ def _build_force_trials(
     if all(record.recording.wrenches is None for record in moved):
         return {}, ()
     try:
-        prepared = prepare(rig, moved, Settings(preset=preset.name))
+        prepared = prepare(rig, moved, Settings(filter=preset.name))
     except InvalidValue as error:
         return {}, (f"the motions have no forces: {error}",)
     return {trial.name: trial for trial in prepared.trials}, prepared.warnings

@@ -16,11 +16,12 @@ import scipy
 
 from ..assets import ASSETS
 from ..errors import InputError
+from ..options.study import Settings
 from ..storage.codec import FileKind
 from ..storage.json_tree import to_json_values
 from ..storage.manifest import file_digest
 from ..version import VERSION
-from .values import Settings, Study
+from .values import Study
 
 PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 

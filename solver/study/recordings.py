@@ -15,12 +15,12 @@ from ..files import AnyPath, Paths
 from ..formats.file_formats import recording_suffixes
 from ..formats.recording import find_recordings
 from ..options.reading import ReadOptions
+from ..options.study import Settings
 from ..rig import Rig
 from ..scene.rig import RIG, load_rig
 from ..signals import preset_of, require_rate
 from ..storage.codec import JSON_SUFFIX, read_one_of
 from ..trial import Recording
-from .values import Settings
 
 HELD, HELD_RATE = 1.0, 60.0
 """[s], [1/s] A skeleton's only posture becomes a motion of this duration and rate."""
@@ -111,7 +111,7 @@ def require_rates(recordings: Sequence[Recording], settings: Settings) -> None:
         for part in (recording.markers, recording.joints, recording.segments, recording.wrenches):
             try:
                 if part is not None and len(part) > 1:
-                    require_rate(preset_of(settings.preset), part.rate)
+                    require_rate(preset_of(settings.filter), part.rate)
             except InvalidValue as error:
                 raise InvalidValue(f"{recording.name}: {error}") from None
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue, SolverError
 from ..motion import SegmentPoses
+from ..options.study import Settings
 from ..parallel import parallel_map
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
@@ -19,7 +20,7 @@ from ..tracking.track import track_targets
 from ..trial import Recording
 from .joint_motion import convert_joint_recordings
 from .opensim_motion import explain_missing_motion, track_model_markers
-from .values import Poses, Settings, TrialRecord
+from .values import Poses, TrialRecord
 
 MIN_FRAMES_FOR_PROCESSES = 3000
 """Fewer frames are tracked by one process sooner than worker processes start."""
@@ -40,9 +41,9 @@ def compute_poses(
     """
     if isinstance(body, Calibration):
         return body.rig, track_all(body, recordings, smoothed=settings.smooth, jobs=settings.jobs, progress=progress)
-    if settings.standing is not None:
-        body.find_patch(settings.standing)
-    given = convert_joint_recordings(body, recordings, settings.standing)
+    if settings.planted_foot is not None:
+        body.find_patch(settings.planted_foot)
+    given = convert_joint_recordings(body, recordings, settings.planted_foot)
     following = convert_segment_recordings(body, recordings, mapping, progress)
     records = tuple(moved if moved.poses is not None else own for moved, own in zip(following, given))
     if is_opensim(body):

@@ -13,16 +13,14 @@ from ..arrays import Array, ArrayValue, Times, abbreviate
 from ..calibration.body_mass import MassEstimate
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue, UnknownName
-from ..filter_presets import preset_of
 from ..identification.added_load import AddedLoad
 from ..identification.comparison import AXES
 from ..identification.flight import NullSpace
-from ..identification.identify import check_sampling
 from ..identification.result import Identification
-from ..identification_methods import IDENTIFICATION_METHODS, find_method
 from ..motion import Motion
 from ..notebook import HtmlResult, build_data_frame
-from ..options.plates import KnownPlates, PlateOptions
+from ..options.plates import KnownPlates
+from ..options.study import Settings
 from ..rig import Rig
 from ..signals.lag import Lag
 from ..signals.windows import Windows
@@ -32,47 +30,6 @@ from .plates.correction import NO_CORRECTION, PlateCorrection
 from .plates.finding import Finding
 from .plates.known_plates import collect_known_plates
 from .residuals import TrialResidual
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Settings of a study: every choice that a method section must name.
-
-    Attributes:
-        method: a name of `identification_methods.IDENTIFICATION_METHODS`.
-        preset: filter of motion and wrenches, a name of `signals.PRESETS`.
-        base: base link, at whose origin the wrench equation is written; None: the rig's own choice.
-        symmetric: left and right agree within 10 %, consistent method only; None: True for people, False for robots.
-        smooth: smooth each recording as a whole after tracking it frame by frame; markers only.
-        bootstrap: number of bootstrap samples for the intervals of a published method; 0 for none.
-        cross_validate: also fit on all trials but one (with a single trial: on half of it) and test on the rest.
-        seed: of the bootstrap.
-        jobs: joblib's number of workers; None: joblib's configuration.
-        standing: contact patch, or its link, that stays still on the floor; for trials of joint coordinates without a
-            pose of the root.
-        plates: options of the plate checks.
-        flight_only: identify from flight phases alone. Plates, where there are any, only weigh the body.
-    """
-
-    method: str = IDENTIFICATION_METHODS[0].name
-    preset: str = "human_8hz"
-    base: str | None = None
-    symmetric: bool | None = None
-    smooth: bool = False
-    bootstrap: int = 40
-    cross_validate: bool = True
-    seed: int = 0
-    jobs: int | None = None
-    standing: str | None = None
-    plates: PlateOptions = field(default_factory=PlateOptions)
-    flight_only: bool = False
-
-    def __post_init__(self) -> None:
-        preset_of(self.preset)
-        find_method(self.method)
-        check_sampling(self.bootstrap, self.seed, self.jobs)
-        if not isinstance(self.plates, PlateOptions):
-            raise InvalidValue(f"plates takes solver.PlateOptions, not {self.plates!r}")
 
 
 def require_settings(settings: Settings | None) -> Settings:

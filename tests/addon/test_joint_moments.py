@@ -29,7 +29,7 @@ def identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a simulated robot's study with forces."""
     robot = solver.demo.simulated_robot()
     found = solver.identify(
-        robot.recordings, rig=robot.rig, settings=solver.Settings(bootstrap=0, cross_validate=False)
+        robot.recordings, rig=robot.rig, settings=solver.Settings(bootstrap=0, no_cross_validation=True)
     )
     folder = tmp_path_factory.mktemp("study")
     solver.write_study(folder, found, simulated=True)

@@ -22,7 +22,7 @@ from solver.scene.motion_record import MOTION
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a simulated robot's study."""
     robot = solver.demo.simulated_robot()
-    quick = solver.Settings(bootstrap=0, cross_validate=False)
+    quick = solver.Settings(bootstrap=0, no_cross_validation=True)
     found = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
     folder = tmp_path_factory.mktemp("study")
     solver.write_study(folder, found, simulated=True)

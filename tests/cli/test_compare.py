@@ -15,9 +15,9 @@ from solver.scene.rig import write_rig
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "settings: lacks the entry 'preset'"),
-        ({"preset": 3}, "settings.preset: 3 is not text"),
-        ({"preset": "walk", "standing": 1}, "settings.standing: 1 is not text"),
+        ({}, "settings: lacks the entry 'filter'"),
+        ({"filter": 3}, "settings.filter: 3 is not text"),
+        ({"filter": "walk", "planted_foot": 1}, "settings.planted_foot: 1 is not text"),
     ],
 )
 def test_a_result_without_its_settings_is_one_error(

@@ -22,7 +22,7 @@ def robot() -> solver.demo.Simulation:
 @pytest.fixture(scope="module")
 def study(robot: solver.demo.Simulation, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of its study."""
-    quick = solver.Settings(bootstrap=0, cross_validate=False)
+    quick = solver.Settings(bootstrap=0, no_cross_validation=True)
     found = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
     folder = tmp_path_factory.mktemp("study")
     solver.write_study(folder, found, simulated=True)

@@ -18,20 +18,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.cohorts.run import CohortOptions, cohort
+from solver.cohorts.run import cohort, options_of_subject
 from solver.cohorts.subjects import SubjectInfo, find_row, find_subject_folders, read_subject_info, read_subject_table
 from solver.demo.person import record_person, simulate_person
-from solver.errors import InputError, MissingDependency, UnknownName, UnknownPreset
+from solver.errors import InputError, InvalidValue, MissingDependency, UnknownName
 from solver.formats.csv_tables import write_wrenches_csv
+from solver.options.study import CohortOptions, Settings
 from solver.parallel import use_backend
 from solver.person import SHOULDERS, TRUNKS
 from solver.report.cohort_content import COHORT, Cohort
 from solver.storage.output_folder import write_folder
-from solver.study.values import Settings
 from solver.wrenches import Wrenches
 
 ROOT = Path(__file__).resolve().parents[2]
-QUICK = Settings(bootstrap=0, cross_validate=False, jobs=1)
+QUICK = Settings(bootstrap=0, no_cross_validation=True, jobs=1)
 TABLE = "subject,sex,height [cm],mass [kg]\nanna,m,176,71\nben,male,n/a,71\n"
 PATIENCE = 120.0
 """[s] Longest time to identify a subject on a busy machine."""
@@ -145,7 +145,7 @@ def test_every_body_option_is_in_the_provenance() -> None:
     """The options in a result's provenance differ for every trunk and every kind of shoulders."""
     known = SubjectInfo("male", 1.76, 71.0)
     provenances = [
-        CohortOptions(trunk=trunk, shoulders=kind).options_of_subject(known) for trunk in TRUNKS for kind in SHOULDERS
+        options_of_subject(CohortOptions(trunk=trunk, shoulders=kind), known) for trunk in TRUNKS for kind in SHOULDERS
     ]
     assert all(one != other for k, one in enumerate(provenances) for other in provenances[:k])
 
@@ -244,9 +244,9 @@ def test_a_missing_scheduler_is_an_error() -> None:
 
 def test_an_unknown_body_is_refused(tmp_path: Path) -> None:
     """Unknown options for trunk and shoulders are refused before any work, with the choices."""
-    with pytest.raises(UnknownPreset, match="one, three"):
+    with pytest.raises(InvalidValue, match="one, three"):
         cohort(tmp_path, tmp_path / "results", trunk="four")
-    with pytest.raises(UnknownPreset, match="fixed, girdle"):
+    with pytest.raises(InvalidValue, match="fixed, girdle"):
         cohort(tmp_path, tmp_path / "results", shoulders="loose")
 
 

@@ -14,12 +14,11 @@ from solver.calibration.subject import SubjectData
 from solver.cli import main
 from solver.errors import InputError, SolverError
 from solver.formats.recording import pair_files
-from solver.identification.added_load import LoadOptions
 from solver.identification.identify import IdentifyOptions
 from solver.motion import Markers
+from solver.options.study import Settings
 from solver.signals import FilterPreset
 from solver.study.recordings import require_rates
-from solver.study.values import Settings
 from solver.trial import Recording
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,13 +28,7 @@ NAN, INF = float("nan"), float("inf")
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Settings(bootstrap=-5),
-        lambda: Settings(seed=-1),
-        lambda: Settings(jobs=0),
-        lambda: Settings(method="best"),
-        lambda: Settings(preset="none"),
         lambda: IdentifyOptions(bootstrap=-1),
-        lambda: LoadOptions(margin=NAN),
         lambda: SubjectData(NAN, "male"),
         lambda: SubjectData(70.0, "male", 17.5),
         lambda: FilterPreset("mine", 3, INF),

@@ -107,8 +107,8 @@ def samples(declared: Declaration) -> Iterator[Any]:
         yield next(x for x in inside if limits.contains(x) and math.isfinite(x))
         yield next(x for x in (limits.low - 1.0, limits.high + 1.0, math.nan) if not limits.contains(x))
     else:
-        yield next(iter(declared.option.choices), True if declared.kind is bool else "name")
-        yield 0 if declared.kind is bool or not declared.option.choices else "no such choice"
+        yield next(iter(declared.choices), True if declared.kind is bool else "name")
+        yield 0 if declared.kind is bool or not declared.choices else "no such choice"
 
 
 @pytest.mark.parametrize(("kind", "declared"), FIELDS, ids=lambda x: getattr(x, "name", getattr(x, "__name__", x)))
@@ -118,7 +118,7 @@ def test_every_option_of_every_class(kind: type, declared: Declaration) -> None:
     declared.check((inside,) if declared.many else inside)
     with pytest.raises(InvalidValue, match=f"{declared.name} must be"):
         kind(**{declared.name: (outside,) if declared.many else outside})
-    assert declared.kind is not bool or declared.default is False
+    assert declared.kind is not bool or declared.optional or declared.default is False
     assert declared.kind is not int or declared.option.range.whole
     if declared.option.in_code_only:
         return

@@ -15,6 +15,7 @@ from solver.demo.examples import simulated_robot
 from solver.errors import InvalidValue
 from solver.identification.comparison import AXES, mean_ratio
 from solver.moments import moments_of_study
+from solver.options.study import Settings
 from solver.report import CONTENT, build_content, render
 from solver.report.study_folder import write_study
 from solver.scene import study_folder as names
@@ -24,7 +25,7 @@ from solver.storage.manifest import MANIFEST_FILE, file_digest
 from solver.study.comparison import compare
 from solver.study.pipeline import identify
 from solver.study.provenance import PROVENANCE
-from solver.study.values import Settings, Study
+from solver.study.values import Study
 from solver.tracking import Attachment, TrackedMotion
 from solver.version import VERSION
 
@@ -34,7 +35,7 @@ ROBOT = simulated_robot()
 @pytest.fixture(scope="module")
 def study() -> Study:
     """Identified without bootstrap and cross-validation."""
-    return identify(ROBOT.recordings, rig=ROBOT.rig, settings=Settings(bootstrap=0, cross_validate=False))
+    return identify(ROBOT.recordings, rig=ROBOT.rig, settings=Settings(bootstrap=0, no_cross_validation=True))
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +198,7 @@ def test_a_script_writes_provenance(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     ROBOT.write(tmp_path / "data")
     before = {path.name: file_digest(path) for path in (tmp_path / "data").iterdir()}
-    read = identify(tmp_path / "data", rig=ROBOT.rig, settings=Settings(bootstrap=0, cross_validate=False, seed=7))
+    read = identify(tmp_path / "data", rig=ROBOT.rig, settings=Settings(bootstrap=0, no_cross_validation=True, seed=7))
     for path in (tmp_path / "data").iterdir():
         path.write_text("changed")
     write_study(tmp_path / "out", read, simulated=True)

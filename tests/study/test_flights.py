@@ -11,13 +11,14 @@ from benchmarks.papers.thrown import simulate_flight
 from solver.dynamics import integrate
 from solver.errors import InvalidValue
 from solver.motion import Markers
+from solver.options.study import Settings
 from solver.progress import silent
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.signals import GRAVITY, preset_of, whiten
 from solver.study.flights import find_trial_flights
 from solver.study.pipeline import identify_motions
-from solver.study.values import Poses, Settings, TrialRecord
+from solver.study.values import Poses, TrialRecord
 from solver.trial import Recording
 from tests.identification.bodies import residuals
 
@@ -64,7 +65,7 @@ def test_a_short_flight_is_reported_and_left_out(rig: Rig) -> None:
 
 def test_flight_alone_needs_a_mass_and_a_flight(rig: Rig) -> None:
     """Without a mass, or without a long enough flight, the error says what to do."""
-    settings = Settings(flight_only=True, bootstrap=0, cross_validate=False)
+    settings = Settings(flight_only=True, bootstrap=0, no_cross_validation=True)
     with pytest.raises(InvalidValue, match="state the body's mass"):
         identify_motions(rig, [jump(rig, FLIGHT)], settings=settings)
     with pytest.raises(InvalidValue, match=r"longest of 1 lasts 0\.1. s; record jumps"):
@@ -73,7 +74,7 @@ def test_flight_alone_needs_a_mass_and_a_flight(rig: Rig) -> None:
 
 def test_a_study_from_flight_alone_reports_what_the_prior_supplied(rig: Rig) -> None:
     """One jump of a robot does not determine all parameters, and a warning says so; the mass is the given one."""
-    settings = Settings(flight_only=True, bootstrap=0, cross_validate=False)
+    settings = Settings(flight_only=True, bootstrap=0, no_cross_validation=True)
     study = identify_motions(rig, [jump(rig, FLIGHT)], stated_mass=9.0, settings=settings, progress=silent)
     assert study.identification is not None
     assert study.flights is not None

@@ -13,6 +13,7 @@ from solver.dynamics import centroidal_momentum, predicted_wrench
 from solver.errors import InvalidValue
 from solver.motion import Markers, Motion
 from solver.options.plates import LAG, PlateOptions
+from solver.options.study import Settings
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.signals import PRESETS, shift_wrenches, smooth_motion
@@ -22,7 +23,7 @@ from solver.study.recordings import load
 from solver.study.rough_mass import compute_mass_readings
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import Poses, Settings, TrialRecord
+from solver.study.values import Poses, TrialRecord
 from solver.trial import Recording
 from solver.wrenches import Wrenches
 from tests.pinocchio import pin
@@ -203,7 +204,7 @@ def test_a_simulated_robot_from_files_to_result(tmp_path: Path) -> None:
     """Six seconds of a robot's own data: physically consistent, and better than the prior."""
     robot = simulated_robot()
     robot.write(tmp_path)
-    study = identify(load([tmp_path]), rig=robot.rig, settings=Settings(bootstrap=0, cross_validate=False))
+    study = identify(load([tmp_path]), rig=robot.rig, settings=Settings(bootstrap=0, no_cross_validation=True))
     assert study.identification is not None
     assert study.identification.estimate.satisfies == "consistent"
     (comparison,) = study.identification.comparisons
@@ -234,7 +235,7 @@ def test_a_real_squat_from_files_to_result(shared_data: Path) -> None:
         for r in recordings
         if r.markers is not None and r.wrenches is not None
     )
-    study = identify(cut, sex="female", static=("static1",), settings=Settings(bootstrap=0, cross_validate=False))
+    study = identify(cut, sex="female", static=("static1",), settings=Settings(bootstrap=0, no_cross_validation=True))
     assert study.identification is not None
     assert study.mass is not None
     assert study.mass.mass == pytest.approx(60.05, abs=0.4)  # what these two trials read; see the data's own notes

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from solver.demo.examples import simulated_robot
+from solver.options.study import Settings
 from solver.study.pipeline import identify
 from solver.study.residuals import Residual, TrialResidual, body_height, compute_residuals
-from solver.study.values import Settings, Study
+from solver.study.values import Study
 
 PRIOR = Residual(50.0, 90.0, 9.0, 20.0)
 
@@ -19,7 +20,7 @@ PRIOR = Residual(50.0, 90.0, 9.0, 20.0)
 def study() -> Study:
     """Simulated."""
     robot = simulated_robot()
-    return identify(robot.recordings, rig=robot.rig, settings=Settings(bootstrap=0, cross_validate=False))
+    return identify(robot.recordings, rig=robot.rig, settings=Settings(bootstrap=0, no_cross_validation=True))
 
 
 def residual(found: Residual) -> TrialResidual:

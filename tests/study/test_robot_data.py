@@ -17,18 +17,18 @@ from solver.formats.csv_tables import write_wrenches_csv
 from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.options.dances import DanceOptions
+from solver.options.study import Settings
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.result import RESULT
 from solver.study.pipeline import identify
 from solver.study.recordings import load
-from solver.study.values import Settings
 from solver.wrenches import Wrenches
 
 RATE = 100.0
 NOISE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
 """[N], [N m] of a small robot's force plate."""
-QUICK = Settings(bootstrap=0, cross_validate=False)
+QUICK = Settings(bootstrap=0, no_cross_validation=True)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_encoders_alone_need_the_standing_sole(rig: Rig, files: Path) -> None:
     whole = identify(load([files / "dance.mot", files / "dance_wrenches.csv"]), rig=rig, settings=QUICK)
     recordings = load([files / "encoders"])
     assert [r.name for r in recordings] == ["robot"]
-    settings = Settings(bootstrap=0, cross_validate=False, standing="right_sole")
+    settings = Settings(bootstrap=0, no_cross_validation=True, planted_foot="right_sole")
     found = identify(recordings, rig=rig, settings=settings)
     assert whole.identification is not None
     assert found.identification is not None

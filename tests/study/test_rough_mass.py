@@ -14,13 +14,14 @@ from solver.errors import InvalidValue
 from solver.formats.csv_tables import write_wrenches_csv
 from solver.motion import Motion
 from solver.options.plates import MASS, MISMATCH, PlateOptions
+from solver.options.study import Settings
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.signals import PRESETS, smooth_motion
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action
 from solver.study.rough_mass import compute_mass_readings, estimate_rough_mass
-from solver.study.values import Poses, Settings, TrialRecord
+from solver.study.values import Poses, TrialRecord
 from solver.trial import Recording
 from solver.wrenches import Wrenches
 

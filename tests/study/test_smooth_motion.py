@@ -14,10 +14,10 @@ from solver.demo.examples import simulated_person
 from solver.demo.laboratory import write_trc
 from solver.dynamics import centroidal_momentum
 from solver.motion import Markers
+from solver.options.study import Settings
 from solver.study.pipeline import track
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import Settings
 from solver.tracking import targets_from_attachments, track_markers
 from solver.tracking.smoothing import smooth
 from solver.trial import Recording
@@ -73,7 +73,7 @@ def test_a_smoothed_study_is_quieter(calibration: Calibration, recording: Record
     rough = [
         np.abs(np.diff(centroidal_momentum(study.rig, motion, study.rig.prior).rate, 2, axis=0)).mean()
         for whole in (False, True)
-        for study in [track([recording], calibration, Settings(smooth=whole, preset="human_8hz"))]
+        for study in [track([recording], calibration, Settings(smooth=whole, filter="human_8hz"))]
         if (motion := study.records[0].motion) is not None
     ]
     assert rough[1] < 0.9 * rough[0]

@@ -20,12 +20,13 @@ from benchmarks.figures.mismatched import (
 from solver.errors import InvalidValue
 from solver.motion import Markers
 from solver.options.plates import FROZEN, MASS, MISMATCH, POSITION, PlateOptions
+from solver.options.study import Settings
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.frozen_samples import find_dropouts, find_repeated_forces, find_repeated_markers
-from solver.study.values import Settings, Study, TrialRecord
+from solver.study.values import Study, TrialRecord
 from solver.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")

@@ -10,6 +10,7 @@ import pytest
 
 from solver.demo.examples import simulated_robot
 from solver.options.plates import LOAD_MOMENT, KnownLayout, KnownPlates, PlateOptions
+from solver.options.study import Settings
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.signals.pooling import LEAST_BLOCKS
@@ -22,7 +23,7 @@ from solver.study.plates.vertical_moment import jackknife_ratio
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import Settings, Study, TrialRecord
+from solver.study.values import Study, TrialRecord
 from solver.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")

@@ -9,13 +9,14 @@ import pytest
 
 from benchmarks.figures.mismatched import with_forces
 from solver.options.plates import MASS, POSITION, KnownPlates, PlateOptions
+from solver.options.study import Settings
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.pipeline import prepare
 from solver.study.plates.correction import PlateCorrection
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.known_plates import collect_known_plates
-from solver.study.values import Settings, Study, TrialRecord
+from solver.study.values import Study, TrialRecord
 from solver.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")

@@ -12,6 +12,7 @@ import pytest
 from solver.demo.examples import simulated_robot
 from solver.errors import UnknownName
 from solver.options.plates import AS_IS, FREE_MOMENTS, IGNORE, REVERSED, PlateOptions
+from solver.options.study import Settings
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.joint_motion import poses_of
@@ -20,7 +21,7 @@ from solver.study.plates.finding import Action, Finding
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import Settings, Study, TrialRecord
+from solver.study.values import Study, TrialRecord
 from solver.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")

@@ -1,0 +1,93 @@
+"""Options of a study, of a cohort, and of the search for an added load."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from ..errors import InvalidValue
+from ..filter_presets import PRESETS
+from ..identification_methods import method_names
+from ..person import SHOULDERS, TRUNKS
+from .declared import COUNT, JOBS, NATURAL, NOT_NEGATIVE, POSITIVE, SEED, Option, Options
+from .plates import PlateOptions
+from .reading import ReadOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(Options):
+    """Settings of a study: every choice that a method section must name.
+
+    Attributes:
+        method: identification method; a name of `identification_methods.IDENTIFICATION_METHODS`.
+        filter: low-pass filter of motion and wrenches; a name of `signals.PRESETS`.
+        base: link at whose origin the external wrench is written; None: the rig's own choice.
+        symmetric: left and right agree within 10 %, consistent method only; None: True for people, False for robots.
+        smooth: track each recording as a whole instead of frame by frame, for less noise and to bridge gaps; markers
+            only.
+        bootstrap: number of bootstrap samples for the intervals of a published method, 0 for none.
+        no_cross_validation: do not test on trials left out in turn; with a single trial on half of it.
+        seed: seed of the bootstrap.
+        jobs: processes at once, -1 for all; None: joblib's configuration.
+        planted_foot: contact patch fixed to the floor, for recordings without the pose of the root; or its link. Forces
+            are then about its centre.
+        plates: options of the plate checks.
+        flight_only: identify from flight phases of the motion, with force plates for the body mass only; without any,
+            give the mass.
+    """
+
+    method: Annotated[str, Option(choices=method_names, label="Method", common=True)] = method_names()[0]
+    filter: Annotated[str, Option(choices=PRESETS)] = "human_8hz"
+    base: Annotated[str | None, Option(usual="the rig's")] = None
+    symmetric: Annotated[bool | None, Option(in_code_only=True)] = None
+    smooth: Annotated[bool, Option(label="Smooth", common=True)] = False
+    bootstrap: Annotated[int, Option(NATURAL, label="Bootstrap", slider=(0, 1000))] = 40
+    no_cross_validation: Annotated[bool, Option()] = False
+    seed: Annotated[int, Option(SEED)] = 0
+    jobs: Annotated[int | None, Option(JOBS, usual="joblib's", common=True)] = None
+    planted_foot: Annotated[str | None, Option(common=True)] = None
+    plates: PlateOptions = field(default_factory=PlateOptions)
+    flight_only: Annotated[bool, Option(label="Flight Only", common=True)] = False
+
+    def require_consistent(self) -> None:
+        """The options of plates are of their class.
+
+        Raises:
+            InvalidValue: they are not.
+        """
+        if not isinstance(self.plates, PlateOptions):
+            raise InvalidValue(f"plates takes solver.PlateOptions, not {self.plates!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class CohortOptions(Options):
+    """Options for every subject: reading, identification, and the body model's trunk and shoulders.
+
+    Attributes:
+        read: of all recordings.
+        settings: of every study.
+        trunk: trunk above the pelvis, one segment, or three (with abdomen and thorax).
+        shoulders: upper arms fixed on the torso, or on clavicle and scapula.
+    """
+
+    read: ReadOptions = field(default_factory=ReadOptions)
+    settings: Settings = field(default_factory=Settings)
+    trunk: Annotated[str, Option(choices=TRUNKS)] = TRUNKS[0]
+    shoulders: Annotated[str, Option(choices=SHOULDERS)] = SHOULDERS[0]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions(Options):
+    """Options of the load estimation.
+
+    Attributes:
+        margin: [m] distance by which a load may extend beyond the box of the link that carries it.
+        max_links: largest number of links that carry a load.
+        candidates: links that may carry the load; empty for all.
+        bare_mass: [kg] of the body without load; None estimates it from the data.
+        base: base link of the wrench equation.
+    """
+
+    margin: Annotated[float, Option(NOT_NEGATIVE)] = 0.05
+    max_links: Annotated[int, Option(COUNT)] = 3
+    candidates: Annotated[tuple[str, ...], Option(usual="all")] = ()
+    bare_mass: Annotated[float | None, Option(POSITIVE, in_code_only=True)] = None
+    base: str | int = 0
