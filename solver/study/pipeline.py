@@ -25,6 +25,7 @@ from pathlib import Path
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
 from ..files import AnyPath, Paths
+from ..options.study import Settings
 from ..person import LINKS
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
