@@ -8,10 +8,8 @@ from ..lazy_imports import lazy_exports
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "exciting_motions": (
-            "ExcitingOptions",
-            "exciting_motion",
-        ),
+        "exciting_motions": ("exciting_motion",),
+        "options": ("ExcitingOptions",),
         "identify": (
             "FixedBaseOptions",
             "FixedBaseTrial",

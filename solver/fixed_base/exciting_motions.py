@@ -15,15 +15,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidValue, SolverError, UnknownPreset
+from ..errors import SolverError
 from ..motion import Motion
 from ..options.checks import CheckOptions
 from ..progress import Progress, silent
 from ..trajectory.splines import Spline
 from ..trajectory.trust_region import TrustRegion, solve_sequentially
 from .margins import Margins
+from .options import CONDITION, ExcitingOptions
 from .robot import FixedBaseRobot
-from .search import CONDITION, CRITERIA, MODEL_RATE, ExcitationSearch, compute_criterion
+from .search import MODEL_RATE, ExcitationSearch, compute_criterion
 
 TRUST_REGION = TrustRegion(0.2, 0.002, rejected_factor=0.4, partial_factor=0.8, full_factor=1.3)
 """Largest step as a fraction of a coordinate's range."""
@@ -39,45 +40,6 @@ DISTANCE_REACH = 0.12
 """[m] distances beyond the clearance that enter the linear programs."""
 MAX_SHRINKS = 12
 """Number of times that a random motion is moved towards home before it is discarded."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExcitingOptions:
-    """Options of the search.
-
-    Attributes:
-        seconds: length of the motion [s].
-        criterion: ``"condition"`` of the regressor, as in the literature, or ``"deviations"``, the geometric mean of
-            the parameters' standard deviations.
-        speed, torque: share of the limits that may be used; the controller needs the rest.
-        clearance: [m] least distance of links from one another and from the surface.
-        pairs: pairs of links with this clearance, as in `CheckOptions`.
-        surface: [m] height of the surface below the root's origin, world. None: the lowest point of the links that do
-            not move; no surface if these have no shapes or the root is not mounted upright.
-        max_iterations: largest number of linear programs, of all stages.
-        seed: of the random motions.
-    """
-
-    seconds: float = 10.0
-    criterion: str = CONDITION
-    speed: float = 0.9
-    torque: float = 0.8
-    clearance: float = 0.02
-    pairs: str | tuple[tuple[str, str], ...] = "all"
-    surface: float | None = None
-    max_iterations: int = 100
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.criterion not in CRITERIA:
-            raise UnknownPreset(self.criterion, CRITERIA)
-        for name in ("speed", "torque"):
-            if not 0.0 < getattr(self, name) <= 1.0:
-                raise InvalidValue(f"the share of {name} must be in (0, 1], not {getattr(self, name):g}")
-        if not self.seconds >= 1.0:
-            raise InvalidValue(f"an exciting motion takes at least 1 s, not {self.seconds:g}")
-        if self.clearance < 0.0 or self.max_iterations < 1 or self.seed < 0:
-            raise InvalidValue("clearance and seed must not be negative, and at least one iteration is needed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +132,7 @@ def exciting_motion(
 def build_margins(robot: FixedBaseRobot, options: ExcitingOptions) -> Margins:
     """The limits of a motion with these options."""
     checks = CheckOptions(clearance=options.clearance, reach=options.clearance + DISTANCE_REACH, pairs=options.pairs)
-    return Margins(robot, options.speed, options.torque, checks, options.surface)
+    return Margins(robot, options.speed, options.effort, checks, options.surface)
 
 
 def compute_condition(robot: FixedBaseRobot, motion: Motion) -> float:

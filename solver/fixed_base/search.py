@@ -12,6 +12,7 @@ from ..errors import UnknownPreset
 from ..motion import Motion
 from ..trajectory.splines import REST_CONTROLS, Spline
 from .margins import Margins
+from .options import CONDITION, CRITERIA, DEVIATIONS
 from .robot import FixedBaseRobot
 
 MODEL_RATE = 20.0
@@ -26,8 +27,6 @@ STEP = 1e-6
 """[rad, rad/s, rad/s^2] of a coordinate and its derivatives, for finite differences of the rows."""
 TORQUE_FRACTION = 0.7
 """Torques above this fraction of the limit enter the linear program."""
-CONDITION, DEVIATIONS = "condition", "deviations"
-CRITERIA = (CONDITION, DEVIATIONS)
 
 
 @dataclass(frozen=True, slots=True)

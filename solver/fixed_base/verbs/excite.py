@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ...cli.argument_types import not_negative, number, positive, seed, share
+from ...cli.argument_types import number
 from ...cli.bodies import rig_named
+from ...cli.declared import add_options, given
 from ...cli.options import add_output, add_verb
 from ...progress import Progress
+from ..options import ExcitingOptions
 
 if TYPE_CHECKING:
     from ..robot import FixedBaseRobot
@@ -33,20 +35,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--measured", choices=("torques", "base"), default="torques", help="joint torques, or a sensor at the base"
     )
-    parser.add_argument("--seconds", type=positive, default=10.0, metavar="S", help="length of the motion (10)")
-    parser.add_argument(
-        "--criterion",
-        choices=("condition", "deviations"),
-        default="condition",
-        help="condition number of the regressor, or the mean deviation of the parameters",
-    )
-    parser.add_argument("--speed", type=share, default=0.9, help="share of the speed limits to use (0.9)")
-    parser.add_argument("--effort", type=share, default=0.8, help="share of the torque limits to use (0.8)")
-    words = "least distance between links and to the surface (0.02)"
-    parser.add_argument("--clearance", type=not_negative, default=0.02, metavar="M", help=words)
-    words = "height of the surface above the root's origin (default: below the fixed links)"
-    parser.add_argument("--surface", type=number, metavar="M", help=words)
-    parser.add_argument("--seed", type=seed, default=0, help="of the random motions that the search begins with (0)")
+    add_options(parser, ExcitingOptions)
     add_output(parser)
 
 
@@ -78,18 +67,10 @@ def robot_from_options(options: argparse.Namespace, measured: str) -> FixedBaseR
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
-    from ..exciting_motions import ExcitingOptions, exciting_motion
+    from ..exciting_motions import exciting_motion
     from ..files import write_exciting
 
-    choices = ExcitingOptions(
-        seconds=options.seconds,
-        criterion=options.criterion,
-        speed=options.speed,
-        torque=options.effort,
-        clearance=options.clearance,
-        surface=options.surface,
-        seed=options.seed,
-    )
+    choices = ExcitingOptions(**given(options, ExcitingOptions))
     robot = robot_from_options(options, options.measured)
     found = exciting_motion(robot, choices, progress=progress)
     write_exciting(found, options.output)
@@ -104,4 +85,4 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         print(f"  least margin of {name}: {margin:.3g}")
     for note in found.notes:
         print(f"note: {note}")
-    print(f"\nwritten: {options.output}, {options.seconds:g} s")
+    print(f"\nwritten: {options.output}, {choices.seconds:g} s")
