@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TextIO
 
 
 class Progress(Protocol):
@@ -24,9 +24,9 @@ def write_lines(fraction: float, message: str) -> None:
     print(f"[{100 * fraction:3.0f} %] {message}", file=sys.stderr, flush=True)
 
 
-def write_json_lines(fraction: float, message: str) -> None:
-    """Write progress to the output, one JSON object per line, for a parent process that reads a pipe."""
-    print(json.dumps({"fraction": round(fraction, 4), "message": message}), flush=True)
+def write_json_lines(fraction: float, message: str, stream: TextIO | None = None) -> None:
+    """Write progress to a stream, by default the output, one JSON object per line, for a process that reads a pipe."""
+    print(json.dumps({"fraction": round(fraction, 4), "message": message}), file=stream, flush=True)
 
 
 @dataclass

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypedDict
 
@@ -45,7 +46,7 @@ HELP_WIDTH = 110
 
 PROGRESS: dict[str, Callable[[], AbstractContextManager[Progress]]] = {
     "text": progress_bar,
-    "json": lambda: nullcontext(cancel_when_unread(write_json_lines)),
+    "json": lambda: nullcontext(cancel_when_unread(partial(write_json_lines, stream=sys.stdout))),
     "none": lambda: nullcontext(silent),
 }
 """Kinds of progress output."""
