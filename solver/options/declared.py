@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
+from inspect import cleandoc
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Annotated, Any, get_args, get_origin
@@ -17,7 +18,7 @@ from ..errors import InvalidValue
 from ..numerals import numeral
 
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-ATTRIBUTE = re.compile(r"^        (\w+): (?:\[([^]]+)\] ?)?(.*(?:\n {12}.*)*)", re.MULTILINE)
+ATTRIBUTE = re.compile(r"^    (\w+): (?:\[([^]]+)\] ?)?(.*(?:\n {8}.*)*)", re.MULTILINE)
 """Entry of the ``Attributes`` of a docstring: name, unit and words."""
 ALSO = {inf: "for no limit", -1: "for all processors"}
 KIND_WORDS = {bool: "True or False", str: "a text"}
@@ -232,7 +233,8 @@ class Options:
 @cache
 def declarations(kind: type) -> dict[str, Declaration]:
     """The options of a class by name, in its order."""
-    words = {name: (unit, text) for name, unit, text in ATTRIBUTE.findall(kind.__doc__ or "")}
+    text_of = cleandoc(kind.__doc__ or "")  # Python 3.13 has taken the indentation
+    words = {name: (unit, text) for name, unit, text in ATTRIBUTE.findall(text_of)}
     found = {}
     for field in fields(kind):
         if isinstance(field.type, str):
