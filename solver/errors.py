@@ -111,4 +111,4 @@ class MissingDependency(SolverError):
 
 
 class Cancelled(SolverError):
-    """The user cancelled the job; nothing was written."""
+    """The user cancelled the job; the message says what was written."""

@@ -65,7 +65,7 @@ def _read_folder(output: Path) -> tuple[list[str], dict[str, Any]]:
     from ..storage.manifest import read_manifest
 
     manifest = read_manifest(output)
-    files = [] if manifest is None else sorted(manifest.files)
+    files = [] if manifest is None else sorted(map(str, manifest.files))
     return files, {Path(name).stem: json.loads(read_bytes(output / name)) for name in RESULT_FILES if name in files}
 
 

@@ -222,8 +222,8 @@ def test_extensions_add_their_verbs() -> None:
     """Every package with a sub-package ``verbs`` is on the command line, and no other package imports it."""
     extensions = find_extensions()
     assert "solver.fixed_base.verbs" in [extension.__name__ for extension in extensions]
+    users = [found for path in (ROOT / "solver").rglob("*.py") for found in imports(path)]
     for extension in extensions:
         package = extension.__name__.split(".")[1]
         assert set(extension.VERBS) <= set(find_verbs())
-        users = [found for path in (ROOT / "solver").rglob("*.py") for found in imports(path)]
         assert [str(i) for i in users if i.target[1:2] == (package,) and package not in i.path.parts] == []
