@@ -16,6 +16,7 @@ from solver.centroidal.values import ESTIMATE
 from solver.cli import main
 from solver.cli.centroidal import NAMES
 from solver.scene.motion_record import MOTION
+from solver.storage.manifest import MANIFEST_FILE
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +59,13 @@ def test_what_the_inertials_leave_open_enters(study: Path, tmp_path: Path) -> No
     """With the covariance of the identified inertials the estimate is another than without."""
     known = solver.estimate_study(study)["dance"]
     believed = Path(shutil.copytree(study, tmp_path / "believed"))
-    (believed / "covariance.npz").unlink()
+    for name in ("covariance.npz", MANIFEST_FILE):  # a manifest would call the folder unfinished
+        (believed / name).unlink()
     other = solver.estimate_study(believed)["dance"]
     assert not np.allclose(known.com, other.com, atol=1e-7)
     copied = Path(shutil.copytree(study, tmp_path / "damaged"))
     (copied / "covariance.npz").write_bytes(b"damaged")
+    (copied / MANIFEST_FILE).unlink()
     with pytest.raises(solver.InputError, match=r"covariance\.npz"):
         solver.estimate_study(copied)
 
@@ -82,6 +85,7 @@ def test_a_trial_that_is_refused_is_named_once(study: Path, tmp_path: Path, caps
     shutil.copytree(study, changed)
     record = MOTION.read(changed / "dance.motion.npz")
     assert record.wrenches is not None
+    (changed / MANIFEST_FILE).unlink()  # which would call the folder unfinished
     empty = replace(record.wrenches, values=np.zeros_like(record.wrenches.values))
     MOTION.write(changed / "dance.motion.npz", replace(record, wrenches=empty))
     assert run(changed, "--output", tmp_path / "out") == 2
