@@ -1,0 +1,290 @@
+"""Results folders that somebody else made: nothing outside them is read into results, written or removed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from solver.cli import main
+from solver.errors import InputError, InvalidValue
+from solver.storage.manifest import MANIFEST_FILE, StoredPath, check_complete, file_digest, path_within
+from solver.storage.output_folder import LOCK_FILE, reserve_folder, write_folder
+from tests.faults.samples import samples
+
+RESULTS = ("calibration", "motion", "drawn recording", "summary", "result", "report")
+READING = (
+    ("report", "{}", "--output", "{out}/page.html"),
+    ("compare", "{}", "missing.trc"),
+    ("centroidal", "{}", "--output", "{out}/momentum"),
+    ("moments", "{}", "--output", "{out}/moments"),
+    ("check", "{}", "--output", "{out}/checked"),
+    ("export", "{}", "--output", "{out}/walk.csv"),
+    ("perform", "{}", "{}", "--output", "{out}/performed"),
+)
+"""Command lines that read a results folder."""
+PEOPLE = ("missing.trc", "--sex", "male")
+WRITING: tuple[tuple[str, ...], ...] = (
+    *((verb, *PEOPLE) for verb in ("identify", "track", "calibrate")),
+    ("find-load", "--before", "missing.trc", "--after", *PEOPLE),
+    *((verb, "missing.json") for verb in ("repair", "complete", "slow", "check")),
+    ("perform", "missing.json", "missing.motion.npz"),
+    ("retarget", "missing.bvh", "hoap3"),
+    ("centroidal", "missing"),
+    ("moments", "missing"),
+)
+"""Command lines that write a folder, and end early because their input is missing."""
+JOURNAL = {"kind": "exciting dance journal", "version": 1}
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """All that lies below a folder, links as such."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        found[name] = os.readlink(path).encode() if path.is_symlink() else path.read_bytes() if path.is_file() else b"/"
+    return found
+
+
+def declare(folder: Path, kind: str = "files", **files: str) -> None:
+    """Add entries to a folder's manifest."""
+    place = folder / MANIFEST_FILE
+    manifest = json.loads(place.read_text())
+    manifest[kind] |= files
+    place.write_text(json.dumps(manifest))
+
+
+def link_to_home(name: str) -> Callable[[Path, Path], object]:
+    """Replaces a file by a link to one of that name elsewhere, or to the folder there."""
+
+    def change(folder: Path, home: Path) -> None:
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(home / name if (home / name).exists() else home)
+
+    return change
+
+
+def listed(name: str, kind: str = "files") -> Callable[[Path, Path], object]:
+    """Lists a path in the manifest with the digest of the user's file."""
+    return lambda folder, home: declare(
+        folder, kind, **{name.format(home=home, folder=folder): file_digest(home / "thesis.txt")}
+    )
+
+
+def journal(place: str, stale: str, new: str = "") -> Callable[[Path, Path], object]:
+    """Puts a journal of earlier versions into a folder, which lists files to remove and has files to move."""
+
+    def change(folder: Path, home: Path) -> None:
+        work = folder / place / ".exciting_dance.part"
+        (work / "new").mkdir(parents=True)
+        (work / "journal.json").write_text(json.dumps({**JOURNAL, "ours": {}, "stale": [stale.format(home=home)]}))
+        if new:
+            (folder / "sub").symlink_to(home)
+            (work / new).parent.mkdir(parents=True)
+            (work / new).write_text("evil")
+
+    return change
+
+
+def through_a_link(name: str) -> Callable[[Path, Path], object]:
+    """Lists a file of a linked subfolder as one of the run before."""
+
+    def change(folder: Path, home: Path) -> None:
+        (folder / "sub").symlink_to(home)
+        declare(folder, **{f"sub/{name}": file_digest(home / name)})
+
+    return change
+
+
+def cut(folder: Path, home: Path) -> None:
+    """A half-written manifest."""
+    (folder / MANIFEST_FILE).write_text((folder / MANIFEST_FILE).read_text()[:-40])
+
+
+ATTACKS: dict[str, tuple[Callable[[Path, Path], object], str, str]] = {
+    "absolute path": (listed("{home}/thesis.txt"), "manifest", "not the path of a file below its folder"),
+    "path with ..": (listed("../home/thesis.txt"), "manifest", "not the path of a file below its folder"),
+    "path with .. amid": (listed("a/../../home/thesis.txt"), "manifest", "not the path of a file below"),
+    "former absolute path": (listed("{home}/thesis.txt", "former"), "manifest", "not the path of a file below"),
+    "backslashes": (listed("..\\home\\thesis.txt"), "manifest", "not the path of a file below"),
+    "drive": (listed("C:/thesis.txt"), "manifest", "not the path of a file below"),
+    "itself": (listed(MANIFEST_FILE), "manifest", "lists itself"),
+    "name of 300 bytes": (listed("a" * 300), "manifest", "not the path of a file below"),
+    "newer version": (
+        lambda folder, home: (folder / MANIFEST_FILE).write_text(
+            (folder / MANIFEST_FILE).read_text().replace('"version": 1', '"version": 2')
+        ),
+        "manifest",
+        "Update Exciting Dance",
+    ),
+    "half-written manifest": (cut, "manifest", "is not JSON"),
+    "manifest is a link": (link_to_home(MANIFEST_FILE), "manifest", "is a link"),
+    "manifest is a folder": (
+        lambda folder, home: (folder / MANIFEST_FILE).rename(folder / "x").with_name(MANIFEST_FILE).mkdir(),
+        "manifest",
+        "is a folder",
+    ),
+    "subfolder's manifest behind a link": (through_a_link(MANIFEST_FILE), "written", "is a link"),
+    "subfolder is a link": (through_a_link("thesis.txt"), "", ""),
+    "journal": (journal(".", "{home}/thesis.txt"), "", ""),
+    "journal with ..": (journal(".", "../home/thesis.txt"), "", ""),
+    "journal and link": (journal(".", "x", "new/sub/evil.desktop"), "", ""),
+    "journal in a parent": (journal("..", "{home}/thesis.txt"), "", ""),
+    "former work folder is a link": (link_to_home(".exciting_dance.part"), "", ""),
+    "work folder is a link": (link_to_home(".exciting_dance.01234567.part"), "", ""),
+    "lock is a link": (
+        lambda folder, home: (folder / LOCK_FILE).symlink_to(home / "thesis.txt"),
+        "written",
+        "is a link",
+    ),
+    "lock is a second name": (
+        lambda folder, home: os.link(home / "thesis.txt", folder / LOCK_FILE),
+        "written",
+        "is a link",
+    ),
+    "results are links": (
+        lambda folder, home: [link_to_home(samples()[name].file)(folder, home) for name in RESULTS],
+        "read",
+        "is a link",
+    ),
+    "a file is missing": (
+        lambda folder, home: [(folder / samples()[name].file).rename(folder / f"{name}.away") for name in RESULTS],
+        "read",
+        "is missing: the results in its folder are unfinished",
+    ),
+    "a file was changed": (
+        lambda folder, home: [(folder / samples()[name].file).write_bytes(b"x") for name in RESULTS],
+        "read",
+        "differs from what was written: the results in its folder are unfinished",
+    ),
+    "name of 255 bytes": (lambda folder, home: (folder / ("n" * 255)).write_text("mine"), "", ""),
+}
+"""How a folder differs from one that this program wrote, who refuses it, and with which words."""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The user's files: a text, and results whose report has a secret title."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("mine")
+    for name in RESULTS:
+        (folder / samples()[name].file).write_bytes(samples()[name].content)
+    (folder / MANIFEST_FILE).write_text(json.dumps({"kind": "exciting dance manifest", "version": 1, "files": {
+        "thesis.txt": file_digest(folder / "thesis.txt")}, "former": {}}))  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def received(tmp_path: Path) -> Path:
+    """A results folder, in a folder of its own."""
+    folder = tmp_path / "inbox" / "results"
+    with write_folder(folder) as new:
+        for name in RESULTS:
+            (new / samples()[name].file).write_bytes(samples()[name].content)
+    return folder
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    """Exit code and last error of a command line."""
+    code = main([*words, "--progress", "none"])
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    return code, said
+
+
+def overwrite(folder: Path) -> str:
+    """Replace a folder's results; why that was refused, or nothing."""
+    try:
+        with write_folder(folder) as new:
+            (new / "other").write_text("other")
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_received_folder_stays_within_itself(
+    name: str, received: Path, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No verb reads, writes or removes anything outside; reading changes nothing; refusals are one sentence each."""
+    change, refused_by, said = ATTACKS[name]
+    change(received, home)
+    before, outside, inbox = tree(received), tree(home), tree(received.parent)
+    out = tmp_path / "out"
+    out.mkdir()
+    for words in READING:
+        code, error = run(capsys, *(word.format(received, out=out) for word in words))
+        if refused_by in ("manifest", "read"):
+            assert code == 2, words
+            assert said in error, words
+            assert len(error.strip().splitlines()) == 1, words
+        assert tree(received) == before, words
+    for verb in WRITING:
+        code, error = run(capsys, *verb, "--output", str(received))
+        assert code == 2, verb
+        if refused_by in ("manifest", "written"):
+            assert said in error, verb
+        left = tree(received)
+        assert {key: text for key, text in before.items() if not key.endswith(".part")} == {
+            key: text for key, text in left.items() if not key.endswith(".part")
+        }, verb
+    refusal = overwrite(received)
+    assert (said in refusal) if refused_by in ("manifest", "written") else not refusal, refusal
+    assert refusal or check_complete(received) == {"other"}
+    assert tree(home) == outside
+    assert {key for key in tree(received.parent) if not key.startswith("results/")} <= set(inbox)
+    assert not list(out.iterdir()) or refused_by not in ("manifest", "read")
+
+
+def test_the_folder_may_be_a_link_that_the_user_names(received: Path, tmp_path: Path) -> None:
+    """Results are read and written where the link leads; the link stays."""
+    link = tmp_path / "link"
+    link.symlink_to(received)
+    assert main(["report", str(link), "--title", "again", "--progress", "none"]) == 0
+    assert link.is_symlink()
+    assert "again" in (received / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_user_s_file_is_never_replaced(received: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A page that the user edited, or a link that the user put in its place, is refused by name, and stays."""
+    assert main(["report", str(received), "--progress", "none"]) == 0
+    page = received / "report.html"
+    page.write_text("edited")
+    code, error = run(capsys, "report", str(received))
+    assert code == 2
+    assert "report.html: was created meanwhile and was kept; the results are in" in error
+    assert page.read_text() == "edited"
+
+
+@pytest.mark.parametrize("name", ["results", "a/b.c", "größer/x", "n" * 255, "10:30/x"])
+def test_paths_below_a_folder_are_accepted(name: str, tmp_path: Path) -> None:
+    """A stored path is one below its folder, whatever its names look like."""
+    assert path_within(tmp_path, name) == tmp_path / StoredPath(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "/", "/x", "x/", "a//b", ".", "..", "a/..", "./a", "a\\b", "C:", "c:/x", "a\0b", "a\nb", "n" * 256]
+)
+def test_other_paths_are_refused(name: str) -> None:
+    """A stored path leads nowhere else, on any system, and names a file that every system can have."""
+    with pytest.raises(InvalidValue, match="not the path of a file below its folder"):
+        StoredPath(name)
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without permission the results are refused at the start, and nothing is made."""
+
+    def refuse(*_: object, **__: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(InputError, match="out: cannot be written: Permission denied"), reserve_folder(tmp_path / "out"):
+        pass
+    monkeypatch.undo()
+    shutil.rmtree(tmp_path / "out", ignore_errors=True)
+    assert list(tmp_path.iterdir()) == []
