@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen, frozen_times
+from ..arrays import Array, ArrayValue, Names, Times, frozen
 from ..errors import InvalidValue
 from ..storage.codec import FileKind
 
@@ -18,7 +19,7 @@ INERTIALS, PLATES = "inertial parameters", "plates"
 
 
 @dataclass(frozen=True, slots=True)
-class JointMoments:
+class JointMoments(ArrayValue):
     """Moments of the joints' coordinates: what drives the joint, positive if it increases the coordinate.
 
     Attributes:
@@ -40,11 +41,11 @@ class JointMoments:
     """
 
     trial: str
-    times: np.ndarray
-    names: tuple[str, ...]
+    times: Annotated[np.ndarray, Times()]
+    names: Annotated[tuple[str, ...], Names("C")]
     lengths: tuple[bool, ...]
-    values: np.ndarray
-    residual: np.ndarray
+    values: Annotated[np.ndarray, Array("N", "C", finite=False)]
+    residual: Annotated[np.ndarray, Array("N", 6, finite=False)]
     mass: float
     std_by_source: Mapping[str, np.ndarray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -53,24 +54,23 @@ class JointMoments:
     vectors: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 3)))
     places: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 3)))
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "times", frozen_times(self.times))
-        object.__setattr__(self, "names", tuple(self.names))
+    def require_consistent(self) -> None:
         object.__setattr__(self, "lengths", tuple(map(bool, self.lengths)))
-        frames, count = len(self.times), len(self.names)
-        object.__setattr__(self, "meanings", tuple(self.meanings) or ("",) * count)
-        if not len(self.lengths) == len(self.meanings) == count:
-            raise InvalidValue(f"{len(self.lengths)} kinds and {len(self.meanings)} meanings for {count} coordinates")
-        if not self.mass > 0.0:
+        shape = self.values.shape
+        object.__setattr__(self, "meanings", tuple(self.meanings) or ("",) * shape[1])
+        if not len(self.lengths) == len(self.meanings) == shape[1]:
+            raise InvalidValue(
+                f"{len(self.lengths)} kinds and {len(self.meanings)} meanings for {shape[1]} coordinates"
+            )
+        if not 0.0 < self.mass < np.inf:
             raise InvalidValue(f"moments per kilogram need a positive mass, not {self.mass:g} kg")
-        object.__setattr__(self, "values", frozen("moments", self.values, (frames, count), finite=False))
         object.__setattr__(self, "links", tuple(self.links))
         for name in ("vectors", "places"):
-            value = getattr(self, name) if self.links else np.zeros((frames, 0, 3))
-            object.__setattr__(self, name, frozen(name, value, (frames, len(self.links), 3), finite=name == "places"))
-        object.__setattr__(self, "residual", frozen("residual", self.residual, (frames, 6), finite=False))
+            value = getattr(self, name) if self.links else np.zeros((shape[0], 0, 3))
+            value = frozen(name, value, (shape[0], len(self.links), 3), finite=name == "places")
+            object.__setattr__(self, name, value)
         stds = {
-            source: frozen(f"std of moments caused by {source}", std, (frames, count), finite=False)
+            source: frozen(f"std of moments caused by {source}", std, shape, finite=False)
             for source, std in self.std_by_source.items()
         }
         object.__setattr__(self, "std_by_source", stds)

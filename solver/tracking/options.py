@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue, Names
 from ..errors import InvalidValue, UnknownName
 from ..rig import ROOT_NV, Rig
 
@@ -17,7 +18,7 @@ INTEGRATORS = ("manifold", "baumgarte")
 
 
 @dataclass(frozen=True, slots=True)
-class CoupledLimits:
+class CoupledLimits(ArrayValue):
     """Limits shared by several joints, A s <= b of rapetti2020 (11), as of shoulders that are moved by tendons.
 
     Attributes:
@@ -26,16 +27,9 @@ class CoupledLimits:
         bounds: (M,) b [rad].
     """
 
-    joints: tuple[str, ...]
-    coefficients: np.ndarray
-    bounds: np.ndarray
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "joints", tuple(self.joints))
-        object.__setattr__(
-            self, "coefficients", frozen("coefficients of coupled limits", self.coefficients, (None, len(self.joints)))
-        )
-        object.__setattr__(self, "bounds", frozen("coupled limits", self.bounds, (len(self.coefficients),)))
+    joints: Annotated[tuple[str, ...], Names("J")]
+    coefficients: Annotated[np.ndarray, Array("K", "J")]
+    bounds: Annotated[np.ndarray, Array("K")]
 
     def matrix(self, rig: Rig) -> np.ndarray:
         """A over all joint coordinates of a rig (M, nv - 6).
