@@ -10,7 +10,7 @@ CEILINGS = {"solver": 47_552, "addon": 12_263}
 """Statements, docstrings not counted."""
 TESTS = 0.78
 """Statements of the tests, as a share of those of solver and add-on."""
-CONSTANTS_WITHOUT_DATA = 1_205
+CONSTANTS_WITHOUT_DATA = 1_211
 """Numeric constants of solver whose documentation does not say on which data they were chosen."""
 REMEDY = "delete as much as came in, or raise the ceiling in tests/test_size.py in the commit that says what came in"
 

@@ -33,7 +33,7 @@ def add_options(group: argparse._ActionsContainer, kind: type, *names: str, usua
                 metavar=_metavar(declared),
                 help=words,
             )
-        action.common = declared.option.common  # type: ignore[attr-defined]
+        action.common, action.words = declared.option.common, declared.choices  # type: ignore[attr-defined]
 
 
 def given(options: argparse.Namespace, kind: type, *names: str) -> dict[str, Any]:

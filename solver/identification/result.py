@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays import Array, ArrayValue, abbreviate, frozen
 from ..inertials import INERTIA, MASS, PARAMETERS, InertialParameters, LinkInertia, symmetric_matrix
-from ..notebook import build_data_frame
+from ..notebook import HtmlResult, build_data_frame
 from ..scene.result import SceneResult
 from ..storage.atomic import write_atomically
 from .base_estimation import BaseEstimate
@@ -97,7 +97,7 @@ class IdentifiedLink:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Identification(ArrayValue):
+class Identification(HtmlResult, ArrayValue):
     """The result of one identification; ``found["right_thigh"]`` is the result for one link.
 
     Attributes:

@@ -333,9 +333,18 @@ class _SizeCounter:
         return self.known[found]
 
     def _resolve_file(self, name: str | None, file: Path) -> Path | None:
-        """The path of a file, relative to the main file or to the file that names it; None if it is missing."""
+        """The path of a file, relative to the main file or to the file that names it; None if it is missing.
+
+        Raises:
+            InputError: it lies outside the main file's folder and the folder above: a model that comes from anybody
+                must not name files of the reader's.
+        """
         places = [folder / name for folder in (self.main.parent, file.parent)] if name else []
-        return next((place.resolve() for place in places if os.path.isfile(place)), None)
+        found = next((place.resolve() for place in places if os.path.isfile(place)), None)
+        if found is not None and not found.is_relative_to(self.main.resolve().parent.parent):
+            remedy = "Put it into the model's folder, and name it relative to the model"
+            raise InputError(file, f"includes {name!r}, which is outside the model's folders", remedy=remedy)
+        return found
 
 
 def _parse_count(text: str) -> int:

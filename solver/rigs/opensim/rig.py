@@ -9,6 +9,7 @@ six free coordinates: identification only needs how each body moves, and motions
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -307,7 +308,7 @@ def _find_mesh(model: Path, file: str, folders: Sequence[Path]) -> Path | None:
     name = file.replace("\\", "/")
     places = [model.parent / sub for sub in MESH_FOLDERS] + list(folders)
     choices = [place / one for place in places for one in (name, name.rpartition("/")[2])]
-    return next((choice for choice in choices if choice.is_file()), None)
+    return next((choice for choice in choices if os.path.isfile(choice)), None)  # also of a name that is too long
 
 
 def _format_names(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from solver.demo.examples import simulated_robot
-from solver.errors import UnknownName
+from solver.errors import InvalidValue
 from solver.options.plates import AS_IS, FREE_MOMENTS, IGNORE, REVERSED, PlateOptions
 from solver.options.study import Settings
 from solver.rig import Rig
@@ -132,7 +132,7 @@ def test_overriding_the_finding_leaves_the_moment_unchanged() -> None:
     assert PlateOptions(report_only=("free-moment",)).free_moment == AS_IS
     assert PlateOptions(REVERSED, ("free-moment",)).free_moment == REVERSED
     for wrong in ({"free_moment": "upside-down"}, {"report_only": ("gravity",)}):
-        with pytest.raises(UnknownName):
+        with pytest.raises(InvalidValue, match="must be one of"):
             PlateOptions(**wrong)  # type: ignore[arg-type]
 
 
