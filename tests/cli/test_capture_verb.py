@@ -44,6 +44,14 @@ def test_a_replayed_recording_is_captured(tmp_path: Path) -> None:
     assert len(MOTION.read(tmp_path / "take" / "take.motion.npz")) == 60
 
 
+def test_an_address_of_the_network_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who listens beyond this machine is told that other computers can send; the default is not."""
+    for address in ("127.0.0.1", "0.0.0.0"):
+        words = ["capture", "--rig", "hoap3", "--address", address, "--port", "0", "--seconds", "0.1"]
+        main([*words, "--output", str(tmp_path / "take"), "--progress", "none"])
+        assert ("other computers in the network" in capsys.readouterr().err) == (address == "0.0.0.0")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -230,6 +230,24 @@ def test_a_file_that_would_fill_the_memory_is_refused_before_it_is_built(
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - started < 200_000
 
 
+def test_a_model_includes_no_file_outside_its_folders(tmp_path: Path) -> None:
+    """By an absolute path, upwards or through a link: the error names the file and quotes nothing of it."""
+    pytest.importorskip("mujoco", reason="MuJoCo is an extra")
+    secret, folder = tmp_path / "secret.xml", tmp_path / "models" / "robot"
+    folder.mkdir(parents=True)
+    secret.write_text("password: 1234")
+    (folder / "link.xml").symlink_to(secret)
+    (folder.parent / "common.xml").write_text(f"<mujoco><worldbody>{BLOCK}</worldbody></mujoco>")
+    path = folder / "robot.xml"
+    for name in (str(secret), "../../secret.xml", "link.xml"):
+        path.write_text(f'<mujoco><include file="{name}"/></mujoco>')
+        with pytest.raises(InputError, match="outside the model's folders") as caught:
+            from_mjcf(path)
+        assert "1234" not in str(caught.value)
+    path.write_text('<mujoco><include file="../common.xml"/></mujoco>')
+    assert from_mjcf(path).links == ("b",)
+
+
 def test_models_that_are_attached_count_as_often_as_they_are(tmp_path: Path) -> None:
     """A model that attaches another one a hundred times, which does so again, is a million bodies."""
     pytest.importorskip("mujoco", reason="MuJoCo is an extra")

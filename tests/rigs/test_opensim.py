@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -351,6 +352,9 @@ def test_missing_meshes_are_named(tmp_path: Path) -> None:
     assert any("pelvis.obj" in note for note in from_opensim(path).notes)
     with pytest.raises(InputError, match=r"mesh 'pelvis.obj' was not found.*folder Geometry"):
         from_opensim(path, meshes="required")
+    endless = write(tmp_path, Model((replace(link, mesh=f"{'a' * 5000}.obj"),)))
+    assert any("not found" in note for note in from_opensim(endless).notes)
+    path = write(tmp_path, Model((link,)))
     (tmp_path / "Geometry").mkdir()
     corners = "v 0 0 0\nv .1 0 0\nv 0 .1 0\nv 0 0 .1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
     (tmp_path / "Geometry" / "pelvis.obj").write_text(corners)
