@@ -84,18 +84,26 @@ SWITCH = 5e-4
 """[s] after which the thread that reads datagrams gets its turn, so that their time of arrival is right."""
 
 
+def listening_message(options: argparse.Namespace) -> str:
+    """What is listened to, and whether other computers can send to it."""
+    from ..capture.udp import is_loopback
+
+    is_open = options.lsl is None and not is_loopback(options.address)
+    where = options.lsl or f"{options.address}, port {options.port}"
+    return (
+        f"listening to {where}{', to which other computers in the network can send' if is_open else ''}; "
+        "Ctrl-C ends and writes"
+    )
+
+
 def _record(options: argparse.Namespace, how: FollowOptions, progress: Progress) -> None:
     from ..capture.capture_loop import StopConditions, run_capture
     from ..capture.session import Capture
-    from ..capture.udp import is_loopback
     from ..termination import interruptible
 
     capture = Capture(how, lambda words: print(words, file=sys.stderr, flush=True))
     source = _source(options)
-    where = options.lsl or f"{options.address}, port {options.port}"
-    print(f"listening to {where}; Ctrl-C ends and writes", flush=True)
-    if options.lsl is None and not is_loopback(options.address):
-        print("other computers in the network can send to this address", file=sys.stderr, flush=True)
+    print(listening_message(options), flush=True)
     try:
         with interruptible():
             run_capture(source, capture, StopConditions(options.silence, options.seconds), progress)

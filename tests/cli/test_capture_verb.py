@@ -5,12 +5,14 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from solver.cli import main
+from solver.cli.capture import listening_message
 from solver.formats.npz import write_recording_npz
 from solver.rigs import hoap3
 from solver.scene.motion_record import MOTION
@@ -44,12 +46,12 @@ def test_a_replayed_recording_is_captured(tmp_path: Path) -> None:
     assert len(MOTION.read(tmp_path / "take" / "take.motion.npz")) == 60
 
 
-def test_an_address_of_the_network_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_address_of_the_network_is_named() -> None:
     """Who listens beyond this machine is told that other computers can send; the default is not."""
     for address in ("127.0.0.1", "0.0.0.0"):
-        words = ["capture", "--rig", "hoap3", "--address", address, "--port", "0", "--seconds", "0.1"]
-        main([*words, "--output", str(tmp_path / "take"), "--progress", "none"])
-        assert ("other computers in the network" in capsys.readouterr().err) == (address == "0.0.0.0")
+        words = listening_message(Namespace(lsl=None, address=address, port=7001))
+        assert words.startswith(f"listening to {address}, port 7001")
+        assert ("other computers in the network" in words) == (address == "0.0.0.0")
 
 
 @pytest.mark.parametrize(
