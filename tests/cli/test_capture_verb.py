@@ -47,7 +47,7 @@ def test_a_replayed_recording_is_captured(tmp_path: Path) -> None:
 
 
 def test_an_address_of_the_network_is_named() -> None:
-    """Who listens beyond this machine is told that other computers can send; the default is not."""
+    """The message names other computers only for an address that they can reach."""
     for address in ("127.0.0.1", "0.0.0.0"):
         words = listening_message(Namespace(lsl=None, address=address, port=7001))
         assert words.startswith(f"listening to {address}, port 7001")
