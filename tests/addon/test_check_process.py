@@ -113,14 +113,16 @@ def test_unwritable_timeline_is_reported(body: bpy.types.Object) -> None:
     assert session.results.message == ""
 
 
-def test_missing_interpreter_is_one_error(body: bpy.types.Object) -> None:
+def test_missing_interpreter_is_one_error(
+    body: bpy.types.Object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A missing program starts nothing and leaves nothing behind."""
-    before = set(Path(tempfile.gettempdir()).glob("exciting-dance-live-*"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     nowhere = replace(chosen_interpreter(bpy.context), executable="/nowhere/python")
     with pytest.raises(MissingDependency, match="nowhere"):
         LiveCheck.start(bpy.context, body, nowhere)
     assert LiveCheck.session is None
-    assert set(Path(tempfile.gettempdir()).glob("exciting-dance-live-*")) <= before
+    assert not list(tmp_path.iterdir())
 
 
 def test_valid_responses_are_parsed() -> None:
