@@ -18,9 +18,8 @@ def main() -> int:
     """Run the command; 0 on success, 2 when the folder is missing or damaged."""
     if sys.argv[1:2] == [rehearsal_words.VERB]:
         return rehearsal_words.run(sys.argv[2:], f"python -m addon {rehearsal_words.VERB}")
-    parser = argparse.ArgumentParser(
-        prog="python -m addon", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m addon", description=__doc__, formatter_class=raw, allow_abbrev=False)
     parser.add_argument("folder", help="the --output folder of `python -m solver identify`")
     parser.add_argument("--no-picture", action="store_true", help="write the scene only")
     options = parser.parse_args()

@@ -36,6 +36,12 @@ class InvalidValue(SolverError, ValueError):
     """Arrays or options of the wrong shape, order or content."""
 
 
+def suggest(name: object, choices: Iterable[str]) -> str:
+    """The most similar choice in words, ``" Did you mean 'mass'?"``; empty without one."""
+    near = get_close_matches(str(name), list(choices), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
 class UnknownName(SolverError, KeyError):
     """A given name does not exist; the message lists the known names."""
 
@@ -44,10 +50,8 @@ class UnknownName(SolverError, KeyError):
     def __init__(self, name: str, choices: Iterable[str]) -> None:
         self.name = name
         self.choices = tuple(choices)
-        near = get_close_matches(str(name), self.choices, n=1)
         shown = ", ".join(self.choices[:SHOWN_CHOICES]) + (", ..." if len(self.choices) > SHOWN_CHOICES else "")
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        self.message = f"unknown {self.kind} {name!r}.{hint} Known: {shown}"
+        self.message = f"unknown {self.kind} {name!r}.{suggest(name, self.choices)} Known: {shown}"
         super().__init__(self.message)
 
     def __str__(self) -> str:

@@ -111,7 +111,7 @@ def _video_path(text: str) -> Path:
 
 def _parser(program: str) -> argparse.ArgumentParser:
     usual = RehearsalOptions()
-    parser = argparse.ArgumentParser(prog=program, description=DESCRIPTION)
+    parser = argparse.ArgumentParser(prog=program, description=DESCRIPTION, allow_abbrev=False)
     add = parser.add_argument
     add("folder", type=Path, metavar="DANCE_FOLDER", help="results folder (--output) of `python -m solver dance`")
     add("--output", type=_video_path, required=True, metavar="FILE.mp4", help="video to write")

@@ -14,7 +14,7 @@ from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Annotated, Any, get_args, get_origin
 
-from ..errors import InvalidValue
+from ..errors import InvalidValue, suggest
 from ..numerals import numeral
 
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -194,7 +194,8 @@ class Declaration:
             if self.is_number:
                 self.option.range.check(one)
             elif not isinstance(one, self.kind) or (self.choices and one not in self.choices):
-                raise InvalidValue(f"must be {self.words}, not {one!r}")
+                near = suggest(one, self.choices)
+                raise InvalidValue(f"must be {self.words}, not {one!r}" + (near and f".{near}"))
 
     def parse(self, text: str) -> Any:
         """One value of a text of the command line or a settings file.

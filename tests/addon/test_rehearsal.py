@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from addon import convert
+from addon.__main__ import main
 from addon.action import add_motion_action, set_frame_rate
 from addon.jobs import Job
 from addon.rehearsal import command
@@ -349,6 +350,16 @@ def test_dance_folder_is_rendered_without_a_window(
     assert bpy.data.movieclips.load(str(video)).frame_duration == 29
     assert run([str(tmp_path / "nothing"), "--output", str(video), *words], "rehearse") == 2
     assert "is not a folder" in capsys.readouterr().err
+
+
+def test_abbreviated_options_are_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The add-on's own commands take whole names only, as the verbs do."""
+    for words, short in ((["rehearse", "dance", "--output", "a.mp4"], "--mirr"), (["study"], "--no-pict")):
+        monkeypatch.setattr("sys.argv", ["addon", *words, short])
+        with pytest.raises(SystemExit) as left:
+            main()
+        assert left.value.code == 2
+        assert f"unrecognized arguments: {short}" in capsys.readouterr().err
 
 
 def test_images_never_replace_a_users_folder(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ class Example(Options):
         ("part", "x", "a number from 0 to below 1, not 'x'"),
         ("links", "trunk", "a tuple, not 'trunk'"),
         ("links", (1,), "a text, not 1"),
-        ("word", "al", "one of all, paper, not 'al'"),
+        ("word", "al", "one of all, paper, not 'al'. Did you mean 'all'?"),
         ("often", 2.5, "a whole number from 1 to 1000000, not 2.5"),
         ("often", 0, "a whole number from 1 to 1000000, not 0"),
         ("on", 1, "True or False, not 1"),
