@@ -1,14 +1,12 @@
-"""Named settings of the complementary filters, the paper's as defaults."""
+"""Settings of the complementary filters, the paper's as defaults."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
-from ..errors import InvalidValue, UnknownPreset
+from ..errors import InvalidValue
 
 FLIGHT = 0.05
 """Fraction of the body weight at which the central axis has half of its weight, and below which a body flies. The
@@ -61,23 +59,3 @@ class ComplementarySettings:
                 f"filters {self.name!r} cut off at {highest:g} Hz, which is not below half the sample rate "
                 f"({0.5 * rate:g} Hz); choose a lower cut-off or data at a higher rate"
             )
-
-
-SETTINGS: Mapping[str, ComplementarySettings] = MappingProxyType(
-    {
-        settings.name: settings
-        for settings in (ComplementarySettings(note="bailly2019 III.A: HRP-2 at 200 Hz, walking at 0.5 m/s"),)
-    }
-)
-
-
-def find_settings(name: str) -> ComplementarySettings:
-    """The settings of that name.
-
-    Raises:
-        UnknownPreset: there are none.
-    """
-    try:
-        return SETTINGS[name]
-    except KeyError:
-        raise UnknownPreset(name, SETTINGS) from None

@@ -10,7 +10,6 @@ from .capsules import CapsulePairs
 from .check_definition import Check
 from .check_input import Body, CheckInput, PlantedPhase
 from .check_results import Checks, Failure, Margin
-from .check_table import get_check
 from .checker import FrameChecker, check_motion
 from .checks.joint_limits import angle_margins, speed_margins, torque_margins
 from .checks.planted_feet import patch_points, placement_errors, slip_distances
@@ -52,7 +51,6 @@ __all__ = [
     "coordinate_names",
     "foot_wrenches",
     "friction_margins",
-    "get_check",
     "joint_coordinates",
     "joint_torques",
     "load_shares",

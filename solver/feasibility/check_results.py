@@ -237,14 +237,5 @@ class Checks:
         edges = np.flatnonzero(np.diff(np.concatenate([[False], self.failed, [False]]).astype(int)))
         return tuple((int(start), int(stop)) for start, stop in edges.reshape(-1, 2))
 
-    def failing_links(self, frame: int) -> frozenset[str]:
-        """Links of the failed items in a frame, to be coloured red."""
-        return frozenset(
-            link
-            for margin in self.margins
-            for column in np.flatnonzero(margin.values[frame] < -margin.tolerance)
-            for link in margin.links[column]
-        )
-
     def _worst_of(self, margin: Margin, frame: int) -> Failure:
         return margin.worst(frame, float(self.times[frame]))

@@ -6,7 +6,6 @@ optimisations and the documentation read this table.
 
 from __future__ import annotations
 
-from ..errors import UnknownName
 from .check_definition import Check
 from .checks.balance import ZMP
 from .checks.collisions import FLOOR, SELF_COLLISION
@@ -29,15 +28,3 @@ CHECKS: tuple[Check, ...] = (
     SELF_COLLISION,
     FLOOR,
 )
-
-
-def get_check(name: str) -> Check:
-    """A row of the table.
-
-    Raises:
-        UnknownName: no such check.
-    """
-    for check in CHECKS:
-        if check.name == name:
-            return check
-    raise UnknownName(name, [check.name for check in CHECKS])

@@ -4,8 +4,7 @@ In Seth et al. (2016, 2019) the scapula glides on an ellipsoid of the thorax (ab
 internal rotation), and a loop through the clavicle leaves three degrees of freedom. A tree has no loops. Here the
 clavicle rotates about two axes in the sternoclavicular joint, and the scapula rotates on it about the ellipsoid's
 normal through the acromioclavicular joint, which also gives three degrees of freedom and keeps the clavicle's length
-exactly. At rest the scapula touches the ellipsoid, and upward rotation keeps it there to first order; `gap` is the
-error of this simplification in other postures.
+exactly. At rest the scapula touches the ellipsoid, and upward rotation keeps it there to first order.
 """
 
 from __future__ import annotations
@@ -86,28 +85,6 @@ def split_girdle(
             rest = rest.combine(SegmentInertia(-mass, com, -inertia), place)
     inertia, projected = nearest_consistent(rest.inertia)
     return {"torso": SegmentInertia(rest.mass, rest.com, inertia, torso.projected or projected), **result}
-
-
-def scapula_gap(
-    stature: float, side: str, scapula: np.ndarray, shoulder: np.ndarray, joints: Mapping[str, np.ndarray]
-) -> float:
-    """Signed distance [m] of the scapula's contact from the ellipsoid of the thorax, outside positive, to first order.
-
-    Args:
-        stature: [m]
-        side: ``"right"`` or ``"left"``.
-        scapula: (4, 4) pose of the scapula in the torso's frame.
-        shoulder, joints: of the rig at rest, as in `girdle_joints`.
-    """
-    scale = _reference_scale(stature, shoulder)
-    radii = scale * np.array(read_asset("human_girdle")["ellipsoid"])
-    contact = TO_LINK_AXES[side] * scale * _reference_point("contact")
-    normal = TO_LINK_AXES[side] * _scapula_normal()
-    rest = joints[CLAVICLE] + joints[SCAPULA] + contact
-    centre = rest - radii**2 * normal / np.sqrt((radii * normal) @ (radii * normal))
-    here = scapula[:3, :3] @ contact + scapula[:3, 3] - centre
-    level = float(np.sqrt(((here / radii) ** 2).sum()))
-    return (level - 1.0) * level / float(np.linalg.norm(here / radii**2))
 
 
 def _reference_scale(stature: float, shoulder: np.ndarray) -> np.ndarray:

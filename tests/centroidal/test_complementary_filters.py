@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from solver.centroidal.complementary_filters import build_filters
-from solver.centroidal.settings import ComplementarySettings, find_settings
-from solver.errors import InvalidValue, UnknownPreset
+from solver.centroidal.settings import ComplementarySettings
+from solver.errors import InvalidValue
 
 FREQUENCIES = np.linspace(0.01, 99.9, 400)
 
@@ -60,5 +60,3 @@ def test_impossible_filters_are_refused() -> None:
         build_filters(ComplementarySettings(), 50.0)
     with pytest.raises(InvalidValue, match="must be positive"):
         ComplementarySettings(damping=float("nan"))
-    with pytest.raises(UnknownPreset, match="bailly2019"):
-        find_settings("baily2019")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Phase, Schedule
-from solver.feasibility import Check, check_motion, get_check
+from solver.feasibility import Check, check_motion
 from solver.feasibility.check_results import Failure
 from solver.feasibility.check_table import CHECKS
 from solver.feasibility.messages import (
@@ -23,6 +23,8 @@ from solver.rigs import hoap3
 from solver.scene.labels import format_angle, format_length, join_names
 
 from ..dance.example_dances import home
+
+NAMED = {check.name: check for check in CHECKS}
 
 
 @pytest.mark.parametrize(
@@ -40,7 +42,7 @@ from ..dance.example_dances import home
 )
 def test_margins_are_described_in_common_units(check: str, item: str, margin: float, said: str) -> None:
     """Metres become centimetres, radians degrees, shares per cent; satisfied limits have their own message."""
-    assert Failure(get_check(check), item, 3, 0.5, margin, margin < 0.0).description == said
+    assert Failure(NAMED[check], item, 3, 0.5, margin, margin < 0.0).description == said
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
@@ -110,7 +112,7 @@ def test_links_that_overlap_choose_the_option(said: str) -> None:
 def test_the_check_describes_overlaps_like_this() -> None:
     """The sentence of the self-collision check itself is recognised, for every pair of a rig."""
     rig = hoap3()
-    check = get_check("self-collision")
+    check = NAMED["self-collision"]
     pairs = list(combinations(rig.links, 2))
     for pair in pairs:
         assert find_overlapping(rig, [f"a step: {check.describe(' and '.join(pair), -0.01, True)}"]) == (pair,)

@@ -15,6 +15,7 @@ from solver.identification.blocks import BlockOptions
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import ConsistentOptions
 from solver.identification.equations import equations
+from solver.identification.error_model.frequency_weights import FrequencyWeights
 from solver.identification.estimate import Estimate
 from solver.identification.posterior import Posterior, posterior
 from solver.identification.regression import Regression
@@ -26,6 +27,12 @@ from solver.trial import Trial
 from tests.random_motion import UNIT, joint, measured, random_motion
 
 WEIGHTS = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
+
+
+def ideal_weights(cutoffs: np.ndarray, shares: np.ndarray | None = None) -> FrequencyWeights:
+    """Weights of ideal low-passes with each link's cut-offs (L, 6) [Hz]; an infinite one keeps the whole motion."""
+    bands = np.unique(np.append(cutoffs, np.inf))
+    return FrequencyWeights(bands, (bands <= cutoffs[:, :, None]).astype(float), shares)
 
 
 @lru_cache(maxsize=1)

@@ -10,14 +10,13 @@ import pytest
 
 from solver.identification import equations as parts
 from solver.identification.equations import CORE_FRAMES, reconstructed_wrenches, split_trial
-from solver.identification.error_model.frequency_weights import FrequencyWeights
 from solver.identification.error_model.weight_estimation import ResidualGrams
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.signals import PRESETS, MarkerDisplacements, light_preset, smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
-from tests.identification.bodies import other_body, small_rig
+from tests.identification.bodies import ideal_weights, other_body, small_rig
 from tests.identification.test_equations import RATE, swung
 from tests.random_motion import measured
 
@@ -65,12 +64,12 @@ def test_results_do_not_depend_on_the_chunks(monkeypatch: pytest.MonkeyPatch) ->
     def compute() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         residual_grams = ResidualGrams.from_trials(rig, [trial], bodies)
         cutoffs = np.full((len(rig.links), 6), 2.0)
-        shares = residual_grams.estimate_marker_shares(FrequencyWeights.from_cutoffs(np.full_like(cutoffs, np.inf)))
+        shares = residual_grams.estimate_marker_shares(ideal_weights(np.full_like(cutoffs, np.inf)))
         assert shares is not None
         return (
             residual_grams.grams[0],
             shares,
-            reconstructed_wrenches(rig, trial, bodies, [FrequencyWeights.from_cutoffs(cutoffs, shares)] * len(bodies)),
+            reconstructed_wrenches(rig, trial, bodies, [ideal_weights(cutoffs, shares)] * len(bodies)),
         )
 
     whole = compute()

@@ -11,7 +11,7 @@ from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
 from solver.errors import InvalidValue
 from solver.feasibility import CheckOptions, Checks, check_motion
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.excitation import excitation_of
+from solver.identification.excitation.excitation import Excitation
 from solver.live.check import LiveCheck
 from solver.live.excitation import PIECE_COUNT, LiveExcitation
 from solver.live.scene_frames import scene_frames
@@ -109,7 +109,8 @@ def test_pieces_agree_with_the_whole_check(rig: Rig) -> None:
         np.testing.assert_allclose([m.value for m in found.margins], list(expected.values()), atol=1e-6)
         assert found.comfort == pytest.approx(checks.relative_margin[frame], abs=1e-6)
         assert found.failed == checks.failed[frame]
-        assert set(found.failing) == checks.failing_links(frame)
+        beyond = [(m.links, m.values[frame] < -m.tolerance) for m in checks.margins]
+        assert set(found.failing) == {link for links, mask in beyond for k in np.flatnonzero(mask) for link in links[k]}
         assert found.zmp == pytest.approx(checks.zmp[frame], abs=1e-6)
         total = np.sum([foot.force for foot in found.feet], axis=0)
         np.testing.assert_allclose(total, checks.wrench[frame, :3], atol=0.01)
@@ -224,7 +225,7 @@ def test_excitation_is_that_of_the_motion_so_far() -> None:
         assert len(reported) == PIECE_COUNT
         for time, links in (reported[PIECE_COUNT // 2 - 1], reported[-1]):
             part = shown.part(0, int(np.searchsorted(TIMES, time)) + 1)
-            expected = excitation_of(RIG, [part], structure).link_conditions()
+            expected = Excitation.before_motion(structure).with_motion(RIG, part).link_conditions()
             known = {link: value for link, value in zip(RIG.links, expected) if not np.isnan(value)}
             assert links == pytest.approx(known, rel=1e-6)
             assert known

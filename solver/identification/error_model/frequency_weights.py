@@ -43,16 +43,6 @@ class FrequencyWeights(ArrayValue):
         if not len(self.bands) or not np.isposinf(self.bands[-1]) or np.any(np.diff(self.bands[:-1]) <= 0.0):
             raise InvalidValue("upper ends of frequency bands must ascend, and the last must be infinite")
 
-    @staticmethod
-    def from_cutoffs(cutoffs: np.ndarray, shares: np.ndarray | None = None) -> FrequencyWeights:
-        """Weights of ideal low-passes: all of a link's motion up to its cut-offs (L, 6) [Hz], nothing above them.
-
-        An infinite cut-off keeps the whole motion.
-        """
-        cutoffs = np.asarray(cutoffs, float)
-        bands = np.unique(np.append(cutoffs, np.inf))
-        return FrequencyWeights(bands, (bands <= cutoffs[:, :, None]).astype(float), shares)
-
     @property
     def low_pass_weights(self) -> np.ndarray:
         """(L, 6, C) weights of the low-passes at the upper ends of the bands whose sum has these gains; they sum

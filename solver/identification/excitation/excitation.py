@@ -143,16 +143,6 @@ def base_gradients(rig: Rig, motion: Motion, structure: BaseParameters, weights:
     return regressor_derivatives(rig, motion, all_weights)
 
 
-def excitation_of(
-    rig: Rig, motions: Iterable[Motion], structure: BaseParameters, noise: np.ndarray | None = None, base: int | str = 0
-) -> Excitation:
-    """Excitation of motions, frame by frame of equal weight."""
-    result = Excitation.before_motion(structure, noise)
-    for motion in motions:
-        result = result.with_motion(rig, motion, base)
-    return result
-
-
 def condition(matrix: np.ndarray) -> float:
     """Largest over smallest singular value of a matrix (m, n); NaN without columns, infinite if rank deficient."""
     if not matrix.shape[1]:

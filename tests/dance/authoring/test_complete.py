@@ -13,7 +13,7 @@ from solver.dance.authoring.complete import complete
 from solver.dynamics import difference
 from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.excitation import excitation_of
+from solver.identification.excitation.excitation import Excitation
 from solver.options.authoring import CompleteOptions, RepairOptions
 from solver.rig import Rig
 from solver.rigs import hoap3
@@ -47,8 +47,10 @@ def test_free_keys_are_filled_with_postures_that_excite(robot: Rig, gaps: Author
     motion, structure = result.motion, base_parameters(robot)
     for frame, key in ((0, gaps.keys[0]), (-1, gaps.keys[-1])):
         assert np.abs(difference(robot, motion.q[frame], key.q)).max() < 1e-9
-    filled = np.isfinite(excitation_of(robot, [motion], structure).deviations()).sum()
-    unfilled = np.isfinite(excitation_of(robot, [gaps.motion(10.0)], structure).deviations()).sum()
+    filled, unfilled = (
+        np.isfinite(Excitation.before_motion(structure).with_motion(robot, each).deviations()).sum()
+        for each in (motion, gaps.motion(10.0))
+    )
     assert filled > unfilled + 10
 
 

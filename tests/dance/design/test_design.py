@@ -22,7 +22,7 @@ from solver.dynamics import integrate
 from solver.errors import Cancelled, InputError, InvalidValue
 from solver.formats.opensim_storage import read_storage
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.excitation import excitation_of
+from solver.identification.excitation.excitation import Excitation
 from solver.identification.excitation.expected_deviations import DESIGN_NOISE, ExpectedDeviations, parameter_sizes
 from solver.motion import Motion
 from solver.options.checks import DANCE_CHECKS, CheckOptions
@@ -107,7 +107,8 @@ def test_three_passes_give_three_times_the_information() -> None:
         for segment in moving[first : first + 3]:
             times = segment.spline_space.samples(50.0)
             curves = segment.evaluate(legged, times)[1]
-            found = excitation_of(RIG, [Motion(times, curves.q, curves.v, curves.a)], structure)
+            moved = Motion(times, curves.q, curves.v, curves.a)
+            found = Excitation.before_motion(structure).with_motion(RIG, moved)
             information.append(found.factor.T @ found.factor)
         scale = np.abs(information[0]).max()
         assert np.abs(np.array(information[1:]) - information[0]).max() < 1e-9 * scale
@@ -156,7 +157,8 @@ def test_information_agrees_with_the_regressor() -> None:
     motion = Motion(np.arange(6.0), q, v, a)
     objective = ExpectedDeviations(structure, RIG.prior, np.ones(len(RIG.links)))
     found = float(np.squeeze(objective.value(objective.prior_matrices + objective.motion_matrices(RIG, motion))))
-    rows = excitation_of(RIG, [motion], structure, DESIGN_NOISE).factor * parameter_sizes(structure, RIG.prior)
+    excitation = Excitation.before_motion(structure, DESIGN_NOISE).with_motion(RIG, motion)
+    rows = excitation.factor * parameter_sizes(structure, RIG.prior)
     stacked = np.concatenate([rows, np.eye(len(structure))])
     expected = np.exp(0.5 * np.log((np.linalg.pinv(stacked) ** 2).sum(axis=1)).mean())
     assert found == pytest.approx(expected, rel=1e-6)
@@ -236,7 +238,7 @@ def test_chosen_postures_beat_random_ones() -> None:
     rows = pool.rows.reshape(len(pool.y), -1, len(structure))
     for seed in range(5):
         some = np.random.default_rng(seed).permutation(len(pool.y))[:10]
-        found = excitation_of(RIG, [], structure).with_rows(rows[some])
+        found = Excitation.before_motion(structure).with_rows(rows[some])
         assert found.criterion(RIG.masses, "static") > value
 
 

@@ -22,31 +22,21 @@ from solver.identification.identify import IdentifyOptions, get_method, identify
 from solver.identification.regression import fit_axis_weights, merge_regressions
 from solver.signals import FilterPreset, low_pass, smooth_motion
 from solver.trial import Trial
-from tests.identification.bodies import other_body, small_rig
+from tests.identification.bodies import ideal_weights, other_body, small_rig
 from tests.identification.error_model.test_skin_compliance import soft_trial
 from tests.identification.error_model.test_weight_estimation import WIDE
 from tests.identification.test_equations import FRAMES, RATE, swinging_trial
 
 
-def test_unit_gains_leave_the_equations_unchanged() -> None:
-    """With every gain 1 the equations are those of the motion."""
+@pytest.mark.parametrize("frames", [FRAMES, 3 * BUFFER_ROWS])
+def test_unit_gains_leave_the_equations_unchanged(frames: int) -> None:
+    """With every gain 1 the equations are those of the motion; with more frames than the row buffer holds no row is
+    lost, repeated or refused."""
     rig = small_rig()
-    trial = replace(swinging_trial(rig, other_body(rig)), preset=WIDE)
+    trial = replace(swinging_trial(rig, other_body(rig), 0, frames), preset=WIDE)
     plain = accumulate_regression(rig, [trial], axes="world")
-    whole = FrequencyWeights.from_cutoffs(np.full((6, 6), np.inf))
+    whole = ideal_weights(np.full((6, 6), np.inf))
     (same,) = accumulate_frequency_weighted(rig, trial, [whole], 0, base_parameters(rig))
-    for one, two in zip(plain.axis_factors, same.axis_factors):
-        np.testing.assert_allclose(one.T @ one, two.T @ two, rtol=0, atol=1e-7 * np.abs(one.T @ one).max())
-
-
-def test_unit_gains_leave_the_equations_of_long_motions_unchanged() -> None:
-    """With more frames than the row buffer holds no row is lost, repeated or refused."""
-    rig = small_rig()
-    trial = replace(swinging_trial(rig, other_body(rig), 0, 3 * BUFFER_ROWS), preset=WIDE)
-    plain = accumulate_regression(rig, [trial], axes="world")
-    (same,) = accumulate_frequency_weighted(
-        rig, trial, [FrequencyWeights.from_cutoffs(np.full((6, 6), np.inf))], 0, base_parameters(rig)
-    )
     for one, two in zip(plain.axis_factors, same.axis_factors):
         np.testing.assert_allclose(one.T @ one, two.T @ two, rtol=0, atol=1e-7 * np.abs(one.T @ one).max())
 
@@ -60,7 +50,7 @@ def test_regression_and_comparison_have_the_same_residuals() -> None:
     gains[:, :, 0] = 1.0
     trusts = [
         FrequencyWeights(np.array([2.0, 5.0, np.inf]), gains, shares),
-        FrequencyWeights.from_cutoffs(np.full((6, 6), 4.0)),
+        ideal_weights(np.full((6, 6), 4.0)),
     ]
     made = accumulate_frequency_weighted(rig, trial, trusts, 0, base_parameters(rig))
     for trust, regression in zip(trusts, made):

@@ -10,13 +10,13 @@ import pytest
 from solver.dynamics import LinkMotions, link_motions
 from solver.identification.comparison import compare
 from solver.identification.equations import reconstructed_wrench
-from solver.identification.error_model.frequency_weights import FrequencyWeights, PairedWeights
+from solver.identification.error_model.frequency_weights import PairedWeights
 from solver.identification.error_model.weight_estimation import ResidualGrams
 from solver.motion import LinkDisplacements
 from solver.rig import Rig
 from solver.signals import FilterPreset, low_pass
 from solver.trial import Trial
-from tests.identification.bodies import small_rig
+from tests.identification.bodies import ideal_weights, small_rig
 from tests.identification.error_model.test_weight_estimation import WIDE
 from tests.identification.test_equations import FRAMES, RATE, swinging_trial
 
@@ -73,11 +73,9 @@ def test_shares_are_estimated_from_the_wrenches() -> None:
     rig = small_rig()
     *trials, unseen = (soft_trial(rig, seed) for seed in range(3))
     whole = np.full((len(rig.links), 6), np.inf)
-    found = FrequencyWeights.from_cutoffs(
+    found = ideal_weights(
         whole,
-        ResidualGrams.from_trials(rig, trials, [rig.prior]).estimate_marker_shares(
-            FrequencyWeights.from_cutoffs(whole)
-        ),
+        ResidualGrams.from_trials(rig, trials, [rig.prior]).estimate_marker_shares(ideal_weights(whole)),
     )
     assert found.shares is not None
     assert found.shares[0] == pytest.approx(np.full(3, ROOT_SHARE), abs=0.08)
@@ -92,7 +90,7 @@ def test_markers_that_move_on_the_skin_have_zero_shares() -> None:
     exact = replace(swinging_trial(rig, rig.prior), preset=WIDE)
     pulled = link_displacements(rig, exact, 5)
     found = ResidualGrams.from_trials(rig, [replace(exact, marker_displacements=pulled.frames)], [rig.prior])
-    shares = found.estimate_marker_shares(FrequencyWeights.from_cutoffs(np.full((len(rig.links), 6), np.inf)))
+    shares = found.estimate_marker_shares(ideal_weights(np.full((len(rig.links), 6), np.inf)))
     assert shares is not None
     assert np.abs(shares).max() < 0.05
 
@@ -103,6 +101,6 @@ def test_trials_without_markers_have_no_shares() -> None:
     trial = replace(swinging_trial(rig, rig.prior), preset=WIDE)
     assert ResidualGrams.from_trials(rig, [trial], [rig.prior]).estimate_frequency_weights().shares is None
     whole = np.full((len(rig.links), 6), np.inf)
-    given_shares = FrequencyWeights.from_cutoffs(whole, np.ones((len(rig.links), 3)))
+    given_shares = ideal_weights(whole, np.ones((len(rig.links), 3)))
     plain = reconstructed_wrench(rig, trial, rig.prior)
     np.testing.assert_array_equal(reconstructed_wrench(rig, trial, rig.prior, weights=given_shares), plain)

@@ -17,7 +17,7 @@ from solver.motion import Motion
 from solver.signals import FilterPreset, low_pass, smooth_motion
 from solver.so3 import conjugate, rotate
 from solver.trial import Trial
-from tests.identification.bodies import other_body, small_rig
+from tests.identification.bodies import ideal_weights, other_body, small_rig
 from tests.identification.test_equations import FRAMES, HUMAN, RATE, swinging_trial
 from tests.random_motion import measured
 from tests.signals.test_noise_replicas import swinging
@@ -73,7 +73,7 @@ def test_measured_wrenches_are_not_filtered() -> None:
     """
     rig = small_rig()
     trial = swinging_trial(rig, other_body(rig))
-    nothing = PairedWeights(FrequencyWeights.from_cutoffs(np.full((6, 6), 0.05)))
+    nothing = PairedWeights(ideal_weights(np.full((6, 6), 0.05)))
     never = compare(rig, trial, other_body(rig), rig.prior, weights=nothing)
     everything = compare(rig, trial, other_body(rig), rig.prior)
     assert np.all(never.identified.rmse > 10.0 * everything.identified.rmse)
@@ -136,11 +136,11 @@ def test_each_axis_has_its_own_cut_off() -> None:
     trial = swinging_trial(rig, rig.prior)
     wrench = reconstructed_wrench(rig, trial, rig.prior)
     some = np.tile([np.inf, 2.0, np.inf, np.inf, 1.0, np.inf], (6, 1))
-    cut = reconstructed_wrench(rig, trial, rig.prior, weights=FrequencyWeights.from_cutoffs(some))
+    cut = reconstructed_wrench(rig, trial, rig.prior, weights=ideal_weights(some))
     np.testing.assert_array_equal(cut[:, [0, 2, 3, 5]], wrench[:, [0, 2, 3, 5]])
     assert np.abs(cut - wrench)[:, [1, 4]].max(axis=0) == pytest.approx(np.abs(cut - wrench).max(axis=0)[[1, 4]])
     assert np.all(np.abs(cut - wrench)[:, [1, 4]].max(axis=0) > 0.1)
-    everything = FrequencyWeights.from_cutoffs(np.full((6, 6), np.inf))
+    everything = ideal_weights(np.full((6, 6), np.inf))
     np.testing.assert_array_equal(reconstructed_wrench(rig, trial, rig.prior, weights=everything), wrench)
 
 
@@ -155,7 +155,7 @@ def test_group_wrenches_sum_to_the_whole() -> None:
         np.testing.assert_allclose(shares[:, body].sum(axis=1), whole, rtol=0, atol=1e-9)
     some = np.full((6, 6), np.inf)
     some[1] = 2.0
-    cut = reconstructed_wrench(rig, trial, rig.prior, weights=FrequencyWeights.from_cutoffs(some))
+    cut = reconstructed_wrench(rig, trial, rig.prior, weights=ideal_weights(some))
     rest = low_pass_at(trial, shares[:, 0, 1], 2.0) - shares[:, 0, 1]
     np.testing.assert_allclose(cut - reconstructed_wrench(rig, trial, rig.prior), rest, rtol=0, atol=1e-9)
 
@@ -228,8 +228,8 @@ def test_gains_are_a_mixture_of_low_passes() -> None:
     trial = swinging_trial(rig, rig.prior)
     half = FrequencyWeights(np.array([2.0, np.inf]), np.tile([1.0, 0.5], (6, 6, 1)))
     none, every = (
-        FrequencyWeights.from_cutoffs(np.full((6, 6), 2.0)),
-        FrequencyWeights.from_cutoffs(np.full((6, 6), np.inf)),
+        ideal_weights(np.full((6, 6), 2.0)),
+        ideal_weights(np.full((6, 6), np.inf)),
     )
     made = [reconstructed_wrench(rig, trial, rig.prior, weights=trust) for trust in (none, half, every)]
     np.testing.assert_allclose(made[1], 0.5 * (made[0] + made[2]), rtol=0, atol=1e-9)

@@ -8,12 +8,7 @@ import pytest
 from solver.dynamics import base_regressor, predicted_wrench
 from solver.errors import InvalidValue, UnknownLink
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.excitation import (
-    Excitation,
-    base_rows,
-    excitation_of,
-    link_weights,
-)
+from solver.identification.excitation.excitation import Excitation, base_rows, link_weights
 from solver.identification.excitation.gram_matrices import GramMatrices
 from solver.motion import Motion
 from tests.random_motion import mixed_rig, random_motion
@@ -36,8 +31,9 @@ def test_history_as_a_triangle_equals_stacked_rows() -> None:
     structure = base_parameters(rig)
     motions = [random_motion(rig, 30, seed) for seed in range(3)]
     stacked = np.concatenate([base_rows(rig, m, structure).reshape(-1, len(structure)) for m in motions])
-    folded = excitation_of(rig, motions, structure)
-    joined = excitation_of(rig, motions[:1], structure).merge([excitation_of(rig, motions[1:], structure)])
+    nothing = Excitation.before_motion(structure)
+    first, second, third = (nothing.with_motion(rig, motion) for motion in motions)
+    folded, joined = first.with_motion(rig, motions[1]).with_motion(rig, motions[2]), first.merge([second, third])
     for found in (folded, joined):
         assert found.frames == 90
         assert found.total_condition == pytest.approx(np.linalg.cond(stacked), rel=1e-8)
@@ -52,7 +48,7 @@ def test_criterion_weighs_link_conditions_by_mass() -> None:
     """J_exc is the sum of mass times condition number, and emphasis multiplies a link's share."""
     rig = mixed_rig()
     structure = base_parameters(rig)
-    found = excitation_of(rig, [random_motion(rig, 60)], structure)
+    found = Excitation.before_motion(structure).with_motion(rig, random_motion(rig, 60))
     values = found.link_conditions("all")
     plain = found.criterion(rig.masses)
     assert plain == pytest.approx(float(np.nansum(rig.masses * values)))
@@ -85,7 +81,8 @@ def test_twice_the_frames_halve_the_variance() -> None:
     """The same motion twice divides every variance by two."""
     rig = mixed_rig()
     structure, motion = base_parameters(rig), random_motion(rig, 60)
-    once, twice = (excitation_of(rig, [motion] * n, structure, NOISE) for n in (1, 2))
+    once = Excitation.before_motion(structure, NOISE).with_motion(rig, motion)
+    twice = once.with_motion(rig, motion)
     np.testing.assert_allclose(twice.deviations() ** 2, 0.5 * once.deviations() ** 2, rtol=1e-6)
 
 
@@ -94,7 +91,7 @@ def test_unexcited_parameters_are_infinite_not_wrong() -> None:
     rig = mixed_rig()
     structure = base_parameters(rig)
     still = random_motion(rig, 100, still=True)
-    found = excitation_of(rig, [still], structure)
+    found = Excitation.before_motion(structure).with_motion(rig, still)
     assert np.isinf(found.total_condition)
     assert np.isinf(found.deviations()[~structure.static]).all()
     assert np.isfinite(found.deviations()[structure.static]).any()
@@ -113,5 +110,5 @@ def test_small_gram_matrices_agree_with_singular_values() -> None:
         )
         matrices = objective.motion_matrices(rig, together, 4)
         for gram, motion in zip(matrices, motions):
-            found = excitation_of(rig, [motion], structure)
+            found = Excitation.before_motion(structure).with_motion(rig, motion)
             assert float(objective.value(gram)) == pytest.approx(found.criterion(rig.masses, part), rel=1e-6)
