@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ..errors import InputError, InvalidValue
+from ..files import check_file
 from ..version import VERSION as PROGRAM
 from .atomic import write_atomically
 from .inline_arrays import INLINE_ARRAYS, ArrayStore, WrongEntry
@@ -146,6 +147,9 @@ class _ArchiveArrays:
 
 def _read_tree(path: str | Path, remedy: str) -> tuple[dict[str, Any], ArrayStore]:
     if not is_archive(path):
+        if Path(path).suffix.lower() != JSON_SUFFIX:
+            check_file(path)
+            raise InputError(path, "is no file of this program", remedy=remedy)
         return read_json(path, remedy), INLINE_ARRAYS
     entries, others = read_archive(path)
     if TREE_ENTRY not in others:

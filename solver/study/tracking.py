@@ -92,8 +92,10 @@ def track_all(
     found = list(parallel_map(_track_recording, tasks, _count_processes(jobs, recordings)))
     progress(1.0, "tracked")
     if all(record.tracked is None for record in found):
-        reasons = "; ".join(warning for record in found for warning in record.recording.warnings)
-        raise InvalidValue(f"no recording could be tracked{': ' + reasons if reasons else ''}")
+        still = [item.name for item in recordings if item.markers is None or len(item.markers) < 2]
+        reasons = [f"{', '.join(still)}: no markers in two frames or more"] if still else []
+        reasons += [warning for record in found for warning in record.recording.warnings]
+        raise InvalidValue(f"no recording could be tracked: {'; '.join(reasons)}")
     return tuple(found)
 
 

@@ -44,5 +44,5 @@ def test_one_frame_calibrates_and_is_not_tracked() -> None:
     study = track([one, dance], found)
     assert study.record("static").motion is None
     assert study.record("dance").motion is not None
-    with pytest.raises(InvalidValue, match="no recording could be tracked"):
+    with pytest.raises(InvalidValue, match="no recording could be tracked: static: no markers in two frames"):
         track([one], found)

@@ -9,7 +9,7 @@ import numpy as np
 from ...coordinates import coordinate_links, coordinate_names
 from ...dynamics.legs import require_joints
 from ...errors import InvalidValue, UnknownName
-from ...rig import Rig
+from ...rig import SIDES, Rig
 from ...trajectory.legged_rig import fixed_coordinates
 
 TRUNK = "trunk"
@@ -56,11 +56,16 @@ def link_emphasis(rig: Rig, factors: Mapping[str, float]) -> dict[str, float]:
 
 
 def require_danceable(rig: Rig) -> None:
-    """Refuse a rig for which no dance can be designed.
+    """Refuse a rig for which no dance can be designed; the message names the verb for robots on a fixed base.
 
     Raises:
         InvalidValue: the rig has no feet, legs with too few joints, or joints without a torque limit.
     """
+    if not rig.contacts and len(rig.feet) < len(SIDES):
+        raise InvalidValue(
+            f"rig {rig.name!r} has no two legs to dance on. `excite` designs motions of a robot whose base is fixed; "
+            "name the feet of one that walks (--feet)"
+        )
     for foot in () if rig.contacts else rig.feet:
         require_joints(rig, foot)  # specified soles would not help
     rig.require_contacts()

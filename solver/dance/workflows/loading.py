@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +19,15 @@ from ...contacts.schedule import Schedule
 from ...errors import InputError, InvalidValue
 from ...feasibility import check_motion
 from ...feasibility.messages import describe_unsupported
+from ...files import check_file
+from ...formats.file_formats import find_format
 from ...motion import Motion
 from ...options.checks import CheckOptions
 from ...rig import Rig
 from ...scene.labels import format_length
 from ...scene.motion import scene_motion
 from ...scene.motion_record import MOTION, MotionRecord
+from ...scene.rig import ARCHIVE
 from ...scene.study_folder import MOTION_END, trial_files
 from ...scene.timeline import TIMELINE, SceneTimeline
 from ...storage.codec import read_one_of
@@ -127,8 +131,7 @@ def load_dance(path: str | Path, trial: str | None = None) -> LoadedDance:
         >>> len(dance.source.postures)
         2
     """
-    path = find_motion_file(path, trial) if trial is not None or os.path.isdir(path) else path
-    found = read_one_of(path, (AUTHORED_DANCE, DESIGNED_DANCE, TIMELINE, MOTION))
+    path, found = _read_dance(path, trial)
     if isinstance(found, Dance):
         return LoadedDance(found.rig, found.schedule, found.checks, Path(path).name, found)
     return LoadedDance.from_source(dance_from_timeline(found) if isinstance(found, SceneTimeline) else found)
@@ -154,8 +157,7 @@ def load_authored_dance(path: str | Path, trial: str | None = None) -> AuthoredD
 
 def load_authored_with_notes(path: str | Path, trial: str | None = None) -> tuple[AuthoredDance, tuple[str, ...]]:
     """As `load_authored_dance`, and what was found or assumed about a recording, a sentence each."""
-    path = find_motion_file(path, trial) if trial is not None or os.path.isdir(path) else path
-    found = read_one_of(path, (AUTHORED_DANCE, DESIGNED_DANCE, TIMELINE, MOTION))
+    path, found = _read_dance(path, trial)
     remedy = "Name an authored dance (.json) or a timeline (.timeline.npz)"
     if isinstance(found, Dance):
         raise InputError(path, "is a designed dance, which has no keys to edit", remedy=remedy)
@@ -172,6 +174,17 @@ def load_authored_with_notes(path: str | Path, trial: str | None = None) -> tupl
     assert found.schedule is not None
     samples = Samples(found.motion.times, found.motion.q)
     return AuthoredDance(found.rig, (), found.schedule, samples, name=found.name, checks=found.checks), notes
+
+
+def _read_dance(path: str | Path, trial: str | None) -> tuple[str | Path, Any]:
+    """The file of a dance or a motion, and the value in it."""
+    path = find_motion_file(path, trial) if trial is not None or os.path.isdir(path) else path
+    check_file(path)
+    recorded = None if Path(path).suffix.lower() == ARCHIVE else find_format(Path(path).suffix)
+    if recorded is not None:
+        remedy = "`track` it, or `retarget` it to another body, and name the folder or the .motion.npz that is written"
+        raise InputError(path, f"is a recording ({recorded.name}), which holds no body that dances", remedy=remedy)
+    return path, read_one_of(path, (AUTHORED_DANCE, DESIGNED_DANCE, TIMELINE, MOTION))
 
 
 def load_named_poses(path: str | Path, rig: Rig) -> tuple[NamedPose, ...]:
