@@ -15,6 +15,7 @@ from ..identification.consistent import ConsistentOptions, consistent
 from ..identification.constraints import ConstraintOptions
 from ..identification.estimate import Estimate
 from ..identification.posterior import posterior
+from ..identification.prior import replace_impossible_prior
 from ..identification.result import Uncertainty
 from ..inertials import InertialParameters
 from ..motion import Motion
@@ -127,6 +128,8 @@ def identify_fixed_base(
         'consistent'
     """
     options = FixedBaseOptions() if options is None else options
+    rig, notes = replace_impossible_prior(robot.rig)
+    robot = replace(robot, rig=rig) if notes else robot
     equations = accumulate(robot, trials, options)
     require_excited_joints(equations)
     unaffected = (robot.rig.links[0],) if robot.measured == TORQUES else ()
@@ -155,7 +158,7 @@ def identify_fixed_base(
         equations.axis_rmse(prior),
         equations.frames,
         options,
-        _notes(robot, drives),
+        (*notes, *_notes(robot, drives)),
     )
 
 

@@ -1,7 +1,8 @@
 """Normalised coordinates of inertial parameters: pseudo-inertia P = B (1 + X) B', with P_ref = B B'.
 
 X (symmetric, 4 x 4) is zero at the reference; P is positive semi-definite if and only if 1 + X is. Distances in X
-depend neither on the location and rotation of the link frame nor on units.
+depend neither on the location and rotation of the link frame nor on units. Links without mass, such as the axes of a
+hip, take no part: their B is zero.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ class BodyCoordinates:
     """phi = phi_ref + blocks x, link by link.
 
     Attributes:
-        reference: with positive definite pseudo-inertias.
-        roots: (L, 4, 4) B, lower triangular.
+        reference: with positive definite pseudo-inertias, or zero ones of links without mass.
+        roots: (L, 4, 4) B, lower triangular; zero without mass.
         blocks: (L, 10, 10) columns are the parameters of one coordinate.
     """
 
@@ -46,19 +47,16 @@ class BodyCoordinates:
         """Coordinates around a reference.
 
         Raises:
-            InvalidValue: a pseudo-inertia of the reference is not positive definite.
+            InvalidValue: a pseudo-inertia of the reference is neither zero nor positive definite.
         """
-        pseudo = reference.pseudo_inertias
-        # A unit diagonal first, so that a flat body is detected whatever the sizes of kilograms and kg m^2.
-        diagonal = np.sqrt(np.maximum(np.diagonal(pseudo, axis1=1, axis2=2), np.finfo(float).tiny))
-        smallest = np.linalg.eigvalsh(pseudo / (diagonal[:, :, None] * diagonal[:, None, :]))[:, 0]
-        if np.any(smallest < MIN_EIGENVALUE):
-            link = reference.links[int(np.argmin(smallest))]
+        if impossible := impossible_links(reference):
             raise InvalidValue(
-                f"the prior of link {link!r} is not physically consistent (or is a flat or massless body); "
+                f"the prior of link {impossible[0]!r} is not physically consistent (or is a flat body); "
                 "correct it before identifying"
             )
-        roots = np.linalg.cholesky(pseudo)
+        roots = np.zeros((len(reference.links), PSEUDO_INERTIA_ORDER, PSEUDO_INERTIA_ORDER))
+        heavy = reference.values.any(axis=1)
+        roots[heavy] = np.linalg.cholesky(reference.pseudo_inertias[heavy])
         # links l, coordinates c of a link, rows i and columns m of a change, j and k summed over
         changes = np.einsum("lij,cjk,lmk->lcim", roots, BASIS, roots)
         blocks = np.swapaxes(parameters_from_pseudo_inertias(changes), 1, 2)
@@ -73,7 +71,8 @@ class BodyCoordinates:
     def coordinates(self, parameters: InertialParameters) -> np.ndarray:
         """Coordinates (10 L,) of parameters."""
         change = parameters.values - self.reference.values
-        return np.linalg.solve(self.blocks, change[:, :, None])[:, :, 0].ravel()
+        massless = ~self.reference.values.any(axis=1)
+        return np.linalg.solve(self.blocks + massless[:, None, None] * np.eye(PER_LINK), change[:, :, None]).ravel()
 
     def matrices(self, x: np.ndarray) -> np.ndarray:
         """1 + X (L, 4, 4)."""
@@ -89,6 +88,16 @@ class BodyCoordinates:
 
 MIN_EIGENVALUE = 1e-9
 """Smallest eigenvalue of a pseudo-inertia, scaled to unit diagonal, that counts as a solid body."""
+
+
+def impossible_links(parameters: InertialParameters) -> list[str]:
+    """Links that no solid body can have: those whose pseudo-inertia is neither zero nor positive definite."""
+    pseudo = parameters.pseudo_inertias
+    # A unit diagonal first, so that a flat body is detected whatever the sizes of kilograms and kg m^2.
+    diagonal = np.sqrt(np.maximum(np.diagonal(pseudo, axis1=1, axis2=2), np.finfo(float).tiny))
+    smallest = np.linalg.eigvalsh(pseudo / (diagonal[:, :, None] * diagonal[:, None, :]))[:, 0]
+    wrong = (smallest < MIN_EIGENVALUE) & parameters.values.any(axis=1)
+    return [link for link, bad in zip(parameters.links, wrong) if bad]
 
 
 def parameters_from_pseudo_inertias(pseudo: np.ndarray) -> np.ndarray:

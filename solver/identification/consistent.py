@@ -267,7 +267,8 @@ def population_rows(bodies: BodyCoordinates, options: ConsistentOptions) -> np.n
     """
     reference = bodies.reference
     links, masses, count = reference.links, reference.masses, len(reference.links) * PER_LINK
-    by_mass = np.diag(1.0 / (_link_relative_stds(links, options) * masses))[: len(links) * options.mass_prior]
+    heavy = np.flatnonzero(masses) if options.mass_prior else np.zeros(0, int)
+    by_mass = (np.eye(len(links)) / (_link_relative_stds(links, options) * np.where(masses, masses, 1.0)))[heavy]
     rows = np.zeros((len(by_mass) + len(options.midline_links), count))
     rows[: len(by_mass), MASS::PER_LINK] = by_mass
     for row, link in zip(rows[len(by_mass) :], options.midline_links):
@@ -290,7 +291,8 @@ def _linear_rows(rig: Rig, reference: InertialParameters, bodies: BodyCoordinate
     rows = Rows.stack(parts)
     shift = rows.matrix @ reference.vector
     matrix = sparse.csr_array(rows.matrix @ sparse.block_diag([sparse.coo_array(b) for b in bodies.blocks]))
-    return Rows(matrix, rows.lower - shift, rows.upper - shift, rows.names)
+    changes = np.diff(matrix.indptr) > 0  # rows of links without mass are empty
+    return Rows(matrix, rows.lower - shift, rows.upper - shift, rows.names).select(changes)
 
 
 def _active_rows(rows: Rows, x: np.ndarray) -> tuple[str, ...]:

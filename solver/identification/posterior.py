@@ -134,8 +134,9 @@ def covariance_root(
 def uncertainty_of_changes(phi: np.ndarray, parameters: InertialParameters) -> Uncertainty:
     """Standard deviations and intervals from changes (M, L, 10) of the parameters whose squares sum to their
     covariance."""
-    masses, coms, values = parameters.masses, parameters.coms, parameters.values
-    com_changes = (phi[:, :, FIRST_MOMENT] - phi[:, :, [MASS]] * coms) / masses[:, None]
+    masses, coms, values = parameters.masses, np.nan_to_num(parameters.coms), parameters.values
+    massless = masses == 0.0
+    com_changes = (phi[:, :, FIRST_MOMENT] - phi[:, :, [MASS]] * coms) / (masses + massless)[:, None]
     # I about the CoM = I - m S(c), S(c) = c'c 1 - c c', whose derivative along dc is S(c + dc) - S(c - dc) over two
     inertia_changes = phi[:, :, INERTIA] - phi[:, :, [MASS]] * symmetric_entries(steiner(coms))
     inertia_changes -= (

@@ -25,6 +25,7 @@ from pathlib import Path
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue
 from ..files import AnyPath, Paths
+from ..identification.prior import replace_impossible_prior
 from ..options.study import Settings
 from ..person import LINKS
 from ..progress import PartialProgress, Progress, silent
@@ -174,10 +175,11 @@ def identify_motions(
     """
     settings = require_settings(settings)
     timer = StageTimer()
+    rig, replaced = replace_impossible_prior(rig)
     with timer.measure("preparation"):
         progress(0.0, "filters, windows, body mass, time lag")
         study = prepare(rig, records, settings, stated_mass=stated_mass)
-    warnings = (*format_warnings(study.findings), *study.warnings)
+    warnings = (*format_warnings(study.findings), *study.warnings, *replaced)
     if settings.flight_only or study.trials:
         with timer.measure("identification"):
             remaining = PartialProgress(progress, 0.2, 1.0)

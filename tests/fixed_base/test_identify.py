@@ -15,6 +15,7 @@ from solver.fixed_base.files import read_trial
 from solver.fixed_base.identify import FixedBaseOptions, FixedBaseTrial, identify_fixed_base
 from solver.fixed_base.robot import BASE, TORQUES, FixedBaseRobot
 from solver.formats.csv_tables import write_table, write_wrenches_csv
+from solver.rigs import from_urdf
 from solver.scene.result import RESULT
 from solver.wrenches import Wrenches
 
@@ -221,3 +222,35 @@ def test_a_result_is_compared_from_its_folder(drives: bool, tmp_path: Path, caps
     np.testing.assert_allclose([float(row["RMSE identified"]) for row in rows], rmse, rtol=1e-3, atol=1e-4)
     assert main([*compared, str(torques), *quiet]) == 2
     assert "1 files of joint coordinates for 2 of torques" in capsys.readouterr().err
+
+
+REST = 'ixz="0" iyy="0.01" iyz="0" izz'
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "link", "words"),
+    [
+        ('<mass value="3.0"/>', '<mass value="0"/>', "base", "none, as they have no mass"),
+        ('izz="0.01"', 'izz="0.9"', "turret", "nearest consistent"),
+        (
+            f'ixx="0.01" ixy="0.001" {REST}="0.01"',
+            f'ixx="0" ixy="0" {REST.replace(".01", "")}="0"',
+            "rod",
+            "box of the",
+        ),
+    ],
+)
+def test_priors_that_no_body_has_are_replaced(tmp_path: Path, wrong: str, right: str, link: str, words: str) -> None:
+    """A root without mass keeps none; a violated triangle inequality and a point mass become the nearest body; each
+    with a note, and the torques are explained as if the file were right."""
+    trial = recorded(FixedBaseRobot(arm(tmp_path)), DRIVES)
+    head, name, tail = (tmp_path / "arm.urdf").read_text().partition(f'<link name="{link}">')
+    assert wrong in tail
+    (tmp_path / "wrong.urdf").write_text(head + name + tail.replace(wrong, right, 1))
+    found = identify_fixed_base(FixedBaseRobot(from_urdf(tmp_path / "wrong.urdf")), [trial])
+    assert any(note.startswith(f"{link}:") and words in note for note in found.notes)
+    assert found.estimate.satisfies == "consistent"
+    assert (found.rmse < 0.05 * trial.measured.std(axis=0)).all()
+    massless = found.estimate.parameters.masses == 0.0
+    assert massless.sum() == (link == "base")
+    assert np.isfinite(found.std.com_std).all()
