@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..options.reading import watched
 from ..options.study import LoadOptions, Settings
 from ..progress import Progress
 from .argument_types import path
@@ -73,7 +74,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     person = subject(options) if body is None else None
     searched = LoadOptions(**given(options, LoadOptions))
     settings = replace(settings_of(options), no_cross_validation=True)
-    before, after = (load(files, read_options(options)) for files in (options.before, options.after))
+    with watched(read_options(options), (*options.before, *options.after)) as reading:
+        before, after = (load(files, reading) for files in (options.before, options.after))
     require_rates((*before, *after), settings)
     if person is not None:
         body = calibrate(before, **person, progress=PartialProgress(progress, 0.0, 0.3))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidValue
 from ..options.authoring import RepairOptions
 from ..options.checks import CheckOptions
+from ..options.reading import ReadOptions, watched
 from ..options.retargeting import RetargetOptions
 from ..options.study import Settings
 from ..progress import PartialProgress, Progress
@@ -89,13 +90,14 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     mapping = None if options.mapping is None else MAPPING.read(options.mapping)
     progress(0.0, "reading the recording")
     file: Path = options.recording
-    source = (
-        load_performer(load_dance(file, options.trial))
-        if os.path.isdir(file) or file.name.endswith((MOTION_END, TIMELINE_END, ".json"))
-        else performer(options, PartialProgress(progress, 0.0, 0.3))
-    )
-    if options.forces is not None:
-        source = source.with_plate_contacts(forces(options))
+    with watched(read_options(options), [file]) as reading:
+        source = (
+            load_performer(load_dance(file, options.trial))
+            if os.path.isdir(file) or file.name.endswith((MOTION_END, TIMELINE_END, ".json"))
+            else performer(options, reading, PartialProgress(progress, 0.0, 0.3))
+        )
+        if options.forces is not None:
+            source = source.with_plate_contacts(forces(options.forces, reading))
     followed = retarget(
         source,
         rig,
@@ -113,7 +115,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     return exit_code(summary)
 
 
-def forces(options: argparse.Namespace) -> Wrenches:
+def forces(file: Path, reading: ReadOptions) -> Wrenches:
     """What the plates of a recording measured.
 
     Raises:
@@ -122,13 +124,13 @@ def forces(options: argparse.Namespace) -> Wrenches:
     from ..errors import InputError
     from ..formats.recording import read_recording
 
-    wrenches = read_recording(options.forces, read_options(options)).wrenches
+    wrenches = read_recording(file, reading).wrenches
     if wrenches is None:
-        raise InputError(options.forces, "holds no forces of plates", remedy="Name a .mot, .csv or .c3d file of forces")
+        raise InputError(file, "holds no forces of plates", remedy="Name a .mot, .csv or .c3d file of forces")
     return wrenches
 
 
-def performer(options: argparse.Namespace, progress: Progress) -> Performer:
+def performer(options: argparse.Namespace, reading: ReadOptions, progress: Progress) -> Performer:
     """Whom a recording shows: segments as they are, markers by a person who is calibrated.
 
     Raises:
@@ -141,7 +143,7 @@ def performer(options: argparse.Namespace, progress: Progress) -> Performer:
     from ..tracking.retargeting.performer import Performer
     from ..tracking.retargeting.rotation_recordings import DEFAULT_STATURE, lacks_lengths, performer_of_stature
 
-    recordings = load([options.recording], read_options(options))
+    recordings = load([options.recording], reading)
     segments = recordings[0].segments
     if segments is not None:
         if lacks_lengths(segments):

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import find_repeated
 from ..errors import InputError, InvalidValue
 from ..motion import Markers
-from ..options.reading import ReadOptions
+from ..options.reading import DEFAULT_OPTIONS, ReadOptions
 from ..trial import Recording
 from ..wrenches import Wrenches
 from .axes_and_units import (
@@ -24,7 +24,7 @@ from .axes_and_units import (
     up_from_names,
 )
 from .c3d_format import C3dData, Parameters, read_c3d_data
-from .c3d_plates import PlateOptions, plate_wrenches, read_platforms
+from .c3d_plates import PlateReading, plate_wrenches, read_platforms
 from .force_plates import ForcePlate
 from .text_files import Warn, find_placeholders, ignore_warning
 from .trial_names import printable_name
@@ -58,26 +58,15 @@ class C3d:
     up: str = "z"
 
 
-def read_c3d(
-    path: str | Path,
-    up: str = "auto",
-    units: str | None = None,
-    *,
-    sign: int | None = None,
-    missing: str = "error",
-    warn: Warn = ignore_warning,
-) -> C3d:
+def read_c3d(path: str | Path, options: ReadOptions = DEFAULT_OPTIONS, *, warn: Warn = ignore_warning) -> C3d:
     """Read markers and plate forces of a C3D file.
 
     Points that are outputs of the recording software's model (angles, moments, segment axes) are left out.
 
     Args:
         path: the file.
-        up: the file's vertical axis, or ``"auto"``: from marker names, the plates, the markers' extent or the header.
-        units: of length, to override POINT:UNITS.
-        sign: 1 if the channels hold the force on the body, -1 if they hold the force on the plate; None: for the plates
-            of each type from the mean vertical force, since a plate can only push a body up.
-        missing: ``"error"`` refuses forces that are not numbers, ``"keep"`` leaves them NaN.
+        options: vertical axis (``"auto"``: from marker names, the plates, the markers' extent or the header), unit of
+            length to override POINT:UNITS, and how forces are read.
         warn: receives messages about irregularities.
 
     Raises:
@@ -88,14 +77,14 @@ def read_c3d(
     for oddity in content.warnings:
         warn(f"{Path(path).name}: {oddity}")
     parameters = content.parameters
-    metre = length_in_metres(units or _read_string(parameters, "POINT", "UNITS") or "mm", path)
+    metre = length_in_metres(options.units or _read_string(parameters, "POINT", "UNITS") or "mm", path)
     points = _read_points(path, content, metre, warn)
     platforms = read_platforms(path, parameters, metre)
     plates = platforms.plates
     if not points.names and not plates and not platforms.unreadable:
         poses = ", only poses of segments (ROTATION)" if "ROTATION" in parameters else ""
         raise InputError(path, f"holds neither markers nor plate forces{poses}", remedy=EMPTY_REMEDY)
-    axis = _resolve_up(path, up, points, parameters, plates, warn)
+    axis = _resolve_up(path, options.up, points, parameters, plates, warn)
     markers = None
     if points.names:
         check_extent(points.positions, path, f"{1.0 / metre:g} a metre")
@@ -105,8 +94,9 @@ def read_c3d(
         except InvalidValue as error:
             raise InputError(path, str(error), remedy="Correct the marker labels") from error
     messages: list[str] = []
-    reading = PlateOptions(axis, metre, points.start, sign, missing)
-    wrenches = plate_wrenches(path, content, platforms, reading, messages.append)
+    wrenches = plate_wrenches(
+        path, content, platforms, PlateReading(axis, metre, points.start, options), messages.append
+    )
     if markers is None and wrenches is None:
         why = "; ".join(message.removeprefix(f"{Path(path).name}: ") for message in messages)
         raise InputError(path, f"holds no markers, and no forces can be read from it: {why}", remedy=EMPTY_REMEDY)
@@ -117,7 +107,7 @@ def read_c3d(
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
     """Read a C3D file; see `file_formats.FileFormat`."""
-    found = read_c3d(path, options.up, options.units, sign=options.sign, missing=options.missing, warn=warn)
+    found = read_c3d(path, options, warn=warn)
     return Recording(printable_name(path.stem), found.markers, found.wrenches, metadata=found.metadata), found.up
 
 

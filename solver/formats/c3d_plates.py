@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError, InvalidValue
+from ..options.reading import ReadOptions
 from ..wrenches import Wrenches
 from .axes_and_units import to_z_up
 from .c3d_channels import find_saturated, read_plate_channels, read_raw_channels, subtract_baseline, widen_samples
@@ -94,25 +95,24 @@ def _read_plate(
 
 
 @dataclass(frozen=True, slots=True)
-class PlateOptions:
+class PlateReading:
     """How the channels of plates are read.
 
     Attributes:
         up: the file's vertical axis.
         unit_in_metres: the file's unit of length.
         start_time: [s] of the first sample.
-        sign, missing: as in `read_c3d`.
+        options: as stated.
     """
 
     up: str
     unit_in_metres: float
     start_time: float
-    sign: int | None = None
-    missing: str = "error"
+    options: ReadOptions
 
 
 def plate_wrenches(
-    path: str | Path, content: C3dData, platforms: Platforms, options: PlateOptions, warn: Warn
+    path: str | Path, content: C3dData, platforms: Platforms, reading: PlateReading, warn: Warn
 ) -> Wrenches | None:
     """Wrenches of the plates on the body about the world origin, z up; None if they are unknown.
 
@@ -134,21 +134,22 @@ def plate_wrenches(
     broken, readable, columns = list(platforms.unreadable), [], []
     for k, plate in zip(platforms.indices, platforms.plates, strict=True):
         try:
-            channels = read_plate_channels(path, content, k, plate.kind, options.unit_in_metres, warn)
+            channels = read_plate_channels(path, content, k, plate.kind, reading.unit_in_metres, warn)
         except InvalidValue as error:
             broken.append(UnreadablePlate(k, None, str(error)))
             continue
         readable.append(plate)
         columns.append(subtract_baseline(path, content.parameters, channels, per_frame, plate, warn))
-    lost = find_lost_samples(path, content, broken, options.unit_in_metres, rate, warn)
+    lost = find_lost_samples(path, content, broken, reading.unit_in_metres, rate, warn)
     if lost is None or lost.all() or not readable:
         return None
-    rotation = to_z_up(options.up)
+    rotation = to_z_up(reading.up)
     vertical = rotation.T @ np.array([0.0, 0.0, 1.0])
     values = np.stack([plate.wrench(c, vertical) for plate, c in zip(readable, columns)], axis=1)
     values = np.concatenate([values[:, :, :3] @ rotation.T, values[:, :, 3:] @ rotation.T], axis=2)
-    _check_missing(path, values[:, :, :3], options.missing, warn)
-    values = _force_on_body(path, readable, values, warn) if options.sign is None else options.sign * values
+    _check_missing(path, values[:, :, :3], reading.options.missing, warn)
+    sign = reading.options.sign
+    values = _force_on_body(path, readable, values, warn) if sign is None else sign * values
     resolve_force_up("z", values[:, :, :3].sum(axis=1)[~lost], path)
     measured = np.ones((len(values), 6), bool)
     unknown = [plate.name for plate in readable if not plate.has_moments]
@@ -167,7 +168,7 @@ def plate_wrenches(
     if lost.any():
         values = np.concatenate([values, np.where(lost, np.nan, 0.0)[:, None, None] * np.ones(6)], axis=1)
         names += (UNREADABLE_PLATES,)
-    wrenches = Wrenches(options.start_time + np.arange(len(values)) / rate, names, values, measured)
+    wrenches = Wrenches(reading.start_time + np.arange(len(values)) / rate, names, values, measured)
     check_centres_of_pressure(wrenches, path)
     _check_centres_inside(path, readable, rotation, wrenches, warn)
     return wrenches

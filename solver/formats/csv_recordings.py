@@ -51,6 +51,6 @@ def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None,
     if kind == SEGMENTS:
         segments, up = read_orientations_csv(path, options.up, warn=warn)
         return Recording(name, segments=segments), up
-    convention = ForceConvention(options.force_up or options.up, motion_up, options.force_units, options.sign or 1)
+    convention = ForceConvention(options.force_up or options.up, motion_up, sign=options.sign or 1)
     wrenches, up = read_wrenches_csv_with_up(path, convention, missing=options.missing, warn=warn)
     return Recording(name, None, wrenches), up

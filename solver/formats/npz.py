@@ -23,7 +23,7 @@ import numpy as np
 
 from ..errors import InputError, InvalidValue
 from ..motion import JointCoordinates, Markers, RestPose, SegmentPoses
-from ..options.reading import ReadOptions
+from ..options.reading import DEFAULT_OPTIONS, ReadOptions
 from ..so3 import to_matrix, to_quaternion
 from ..storage.atomic import write_atomically
 from ..storage.codec import TREE_ENTRY
@@ -31,7 +31,7 @@ from ..storage.npz_archive import entry_names, read_archive, write_archive
 from ..storage.npz_entries import REMEDY, NpzArrays
 from ..trial import Recording
 from ..wrenches import Wrenches
-from .axes_and_units import check_extent, check_up, resolve_up, to_z_up, up_from_markers
+from .axes_and_units import check_extent, resolve_up, to_z_up, up_from_markers
 from .file_formats import BOTH
 from .humanoid_motions import BODY_STATE_KEYS, has_body_states, read_body_states
 from .joint_coordinates_reader import JointArrays, joints_from_arrays
@@ -56,38 +56,31 @@ RECORDING_KEYS = (
 """Sets of arrays; an archive with a recording holds at least one of them."""
 
 
-def read_npz(
-    path: str | Path,
-    up: str = "auto",
-    *,
-    sign: int = 1,
-    missing: str = "error",
-    angles: str | None = None,
-    warn: Warn = ignore_warning,
-) -> Recording:
+def read_npz(path: str | Path, options: ReadOptions = DEFAULT_OPTIONS, *, warn: Warn = ignore_warning) -> Recording:
     """Read a recording from an archive with the layout of this module.
 
     Raises:
         InputError: unreadable file, missing arrays, wrong shapes, missing forces, or an axis, unit or sign that
             contradicts the data.
     """
-    check_up(up, path)
     found, others = read_archive(path, skip_objects=True)
     arrays = NpzArrays(path, found)
     try:
-        markers = _read_markers(arrays, up)
+        markers = _read_markers(arrays, options)
         joints = None
         if "joints" in arrays.by_name and "angles" in arrays.by_name:
             values = arrays.real_array("angles", 2)
             times = arrays.times("joint", len(values))
             root = arrays.real_array("root", 2) if "root" in arrays.by_name else None
-            joints = joints_from_arrays(path, JointArrays(times, arrays.strings("joints"), values, root), angles)
+            joints = joints_from_arrays(
+                path, JointArrays(times, arrays.strings("joints"), values, root), options.angle_units
+            )
         elif has_body_states(arrays):
-            joints = read_body_states(arrays, angles)
+            joints = read_body_states(arrays, options.angle_units)
         segments = _read_segments(arrays) if "segments" in arrays.by_name else None
         if segments is None and has_body_model(arrays):
-            segments = read_body_model(arrays)
-        wrenches = _read_wrenches(arrays, up, sign, missing, warn)
+            segments = read_body_model(arrays, options.up)
+        wrenches = _read_wrenches(arrays, options, warn)
     except InvalidValue as error:
         raise InputError(path, str(error), remedy=REMEDY) from error
     if markers is None and wrenches is None and joints is None and segments is None:
@@ -123,8 +116,7 @@ def find_kind(path: Path, searching: bool) -> str | None:
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
     """Read an archive, which is z up after reading; see `file_formats.FileFormat`."""
-    sign, missing, angles = options.sign or 1, options.missing, options.angle_units
-    return read_npz(path, options.up, sign=sign, missing=missing, angles=angles, warn=warn), "z"
+    return read_npz(path, options, warn=warn), "z"
 
 
 def write_recording_npz(path: str | Path, recording: Recording) -> None:
@@ -147,7 +139,7 @@ def write_recording_npz(path: str | Path, recording: Recording) -> None:
         write_archive(stream, arrays, {})
 
 
-def _read_markers(arrays: NpzArrays, up: str) -> Markers | None:
+def _read_markers(arrays: NpzArrays, options: ReadOptions) -> Markers | None:
     if "positions" not in arrays.by_name:
         return None
     path, positions = arrays.path, arrays.real_array("positions", 3)
@@ -157,14 +149,14 @@ def _read_markers(arrays: NpzArrays, up: str) -> Markers | None:
         raise InputError(path, problem, place="array positions", remedy=REMEDY)
     times = arrays.times("marker", len(positions))
     check_extent(positions, path, "m")
-    axis = resolve_up(up, up_from_markers(names, positions), path)
+    axis = resolve_up(options.up, up_from_markers(names, positions), path)
     return Markers(times, names, positions @ to_z_up(axis).T)
 
 
-def _read_wrenches(arrays: NpzArrays, up: str, sign: int, missing: str, warn: Warn) -> Wrenches | None:
+def _read_wrenches(arrays: NpzArrays, options: ReadOptions, warn: Warn) -> Wrenches | None:
     path, measured = arrays.path, None
     if "wrenches" in arrays.by_name:
-        values = sign * arrays.real_array("wrenches", 3)
+        values = (options.sign or 1) * arrays.real_array("wrenches", 3)
         plates = [f"plate_{k + 1}" for k in range(values.shape[1])]
         frames = arrays.strings("frames") if "frames" in arrays.by_name else tuple(plates)
         if values.shape[1:] != (len(frames), 6):
@@ -175,7 +167,7 @@ def _read_wrenches(arrays: NpzArrays, up: str, sign: int, missing: str, warn: Wa
             problem = f"measured is {measured.dtype} of shape {measured.shape}, not bool of {(len(values), 6)}"
             raise InputError(path, problem, place="array measured", remedy=REMEDY)
     elif "force" in arrays.by_name:
-        force = sign * arrays.real_array("force", 2)
+        force = (options.sign or 1) * arrays.real_array("force", 2)
         if force.shape[1] != 3:
             raise InputError(path, f"force has shape {force.shape}, not (N, 3)", place="array force", remedy=REMEDY)
         values = np.concatenate([force, np.full_like(force, np.nan)], axis=1)[:, None, :]
@@ -184,7 +176,7 @@ def _read_wrenches(arrays: NpzArrays, up: str, sign: int, missing: str, warn: Wa
     else:
         return None
     times = arrays.times("force", len(values))
-    absent = ~np.isfinite(values[:, :, :3]).all(axis=(1, 2))
+    missing, absent = options.missing, ~np.isfinite(values[:, :, :3]).all(axis=(1, 2))
     if absent.any():
         problem = f"{int(absent.sum())} of {len(absent)} force samples are missing"
         if missing == "error":
@@ -192,7 +184,7 @@ def _read_wrenches(arrays: NpzArrays, up: str, sign: int, missing: str, warn: Wa
             remedy = "Write the forces again, or leave these samples out: --keep-missing, in Python missing='keep'"
             raise InputError(path, problem, place=place, remedy=remedy)
         warn(f"{Path(path).name}: {problem} and left out")
-    rotation = to_z_up(resolve_force_up(up, values[:, :, :3].sum(axis=1), path)).T
+    rotation = to_z_up(resolve_force_up(options.up, values[:, :, :3].sum(axis=1), path)).T
     values = np.concatenate([values[:, :, :3] @ rotation, values[:, :, 3:] @ rotation], axis=2)
     wrenches = Wrenches(times, frames, values, measured)
     check_centres_of_pressure(wrenches, path)

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..files import Paths, as_paths, check_file
 from ..motion import JointCoordinates, Markers, SegmentPoses
-from ..options.reading import DEFAULT_OPTIONS, ReadOptions
+from ..options.reading import DEFAULT_OPTIONS, ReadOptions, watched
 from ..storage.manifest import MANIFEST_FILE, Manifest, StoredPath, current_digest, file_digest, read_manifest
 from ..storage.npz_archive import entry_names
 from ..trial import Recording
@@ -66,18 +66,19 @@ def read_recording(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS, *, name
     metadata: dict[str, object] = {}
     sources: dict[str, tuple[Path, str]] = {}
     # Motion first: it determines the vertical axis better than forces.
-    for file in sorted(files, key=lambda f: (MARKERS, JOINTS, SEGMENTS, BOTH, FORCES).index(content_kind(f))):
-        part, axes = _read_file(
-            file, options, warnings, sources.get(MARKERS) or sources.get(JOINTS) or sources.get(SEGMENTS)
-        )
-        for kind, axis in axes.items():
-            if kind in sources:
-                problem = f"holds {kind}, and so does {sources[kind][0].name}"
-                raise InputError(file, problem, remedy=f"Name one file of {kind} a trial")
-            sources[kind] = (file, axis)
-        markers, joints, wrenches = part.markers or markers, part.joints or joints, part.wrenches or wrenches
-        segments = part.segments or segments
-        metadata |= part.metadata
+    with watched(options, files) as options:
+        for file in sorted(files, key=lambda f: (MARKERS, JOINTS, SEGMENTS, BOTH, FORCES).index(content_kind(f))):
+            part, axes = _read_file(
+                file, options, warnings, sources.get(MARKERS) or sources.get(JOINTS) or sources.get(SEGMENTS)
+            )
+            for kind, axis in axes.items():
+                if kind in sources:
+                    problem = f"holds {kind}, and so does {sources[kind][0].name}"
+                    raise InputError(file, problem, remedy=f"Name one file of {kind} a trial")
+                sources[kind] = (file, axis)
+            markers, joints, wrenches = part.markers or markers, part.joints or joints, part.wrenches or wrenches
+            segments = part.segments or segments
+            metadata |= part.metadata
     found = {MARKERS: markers, JOINTS: joints, SEGMENTS: segments, FORCES: wrenches}
     _check_length(found, sources)
     if markers is not None and len(markers) < MIN_FRAMES:
@@ -126,13 +127,15 @@ def find_recordings(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS) -> tup
         >>> [(r.name, r.joints is not None, r.wrenches is not None) for r in solver.load([folder])]
         [('dance', True, True)]
     """
-    return tuple(
-        replace(
-            _note_renaming(read_recording(files, options, name=name), files[0]),
-            inputs={file.absolute().as_posix(): file_digest(file) for file in _with_metadata(files)},
+    files_and_folders = as_paths(paths)
+    with watched(options, files_and_folders) as options:
+        return tuple(
+            replace(
+                _note_renaming(read_recording(files, options, name=name), files[0]),
+                inputs={file.absolute().as_posix(): file_digest(file) for file in _with_metadata(files)},
+            )
+            for name, files in pair_files(files_and_folders)
         )
-        for name, files in pair_files(paths)
-    )
 
 
 def _note_renaming(recording: Recording, file: Path) -> Recording:

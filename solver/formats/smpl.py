@@ -14,6 +14,7 @@ from ..errors import InputError
 from ..motion import RestPose, SegmentPoses
 from ..so3 import exp
 from ..storage.npz_entries import NpzArrays
+from .axes_and_units import to_z_up
 
 JOINT_NAMES = ("pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_knee", "spine2", "left_ankle",
     "right_ankle",
@@ -47,8 +48,8 @@ def has_body_model(arrays: NpzArrays) -> bool:
     return any(keys <= set(arrays.by_name) for keys in BODY_MODEL_KEYS)
 
 
-def read_body_model(arrays: NpzArrays) -> SegmentPoses:
-    """The segment poses in an archive's arrays.
+def read_body_model(arrays: NpzArrays, up: str = "auto") -> SegmentPoses:
+    """The segment poses in an archive's arrays, whose world is z up unless another axis is stated.
 
     Raises:
         InputError: an array of a wrong shape, no frame rate, or rotation vectors beyond two turns.
@@ -79,7 +80,8 @@ def read_body_model(arrays: NpzArrays) -> SegmentPoses:
         rotations[:, k] = local[:, k] if parent < 0 else rotations[:, parent] @ local[:, k]
         heads[k] = (0.0 if parent < 0 else heads[parent]) + T_POSE_OFFSETS[k]
     positions = np.full((len(vectors), len(JOINT_NAMES), 3), np.nan)
-    positions[:, 0] = place
+    upright = to_z_up("z" if up == "auto" else up)
+    rotations, positions[:, 0] = upright @ rotations, place @ upright.T
     return SegmentPoses(np.arange(len(vectors)) / rate, JOINT_NAMES, rotations, positions, _rest_pose(heads))
 
 

@@ -1,9 +1,12 @@
 """Options of reading recordings."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
-from .declared import POSITIVE, Option, Options
+from ..errors import InputError
+from .declared import POSITIVE, Option, Options, declarations
 
 UP_AXES = ("auto", "x", "y", "z", "-x", "-y", "-z")
 FORCE_UNITS = ("m", "mm", "cm")
@@ -50,3 +53,41 @@ class ReadOptions(Options):
 
 
 DEFAULT_OPTIONS = ReadOptions()
+
+
+@contextmanager
+def watched(options: ReadOptions, files: Iterable[object]) -> Iterator[ReadOptions]:
+    """Options that the readers of files are given; what is stated and asked for by none of them is refused at the end.
+
+    Options that are watched already are judged where that began, so that files read one after the other are judged
+    together.
+
+    Raises:
+        InputError: names the files and the options.
+    """
+    if isinstance(options, _WatchedOptions):
+        yield options
+        return
+    found = _WatchedOptions(options)
+    yield found
+    stated = [each for each in declarations(ReadOptions).values() if getattr(options, each.name) != each.default]
+    if unused := ", ".join(each.flag for each in stated if each.name not in found.asked):
+        problem = f"{unused} would change nothing: no reader of what is held here uses it"
+        raise InputError(", ".join(map(str, files)), problem, remedy=f"Leave out {unused}")
+
+
+class _WatchedOptions(ReadOptions):
+    """Options that remember which of them were asked for."""
+
+    __slots__ = ("asked",)
+    asked: set[str]
+
+    def __init__(self, options: ReadOptions) -> None:
+        for name in declarations(ReadOptions):
+            object.__setattr__(self, name, getattr(options, name))
+        object.__setattr__(self, "asked", set())
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in declarations(ReadOptions):
+            object.__getattribute__(self, "asked").add(name)
+        return object.__getattribute__(self, name)

@@ -70,6 +70,15 @@ def test_a_target_that_is_no_rig_is_refused(recorded: Path, target: str, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
+def test_a_motion_has_no_axes_to_state(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``--up`` is refused for a motion of a rig, which is read without it, and nothing is written."""
+    assert (
+        main(["retarget", str(recorded), "hoap3", "--no-repair", "--up", "y", "--output", str(tmp_path / "out")]) == 2
+    )
+    assert "--up would change nothing" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_motion_too_coarse_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Five samples a second tell no motion that a robot could follow."""
     source = squat(person(), seconds=2.0)

@@ -18,6 +18,7 @@ from solver.formats.c3d_channels import find_plateau
 from solver.formats.c3d_format import read_c3d_data
 from solver.formats.recording import read_recording
 from solver.formats.wrench_checks import centres_of_pressure
+from solver.options.reading import ReadOptions
 from solver.signals import resample
 from tests.formats.c3d_files import COUNTERS, LAYOUTS, LONG, MIPS, Layout, counted_file, laid_out, long_file, meant
 from tests.formats.recording_files import FRAMES, MARKERS, RATE, STANDING, c3d_bytes, to_y_up
@@ -154,7 +155,7 @@ def test_action_is_turned_into_reaction(tmp_path: Path, kind: int) -> None:
     np.testing.assert_allclose(content.wrenches.total[0], WRENCH, rtol=2e-5, atol=2e-4)
     assert any("reaction" in message for message in messages)
     with pytest.raises(InputError, match="sign is reversed"):
-        read_c3d(path, sign=1)
+        read_c3d(plate_file(tmp_path / "reaction.c3d", kind), ReadOptions(forces_on_plates=True))
 
 
 def test_moments_in_another_unit_than_stated_are_not_used(tmp_path: Path) -> None:
@@ -315,7 +316,7 @@ def test_a_plate_of_unknown_load_takes_the_forces_and_leaves_the_markers(
     assert content.wrenches is None
     assert any(re.search(f"{words}.*unknown: no forces", line) for line in messages)
     with pytest.raises(InputError, match=f"holds no markers.*({words})"):
-        read_c3d(two_plates(tmp_path / "bare.c3d", STEP, change, markers=False), "z")
+        read_c3d(two_plates(tmp_path / "bare.c3d", STEP, change, markers=False), ReadOptions(up="z"))
 
 
 def test_analog_parameters_continue_under_a_numbered_name(tmp_path: Path) -> None:
@@ -528,7 +529,7 @@ def test_a_vertical_that_nothing_shows_has_to_be_stated(tmp_path: Path) -> None:
     path.write_bytes(c3d_bytes(groups, points, np.zeros((FRAMES, 1, 0))))
     with pytest.raises(InputError, match="--up"):
         read_c3d(path)
-    markers = read_c3d(path, "y").markers
+    markers = read_c3d(path, ReadOptions(up="y")).markers
     assert markers is not None
     assert markers.positions.shape == (FRAMES, 8, 3)
 
@@ -562,7 +563,7 @@ def test_an_undecidable_vertical_is_an_error(shared_data: Path, name: str) -> No
     path = shared_data / f"c3d/more/sample_{name}.c3d"
     with pytest.raises(InputError, match="--up"):
         read_c3d(path)
-    assert read_c3d(path, "y").markers is not None
+    assert read_c3d(path, ReadOptions(up="y")).markers is not None
 
 
 def test_a_valid_file_without_points_is_not_called_damaged(shared_data: Path) -> None:
