@@ -12,12 +12,11 @@ from ..errors import InvalidValue
 from ..inertials import InertialParameters, symmetric_entries
 from ..joints import Joint, Limits
 from ..rig import Rig
+from ..rigs.urdf_document import SERIES_AXES
 from ..shape import Shape
 from ..so3 import to_rpy
 from ..storage.atomic import write_atomically
 
-SPHERICAL_AXES = ("x", "y", "z")
-"""A spherical joint becomes three revolute ones about these axes in this order: R = Rx Ry Rz."""
 NO_LIMIT = 1e6
 """[N m, rad/s] Written for an unlimited effort or speed, which URDF requires for every limited joint."""
 
@@ -26,8 +25,9 @@ def write_urdf(rig: Rig, path: str | Path, parameters: InertialParameters | None
     """Write a rig; the root link has no joint, so that a reader adds the free-flyer joint.
 
     URDF has no spherical joint: it becomes three revolute joints ``LINK_x``, ``LINK_y``, ``LINK_z`` with two massless
-    links ``LINK_x_link``, ``LINK_y_link`` between them. Capsules become a cylinder with two spheres. Ellipsoids and
-    meshes, which URDF cannot hold in one file, are left out. Joints are named after their links.
+    links ``LINK_x_link``, ``LINK_y_link`` between them, which `rigs.from_urdf` reads as one again. Capsules become a
+    cylinder with two spheres. Ellipsoids and meshes, which URDF cannot hold in one file, are left out. Joints are named
+    after their links.
 
     Args:
         rig: to write.
@@ -73,7 +73,7 @@ def _write_joints(robot: Element, rig: Rig, index: int) -> None:
         raise InvalidValue(f"URDF cannot hold the {joint.kind} joint of link {link!r}")
     parts = (limits.lower, limits.upper, limits.speed, limits.torque)
     axes = np.eye(3) if joint.kind == "spherical" else joint.axes
-    names = [f"{link}_{axis}" for axis in SPHERICAL_AXES[: len(axes)]]
+    names = [f"{link}_{axis}" for axis in SERIES_AXES[: len(axes)]]
     chain = [parent, *(f"{name}_link" for name in names[:-1]), link]
     for k, name in enumerate(names):
         if k:

@@ -154,12 +154,11 @@ def mass_bound_rows(rig: Rig, reference: InertialParameters, options: Constraint
 
 
 def fixed_link_rows(rig: Rig, reference: InertialParameters, options: ConstraintOptions) -> Rows:
-    """Every parameter of the fixed links equal to the reference's."""
+    """Every parameter of the fixed links, and of links without mass, equal to the reference's."""
     builder = _RowBuilder(len(rig.links))
-    for link in rig.links:
-        if link in options.fixed_links:
-            first = PER_LINK * rig.index(link)
-            for column, (name, value) in enumerate(zip(PARAMETERS, reference.values[rig.index(link)]), start=first):
+    for index, (link, own) in enumerate(zip(rig.links, reference.values)):
+        if link in options.fixed_links or not own.any():
+            for column, (name, value) in enumerate(zip(PARAMETERS, own), start=PER_LINK * index):
                 builder.add({column: 1.0}, float(value), float(value), f"{link}: {name} fixed to the prior")
     return builder.build()
 
@@ -186,9 +185,12 @@ def direction_rows(rig: Rig, reference: InertialParameters, options: ConstraintO
 
 
 def default_floors(reference: InertialParameters) -> np.ndarray:
-    """eps of each link (L,) [kg m^2], a share of the smallest principal inertia of its prior about the joint centre."""
+    """eps of each link (L,) [kg m^2], a share of the smallest principal inertia of its prior about the joint centre.
+
+    It is zero for a link without mass.
+    """
     smallest = reference.rotational_margin
-    if np.any(smallest <= 0.0):
-        link = reference.links[int(np.argmin(smallest))]
-        raise InvalidValue(f"the prior inertia of link {link!r} is not positive definite; give the inertia floor")
+    for link, margin, own in zip(reference.links, smallest, reference.values):
+        if margin <= 0.0 and own.any():
+            raise InvalidValue(f"the prior inertia of link {link!r} is not positive definite: correct it in its file")
     return FLOOR_FRACTION * smallest

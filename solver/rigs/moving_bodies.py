@@ -10,12 +10,13 @@ from ..errors import InputError
 from ..inertials import InertialParameters
 from ..joints import Joint
 from .assembly import ROOT_JOINT
-from .urdf_document import AXIS_TYPES, UrdfDocument, UrdfJoint
+from .urdf_document import UrdfDocument, UrdfJoint
 
 RESERVED_JOINTS = (ROOT_JOINT, "universe")
 """Names of joints that every model has."""
 KIND_BY_URDF_TYPE = {"floating": "free"}
 """Kind of joint of a rig by URDF's type, if the names differ."""
+ONE_OR_TWO_AXES = ("revolute", "continuous", "prismatic", "universal")
 REVERSIBLE = ("revolute", "continuous", "prismatic", "fixed")
 """Types of joints that are of the same type if parent and child are exchanged."""
 
@@ -98,7 +99,7 @@ def find_moving_bodies(
                 raise InputError(document.path, "has a reserved name", place=named, remedy="Rename it")
             carried[there] = LinkPlacement(len(links), *own)
             kind = KIND_BY_URDF_TYPE.get(joint.kind, joint.kind)
-            axes = joint.axis[None] if joint.kind in AXIS_TYPES and kind != "planar" else np.zeros((0, 3))
+            axes = np.atleast_2d(joint.axis) if kind in ONE_OR_TWO_AXES else np.zeros((0, 3))
             axes = -axes if joint.name in reverse else axes
             joints.append(Joint(joint.name, kind, place.carrier, place.position, place.rotation, axes, joint.mimic))
             links.append(there)

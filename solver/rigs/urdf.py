@@ -249,8 +249,8 @@ def _moving_links(names: Sequence[str], bodies: dict[str, tuple[str, ...]]) -> l
 def _build_limits(document: UrdfDocument, joints: Sequence[Joint]) -> tuple[Limits, list[str]]:
     parts: dict[str, list[float]] = {"lower": [], "upper": [], "speed": [], "torque": []}
     absurd, endless, still, open_ended = [], [], [], []
-    for moving in joints[1:]:
-        joint = document.joints[moving.name]
+    whole = [(document.joints[moving.name], moving.nv) for moving in joints[1:]]
+    for joint, count in [(part, nv // len(own.parts)) for own, nv in whole for part in own.parts]:
         lower, upper = -np.inf, np.inf
         if joint.kind in LIMITED_TYPES:
             lower = -np.inf if joint.lower is None else joint.lower
@@ -263,10 +263,10 @@ def _build_limits(document: UrdfDocument, joints: Sequence[Joint]) -> tuple[Limi
             absurd.append(joint.name)
             lower = lower if abs(lower) < MAX_ROTATION_LIMIT else -np.inf
             upper = upper if abs(upper) < MAX_ROTATION_LIMIT else np.inf
-        parts["lower"] += [lower] * moving.nv
-        parts["upper"] += [upper] * moving.nv
-        parts["speed"] += [joint.speed or np.inf] * moving.nv
-        parts["torque"] += [joint.effort or np.inf] * moving.nv
+        parts["lower"] += [lower] * count
+        parts["upper"] += [upper] * count
+        parts["speed"] += [joint.speed or np.inf] * count
+        parts["torque"] += [joint.effort or np.inf] * count
     findings = (
         (f"limits of {MAX_ROTATION_LIMIT:g} rad and more treated as none", absurd),
         ("missing lower or upper limits treated as none", open_ended),

@@ -22,6 +22,8 @@ INERTIA = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
 LINK_CHILDREN = ("inertial", "visual", "collision")
 INERTIAL_CHILDREN = ("origin", "mass", "inertia")
 JOINT_CHILDREN = ("origin", "parent", "child", "axis", "limit", "mimic")
+SERIES_AXES = ("x", "y", "z")
+"""Endings of revolute joints about x, y, z in this order that stand for one joint of several axes: R = Rx Ry Rz."""
 PLANAR_NORMAL = np.array([0.0, 0.0, 1.0])
 """Normal of the plane in which a planar joint slides."""
 
@@ -58,6 +60,7 @@ class UrdfJoint:
         axis: (3,) of length one, child axes.
         lower, upper, speed, effort: limits in SI units, None if the file has none.
         mimic: the joint that it mimics.
+        series: revolute joints that `urdf_writer` wrote for it: it is universal (axis (2, 3)) or spherical.
     """
 
     name: str
@@ -72,6 +75,12 @@ class UrdfJoint:
     speed: float | None = None
     effort: float | None = None
     mimic: Mimic | None = None
+    series: tuple[UrdfJoint, ...] = ()
+
+    @property
+    def parts(self) -> tuple[UrdfJoint, ...]:
+        """The joints of one axis that this one stands for, or itself."""
+        return self.series or (self,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +126,33 @@ def read_urdf(path: str | Path) -> UrdfDocument:
     joints = {name: _read_joint(path, name, e, links) for name, e in zip(joint_names, root.findall("joint"))}
     joints, notes = _resolve_mimic(joints)
     top = _find_root(path, list(links), list(joints.values()))
-    return UrdfDocument(path, root.get("name", path.stem), links, joints, top, notes)
+    return _join_axes(UrdfDocument(path, root.get("name", path.stem), links, joints, top, notes))
+
+
+def _join_axes(document: UrdfDocument) -> UrdfDocument:
+    """A document with a universal or spherical joint in place of each series of revolute joints that stands for one.
+
+    `urdf_writer` writes ``LINK_x``, ``LINK_y`` (and ``LINK_z``) with empty links ``LINK_x_link`` (and ``LINK_y_link``)
+    between them. The axes of a spherical joint are x, y and z.
+    """
+    links, joints = dict(document.links), dict(document.joints)
+    for name in document.links:
+        series = [joints[part] for axis in SERIES_AXES if (part := f"{name}_{axis}") in joints]
+        inner = [f"{joint.name}_link" for joint in series[:-1]]
+        ends = [*inner, name]
+        if len(series) < 2 or [joint.child for joint in series] != ends or [j.parent for j in series[1:]] != inner:
+            continue
+        axes = np.array([joint.axis for joint in series])
+        together = all(not joint.position.any() and np.array_equal(joint.rotation, np.eye(3)) for joint in series[1:])
+        empty = not any(len(links[between].element) for between in inner)
+        hinges = all(joint.kind in ("revolute", "continuous") and joint.mimic is None for joint in series)
+        if not (together and empty and hinges) or (len(series) == 3 and not np.array_equal(axes, np.eye(3))):
+            continue
+        for part in (*inner, *(joint.name for joint in series)):
+            links.pop(part, None), joints.pop(part, None)
+        kind = "spherical" if len(series) == 3 else "universal"
+        joints[name] = replace(series[0], name=name, kind=kind, child=name, axis=axes, series=tuple(series))
+    return replace(document, links=links, joints=joints)
 
 
 def _read_names(path: Path, root: Element, tag: str) -> list[str]:

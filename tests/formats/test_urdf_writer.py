@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.dynamics import link_poses
+from solver.dynamics import integrate, link_poses
 from solver.errors import InvalidValue
 from solver.formats.urdf_writer import write_urdf
 from solver.inertials import InertialParameters
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, human
+from solver.study import joints_of, poses_of
 from tests.pinocchio import data_of, pin
 
 RIGS = (human(1.7, 63.5, "female"), hoap3())
@@ -109,17 +110,17 @@ def test_joint_limits_survive(tmp_path: Path) -> None:
             assert model.upperPositionLimit[read] == pytest.approx(rig.limits.upper[coordinate])
 
 
-def test_a_universal_joint_is_written_as_its_two_turns(tmp_path: Path) -> None:
-    """The head of a person whose abdomen bends by two angles is where the written robot's head is with both."""
-    rig = human(1.75, 70.0, "male", trunk="three")
-    path = tmp_path / "person.urdf"
-    write_urdf(rig, path)
-    robot = from_urdf(path)
-    bent, q = rig.neutral, robot.neutral
-    at = rig.q_slices[rig.index("abdomen")].start
-    bent[at : at + 2] = 0.3, 0.2
-    moving = [link for link in robot.links if link.startswith("abdomen")]
-    for link, angle in zip(moving, (0.3, 0.2), strict=True):
-        q[robot.q_slices[robot.index(link)].start] = angle
-    places = [link_poses(body, pose)[1][body.index("head")] for body, pose in ((rig, bent), (robot, q))]
-    np.testing.assert_allclose(places[1], places[0], atol=1e-9)
+@pytest.mark.parametrize("rig", [*RIGS, human(1.75, 70.0, "male", trunk="three", shoulders="girdle")])
+def test_a_written_body_is_read_as_the_same_joints(tmp_path: Path, rig: Rig) -> None:
+    """Spherical and universal joints are joints again, with their limits; named coordinates give the same poses."""
+    write_urdf(rig, tmp_path / "rig.urdf")
+    robot = from_urdf(tmp_path / "rig.urdf")
+    moved = integrate(rig, rig.neutral, np.random.default_rng(1).uniform(-0.6, 0.6, (2, rig.nv)))
+    read = poses_of(robot, joints_of(rig, np.arange(2.0), moved)).q
+    assert len(robot.links) == len(rig.links)
+    for link in rig.links:
+        own, other = rig.index(link), robot.index(link)
+        assert robot.joints[other].kind == rig.joints[own].kind
+        np.testing.assert_array_equal(robot.limits_of(link).lower, rig.limits_of(link).lower)
+        for a, b in zip(moved, read):
+            np.testing.assert_allclose(link_poses(robot, b)[1][other], link_poses(rig, a)[1][own], atol=1e-9)

@@ -10,13 +10,14 @@ from solver.identification.constraints import (
     ConstraintOptions,
     box_rows,
     default_floors,
+    fixed_link_rows,
     mass_bound_rows,
     mass_rows,
     physical_rows,
     plausible_rows,
     symmetry_rows,
 )
-from solver.inertials import FIRST_MOMENT, MASS, InertialParameters
+from solver.inertials import FIRST_MOMENT, MASS
 from tests.identification.bodies import small_rig
 
 
@@ -92,6 +93,15 @@ def test_bad_options_are_refused() -> None:
         ConstraintOptions(total_mass=-1.0)
     with pytest.raises(InvalidValue, match="beta"):
         ConstraintOptions(betas={"head": 1.5})
-    hollow = rig.prior.replaced("head", np.zeros(10))
+    hollow = rig.prior.replaced("head", np.eye(10)[0])
     with pytest.raises(InvalidValue, match="'head'"):
-        default_floors(InertialParameters(hollow.links, hollow.values))
+        default_floors(hollow)
+
+
+def test_a_link_without_mass_takes_no_part() -> None:
+    """Its floor is zero and all of its ten parameters stay zero; nobody has to name it."""
+    rig = small_rig()
+    empty = rig.prior.replaced("head", np.zeros(10))
+    assert default_floors(empty)[rig.index("head")] == 0.0
+    rows = fixed_link_rows(rig, empty, ConstraintOptions())
+    assert (len(rows.lower), rows.lower.any(), rows.upper.any()) == (10, False, False)
