@@ -22,6 +22,7 @@ from scipy.interpolate import make_interp_spline
 import solver
 from solver.clock import uniform_times
 from solver.formats.opensim_storage import read_storage, write_storage
+from solver.input_checks.joint_configurations import compute_configurations
 from solver.moments import assign_wrenches, compute_moments
 from solver.motion import JointCoordinates
 from solver.rig import Rig
@@ -30,7 +31,6 @@ from solver.signals import preset_of
 from solver.signals.filters import low_pass
 from solver.signals.manifold import smooth_motion
 from solver.signals.resample import resample
-from solver.study.joint_motion import compute_configurations
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 

@@ -31,6 +31,8 @@ class Recording:
         joints: joint coordinates, or None.
         segments: orientations (and positions) of segments, or None.
         inputs: hash of every file that was read, by its absolute path; empty if none was.
+        up: vertical axis of the motion's file, as read; empty if unknown.
+        stated: reading options that the user stated, by name.
     """
 
     name: str
@@ -41,12 +43,14 @@ class Recording:
     joints: JointCoordinates | None = None
     segments: SegmentPoses | None = None
     inputs: Mapping[str, str] = field(default_factory=dict, compare=False)
+    up: str = ""
+    stated: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.name or not self.name.isprintable() or any(letter in self.name for letter in "/\\"):
             raise InvalidValue(f"{self.name!r} cannot be the name of a trial, because result files have that name")
-        object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
-        object.__setattr__(self, "inputs", MappingProxyType(dict(self.inputs)))
+        for name in ("metadata", "inputs", "stated"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __repr__(self) -> str:
         found = (self.markers, self.joints, self.segments, self.wrenches)

@@ -65,6 +65,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"trial"}),
     frozenset({"formats"}),
     frozenset({"scene"}),  # plain values that readers of timelines need
+    frozenset({"input_checks"}),
     frozenset({"character", "feasibility", "tracking"}),
     frozenset({"calibration", "identification", "centroidal", "posing"}),
     frozenset({"trajectory"}),

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..calibration.calibration import Calibration
 from ..errors import BackendError, InvalidValue
+from ..input_checks.joint_configurations import compute_configurations
 from ..motion import POSE, JointCoordinates, Markers, SegmentPoses
 from ..rig import Rig
 from ..so3 import to_matrix
-from ..study.joint_motion import compute_configurations
 from ..tracking import Targets, TargetSample, Tracker, TrackerStep, TrackingOptions
 from ..tracking.bone_mapping import NEUTRAL_TIME, BoneMapping, guess_mapping, targets_from_segments
 from ..tracking.targets import match_attachment_names

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..coordinates import coordinate_names
 from ..errors import InputError, InvalidValue
 from ..filter_presets import FilterPreset
 from ..formats.csv_tables import read_table, read_wrenches_csv, table_kind
@@ -16,6 +17,10 @@ from ..formats.joint_coordinates_reader import read_joints_csv, read_joints_stor
 from ..formats.text_files import Warn, ignore_warning
 from ..formats.urdf_writer import write_urdf
 from ..identification.result import write_result_table
+from ..input_checks import check_recording
+from ..input_checks.joint_configurations import joint_tangents
+from ..joints import ROOT_NV
+from ..motion import POSE, JointCoordinates
 from ..rig import Rig
 from ..scene import study_folder as names
 from ..scene.dance_folder import SUMMARY_FILE
@@ -27,6 +32,7 @@ from ..so3 import to_matrix
 from ..storage.atomic import write_atomically
 from ..storage.json_tree import to_json_values
 from ..storage.output_folder import write_folder
+from ..trial import Recording
 from .exciting_motions import ExcitingMotion
 from .identify import FixedBaseIdentification, FixedBaseTrial
 from .robot import BASE, DRIVES, FixedBaseRobot
@@ -111,8 +117,7 @@ def read_trial(
     """
     storage = Path(coordinates).suffix.lower() in STORAGE_SUFFIXES
     found = read_joints_storage(coordinates, warn=warn) if storage else read_joints_csv(coordinates, warn=warn)
-    degrees = [np.radians(1.0) if unit.startswith("deg") else 1.0 for unit in found.units]
-    y = _select_joints(robot, coordinates, found.names, found.values * degrees)
+    y = _check_joints(robot, Path(coordinates), found, warn)
     _require_complete(coordinates, y)
     times, values = _read_measurements(robot, measured, warn)
     _require_complete(measured, values)
@@ -213,6 +218,20 @@ def _read_measurements(robot: FixedBaseRobot, path: str | Path, warn: Warn) -> t
                 path, problem, place="line 1", remedy="Give joint torques in N m, forces of prismatic joints in N"
             )
     return table.times, _select_joints(robot, path, table.names, table.values)
+
+
+def _check_joints(robot: FixedBaseRobot, path: Path, found: JointCoordinates, warn: Warn) -> np.ndarray:
+    """Coordinates (N, n) [rad, m] of the moving joints that pass the checks of recordings."""
+    values = np.zeros((len(found), len(robot.is_moving)))
+    values[:, robot.is_moving] = _select_joints(robot, path, found.names, found.values)
+    units = ("deg or m" if "deg or m" in found.units else "rad or m",) * values.shape[1]
+    root = np.tile(robot.rig.neutral[:POSE], (len(found), 1))
+    joints = JointCoordinates(found.times, coordinate_names(robot.rig), values, units, root)
+    checked = check_recording(Recording(path.stem, joints=joints, inputs={str(path): ""}), robot.rig)
+    for note in checked.warnings:
+        warn(note)
+    assert checked.joints is not None
+    return joint_tangents(robot.rig, checked.joints)[:, ROOT_NV:][:, robot.is_moving]
 
 
 def _select_joints(robot: FixedBaseRobot, path: str | Path, given: Sequence[str], values: np.ndarray) -> np.ndarray:

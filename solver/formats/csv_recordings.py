@@ -44,7 +44,7 @@ def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None,
         return Recording(name, markers), up
     if kind == JOINTS:
         if is_humanoid_table(path):
-            joints = read_humanoid_table(path, options.frame_rate)
+            joints = read_humanoid_table(path, options.frame_rate, options.angle_units)
         else:
             joints = read_joints_csv(path, warn=warn)
         return Recording(name, joints=joints), "z"

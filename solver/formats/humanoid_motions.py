@@ -55,12 +55,13 @@ def is_humanoid_table(path: Path) -> bool:
     return _RATE_IN_NAME.search(path.stem) is not None or off <= MAX_LENGTH_ERROR
 
 
-def read_humanoid_table(path: str | Path, rate: float | None = None) -> JointCoordinates:
+def read_humanoid_table(path: str | Path, rate: float | None = None, angles: str | None = None) -> JointCoordinates:
     """Read joint coordinates and root poses of a table without header; joints are numbered in the order of their rig.
 
     Args:
         path: the file.
         rate: [1/s] frames a second; None: from the file's name.
+        angles: ``"deg"`` or ``"rad"``; None: rad.
 
     Raises:
         InputError: no rate is given or in the file's name, a row of another length or with a cell that is not a number,
@@ -96,7 +97,7 @@ def read_humanoid_table(path: str | Path, rate: float | None = None) -> JointCoo
     root[:, 3:] /= lengths[:, None]
     times = np.arange(len(rows)) / rate
     names = coordinate_numbers(width - POSE)
-    return joints_from_arrays(path, JointArrays(times, names, values[:, POSE:], root), None)
+    return joints_from_arrays(path, JointArrays(times, names, values[:, POSE:], root), angles)
 
 
 def has_body_states(arrays: NpzArrays) -> bool:

@@ -35,10 +35,6 @@ ROOT_POSITION, ROOT_ROTATION, ROOT_QUATERNION = (
 )
 SPEED_SUFFIX = " speed"
 ANGLE_UNITS, LENGTH_UNITS = ("deg", "rad"), ("m", "cm", "mm")
-MAX_ANGLE = 6.0 * np.pi
-"""[rad] Largest plausible angle from neutral; larger numbers are degrees."""
-MIN_LARGEST_ANGLE = np.radians(np.pi)
-"""[rad] If no joint reaches this angle, radians may have been read as degrees."""
 MAX_SPEED_RATIO = 2.0
 """Factor by which stated speeds and the derivatives of the angles may differ."""
 
@@ -65,7 +61,7 @@ def read_joints_csv(path: str | Path, *, warn: Warn = ignore_warning) -> JointCo
         else:
             problem = f"column {name!r} has the unit {unit!r}, which is neither an angle nor a length"
             raise InputError(path, problem, place="line 1", remedy="Give joint angles in deg or rad")
-    found = _assemble(path, table.times, columns, warn)
+    found = _assemble(path, table.times, columns)
     _check_speeds(path, found, speeds)
     return found
 
@@ -100,7 +96,7 @@ def read_joints_storage(
     for name in ROOT_ROTATION:
         if name in columns:
             columns[name] = (columns[name][0] * SI_FACTORS[unit], "rad")
-    return _assemble(path, storage.times, columns, warn)
+    return _assemble(path, storage.times, columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +115,10 @@ def joints_from_arrays(path: str | Path, arrays: JointArrays, angles: str | None
     if values.shape != (len(times), len(names)):
         problem = f"angles has shape {values.shape}, but there are {len(times)} times and {len(names)} joints"
         raise InputError(path, problem, place="array angles", remedy="Write one row per frame and one column per joint")
-    result = JointCoordinates(times, names, values, (f"{angles or 'rad'} or m",) * len(names), arrays.root)
-    _check_angles(path, result)
-    return result
+    return JointCoordinates(times, names, values, (f"{angles or 'rad'} or m",) * len(names), arrays.root)
 
 
-def _assemble(
-    path: str | Path, times: np.ndarray, columns: Mapping[str, tuple[np.ndarray, str]], warn: Warn
-) -> JointCoordinates:
+def _assemble(path: str | Path, times: np.ndarray, columns: Mapping[str, tuple[np.ndarray, str]]) -> JointCoordinates:
     """Joint coordinates from named columns (N,) with units; columns of the root become its pose."""
     root = _root_poses(path, columns)
     joints = [name for name in columns if name not in ROOT_POSITION + ROOT_ROTATION + ROOT_QUATERNION]
@@ -134,14 +126,9 @@ def _assemble(
         raise InputError(path, "holds no joint coordinate", remedy="Title columns 'NAME [rad]' or 'NAME [deg]'")
     values = np.column_stack([columns[name][0] for name in joints])
     try:
-        result = JointCoordinates(times, tuple(joints), values, tuple(columns[name][1] for name in joints), root)
+        return JointCoordinates(times, tuple(joints), values, tuple(columns[name][1] for name in joints), root)
     except InvalidValue as error:
         raise InputError(path, str(error), remedy="Correct the file") from error
-    _check_angles(path, result)
-    far = _largest_angle(result)
-    if far < MIN_LARGEST_ANGLE:
-        warn(f"{Path(path).name}: no joint angle exceeds {np.degrees(far):.2g} degrees: check the angles' unit")
-    return result
 
 
 def _root_poses(path: str | Path, columns: Mapping[str, tuple[np.ndarray, str]]) -> np.ndarray | None:
@@ -170,22 +157,6 @@ def _root_poses(path: str | Path, columns: Mapping[str, tuple[np.ndarray, str]])
         turned[known] = quaternion_exp(turn[known])
         turn = turned
     return np.concatenate([place, turn], axis=1)
-
-
-def _largest_angle(joints: JointCoordinates) -> float:
-    """[rad] Largest joint angle from neutral."""
-    factors = np.array(
-        [{"rad": 1.0, "rad or m": 1.0, "deg or m": SI_FACTORS["deg"]}.get(unit, 0.0) for unit in joints.units]
-    )
-    return float(np.nanmax(np.abs(joints.values) * factors, initial=0.0))
-
-
-def _check_angles(path: str | Path, joints: JointCoordinates) -> None:
-    """Refuse numbers that cannot be radians."""
-    far = _largest_angle(joints)
-    if far > MAX_ANGLE:
-        problem = f"a joint angle is {far:.3g} rad, more than three turns"
-        raise InputError(path, problem, remedy="Check the unit: these look like degrees")
 
 
 def _check_speeds(path: str | Path, joints: JointCoordinates, speeds: Mapping[str, Sequence[float]]) -> None:

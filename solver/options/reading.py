@@ -26,7 +26,8 @@ class ReadOptions(Options):
         forces_on_plates: forces in the file act on the plates, not on the body.
         keep_missing: leave out missing force samples instead of refusing the file.
         ragged: accept rows of markers that end early.
-        angle_units: unit of joint coordinates; in .mot, .sto and .npz files, overrides the files.
+        angle_units: unit of joint coordinates; in .mot, .sto and .npz files and tables without titles,
+            overrides the files.
         frame_rate: [1/s] frame rate of Acclaim motions and of joint tables; where the name does not state it, or
             states a wrong one.
     """

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue, SolverError
+from ..input_checks import check_recording
 from ..motion import SegmentPoses
 from ..options.study import Settings
 from ..parallel import parallel_map
@@ -39,10 +40,12 @@ def compute_poses(
         InvalidValue: no recording has any.
         UnknownName: no contact patch has the name of the standing foot.
     """
+    rig = body.rig if isinstance(body, Calibration) else body
+    if settings.planted_foot is not None:
+        rig.find_patch(settings.planted_foot)
+    recordings = [check_recording(recording, rig, settings.planted_foot) for recording in recordings]
     if isinstance(body, Calibration):
         return body.rig, track_all(body, recordings, smoothed=settings.smooth, jobs=settings.jobs, progress=progress)
-    if settings.planted_foot is not None:
-        body.find_patch(settings.planted_foot)
     given = convert_joint_recordings(body, recordings, settings.planted_foot)
     following = convert_segment_recordings(body, recordings, mapping, progress)
     records = tuple(moved if moved.poses is not None else own for moved, own in zip(following, given))

@@ -13,6 +13,7 @@ from solver.coordinates import to_manifold
 from solver.dynamics import link_motions
 from solver.dynamics.mechanics import Mechanics, contact_joint_forces
 from solver.inertials import FIRST_MOMENT, GRAVITY, InertialParameters
+from solver.input_checks.opensim_configurations import opensim_configurations
 from solver.moments import JointMoments, compute_moments
 from solver.moments.coordinates import coordinate_axes
 from solver.motion import JointCoordinates, Motion
@@ -20,7 +21,6 @@ from solver.rig import Rig
 from solver.rigs.opensim.kinematics import body_poses
 from solver.rigs.opensim.rig import from_opensim, model_of
 from solver.signals.manifold import smooth_motion
-from solver.study.opensim_motion import opensim_configurations
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 from tests.random_motion import mixed_rig, random_motion

@@ -3,7 +3,7 @@
 A joint with one axis of rotation becomes revolute, one with one axis of translation prismatic, and one with several
 axes of rotation through a fixed centre spherical. Any other joint, such as a knee whose axis moves with its angle, gets
 six free coordinates: identification only needs how each body moves, and motions come from the model's own kinematics
-(`study.opensim_motion`). Links keep the axes of their bodies, except the root, whose z axis points up.
+(`input_checks.opensim_configurations`). Links keep the axes of their bodies, except the root, whose z axis points up.
 """
 
 from __future__ import annotations

@@ -1,0 +1,88 @@
+"""What a check of a recording is: what it needs and measures, and which other readings of the recording it compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..rig import Rig
+from ..trial import Recording
+from .joint_configurations import compute_configurations
+
+
+class CheckInput:
+    """A recording and the body with which it is used; what several checks need is computed once.
+
+    Args:
+        recording: as its reader returned it, or another reading of it.
+        rig: of the person or robot; None if none is known yet.
+        standing: contact patch that stays on the floor, for joint coordinates without a pose of the root.
+    """
+
+    def __init__(self, recording: Recording, rig: Rig | None = None, standing: str | None = None) -> None:
+        self.recording, self.rig, self.standing = recording, rig, standing
+
+    @cached_property
+    def configurations(self) -> np.ndarray | None:
+        """(N, nq) configurations of the rig; None without joint coordinates of it."""
+        joints = self.recording.joints
+        return (
+            None if joints is None or self.rig is None else compute_configurations(self.rig, joints, self.standing)[0]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a check found.
+
+    Attributes:
+        text: what is wrong and what was compared, in one clause.
+        remedy: what makes it right.
+        is_note: it does not make the recording unusable.
+    """
+
+    text: str
+    remedy: str
+    is_note: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Another way to read a recording.
+
+    Attributes:
+        name: ``"y up"``.
+        overrule: what makes the program keep the file as it is, ``"--up z"``.
+        apply: gives the recording read in this way.
+    """
+
+    name: str
+    overrule: str
+    apply: Callable[[Recording], Recording]
+
+
+def no_readings(_: CheckInput) -> Sequence[Reading]:
+    """For checks of faults that no other reading explains."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputCheck:
+    """One row of `check_table.CHECKS`. No other file names a check.
+
+    Attributes:
+        name: ``"upright"``.
+        measures: what is compared with what, for the documentation.
+        measure: gives the problem; None if the recording passes or lacks what the check needs.
+        readings: other ways to read the recording that could explain the problem.
+        option: field of `ReadOptions` by which a user overrules the check; empty: none.
+    """
+
+    name: str
+    measures: str
+    measure: Callable[[CheckInput], Problem | None]
+    readings: Callable[[CheckInput], Sequence[Reading]] = no_readings
+    option: str = ""

@@ -1,0 +1,63 @@
+"""Checks a recording against its body: other readings of a wrong one are tried, and one that alone passes is used."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import InputError, InvalidValue
+from ..rig import Rig
+from ..trial import Recording
+from . import check_table
+from .check_definition import CheckInput, InputCheck, Problem
+
+
+def check_recording(recording: Recording, rig: Rig | None = None, standing: str | None = None) -> Recording:
+    """The recording as it must be read: as it is if it passes every check, or by the only other reading that does.
+
+    Args:
+        recording: from a reader, a stream or Blender.
+        rig: the body that it is used with; None if none is known yet.
+        standing: contact patch that stays on the floor, for joint coordinates without a pose of the root.
+
+    Returns:
+        the recording with the notes among its warnings.
+
+    Raises:
+        InputError: a check fails, and no other reading or several pass. It names the file, what was compared, the
+            readings that were tried and what makes it right.
+        InvalidValue: joint coordinates that are not the rig's, or without a pose of the root.
+    """
+    inputs = CheckInput(recording, rig, standing)
+    try:
+        found = find_problems(inputs)
+    except InvalidValue as error:
+        raise InvalidValue(f"trial {recording.name!r}: {error}") from None
+    notes = [f"{recording.name}: {problem.text}; {problem.remedy}" for _, problem in found if problem.is_note]
+    if failed := [(check, problem) for check, problem in found if not problem.is_note]:
+        readings = [reading for check, _ in failed for reading in check.readings(inputs)]
+        others = [CheckInput(reading.apply(recording), rig, standing) for reading in readings]
+        passing = [k for k, other in enumerate(others) if all(problem.is_note for _, problem in find_problems(other))]
+        text = "; ".join(problem.text for _, problem in failed)
+        if len(passing) != 1:
+            tried = ", ".join(f"{r.name} ({'passes' if k in passing else 'fails'})" for k, r in enumerate(readings))
+            text += f"; other readings tried: {tried}" if readings else ""
+            raise InputError(_file_of(recording), text, remedy="; ".join(problem.remedy for _, problem in failed))
+        reading, recording = readings[passing[0]], others[passing[0]].recording
+        notes.append(f"{recording.name}: {text}; it is read with {reading.name} ({reading.overrule} overrules this)")
+    return replace(recording, warnings=tuple(dict.fromkeys((*recording.warnings, *notes)))) if notes else recording
+
+
+def find_problems(inputs: CheckInput) -> list[tuple[InputCheck, Problem]]:
+    """What the checks find. One that the user overruled by its option gives a note."""
+    found = [(check, check.measure(inputs)) for check in check_table.CHECKS]
+    stated = inputs.recording.stated
+    return [
+        (check, replace(problem, is_note=problem.is_note or check.option in stated))
+        for check, problem in found
+        if problem is not None
+    ]
+
+
+def _file_of(recording: Recording) -> Path:
+    return Path(next(iter(recording.inputs), recording.name))

@@ -1,0 +1,11 @@
+"""The table of checks of recordings, one row each.
+
+A new check is a file in `checks` that defines an `InputCheck`, and a row here.
+"""
+
+from __future__ import annotations
+
+from .check_definition import InputCheck
+from .checks.angle_unit import ANGLE_UNIT
+
+CHECKS: tuple[InputCheck, ...] = (ANGLE_UNIT,)

@@ -1,0 +1,1 @@
+"""The checks of recordings, one file each."""

@@ -1,0 +1,65 @@
+"""Degrees or radians: joint angles against the limits of the rig."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...coordinates import coordinate_lengths
+from ...joints import ROOT_NV
+from ...trial import Recording
+from ..check_definition import CheckInput, InputCheck, Problem, Reading
+from ..joint_configurations import joint_tangents
+from ..opensim_configurations import is_opensim_motion
+
+LARGEST_ANGLE = 6.0 * np.pi
+"""[rad] A joint without limits turns less than this, by convention."""
+MAX_EXCESS = 0.5 * np.pi
+"""[rad] A joint that is farther beyond its limits in half of the frames is in another unit. Zeros and limits of real
+robots and people differ by less: chosen on the recordings of HRP-2, HOAP-3 and TX40, which stay within .2."""
+SMALL_RANGE = np.radians(np.pi)
+"""[rad] If no joint reaches this angle, radians may have been read as degrees."""
+
+
+def _measure(inputs: CheckInput) -> Problem | None:
+    rig, joints = inputs.rig, inputs.recording.joints
+    if rig is None or joints is None or is_opensim_motion(rig, joints.names):
+        return None
+    turning = ~coordinate_lengths(rig)
+    angles = joint_tangents(rig, joints)[:, ROOT_NV:][:, turning]
+    if not angles.size or not np.isfinite(angles).any():
+        return None
+    lower = np.maximum(rig.limits.lower[turning], -LARGEST_ANGLE)
+    upper = np.minimum(rig.limits.upper[turning], LARGEST_ANGLE)
+    excess = np.nanmax(np.maximum(lower - angles, angles - upper), axis=1, initial=-np.inf)
+    reached = float(np.nanmax(np.abs(angles)))
+    if np.median(excess) > MAX_EXCESS:
+        text = (
+            f"joint angles reach {reached:.3g} rad and are {np.median(excess):.3g} rad beyond the limits of {rig.name}"
+        )
+        return Problem(text, "check the unit of the angles (--angle-units deg or rad)")
+    if reached < SMALL_RANGE:
+        text = f"no joint angle exceeds {np.degrees(reached):.2g} degrees"
+        return Problem(text, "check the angles' unit", is_note=True)
+    return None
+
+
+def _readings(inputs: CheckInput) -> Sequence[Reading]:
+    return (Reading("angles in degrees", "--angle-units rad", _read_degrees),)
+
+
+def _read_degrees(recording: Recording) -> Recording:
+    assert recording.joints is not None
+    units = tuple("deg or m" if unit.startswith("rad") else unit for unit in recording.joints.units)
+    return replace(recording, joints=replace(recording.joints, units=units))
+
+
+ANGLE_UNIT = InputCheck(
+    name="angle unit",
+    measures="joint angles against the limits of the rig",
+    measure=_measure,
+    readings=_readings,
+    option="angle_units",
+)

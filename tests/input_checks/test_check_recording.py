@@ -1,0 +1,49 @@
+"""Laws of the checks of recordings against the body that they are used with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.demo import simulated_robot
+from solver.errors import InputError
+from solver.input_checks import check_recording
+from solver.motion import JointCoordinates
+from solver.trial import Recording
+
+ROBOT = simulated_robot()
+RECORDED = ROBOT.recordings[0]
+
+
+def with_angles(factor: float, **changes: object) -> Recording:
+    """The robot's recording with its angles multiplied."""
+    joints = RECORDED.joints
+    assert isinstance(joints, JointCoordinates)
+    return replace(RECORDED, joints=replace(joints, values=factor * joints.values), **changes)  # type: ignore[arg-type]
+
+
+def test_a_right_recording_is_returned_as_it_is() -> None:
+    """Checks change nothing of a recording that passes them."""
+    assert check_recording(RECORDED, ROBOT.rig) is RECORDED
+
+
+def test_degrees_are_read_as_degrees_unless_the_user_states_radians() -> None:
+    """Angles far beyond the rig's limits are degrees, with a note; a stated unit is kept, with a note."""
+    found = check_recording(with_angles(np.degrees(1.0)), ROBOT.rig)
+    assert found.joints is not None
+    assert set(found.joints.units) == {"deg or m"}
+    assert any("--angle-units rad overrules" in text for text in found.warnings)
+    stated = check_recording(with_angles(np.degrees(1.0), stated={"angle_units": "rad"}), ROBOT.rig)
+    assert stated.joints is not None
+    assert set(stated.joints.units) == {"rad"}
+    assert any("beyond the limits" in text for text in stated.warnings)
+    small = check_recording(with_angles(np.radians(1.0)), ROBOT.rig)
+    assert any("no joint angle exceeds" in text for text in small.warnings)
+
+
+def test_what_no_reading_explains_is_refused() -> None:
+    """The refusal names the recording, what was compared, the readings tried and the remedy."""
+    with pytest.raises(InputError, match=r"dance.*beyond the limits of.*tried: angles in degrees \(fails\).*unit"):
+        check_recording(with_angles(1e5), ROBOT.rig)
