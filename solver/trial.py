@@ -12,6 +12,7 @@ import numpy as np
 from .arrays import frozen_mask
 from .errors import InvalidValue
 from .motion import JointCoordinates, LinkDisplacements, Markers, Motion, SegmentPoses, describe_span
+from .storage.manifest import FileName
 from .wrenches import Wrenches
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Recording:
     """A trial as read from files: markers, joint coordinates or segments, and forces, each at its own rate.
 
     Attributes:
-        name: of the trial.
+        name: of the trial, with which names of result files begin.
         markers: or None without markers.
         wrenches: or None without forces.
         warnings: problems while reading.
@@ -47,8 +48,7 @@ class Recording:
     stated: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.name or not self.name.isprintable() or any(letter in self.name for letter in "/\\"):
-            raise InvalidValue(f"{self.name!r} cannot be the name of a trial, because result files have that name")
+        FileName(self.name)
         for name in ("metadata", "inputs", "stated"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 

@@ -40,11 +40,11 @@ class StudyJob(JobOperator):
 
     def output_folder(self, context: bpy.types.Context) -> Path | None:
         """A folder in the study's folder."""
-        from ..solver_api import study_folder
+        from ..solver_api import stored_file, study_folder
         from ..study import study_folder_of
 
         folder = study_folder_of(require(active_rig(context), "rig"))
-        return None if folder is None else folder / getattr(study_folder, self.folder)
+        return None if folder is None else stored_file(folder, getattr(study_folder, self.folder))
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         if not folder.parent.is_dir():

@@ -66,10 +66,11 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     if options.serve == (options.output is not None):
         raise InvalidValue("name the folder of the take with --output, or serve another program with --serve")
-    if "/" in options.name:
-        raise InvalidValue(f"{options.name!r} is no name of a take")
-    how = _following(options)
+    from ..storage.manifest import FileName
     from ..threads import one_blas_thread
+
+    FileName(options.name)
+    how = _following(options)
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH)

@@ -21,7 +21,7 @@ from ..report.cohort_page import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write_c
 from ..report.study_folder import write_study
 from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE, study_files
 from ..storage.json_tree import to_json_values
-from ..storage.manifest import check_complete, stored_file
+from ..storage.manifest import FileName, check_complete, path_within, stored_file
 from ..storage.output_folder import read_consistent, reserve_folder
 from ..study.pipeline import identify
 from ..study.provenance import PROVENANCE, Provenance, build_provenance, collect_options, program_version
@@ -114,11 +114,12 @@ def cohort(  # noqa: PLR0913 the user's own words about a cohort
             try:
                 info = read_subject_info(place, find_row(name, rows))
                 provenance = build_provenance(place, list_files_read([place]), options_of_subject(options, info))
+                results = path_within(output, FileName(name))
                 provenances[name] = provenance
-                if (reused := _reuse_result(output / name, name, provenance)) is not None:
+                if (reused := _reuse_result(results, name, provenance)) is not None:
                     members[name] = reused
                 else:
-                    pending.append(PendingSubject(name, place, output / name, info, options, provenance))
+                    pending.append(PendingSubject(name, place, results, info, options, provenance))
             except SolverError as error:
                 reasons[name] = str(error)
         progress(
@@ -134,7 +135,7 @@ def cohort(  # noqa: PLR0913 the user's own words about a cohort
             title=folder.resolve().name,
             members=tuple(members[name] for name in sorted(members)),
             failed=tuple(
-                FailedSubject(name, _mention_old_results(output / name, text)) for name, text in sorted(reasons.items())
+                FailedSubject(name, _mention_old_results(output, name, text)) for name, text in sorted(reasons.items())
             ),
             methods=_method_rows(options, folder, backend),
         )
@@ -250,11 +251,11 @@ def _read_member(folder: Path, name: str, *, is_new: bool) -> CohortMember:
     return build_member(name, content, is_new=is_new)
 
 
-def _mention_old_results(folder: Path, reason: str) -> str:
-    """The reason for a failure, with a note if the folder still contains results of an earlier run."""
-    if not os.path.exists(folder / REPORT_FILE):
+def _mention_old_results(output: Path, name: str, reason: str) -> str:
+    """The reason for a failure, with a note if the subject's folder still contains results of an earlier run."""
+    if name not in os.listdir(output) or not os.path.exists(output / name / REPORT_FILE):
         return reason
-    return f"{reason} The folder {folder.name} still contains results of an earlier run with other files or options."
+    return f"{reason} The folder {name} still contains results of an earlier run with other files or options."
 
 
 def options_of_subject(options: CohortOptions, info: SubjectInfo) -> dict[str, object]:

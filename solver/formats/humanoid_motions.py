@@ -22,9 +22,9 @@ from ..rig import ROOT_NV, Rig
 from ..so3 import continuous_signs, to_quaternion
 from ..storage.atomic import write_atomically
 from ..storage.npz_archive import write_archive
-from ..storage.npz_entries import NpzArrays
 from .joint_coordinates import coordinate_names
 from .joint_coordinates_reader import JointArrays, joints_from_arrays
+from .npz_arrays import NpzArrays
 from .text_files import parse_numbers, read_csv_rows
 
 _RATE_IN_NAME = re.compile(r"[_\-. ](\d+(?:\.\d+)?)hz$", re.I)

@@ -28,13 +28,13 @@ from ..so3 import to_matrix, to_quaternion
 from ..storage.atomic import write_atomically
 from ..storage.codec import TREE_ENTRY
 from ..storage.npz_archive import entry_names, read_archive, write_archive
-from ..storage.npz_entries import REMEDY, NpzArrays
 from ..trial import Recording
 from ..wrenches import Wrenches
 from .axes_and_units import check_extent, resolve_up, to_z_up, up_from_markers
 from .file_formats import BOTH
 from .humanoid_motions import BODY_STATE_KEYS, has_body_states, read_body_states
 from .joint_coordinates_reader import JointArrays, joints_from_arrays
+from .npz_arrays import REMEDY, NpzArrays
 from .smpl import BODY_MODEL_KEYS, has_body_model, read_body_model
 from .text_files import Warn, ignore_warning
 from .trial_names import printable_name
@@ -63,7 +63,7 @@ def read_npz(path: str | Path, options: ReadOptions = DEFAULT_OPTIONS, *, warn: 
         InputError: unreadable file, missing arrays, wrong shapes, missing forces, or an axis, unit or sign that
             contradicts the data.
     """
-    found, others = read_archive(path, skip_objects=True)
+    found, others = read_archive(path)
     arrays = NpzArrays(path, found)
     try:
         markers = _read_markers(arrays, options)

@@ -22,6 +22,8 @@ from ..rigs.opensim.document import Body, OpenSimModel, read_opensim, to_strict_
 from ..rigs.opensim.matching import Group, transfer_inertials
 from ..rigs.opensim.rig import BodyPlacement, body_placements, consistent_inertia, from_opensim, model_of
 from ..storage.atomic import write_atomically
+from ..storage.manifest import FileName
+from .trial_names import printable_name
 
 SAME = 1e-12
 """Largest relative difference of a number that is not written."""
@@ -43,7 +45,7 @@ class BodyInertia:
 
 def identified_model_name(model: str | Path) -> str:
     """Name of the file with the identified inertials of an OpenSim model's file."""
-    return f"{Path(model).stem}_identified.osim"
+    return FileName(f"{printable_name(Path(model).stem)}_identified.osim")
 
 
 def write_opensim(rig: Rig, path: str | Path, parameters: InertialParameters | None = None) -> None:

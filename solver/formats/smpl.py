@@ -13,8 +13,8 @@ import numpy as np
 from ..errors import InputError
 from ..motion import RestPose, SegmentPoses
 from ..so3 import exp
-from ..storage.npz_entries import NpzArrays
 from .axes_and_units import to_z_up
+from .npz_arrays import NpzArrays
 
 JOINT_NAMES = ("pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_knee", "spine2", "left_ankle",
     "right_ankle",

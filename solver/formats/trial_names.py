@@ -13,12 +13,15 @@ RESERVED_STEMS = frozenset({"result"})
 
 
 def printable_name(name: str) -> str:
-    """A file's name as printable text: bytes that are not UTF-8 are read as cp1252, control characters become ``_``."""
+    """A name as printable text that all systems accept as the beginning of a file's name.
+
+    Bytes that are not UTF-8 are read as cp1252; control characters, slashes and colons become ``_``.
+    """
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
         name = os.fsencode(name).decode("cp1252", errors="replace")
-    return "".join(letter if letter.isprintable() else "_" for letter in name)
+    return "".join(letter if letter.isprintable() and letter not in "/\\:" else "_" for letter in name)
 
 
 def distinct_names(stems: Sequence[str], files: Sequence[Path]) -> list[str]:

@@ -142,6 +142,8 @@ class _ArchiveArrays:
     def load(self, tree: Any, place: str) -> np.ndarray:
         if not isinstance(tree, str) or tree not in self.entries:
             raise WrongEntry(place, f"the array {tree!r} is missing")
+        if self.entries[tree].dtype.hasobject:
+            raise WrongEntry(place, "holds objects, which are not read: that would run code from the file")
         return self.entries[tree]
 
 

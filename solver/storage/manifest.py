@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Self
 
 from ..errors import InputError, InvalidValue
 from .codec import FileKind
@@ -30,12 +31,27 @@ class StoredPath(str):
 
     __slots__ = ()
 
-    def __new__(cls, path: str) -> StoredPath:
+    def __new__(cls, path: str) -> Self:
         parts = path.split("/")
         sound = path.isprintable() and "\\" not in path and path[1:2] != ":" and len(path.encode()) <= MAX_PATH_BYTES
         if not sound or any(part in ("", ".", "..") or len(part.encode()) > MAX_NAME_BYTES for part in parts):
             raise InvalidValue(f"{path[:60]!r} is not the path of a file below its folder")
         return super().__new__(cls, path)
+
+
+class FileName(StoredPath):
+    """A name from a file or the user that becomes the name of a file: a `StoredPath` without a slash.
+
+    Raises:
+        InvalidValue: as `StoredPath`, or it has a slash.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, name: str) -> Self:
+        if "/" in name:
+            raise InvalidValue(f"{name[:60]!r} is not the name of a file")
+        return super().__new__(cls, name)
 
 
 def path_within(folder: str | Path, name: str) -> Path:

@@ -60,7 +60,7 @@ def test_an_address_of_the_network_is_named() -> None:
         (["--output", "out"], "--calibration"),
         (["--rig", "hoap3"], "--output"),
         (["--rig", "hoap3", "--output", "out", "--address", "example"], "not an IP address"),
-        (["--rig", "hoap3", "--output", "out", "--name", "a/b"], "no name"),
+        (["--rig", "hoap3", "--output", "out", "--name", "a/b"], "not the name of a file"),
     ],
 )
 def test_a_capture_that_cannot_begin_says_why(

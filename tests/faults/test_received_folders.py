@@ -11,10 +11,14 @@ from pathlib import Path
 import pytest
 
 from solver.cli import main
+from solver.cohorts.run import cohort
 from solver.errors import InputError, InvalidValue
+from solver.scene.motion_record import MOTION, motion_record
 from solver.storage.manifest import MANIFEST_FILE, StoredPath, check_complete, file_digest, path_within
 from solver.storage.output_folder import LOCK_FILE, reserve_folder, write_folder
+from solver.tracking.retargeting.performer import Performer
 from tests.faults.samples import samples
+from tests.tracking.test_retargeting import person, squat
 
 RESULTS = ("calibration", "motion", "drawn recording", "summary", "result", "report")
 READING = (
@@ -274,6 +278,35 @@ def test_other_paths_are_refused(name: str) -> None:
     """A stored path leads nowhere else, on any system, and names a file that every system can have."""
     with pytest.raises(InvalidValue, match="not the path of a file below its folder"):
         StoredPath(name)
+
+
+def test_the_name_of_a_motion_leads_nowhere_else(home: Path, tmp_path: Path) -> None:
+    """A motion that somebody named by a path is retargeted into files beside the others, with a plain name."""
+    before, name, moved = tree(home), "../../home/thesis", squat(person(), seconds=0.5)
+    MOTION.write(tmp_path / "a.motion.npz", motion_record(name, person(), moved))
+    out = tmp_path / "inbox" / "out"
+    assert main(["retarget", str(tmp_path / "a.motion.npz"), "hoap3", "--no-repair", "--output", str(out)]) == 0
+    assert {"dance.motion.npz", ".._.._home_thesis.mot", ".._.._home_thesis.npz"} < {
+        path.name for path in out.iterdir()
+    }
+    assert tree(home) == before
+    with pytest.raises(InvalidValue, match="is not the name of a file"):
+        Performer.from_motion(person(), moved, name)
+
+
+def test_a_subject_s_results_are_not_written_through_a_link(home: Path, tmp_path: Path) -> None:
+    """A subject's folder of results that is a link is refused by name, and the others are identified."""
+    before = tree(home)
+    (tmp_path / "study" / "anna").mkdir(parents=True)
+    (tmp_path / "study" / "anna" / "walk.trc").write_bytes(samples()["trc"].content)
+    (tmp_path / "study" / "subjects.csv").write_text("subject,sex\nanna,m\n../../home,m\n")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "anna").symlink_to(home)
+    found = {failed.name: failed.reason for failed in cohort(tmp_path / "study", tmp_path / "out").failed}
+    assert "out/anna: is a link" in found["anna"]
+    assert "there is no folder '../../home'" in found["../../home"]
+    assert "earlier run" not in found["../../home"]
+    assert tree(home) == before
 
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

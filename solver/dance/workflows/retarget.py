@@ -11,6 +11,7 @@ from ...feasibility import Checks, check_motion
 from ...formats.humanoid_motions import table_name, write_body_states, write_humanoid_table
 from ...formats.joint_coordinates import write_coordinates
 from ...formats.text_table import format_table
+from ...formats.trial_names import printable_name
 from ...motion import Motion
 from ...options.authoring import RepairOptions
 from ...options.checks import CheckOptions
@@ -188,7 +189,7 @@ def load_performer(source: MotionRecord | LoadedDance | str | Path) -> Performer
     loaded = LoadedDance.from_source(source)
     own = isinstance(loaded.source, MotionRecord)
     motion = loaded.sample(None, DEFAULT_RATE)
-    return Performer.from_motion(loaded.rig, motion, loaded.name if own else loaded.name.split(".")[0])
+    return Performer.from_motion(loaded.rig, motion, printable_name(loaded.name if own else loaded.name.split(".")[0]))
 
 
 def retarget(

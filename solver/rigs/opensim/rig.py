@@ -127,8 +127,8 @@ def body_placements(rig: Rig) -> dict[str, BodyPlacement]:
 
 
 def is_opensim(rig: Rig) -> bool:
-    """Whether a rig is of an OpenSim model."""
-    return rig.provenance.get("kind") == KIND
+    """Whether a rig is of an OpenSim model, and says of which."""
+    return rig.provenance.get("kind") == KIND and {"path", DIGEST, PLACEMENTS} <= set(rig.provenance)
 
 
 def model_of(rig: Rig) -> OpenSimModel:

@@ -15,6 +15,7 @@ from ...motion import Motion, RestPose, SegmentPoses
 from ...person import SIDES
 from ...rig import Rig
 from ...skeleton.match import match_recording
+from ...storage.manifest import FileName
 from ...wrenches import Wrenches
 from ..anatomy import LEG, find_anatomy, find_joint_centres
 
@@ -30,7 +31,7 @@ class Performer:
         recording: its segments, with positions and rest pose; no sample is missing.
         parts: segment of each part of a person.
         soles: points (P, 3) [m] of each side's sole, axes of the foot's segment.
-        name: of the motion.
+        name: of the motion, with which names of result files begin.
         notes: what was assumed or done.
         contacts: (N,) of each side, True where its foot was measured to stand; None: detected from the motion.
     """
@@ -41,6 +42,9 @@ class Performer:
     name: str = "followed"
     notes: tuple[str, ...] = ()
     contacts: Mapping[str, np.ndarray] | None = None
+
+    def __post_init__(self) -> None:
+        FileName(self.name)
 
     @staticmethod
     def from_motion(rig: Rig, motion: Motion, name: str = "followed") -> Performer:

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
-from .npz_archive import object_array_error
 
 REMEDY = "Write the archive again with the arrays that the documentation of the npz format names"
 
@@ -88,7 +87,8 @@ class NpzArrays:
         if name not in self.by_name:
             raise InputError(self.path, f"lacks the array {name}", remedy=REMEDY)
         if self.by_name[name].dtype.hasobject:
-            raise object_array_error(self.path, f"array {name}")
+            problem = "holds objects, which are not read: that would run code from the file"
+            raise InputError(self.path, problem, place=f"array {name}", remedy=REMEDY)
         return self.by_name[name]
 
     def _error(self, name: str, found: str, expected: str) -> InputError:
