@@ -8,12 +8,12 @@ from typing import Any
 import bpy
 
 from . import custom_properties
-from .option_fields import DIGITS, option_field
-from .solver_api import DANCE_CHECKS, CheckOptions, declarations, errors
+from .option_fields import DIGITS, labelled, option_group
+from .solver_api import DANCE_CHECKS, CheckOptions, errors
 
 CHECKS_KEY = "dance checks"
 """Custom property of the armature object: all check options as JSON, in double precision."""
-SHOWN_CHECKS = {name: each for name, each in declarations(CheckOptions).items() if each.option.label}
+SHOWN_CHECKS = labelled(CheckOptions)
 PAIRS = (
     ("all", "All", "Check all pairs of links that are not neighbours"),
     ("paper", "Published", "Check the pairs of Bonnet et al. 2016, section III.D. Faster, but may miss a collision"),
@@ -69,16 +69,17 @@ def _store_changes(body: bpy.types.Object, changes: dict[str, Any]) -> None:
     store_checks(body, _checks_or_default(body).changed(**changes))
 
 
-def _number(name: str, **settings: Any) -> Any:
-    """Field of a number, which reads and writes the one stored value."""
+def _stored(name: str) -> dict[str, Any]:
+    """Settings of a field that reads and writes the one stored value."""
+    kind = SHOWN_CHECKS[name].kind
 
-    def read(self: Any) -> float:
-        return float(getattr(_checks_or_default(self.id_data), name))
+    def read(self: Any) -> Any:
+        return kind(getattr(_checks_or_default(self.id_data), name))
 
-    def write(self: Any, value: float) -> None:
-        _store_changes(self.id_data, {name: round(value, DIGITS)})
+    def write(self: Any, value: Any) -> None:
+        _store_changes(self.id_data, {name: kind(round(value, DIGITS))})
 
-    return option_field(CheckOptions, name, get=read, set=write, **settings)
+    return {"get": read, "set": write}
 
 
 def _read_pairs(self: Any) -> int:
@@ -91,14 +92,12 @@ def _write_pairs(self: Any, number: int) -> None:
         _store_changes(self.id_data, {"pairs": PAIRS[number][0]})
 
 
-class CheckSettings(bpy.types.PropertyGroup):
-    """Fields for a rig's check options; each reads and writes the one stored value."""
+FIELDS = {name: _stored(name) for name in SHOWN_CHECKS}
+FIELDS["pairs"] = {"items": PAIRS, "get": _read_pairs, "set": _write_pairs}
 
-    shrink: _number("shrink", precision=2, subtype="FACTOR")  # type: ignore[valid-type]
-    friction: _number("friction", precision=2)  # type: ignore[valid-type]
-    allowed_slip: _number("allowed_slip", precision=4)  # type: ignore[valid-type]
-    clearance: _number("clearance", precision=4)  # type: ignore[valid-type]
-    pairs: option_field(CheckOptions, "pairs", items=PAIRS, get=_read_pairs, set=_write_pairs)  # type: ignore[valid-type]
+
+class CheckSettings(option_group(CheckOptions, **FIELDS), bpy.types.PropertyGroup):  # type: ignore[misc]
+    """Fields for a rig's check options; each reads and writes the one stored value."""
 
 
 def check_settings(body: bpy.types.Object) -> CheckSettings:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 from .interpreter import Interpreter, start_error
-from .option_labels import use_field_labels
+from .option_fields import use_field_labels
 from .process_errors import describe_failure
 from .solver_api import bounded_lines
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import bpy
 
-from .option_labels import use_field_labels
+from .option_fields import use_field_labels
 
 SENTENCE_END = re.compile(r"(?<=[\w)\]'\"]{2})[.?] (?=[A-Z])")
 """Between two sentences; not behind an initial."""

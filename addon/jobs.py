@@ -21,7 +21,7 @@ from .bpy_access import Status, find_by_session_id, scene, session_id
 from .file_cache import clear_caches
 from .interpreter import PACKAGE, Interpreter, chosen_interpreter, start_error
 from .job_messages import JobMessage, describe_duration, dismiss_message, store_message
-from .option_labels import use_field_labels
+from .option_fields import use_field_labels
 from .process_errors import describe_failure, name_job_files
 from .scene_rigs import active_rig
 from .solver_api import errors, stopping

@@ -1,21 +1,94 @@
-"""Blender's properties for options of the solver, from the declarations of `solver.options`."""
+"""Fields of the solver's options in Blender: properties as declared, and labels in the solver's messages."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import bpy
 
-from .solver_api import declarations
+from .solver_api import (
+    CheckOptions,
+    CohortOptions,
+    CompleteOptions,
+    DanceOptions,
+    Declaration,
+    RetargetOptions,
+    Style,
+    declarations,
+)
+from .solver_api import Settings as StudySettings
 
 DIGITS = 6
 """Decimal places of a number typed into a field, which Blender stores in single precision."""
 UNITS = {"m": {"unit": "LENGTH"}, "s": {"subtype": "TIME_ABSOLUTE"}}
 """Blender's settings by an option's unit."""
+STUDY, DANCE, CHECKS = "exciting_dance", "exciting_dance_dance", "exciting_dance_checks"
+CAPTURE = "exciting_dance_capture"
+"""Properties of a scene or a rig that store the settings."""
+
+PANELS: tuple[tuple[str, str, type], ...] = (
+    ("design", DANCE, DanceOptions),
+    ("design", DANCE, Style),
+    ("check", DANCE, CompleteOptions),
+    ("checks", CHECKS, CheckOptions),
+    ("identify", STUDY, CohortOptions),
+    ("identify", STUDY, StudySettings),
+    ("retarget", STUDY, RetargetOptions),
+)
+"""Panel, settings that store the values, and class of options whose labelled ones are its fields."""
+SAME_NAME: tuple[tuple[str, str, str], ...] = (
+    ("design", DANCE, "postures emphasise effort"),
+    ("check", DANCE, "dynamics"),
+    ("perform", DANCE, "trial"),
+    ("rig", STUDY, "packages height sex mass"),
+    ("identify", STUDY, "output"),
+    ("markers", STUDY, "marker-set"),
+    ("stream", CAPTURE, "address port lsl budget"),
+)
+"""Panel, settings that store the values, and other options whose property has the same name."""
+
+
+def labelled(kind: type) -> dict[str, Declaration]:
+    """Options of a class that have a field in Blender, by name."""
+    return {name: each for name, each in declarations(kind).items() if each.option.label}
+
+
+FIELDS: dict[str, tuple[str, str, str]] = {
+    **{each.flag[2:]: (panel, kept, name) for panel, kept, kind in PANELS for name, each in labelled(kind).items()},
+    **{name: (panel, kept, name.replace("-", "_")) for panel, kept, names in SAME_NAME for name in names.split()},
+    "poses": ("design", DANCE, "posed"),
+    "feet": ("stated", STUDY, "stated_feet"),
+    "soles": ("stated", STUDY, "stated_soles"),
+    "patches": ("stated", STUDY, "stated_patches"),
+    "torques": ("stated", STUDY, "stated_torques"),
+    "may-touch": ("stated", STUDY, "stated_pairs"),
+    "srdf": ("stated", STUDY, "stated_srdf"),
+    "forces": ("retarget", STUDY, "follow_forces"),
+}
+"""By option: the panel that shows its field, and the settings and property that store it."""
+COMMANDS = {"python -m solver excite": "Fixed-Base Arm > Design Motion"}
+"""By command: the button that does the same."""
+LIST_OPTIONS = {"place": "Markers > Location"}
+"""By option: the list column that sets it."""
+COMMAND_LINE = "on the command line "
+OPTION = re.compile(rf"(?<![\w-])(?<!{COMMAND_LINE})--([a-z][a-z0-9-]*)")
+USAGE = re.compile(r" \(see [^()]* --help\)")
+
+
+def option_group(*kinds: type, **settings: dict[str, Any]) -> Any:
+    """Base of a property group with a property for each labelled option of the classes.
+
+    Args:
+        kinds: classes of options.
+        settings: of single properties, in addition to what is declared, by option.
+    """
+    shown = [(kind, name) for kind in kinds for name in labelled(kind)]
+    return type("Options", (), {"__annotations__": {n: option_field(k, n, **settings.get(n, {})) for k, n in shown}})
 
 
 def option_field(kind: type, name: str, **settings: Any) -> Any:
-    """The property of an option: label, tooltip and limits as declared.
+    """The property of an option: label, tooltip, limits and choices as declared.
 
     Args:
         kind: class of options.
@@ -25,10 +98,13 @@ def option_field(kind: type, name: str, **settings: Any) -> Any:
     declared = declarations(kind)[name]
     meaning = declared.meaning
     common = {"name": declared.option.label, "description": meaning[:1].upper() + meaning[1:]}
-    if declared.default is not None and "get" not in settings and not declared.choices:
+    if declared.default is not None and "get" not in settings:
         common["default"] = declared.default
+    if declared.kind is bool:
+        return bpy.props.BoolProperty(**{**common, **settings})
     if not declared.is_number:
-        return (bpy.props.BoolProperty if declared.kind is bool else bpy.props.EnumProperty)(**{**common, **settings})
+        items = [(each, each.replace("_", " ").title(), "") for each in declared.choices]
+        return bpy.props.EnumProperty(**{**common, "items": items, **settings})
     limits = declared.option.range
     step = 1 if declared.kind is int else 10.0**-DIGITS
     numbers = {
@@ -41,11 +117,37 @@ def option_field(kind: type, name: str, **settings: Any) -> Any:
     return property_of(**{**common, **numbers, **settings})
 
 
-def option_words(settings: Any, kind: type) -> list[str]:
-    """Command-line words for the options of a class that a property group shows and that are not its defaults."""
-    words, properties = [], settings.bl_rna.properties
-    for name, declared in declarations(kind).items():
-        if name in properties and (value := getattr(settings, name)) != properties[name].default:
+def option_words(settings: Any, kind: type, *names: str) -> list[str]:
+    """Command-line words for the labelled options of a class, or the named ones, that are not a group's defaults."""
+    words = []
+    for name, declared in labelled(kind).items():
+        value = getattr(settings, name)
+        if name in (names or (name,)) and value != settings.bl_rna.properties[name].default:
             shown = round(value, DIGITS) if isinstance(value, float) else value
             words += [declared.flag] if declared.kind is bool else [declared.flag, str(shown)]
     return words
+
+
+def use_field_labels(text: str) -> str:
+    """Replace every option in a message of the solver by the panel field that sets it.
+
+    ``"reduce it (--shrink)"`` becomes ``"reduce it (Checks > Shrink Support)"``. An option without a field keeps its
+    name after the words "on the command line".
+    """
+    for command, button in COMMANDS.items():
+        text = text.replace(command, button)
+    return OPTION.sub(lambda found: find_field(found[1]) or f"{COMMAND_LINE}{found[0]}", USAGE.sub("", text))
+
+
+def find_field(option: str) -> str:
+    """Labels of the panel and field that set an option; empty if there is no such field."""
+    if option not in FIELDS:
+        return LIST_OPTIONS.get(option, "")
+    place, kept, name = FIELDS[option]
+    owner = bpy.types.Object if kept == CHECKS else bpy.types.Scene
+    panel, settings = getattr(bpy.types, f"EXCITING_DANCE_PT_{place}", None), owner.bl_rna.properties.get(kept)
+    if panel is None or not isinstance(
+        settings, bpy.types.PointerProperty
+    ):  # panels are not registered without a window
+        return ""
+    return f"{panel.bl_label} > {settings.fixed_type.properties[name].name}"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import bpy
 
 from .bpy_access import scene
 from .colours import QUANTITIES
-from .option_fields import option_field
+from .option_fields import option_group
 from .scene_rigs import active_rig, find_rigs, is_rig
-from .solver_api import IDENTIFICATION_METHODS, RIG_KINDS, RetargetOptions, errors
+from .solver_api import IDENTIFICATION_METHODS, RIG_KINDS, CohortOptions, RetargetOptions, errors
+from .solver_api import Settings as StudySettings
 from .transaction import all_or_nothing
 
 AUTHOR, RESEARCH = "author", "research"
@@ -78,7 +80,14 @@ class RecordingFile(bpy.types.PropertyGroup):
     path: bpy.props.StringProperty(name="File", subtype="FILE_PATH")  # type: ignore[valid-type]
 
 
-class Settings(bpy.types.PropertyGroup):
+FIELDS: dict[str, Any] = {
+    "method": {"items": METHODS},
+    "trunk": {"items": TRUNKS},
+    "shoulders": {"items": SHOULDERS},
+}
+
+
+class Settings(option_group(CohortOptions, StudySettings, RetargetOptions, **FIELDS), bpy.types.PropertyGroup):  # type: ignore[misc]
     """The add-on's settings of a scene."""
 
     mode: bpy.props.EnumProperty(name="Mode", description="Panels that the tab shows", items=MODES)  # type: ignore[valid-type]
@@ -145,34 +154,10 @@ class Settings(bpy.types.PropertyGroup):
         description="File with the marker locations. If empty, they are recognised",
         subtype="FILE_PATH",
     )
-    method: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Method", description="Identification method", items=METHODS
-    )
     weigh: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Mass from Plates",
         description="Determine the body mass from the force plates instead of the field Mass",
         default=True,
-    )
-    flight_only: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Flight Only",
-        description="Identify from flight phases of the motion. Force plates are used for the body mass only",
-    )
-    trunk: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Trunk", description="Segments of the trunk", items=TRUNKS
-    )
-    shoulders: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Shoulders", description="Attachment of the upper arms", items=SHOULDERS
-    )
-    smooth: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Smooth",
-        description="Track each recording as a whole instead of frame by frame, for less noise and to bridge gaps",
-    )
-    bootstrap: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Bootstrap",
-        description="Number of bootstrap samples for the standard deviations of a published method; 0 to skip them",
-        default=40,
-        min=0,
-        max=1000,
     )
     output: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Results", description="Folder for the results. If empty, the add-on's own folder", subtype="DIR_PATH"
@@ -226,10 +211,6 @@ class Settings(bpy.types.PropertyGroup):
         description="Place the target to the left of the source, instead of at the same place",
         default=True,
     )
-    keep_timing: option_field(RetargetOptions, "keep_timing")  # type: ignore[valid-type]
-    slower: option_field(RetargetOptions, "slower")  # type: ignore[valid-type]
-    allow_collisions: option_field(RetargetOptions, "allow_collisions")  # type: ignore[valid-type]
-    no_step_completion: option_field(RetargetOptions, "no_step_completion")  # type: ignore[valid-type]
     follow_forces: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Plate Forces",
         description="Force file of the recording (.mot, .csv, .c3d), with the same time axis, from which contacts are "

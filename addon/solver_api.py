@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from solver.options.authoring import CompleteOptions
     from solver.options.checks import DANCE_CHECKS, CheckOptions
     from solver.options.dances import PHRASE, TEMPO, DanceOptions, Style
-    from solver.options.declared import declarations
+    from solver.options.declared import Declaration, declarations
     from solver.options.retargeting import RetargetOptions
+    from solver.options.study import CohortOptions, Settings
     from solver.rig import BONE_LINKS, CHARACTER_KIND, REST_PLACEMENT, Rig
     from solver.rig_kinds import RIG_KINDS, robot_suffixes
     from solver.scene import dance_folder, marker_set, study_folder
@@ -81,8 +82,9 @@ _NAMES = {
     "options.authoring": ("CompleteOptions",),
     "options.checks": ("DANCE_CHECKS", "CheckOptions"),
     "options.dances": ("PHRASE", "TEMPO", "DanceOptions", "Style"),
-    "options.declared": ("declarations",),
+    "options.declared": ("Declaration", "declarations"),
     "options.retargeting": ("RetargetOptions",),
+    "options.study": ("CohortOptions", "Settings"),
     "formats.file_formats": ("recording_suffixes",),
     "storage.json_tree": ("read_json",),
     "storage.lock": ("Lock", "remove_locked_folder", "create_locked_folder", "remove_abandoned_folders"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 
 SHOWN_CHOICES = 12
@@ -38,6 +37,8 @@ class InvalidValue(SolverError, ValueError):
 
 def suggest(name: object, choices: Iterable[str]) -> str:
     """The most similar choice in words, ``" Did you mean 'mass'?"``; empty without one."""
+    from difflib import get_close_matches  # rarely needed, and the add-on is enabled without it
+
     near = get_close_matches(str(name), list(choices), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 

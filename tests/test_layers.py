@@ -78,11 +78,10 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"__main__"}),
 )
 ADDON_LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"change_cache", "process_errors", "option_labels", "file_cache", "redraw", "solver_api"}),
-    frozenset({"custom_properties", "interpreter"}),
+    frozenset({"change_cache", "process_errors", "file_cache", "redraw", "solver_api"}),
+    frozenset({"custom_properties", "interpreter", "option_fields"}),
     frozenset(
         {
-            "option_fields",
             "convert",
             "meshes",
             "draw_handlers",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ..bpy_access import scene
-from ..option_fields import option_field
+from ..option_fields import option_group
 from ..scene_rigs import active_rig
 from ..solver_api import CompleteOptions, DanceOptions, Style, errors
 
@@ -91,7 +93,17 @@ SKILLS = (
 )
 
 
-class DanceSettings(bpy.types.PropertyGroup):
+FIELDS: dict[str, Any] = {
+    "min_duration": UNSET,
+    "hold": UNSET,
+    "passes": {"step": 2, "update": _on_passes_changed},
+    "objective": {"items": OBJECTIVES},
+    "bpm": {"precision": 0},
+    "skill": {"items": SKILLS},
+}
+
+
+class DanceSettings(option_group(DanceOptions, Style, CompleteOptions, **FIELDS), bpy.types.PropertyGroup):  # type: ignore[misc]
     """Settings for dances in a scene."""
 
     role: bpy.props.EnumProperty(  # type: ignore[valid-type]
@@ -116,15 +128,12 @@ class DanceSettings(bpy.types.PropertyGroup):
         soft_max=60,
         max=400,
     )
-    seed: option_field(DanceOptions, "seed")  # type: ignore[valid-type]
     emphasise: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Emphasise", description="Part of the body that the dance should excite most", items=BODY_PARTS
     )
     factor: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Factor", description="Weight of the emphasised part", default=3.0, min=0.1, max=100.0, precision=1
     )
-    min_duration: option_field(DanceOptions, "min_duration", **UNSET)  # type: ignore[valid-type]
-    hold: option_field(DanceOptions, "hold", **UNSET)  # type: ignore[valid-type]
     effort: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Search Effort",
         description="Effort of the search: 0.2 for a preview, 1 for a final dance",
@@ -133,8 +142,6 @@ class DanceSettings(bpy.types.PropertyGroup):
         soft_max=2.0,
         max=10.0,
     )
-    passes: option_field(DanceOptions, "passes", step=2, update=_on_passes_changed)  # type: ignore[valid-type]
-    objective: option_field(DanceOptions, "objective", items=OBJECTIVES)  # type: ignore[valid-type]
     posed: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Named Postures",
         description="Use the named postures of the timeline, varied in size, side and timing",
@@ -142,10 +149,6 @@ class DanceSettings(bpy.types.PropertyGroup):
     counted: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="On Counts", description="Place postures on beats, in phrases of eight counts with repeated motifs"
     )
-    bpm: option_field(Style, "bpm", precision=0)  # type: ignore[valid-type]
-    skill: option_field(Style, "skill", items=SKILLS, default="expert")  # type: ignore[valid-type]
-    no_mirror: option_field(Style, "no_mirror")  # type: ignore[valid-type]
-    interpolate: option_field(CompleteOptions, "interpolate")  # type: ignore[valid-type]
     dynamics: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Include Torques", description="Slow down for torques, balance and friction too, not only for joint speeds"
     )

@@ -19,7 +19,7 @@ from ..child_process import ServerProcess
 from ..convert import transform_motion
 from ..interpreter import Interpreter
 from ..jobs import create_job_folder
-from ..option_labels import use_field_labels
+from ..option_fields import use_field_labels
 from ..pose_writer import PoseWriter, read_pose, restore_pose
 from ..solver_api import MOTION, ScenePose, errors, parse_json_line, remove_locked_folder, scene_pose, study_folder
 from ..study import BODY_KEY, TRIAL_KEY, show_trial

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..option_labels import use_field_labels
+from ..option_fields import use_field_labels
 from ..solver_api import SceneFrame, errors, parse_json_line, scene_frame
 
 MAX_BYTES = 1 << 26

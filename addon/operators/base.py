@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..bpy_access import Status, require, scene
-from ..option_labels import use_field_labels
+from ..option_fields import use_field_labels
 from ..scene_rigs import active_rig, find_rigs, is_rig
 from ..solver_api import errors
 from ..transaction import all_or_nothing

@@ -9,9 +9,11 @@ import bpy
 from ..bpy_access import Status
 from ..job_messages import JobMessage
 from ..jobs import CurrentJob
-from ..properties import Settings, study_settings
+from ..option_fields import option_words
+from ..properties import study_settings
 from ..scene_rigs import active_rig
-from ..solver_api import dance_folder
+from ..solver_api import CohortOptions, dance_folder
+from ..solver_api import Settings as StudySettings
 from .base import AtomicOperator, PolledOperator
 from .recording_base import RecordingJob, chosen_files
 
@@ -20,6 +22,8 @@ class StudyOperator(RecordingJob):
     """Mix-in of an operator that runs a verb on the listed files and shows its results on the rig."""
 
     verb, past_tense = "", ""
+    study_options: tuple[str, ...] = ()
+    """Options of a study that the verb takes; empty: all."""
     keeps_folder = True
 
     def output_folder(self, context: bpy.types.Context) -> Path | None:
@@ -39,18 +43,13 @@ class StudyOperator(RecordingJob):
             subject = ["--rig", str(write_rig(folder / dance_folder.BODY_FILE, rig_of(body)))]
         else:
             subject = ["--height", f"{settings.height:g}", "--sex", settings.sex]
-            subject += ["--trunk", settings.trunk, "--shoulders", settings.shoulders]
+            subject += option_words(settings, CohortOptions)
             chosen = bpy.path.abspath(settings.marker_set)
             subject += ["--marker-set", chosen] if chosen else []
         if not settings.weigh:
             subject += ["--mass", f"{settings.mass:g}"]
-        smooth = ["--smooth"] if settings.smooth else []
         output = ["--output", str(folder), "--progress", "json"]
-        return [self.verb, *files, *subject, *smooth, *output, *self.extra_arguments(settings)]
-
-    def extra_arguments(self, settings: Settings) -> list[str]:
-        """Additional options of the verb."""
-        return []
+        return [self.verb, *files, *subject, *option_words(settings, StudySettings, *self.study_options), *output]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..study import read_study, show_study
@@ -80,7 +79,7 @@ class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):
     bl_idname = "exciting_dance.track"
     bl_label = "Track"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-    title, verb, past_tense = "Tracking", "track", "Tracked"
+    title, verb, past_tense, study_options = "Tracking", "track", "Tracked", ("smooth",)
 
 
 class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
@@ -90,10 +89,6 @@ class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
     bl_label = "Identify"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, past_tense = "Identifying", "identify", "Identified from"
-
-    def extra_arguments(self, settings: Settings) -> list[str]:
-        flags = ["--flight-only"] if settings.flight_only else []
-        return ["--method", settings.method, "--bootstrap", str(settings.bootstrap), *flags]
 
 
 class EXCITING_DANCE_OT_cancel(PolledOperator, bpy.types.Operator):

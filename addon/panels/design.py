@@ -6,7 +6,9 @@ import bpy
 
 from ..authoring.properties import dance_settings
 from ..bpy_access import require
+from ..option_fields import labelled
 from ..properties import AUTHOR
+from ..solver_api import DanceOptions, Style
 from .base import DancePanel
 
 
@@ -24,24 +26,19 @@ class EXCITING_DANCE_PT_design(DancePanel, bpy.types.Panel):  # type: ignore[mis
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column(align=True)
         column.prop(settings, "postures")
-        column.prop(settings, "min_duration")
-        column.prop(settings, "hold")
-        column.prop(settings, "passes")
+        column.prop(settings, "effort")
+        for name in labelled(DanceOptions):
+            column.prop(settings, name)
         column = layout.column(align=True)
         column.prop(settings, "emphasise")
         if settings.emphasise != "none":
             column.prop(settings, "factor")
-        column.row().prop(settings, "objective", expand=True)
         layout.prop(settings, "posed")
         column = layout.column(align=True)
         column.prop(settings, "counted")
         if settings.counted:
-            column.prop(settings, "bpm")
-            column.prop(settings, "skill")
-            column.prop(settings, "no_mirror")
-        column = layout.column(align=True)
-        column.prop(settings, "effort")
-        column.prop(settings, "seed")
+            for name in labelled(Style):
+                column.prop(settings, name)
         row = layout.row(align=True)
 
         row.scale_y = 1.3

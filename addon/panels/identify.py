@@ -5,8 +5,10 @@ from __future__ import annotations
 import bpy
 
 from ..bpy_access import layout as layout_of
+from ..option_fields import labelled
 from ..properties import RESEARCH, study_settings
-from ..solver_api import find_method
+from ..solver_api import CohortOptions, find_method
+from ..solver_api import Settings as StudySettings
 from .base import DancePanel
 
 
@@ -26,7 +28,7 @@ class EXCITING_DANCE_PT_identify(DancePanel, bpy.types.Panel):  # type: ignore[m
         row.operator("exciting_dance.identify", icon="PHYSICS")
         layout.operator("exciting_dance.open_study", icon="FILE_FOLDER")
         layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("method", "trunk", "shoulders", "smooth", "flight_only", "bootstrap", "output"):
+        for name in (*labelled(CohortOptions), *labelled(StudySettings), "output"):
             if name != "bootstrap" or not find_method(settings.method).has_posterior:
                 layout.prop(settings, name)
 

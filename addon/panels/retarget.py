@@ -6,7 +6,9 @@ import bpy
 
 from ..bpy_access import layout as layout_of
 from ..operators.retarget import find_source
+from ..option_fields import labelled
 from ..properties import AUTHOR, SCENE_RIG, study_settings
+from ..solver_api import RetargetOptions
 from .base import DancePanel
 from .messages import draw_job, draw_message, draw_wrapped
 
@@ -37,11 +39,8 @@ class EXCITING_DANCE_PT_retarget(DancePanel, bpy.types.Panel):  # type: ignore[m
         column.prop(settings, "follow_beside")
         column = layout.column(align=True)
         column.prop(settings, "follow_repaired")
-        column.prop(settings, "keep_timing")
-        column.prop(settings, "allow_collisions")
-        column.prop(settings, "no_step_completion")
-        column = layout.column(align=True)
-        column.prop(settings, "slower")
+        for name in labelled(RetargetOptions):
+            column.prop(settings, name)
         column.prop(settings, "follow_forces")
         row = layout.row()
         row.scale_y = 1.3

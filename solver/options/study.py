@@ -70,8 +70,8 @@ class CohortOptions(Options):
 
     read: ReadOptions = field(default_factory=ReadOptions)
     settings: Settings = field(default_factory=Settings)
-    trunk: Annotated[str, Option(choices=TRUNKS)] = TRUNKS[0]
-    shoulders: Annotated[str, Option(choices=SHOULDERS)] = SHOULDERS[0]
+    trunk: Annotated[str, Option(choices=TRUNKS, label="Trunk")] = TRUNKS[0]
+    shoulders: Annotated[str, Option(choices=SHOULDERS, label="Shoulders")] = SHOULDERS[0]
 
 
 @dataclass(frozen=True, slots=True)

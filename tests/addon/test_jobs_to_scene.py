@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 
+import solver
 from addon import command, registration, study
 from addon.colours import COLOUR_KEY
 from addon.inertials import read_inertials
 from addon.job_messages import find_message
-from addon.operators.identify import EXCITING_DANCE_OT_identify
+from addon.operators.identify import EXCITING_DANCE_OT_identify, EXCITING_DANCE_OT_track
+from addon.option_fields import labelled
 from addon.solver_api import RESULT, study_folder
 from addon.study import show_study, study_folder_of
 from addon.transaction import all_or_nothing
 from solver.cli import OK, main, parser
+from solver.cli.declared import given
 from solver.demo.examples import simulated_robot
 from solver.demo.person import HEIGHT, SEX, record_person, simulate_person
 from solver.formats.urdf_writer import write_urdf
+from solver.options.study import CohortOptions
 from solver.rig import Rig
 from solver.scene.rig import write_rig
 from solver.study.provenance import PROVENANCE
@@ -239,23 +243,21 @@ def test_smooth_tracks_each_recording_as_a_whole(
 def test_every_panel_setting_is_an_option_of_the_verb(registered: None, tmp_path: Path) -> None:
     """The settings of the panel become options of the command line, which accepts them."""
     subject([Path("walk.trc")], HEIGHT, SEX)
-    settings, button = bpy.context.scene.exciting_dance, EXCITING_DANCE_OT_identify
-    pressed: SimpleNamespace = SimpleNamespace(
-        verb=button.verb, extra_arguments=lambda chosen: button.extra_arguments(pressed, chosen)
-    )
+    settings = bpy.context.scene.exciting_dance
 
-    def chosen() -> argparse.Namespace:
-        return parser().parse_args(button.arguments(pressed, bpy.context, tmp_path))
+    def chosen(button: Any = EXCITING_DANCE_OT_identify) -> dict[str, Any]:
+        pressed = SimpleNamespace(verb=button.verb, study_options=button.study_options)
+        read = parser().parse_args(button.arguments(pressed, bpy.context, tmp_path))
+        return given(read, CohortOptions) | given(read, solver.Settings)
 
-    plain = chosen()
-    assert plain.trunk == "one"
-    assert not plain.smooth
-    assert plain.shoulders == "fixed"
-    settings.trunk, settings.smooth = "three", True
-    settings.shoulders = "girdle"
-    found = chosen()
-    assert (found.trunk, found.smooth) == ("three", True)
-    assert found.shoulders == "girdle"
+    assert chosen() == {"bootstrap": 4}  # set by `subject`
+    wanted = {}
+    for name, declared in (labelled(CohortOptions) | labelled(solver.Settings)).items():
+        wanted[name] = list(declared.choices)[-1] if declared.choices else True if declared.kind is bool else 7
+        setattr(settings, name, wanted[name])
+    assert {"trunk", "shoulders", "method", "smooth", "flight_only", "bootstrap"} <= set(wanted)
+    assert chosen() == wanted
+    assert chosen(EXCITING_DANCE_OT_track) == {name: wanted[name] for name in ("trunk", "shoulders", "smooth")}
 
 
 def posed() -> np.ndarray:

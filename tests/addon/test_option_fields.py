@@ -13,7 +13,7 @@ bpy = pytest.importorskip("bpy")
 
 import solver  # noqa: E402
 from addon.job_messages import JobMessage  # noqa: E402
-from addon.option_labels import COMMAND_LINE, FIELDS, find_field, use_field_labels  # noqa: E402
+from addon.option_fields import COMMAND_LINE, FIELDS, find_field, use_field_labels  # noqa: E402
 from solver.feasibility.messages import describe_unreachable, suggest_allowed_pairs  # noqa: E402
 from solver.rigs import hoap3  # noqa: E402
 
