@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -98,11 +98,7 @@ def read_recording(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS, *, name
         joints,
         segments,
         up=next((axis for kind, (_, axis) in sources.items() if kind != FORCES), ""),
-        stated={
-            each.name: getattr(options, each.name)
-            for each in fields(options)
-            if getattr(options, each.name) != each.default
-        },
+        stated=options.stated,
     )
 
 

@@ -43,6 +43,12 @@ class ReadOptions(Options):
     frame_rate: Annotated[float | None, Option(POSITIVE, usual="from the file's name, as in walk_30hz.csv")] = None
 
     @property
+    def stated(self) -> dict[str, Any]:
+        """Values that differ from the defaults, by field."""
+        values = {each.name: (getattr(self, each.name), each.default) for each in declarations(ReadOptions).values()}
+        return {name: value for name, (value, default) in values.items() if value != default}
+
+    @property
     def sign(self) -> int | None:
         """-1 if forces act on the plates; None for the format's own convention."""
         return -1 if self.forces_on_plates else None
@@ -71,8 +77,7 @@ def watched(options: ReadOptions, files: Iterable[object]) -> Iterator[ReadOptio
         return
     found = _WatchedOptions(options)
     yield found
-    stated = [each for each in declarations(ReadOptions).values() if getattr(options, each.name) != each.default]
-    if unused := ", ".join(each.flag for each in stated if each.name not in found.asked):
+    if unused := ", ".join(declarations(ReadOptions)[name].flag for name in options.stated if name not in found.asked):
         problem = f"{unused} would change nothing: no reader of what is held here uses it"
         raise InputError(", ".join(map(str, files)), problem, remedy=f"Leave out {unused}")
 
@@ -80,12 +85,13 @@ def watched(options: ReadOptions, files: Iterable[object]) -> Iterator[ReadOptio
 class _WatchedOptions(ReadOptions):
     """Options that remember which of them were asked for."""
 
-    __slots__ = ("asked",)
+    __slots__ = ("asked", "stated")
     asked: set[str]
 
     def __init__(self, options: ReadOptions) -> None:
         for name in declarations(ReadOptions):
             object.__setattr__(self, name, getattr(options, name))
+        object.__setattr__(self, "stated", options.stated)
         object.__setattr__(self, "asked", set())
 
     def __getattribute__(self, name: str) -> Any:
