@@ -30,7 +30,8 @@ Chooses static postures in four foot configurations and joins them by motions th
 all limits, in balance and without collisions; verified at 500 samples a second. The same seed gives the same dance.
 
 Written to DIR: dance.npz (read by check, export and this package), dance.json (what it holds, in numbers), report.txt,
-rig.json, summary.json and dance.motion.npz (for Blender), dance.csv (joint angles and speeds at --rate) and dance.mot.
+rig.json, summary.json and dance.motion.npz (for Blender), dance.joints.csv (joint angles and speeds at --rate)
+and dance.joints.mot.
 
 Ctrl-C during the search for transitions writes a partial dance, which is marked as such, unless DIR contains results of
 an earlier run.
@@ -86,7 +87,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument(
         "--effort", type=effort, default=1.0, metavar="X", help="effort of the search; 0.2 for a quick look"
     )
-    group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.csv and dance.mot (100)")
+    group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.joints.csv and .mot (100)")
     add_checks(parser, f"conditions that the dance keeps and stores (default: {DANCE_CHECKS.words})")
     add_output(parser)
     own = ("postures", "emphasise", "poses", "recorded", "paper", "effort", "rate")

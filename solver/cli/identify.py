@@ -51,7 +51,7 @@ Examples:
   python -m solver identify subject.osim walk.trc walk_grf.mot --output results
   python -m solver identify recordings/ --mass 70 --sex female --write-into scaled.osim --output results
   python -m solver identify jumps.trc --mass 64 --sex female --flight-only --output from_flight
-  python -m solver identify dance.mot dance_wrenches.csv --rig robot.urdf --filter human_8hz --output results
+  python -m solver identify dance.joints.mot dance_wrenches.csv --rig robot.urdf --filter human_8hz --output results
 """
 
 

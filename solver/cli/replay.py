@@ -16,7 +16,7 @@ receive them: to try a capture without hardware. Nothing leaves this machine unl
 
 Examples:
   python -m solver replay walk.trc
-  python -m solver replay dance.csv --speed 0.5 --repeat 10
+  python -m solver replay dance.joints.csv --speed 0.5 --repeat 10
   python -m solver replay walk.c3d --lose 0.02
 """
 

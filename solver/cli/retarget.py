@@ -40,8 +40,8 @@ The mapping of segments to links is a preset (HRP-2, HOAP-3, iCub, G1, people), 
 printed and written to mapping.json, and can be corrected and given back with --mapping.
 
 Written to DIR: dance.motion.npz (Blender and the other verbs), NAME_RATEhz.csv (no header: root position, quaternion
-x y z w, joints in the robot's order), NAME.npz (poses and speeds of all bodies), NAME.mot, mapping.json, summary.json
-(status and message) and report.txt.
+x y z w, joints in the robot's order), NAME.bodies.npz (poses and speeds of all bodies), NAME.joints.mot, mapping.json,
+summary.json (status and message) and report.txt.
 
 Exit codes: 0 feasible, 1 not feasible (the motion is written all the same), 2 wrong input, 130 stopped.
 

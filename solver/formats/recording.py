@@ -146,7 +146,7 @@ def _note_renaming(recording: Recording, file: Path) -> Recording:
     if recording.name == stem:
         return recording
     is_plain = printable_name(stem) == stem
-    why = "another trial or file of results has that name" if is_plain else "its name is not plain text"
+    why = "another trial has that name" if is_plain else "its name is not plain text"
     note = f"{printable_name(str(file))}: this trial is called {recording.name!r}, because {why}"
     return replace(recording, warnings=(note, *recording.warnings))
 

@@ -8,9 +8,6 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
-RESERVED_STEMS = frozenset({"result"})
-"""Stems of result files, which a table of a trial with this name would overwrite."""
-
 
 def printable_name(name: str) -> str:
     """A name as printable text that all systems accept as the beginning of a file's name.
@@ -38,9 +35,9 @@ def distinct_names(stems: Sequence[str], files: Sequence[Path]) -> list[str]:
     alike = defaultdict(list)
     for place, name in enumerate(names):
         alike[name.casefold()].append(place)
-    taken = {name for name, places in alike.items() if len(places) == 1} | RESERVED_STEMS
-    for name, places in alike.items():
-        if len(places) == 1 and name not in RESERVED_STEMS:
+    taken = {name for name, places in alike.items() if len(places) == 1}
+    for places in alike.values():
+        if len(places) == 1:
             continue
         for place, parts in zip(places, _differing_folders([files[place].absolute().parent.parts for place in places])):
             choices = _candidate_names([printable_name(part) for part in parts], names[place], files[place].suffix[1:])

@@ -48,8 +48,8 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
     ``result.json`` and ``result.csv`` (the parameters), ``covariance.npz`` (of all links together), ``report.html``,
     ``rig.json`` (the scene's rig), ``rig.urdf`` and, of an OpenSim model, ``MODEL_identified.osim`` (identified
     inertials), ``calibration.json``, and for every trial ``NAME.motion.npz`` (the rig's motion and the wrenches as they
-    entered the equations, without loss), ``NAME.recording.npz`` (markers and forces, for Blender), ``NAME.mot`` and
-    ``NAME.csv`` (joint coordinates) and ``NAME.markers.csv`` (error of every marker).
+    entered the equations, without loss), ``NAME.recording.npz`` (markers and forces, for Blender),
+    ``NAME.joints.mot`` and ``NAME.joints.csv`` (joint coordinates) and ``NAME.markers.csv`` (error of every marker).
 
     Args:
         folder: may exist; its other files are kept.

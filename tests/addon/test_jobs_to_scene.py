@@ -235,7 +235,7 @@ def test_smooth_tracks_each_recording_as_a_whole(
     settings = bpy.context.scene.exciting_dance
     settings.smooth, settings.output = True, str(tmp_path / "smooth")
     assert bpy.ops.exciting_dance.track() == {"FINISHED"}
-    written = [(folder / "dance.mot").read_text().splitlines() for folder in (tracked, tmp_path / "smooth")]
+    written = [(folder / "dance.joints.mot").read_text().splitlines() for folder in (tracked, tmp_path / "smooth")]
     assert len(written[0]) == len(written[1])
     assert written[0] != written[1]
 

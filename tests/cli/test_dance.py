@@ -30,7 +30,8 @@ from solver.storage.manifest import MANIFEST_FILE
 RIG = hoap3(torque="peak")
 TINY = ("--postures", "both=1", "--effort", "0.05", "--hold", "0.3", "--workers", "1", "--progress", "none")
 FILES = {
-    "dance.npz", "dance.json", "dance.csv", "dance.mot", "dance.motion.npz", "rig.json", "report.txt", "summary.json",
+    "dance.npz", "dance.json", "dance.joints.csv", "dance.joints.mot", "dance.motion.npz", "rig.json", "report.txt",
+    "summary.json",
 }  # fmt: skip
 
 
@@ -42,10 +43,10 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     dance = DESIGNED_DANCE.read(out / "dance.npz")
     assert dance.complete
-    table = np.loadtxt(out / "dance.csv", delimiter=",", skiprows=1)
+    table = np.loadtxt(out / "dance.joints.csv", delimiter=",", skiprows=1)
     motion = dance.sample(RIG, 20.0)
     np.testing.assert_allclose(table[:, 1:22], motion.q[:, 7:], atol=1e-8)
-    assert len(read_storage(out / "dance.mot").times) == len(table)
+    assert len(read_storage(out / "dance.joints.mot").times) == len(table)
     assert MOTION.read(out / "dance.motion.npz").scene.times[-1] == pytest.approx(dance.duration, abs=0.02)
     assert tuple(read_rig(out / "rig.json").links) == RIG.links
     tree = json.loads((out / "dance.json").read_text(encoding="utf-8"))

@@ -34,14 +34,14 @@ def test_every_file_tells_the_same_motion(recorded: Path, tmp_path: Path, capsys
     table = np.loadtxt(output / "squat_50hz.csv", delimiter=",")
     assert table.shape == (len(record), 7 + 21)
     assert np.abs(table[:, 7:] - record.motion.q[:, 7:]).max() < 1e-6
-    states = np.load(output / "squat.npz")
+    states = np.load(output / "squat.bodies.npz")
     assert states["fps"].item() == pytest.approx(50.0)
     assert tuple(states["joint_names"]) == hoap3().links[1:]
     assert np.abs(states["body_pos_w"][:, 0] - table[:, :3]).max() < 1e-6
     assert np.abs(np.abs(states["body_quat_w"][:, 0]) - np.abs(table[:, [6, 3, 4, 5]])).max() < 1e-6
     speed = np.gradient(states["body_pos_w"], record.motion.times, axis=0)
     assert np.abs(speed - states["body_lin_vel_w"])[2:-2].max() < 0.02
-    assert (output / "squat.mot").exists()
+    assert (output / "squat.joints.mot").exists()
     assert MAPPING.read(output / "mapping.json").foot_segments == {"right_sole": "right_foot", "left_sole": "left_foot"}
 
 
@@ -57,7 +57,7 @@ def test_a_mapping_can_be_corrected_and_named(recorded: Path, tmp_path: Path) ->
     assert main([*arguments, "--output", str(tmp_path / "two")]) == 0
     apart = []
     for name in ("one", "two"):
-        states = np.load(tmp_path / name / "squat.npz")
+        states = np.load(tmp_path / name / "squat.bodies.npz")
         feet = [list(states["body_names"]).index(f"{side}_foot") for side in ("left", "right")]
         apart.append(float(np.linalg.norm(np.subtract(*states["body_pos_w"][0, feet]))))
     assert apart[1] - apart[0] == pytest.approx(2.0 * (0.05 - mapping.foot_widening), abs=1e-3)

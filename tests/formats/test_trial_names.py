@@ -24,7 +24,7 @@ from .recording_files import standing_trc
         (["walk.trc", "walk.c3d"], ["walk", "walk_c3d"]),
         (["a/walk.trc", "b/walk.trc", "a_walk.trc"], ["a_walk_trc", "b_walk", "a_walk"]),
         (["a/Walk.trc", "b/walk.trc"], ["a_Walk", "b_walk"]),
-        (["result.trc", "squat.trc"], ["result_trc", "squat"]),
+        (["result.trc", "squat.trc"], ["result", "squat"]),
     ],
 )
 def test_no_two_trials_are_called_alike(files: list[str], names: list[str]) -> None:

@@ -92,5 +92,5 @@ def test_the_command_line_smooths(
         command = ["track", tmp_path / "dance.trc", "--calibration", tmp_path / "calibration.json", "--output", folder]
         assert main([*map(str, command), *extra]) == 0
         assert "dance" in capsys.readouterr().out
-        written.append((folder / "dance.mot").read_text())
+        written.append((folder / "dance.joints.mot").read_text())
     assert written[0] != written[1]

@@ -20,6 +20,7 @@ from ...progress import PartialProgress, Progress, silent
 from ...rig import Rig
 from ...scene.dance_folder import MOTION_FILE, REPORT_FILE, SUMMARY_FILE
 from ...scene.motion_record import MOTION, MotionRecord, motion_record
+from ...scene.study_folder import BODIES_END, STORAGE_END
 from ...scene.summary import SUMMARY, SceneSummary
 from ...storage.output_folder import write_folder
 from ...tracking.bone_mapping import MAPPING, BoneMapping
@@ -166,15 +167,15 @@ class RetargetedDance:
         """Write the result into a folder, completely or not at all.
 
         The folder receives ``dance.motion.npz`` (Blender, and other commands), ``NAME_RATEhz.csv`` (root position,
-        quaternion xyzw, joints), ``NAME.npz`` (poses and speeds of all bodies), ``NAME.mot``, ``mapping.json``,
-        ``summary.json`` and ``report.txt``.
+        quaternion xyzw, joints), ``NAME.bodies.npz`` (poses and speeds of all bodies), ``NAME.joints.mot``,
+        ``mapping.json``, ``summary.json`` and ``report.txt``.
         """
         motion, rig = self.motion, self.retargeted.rig
         with write_folder(Path(path)) as folder:
             MOTION.write(folder / MOTION_FILE, self.record())
             write_humanoid_table(folder / table_name(self.name, round(motion.rate, 2)), rig, motion)
-            write_body_states(folder / f"{self.name}.npz", rig, motion)
-            write_coordinates(folder / f"{self.name}.mot", rig, motion, degrees=True)
+            write_body_states(folder / f"{self.name}{BODIES_END}", rig, motion)
+            write_coordinates(folder / f"{self.name}{STORAGE_END}", rig, motion, degrees=True)
             MAPPING.write(folder / MAPPING_FILE, self.retargeted.mapping)
             SUMMARY.write(folder / SUMMARY_FILE, self.summary())
             (folder / REPORT_FILE).write_text(self.report + "\n", "utf-8")
