@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import solver  # noqa: E402
-from docs import checks_page, constants_page, extension_tables, package_map  # noqa: E402
+from docs import checks_page, constants_page, extension_tables, option_table, package_map  # noqa: E402
 from solver.demo.person import record_person, simulate_person  # noqa: E402
 from solver.feasibility.check_table import CHECKS  # noqa: E402
 
@@ -101,6 +101,7 @@ write_reference(HERE / "reference")
 CONSTANTS = constants_page.find_constants(HERE.parent / "solver")
 write_page(HERE / "reference" / "constants.md", constants_page.format_page(CONSTANTS))
 write_page(HERE / "reference" / "checks.md", checks_page.format_page(CHECKS))
+write_page(HERE / "reference" / "options.txt", option_table.format_options())
 write_page(HERE / "reference" / "package_map.txt", package_map.format_map())
 write_page(HERE / "reference" / "file_formats.txt", extension_tables.format_file_formats())
 write_page(HERE / "reference" / "rig_kinds.txt", extension_tables.format_rig_kinds())

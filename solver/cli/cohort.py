@@ -10,7 +10,7 @@ from ..progress import Progress
 from .argument_types import path
 from .declared import add_options, given
 from .exit_codes import INCOMPLETE, OK
-from .options import METHOD, add_plates, add_reading, add_verb, read_options, settings_of
+from .options import add_plates, add_reading, add_verb, read_options, settings_of
 
 if TYPE_CHECKING:
     from ..report.cohort_content import CohortMember
@@ -40,7 +40,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_plates(parser)
     group = parser.add_argument_group("identification")
     add_options(group, CohortOptions)
-    add_options(group, Settings, *METHOD)
+    add_options(group, Settings, without=("planted_foot", "flight_only"))
     group.add_argument(
         "--backend",
         choices=("loky", "dask", "ray"),

@@ -56,9 +56,8 @@ def _find_options(parser: argparse.ArgumentParser) -> Choices:
 
 def _list_choices(action: argparse.Action) -> tuple[str, ...]:
     """Values of an option, if they are listed; a range of numbers is not."""
-    if words := getattr(action, "words", ()):  # of a declared option
-        return tuple(map(str, words))
-    return () if action.choices is None or isinstance(action.choices, range) else tuple(map(str, action.choices))
+    choices = action.declared.choices if hasattr(action, "declared") else action.choices
+    return () if choices is None or isinstance(choices, range) else tuple(map(str, choices))
 
 
 def _is_rare(parser: argparse.ArgumentParser, action: argparse.Action) -> bool:

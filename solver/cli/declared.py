@@ -12,16 +12,21 @@ METAVARS = {"1/s": "HZ"}
 """Placeholders of units that are none themselves."""
 
 
-def add_options(group: argparse._ActionsContainer, kind: type, *names: str, usual: bool = True) -> None:
+def add_options(
+    group: argparse._ActionsContainer, kind: type, *names: str, without: tuple[str, ...] = (), usual: bool = True
+) -> None:
     """Add the options of a class, or the named ones; nothing given means the default of the class.
 
     Args:
         group: receives them.
         kind: of `Options`.
         names: of fields; none: all.
+        without: fields that the verb does not take.
         usual: the help names the defaults of the class.
     """
     for declared in _selected(kind, names):
+        if declared.name in without:
+            continue
         words = declared.meaning + (f" (default: {declared.usual})" if usual and declared.usual else "")
         if declared.kind is bool:
             action = group.add_argument(declared.flag, action="store_true", default=None, help=words)
@@ -33,7 +38,7 @@ def add_options(group: argparse._ActionsContainer, kind: type, *names: str, usua
                 metavar=_metavar(declared),
                 help=words,
             )
-        action.common, action.words = declared.option.common, declared.choices  # type: ignore[attr-defined]
+        action.declared = declared  # type: ignore[attr-defined]
 
 
 def given(options: argparse.Namespace, kind: type, *names: str) -> dict[str, Any]:

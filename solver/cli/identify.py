@@ -18,7 +18,6 @@ from .declared import add_options
 from .exit_codes import INCOMPLETE, OK
 from .foreseen import require_forces, require_sense
 from .options import (
-    METHOD,
     add_output,
     add_plates,
     add_recordings,
@@ -63,7 +62,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_rig(parser)
     add_plates(parser)
     group = parser.add_argument_group("identification")
-    add_options(group, Settings, *METHOD, "flight_only")
+    add_options(group, Settings, without=("planted_foot",))  # with the rig
     words = "OpenSim model of the person, scaled in OpenSim: MODEL_identified.osim is it with the identified inertials"
     group.add_argument("--write-into", type=path, metavar="MODEL", help=words)
     group.add_argument("--title", help="title of the report")

@@ -22,7 +22,7 @@ from ..standard_streams import cancel_when_unread
 from .argument_types import marker_set, path, path_ending, positive, stature
 from .declared import add_options, given
 from .printed import JSON, QUIET
-from .settings_file import OPTION, SETTINGS, settings_text
+from .settings_file import OPTION, SETTINGS, settings_text, show_all
 
 
 class Subject(TypedDict):
@@ -96,8 +96,7 @@ class HelpAll(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print and leave."""
-        for action, text in parser.get_default("hidden") or ():
-            action.help = text
+        show_all(parser)
         parser.print_help()
         parser.exit()
 
@@ -162,10 +161,6 @@ def add_plates(parser: argparse.ArgumentParser) -> None:
 def plate_options(options: argparse.Namespace) -> PlateOptions:
     """How findings on the force plates are handled."""
     return PlateOptions(**given(options, PlateOptions))
-
-
-METHOD = ("method", "filter", "base", "bootstrap", "seed", "no_cross_validation", "smooth", "jobs")
-"""Settings of a verb that identifies."""
 
 
 def settings_of(options: argparse.Namespace) -> Settings:

@@ -79,13 +79,20 @@ def show_only(parser: argparse.ArgumentParser, *visible: str) -> None:
     actions = {action.dest: action for action in parser._actions if action.option_strings}
     common = {"help", "help_all", "settings", "progress", "output", *visible}
     assert set(actions).issuperset(visible), f"no option {sorted(set(visible) - set(actions))}"
-    hidden = [each for name, each in actions.items() if name not in common and not getattr(each, "common", False)]
+    common |= {name for name, each in actions.items() if hasattr(each, "declared") and each.declared.option.common}
+    hidden = [each for name, each in actions.items() if name not in common]
     parser.set_defaults(hidden=tuple((action, action.help) for action in hidden))
     for action in hidden:
         action.help = argparse.SUPPRESS
     for group in parser._action_groups:
         if group._group_actions and all(action.help == argparse.SUPPRESS for action in group._group_actions):
             group.description, group.title = None, None
+
+
+def show_all(parser: argparse.ArgumentParser) -> None:
+    """Show the options that `show_only` has hidden."""
+    for action, text in parser.get_default("hidden") or ():
+        action.help = text
 
 
 def _stored_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:

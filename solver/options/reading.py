@@ -19,13 +19,13 @@ class ReadOptions(Options):
     """How files are read; the defaults detect everything and refuse files that contradict themselves.
 
     Attributes:
-        up: vertical axis of the files.
+        up: vertical axis of the files; for files that contradict each other, or that do not show it.
         force_up: vertical axis of the force files, if it differs from the markers'; None requires the same.
         units: unit of markers or skeleton; overrides headers.
         force_units: unit of centres of pressure; in storage files.
-        forces_on_plates: forces in the file act on the plates, not on the body.
-        keep_missing: leave out missing force samples instead of refusing the file.
-        ragged: accept rows of markers that end early.
+        forces_on_plates: forces in the file act on the plates, not on the body; a file does not state it.
+        keep_missing: leave out missing force samples instead of refusing the file; gaps are often an export error.
+        ragged: accept rows of markers that end early; a cut file looks the same.
         angle_units: unit of joint coordinates; in .mot, .sto and .npz files and tables without titles,
             overrides the files.
         frame_rate: [1/s] frame rate of Acclaim motions and of joint tables; where the name does not state it, or

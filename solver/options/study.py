@@ -18,13 +18,17 @@ class Settings(Options):
 
     Attributes:
         method: identification method; a name of `identification_methods.IDENTIFICATION_METHODS`.
-        filter: low-pass filter of motion and wrenches; a name of `signals.PRESETS`.
-        base: link at whose origin the external wrench is written; None: the rig's own choice.
+        filter: low-pass filter of motion and wrenches; 8 Hz suits people, and the cut-off is lowered where the motion
+            is noise. A name of `signals.PRESETS`.
+        base: link at whose origin the external wrench is written; to compare residual moments. None: the rig's own
+            choice.
         symmetric: left and right agree within 10 %, consistent method only; None: True for people, False for robots.
         smooth: track each recording as a whole instead of frame by frame, for less noise and to bridge gaps; markers
             only.
-        bootstrap: number of bootstrap samples for the intervals of a published method, 0 for none.
-        no_cross_validation: do not test on trials left out in turn; with a single trial on half of it.
+        bootstrap: number of bootstrap samples for the intervals of a published method, 0 for none; 200 for smoother
+            ones. The consistent method needs none.
+        no_cross_validation: do not test on trials left out in turn; with a single trial on half of it. The test shows
+            whether the result generalises.
         seed: seed of the bootstrap.
         jobs: processes at once, -1 for all; None: joblib's configuration.
         planted_foot: contact patch fixed to the floor, for recordings without the pose of the root; or its link. Forces
