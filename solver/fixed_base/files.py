@@ -173,7 +173,7 @@ def write_result(found: FixedBaseIdentification, trials: Sequence[str], folder: 
         base_link=robot.rig.links[0],
         settings=to_json_values(StoredFixedBase.from_identification(found)) | estimate.settings,
         details={
-            "rows": list(row_names(robot)),
+            "rows": list(robot.row_names),
             "rmse": found.rmse.tolist(),
             "rmse of the prior": found.rmse_prior.tolist(),
             "notes": list(found.notes),
@@ -188,11 +188,6 @@ def write_result(found: FixedBaseIdentification, trials: Sequence[str], folder: 
         if len(found.drives):
             _write_drives(building / DRIVES_FILE, found)
         return tuple(sorted(file.name for file in building.iterdir()))
-
-
-def row_names(robot: FixedBaseRobot) -> tuple[str, ...]:
-    """Name of each measured row."""
-    return ("Fx", "Fy", "Fz", "Mx", "My", "Mz") if robot.measured == BASE else robot.names
 
 
 def _write_drives(path: Path, found: FixedBaseIdentification) -> None:

@@ -24,12 +24,16 @@ from ..signals.manifold import smooth_motion
 from ..signals.resample import rate_of_grid
 from ..signals.streaming import low_pass_pieces
 from .equations import FixedBaseBlock, FixedBaseEquations, require_excited_joints, split_blocks
+from .measurement_errors import TrialReadings
 from .robot import DRIVES, TORQUES, FixedBaseRobot
 
 WEIGHT_ITERATIONS = 2
 BLOCK_SECONDS = 0.5
 """[s] length of a block: longer than the correlation of residuals that are filtered at a few hertz."""
 PIECE = 256
+MAX_REFUSED_RATIO = 0.3
+"""Ratio of the residuals below which another reading is a reason to refuse. Measured on simulated faults of four arms:
+at most 0.13 for wrong signs, columns, units and clocks, 0.36 to 0.83 for torques that are far too small."""
 END_FRAMES = 15
 """Frames at either end whose derivatives depend on padding."""
 MIN_FRAMES = 50
@@ -111,7 +115,8 @@ def identify_fixed_base(
     """Inertials, and drives, of a fixed-base robot from recordings.
 
     Raises:
-        InvalidValue: no trial, other joints than the robot has, or a joint that hardly moves.
+        InvalidValue: no trial, other joints than the robot has, a joint that hardly moves, or measurements that another
+            reading explains far better (`measurement_errors`).
         BackendError: the solver failed.
 
     Example:
@@ -130,6 +135,7 @@ def identify_fixed_base(
     options = FixedBaseOptions() if options is None else options
     rig, notes = replace_impossible_prior(robot.rig)
     robot = replace(robot, rig=rig) if notes else robot
+    notes = (*notes, *_check_measurements(robot, trials, options))
     equations = accumulate(robot, trials, options)
     require_excited_joints(equations)
     unaffected = (robot.rig.links[0],) if robot.measured == TORQUES else ()
@@ -160,6 +166,31 @@ def identify_fixed_base(
         options,
         (*notes, *_notes(robot, drives)),
     )
+
+
+def _check_measurements(
+    robot: FixedBaseRobot, trials: Sequence[FixedBaseTrial], options: FixedBaseOptions
+) -> list[str]:
+    """Notes on trials whose measurements the motion does not explain.
+
+    Raises:
+        InvalidValue: another reading of a trial explains it far better.
+    """
+    notes = []
+    for trial in trials:
+        motion, measured = prepare_trial(robot, trial, options.preset)
+        inner = slice(END_FRAMES, len(motion) - END_FRAMES)
+        y = np.column_stack([np.interp(motion.times, trial.times, column) for column in trial.y.T])
+        moved = Motion(*(values[inner] for values in (motion.times, motion.q, motion.v, motion.a)))
+        found = TrialReadings(robot, moved, measured[inner], y[inner]).find_cause(robot.row_names)
+        if found is None:
+            continue
+        cause, ratio = found
+        reduced = "" if ratio == 1.0 else f"; this reduces the squared residual to {ratio:.2g} of its value"
+        if ratio < MAX_REFUSED_RATIO:
+            raise InvalidValue(f"trial {trial.name!r}: {cause}{reduced}. Correct the file")
+        notes.append(f"trial {trial.name!r}: {cause}{reduced}")
+    return notes
 
 
 def accumulate(
@@ -247,4 +278,8 @@ def _notes(robot: FixedBaseRobot, drives: np.ndarray) -> tuple[str, ...]:
         if negative:
             text = f"negative {name} of {', '.join(negative)}"
             notes.append(f"{text}: the torques do not determine it, or were measured behind the drives")
+    constant = [joint for joint, row in zip(robot.names, drives) if abs(row[3]) > abs(row[2]) > 0.0]
+    if constant:
+        size = "offset above the Coulomb friction"
+        notes.append(f"{size} of {', '.join(constant)}: the zero of a sensor, a spring or a counterweight")
     return tuple(notes)

@@ -98,6 +98,11 @@ class FixedBaseRobot:
         return tuple(name for name, moves in zip(coordinate_names(self.rig), self.is_moving) if moves)
 
     @property
+    def row_names(self) -> tuple[str, ...]:
+        """Name of each measured row."""
+        return ("Fx", "Fy", "Fz", "Mx", "My", "Mz") if self.measured == BASE else self.names
+
+    @property
     def is_prismatic(self) -> np.ndarray:
         """(n,) True for prismatic joints."""
         return coordinate_lengths(self.rig)[self.is_moving]

@@ -117,13 +117,17 @@ def _matrices(x: np.ndarray) -> np.ndarray:
     return np.eye(PSEUDO_INERTIA_ORDER) + np.einsum("lc,cij->lij", x.reshape(-1, PER_LINK), BASIS)
 
 
-def _value(hessian: np.ndarray, gradient: np.ndarray, strengths: np.ndarray, x: np.ndarray) -> float:
-    matrices = _matrices(x)
-    eigenvalues = np.linalg.eigvalsh(matrices)
+def compute_divergence(strengths: np.ndarray, x: np.ndarray) -> float:
+    """sum_k s_k (tr X_k - log det(1 + X_k)) of coordinates (10 L,); infinite for inconsistent bodies."""
+    eigenvalues = np.linalg.eigvalsh(_matrices(x))
     if np.any(eigenvalues <= 0.0):
         return np.inf
     entropy = eigenvalues.sum(axis=1) - PSEUDO_INERTIA_ORDER - np.log(eigenvalues).sum(axis=1)
-    return float(0.5 * x @ (hessian @ x) + gradient @ x + strengths @ entropy)
+    return float(strengths @ entropy)
+
+
+def _value(hessian: np.ndarray, gradient: np.ndarray, strengths: np.ndarray, x: np.ndarray) -> float:
+    return float(0.5 * x @ (hessian @ x) + gradient @ x + compute_divergence(strengths, x))
 
 
 def _derivatives(

@@ -9,9 +9,6 @@ from ..rig import Rig
 from ..rigs.anthropometry import nearest_consistent
 from .body_coordinates import impossible_links
 
-BOX_FACTOR = 12.0
-"""Mass times side squared over the inertia of a solid box's side."""
-
 
 def replace_impossible_prior(rig: Rig) -> tuple[Rig, tuple[str, ...]]:
     """The rig with a prior that solid bodies can have, and notes that name the links whose prior was replaced.
@@ -26,7 +23,7 @@ def replace_impossible_prior(rig: Rig) -> tuple[Rig, tuple[str, ...]]:
     for link in links:
         k = prior.index(link)
         mass = float(prior.masses[k])
-        second = mass * (boxes[k, 1] - boxes[k, 0]) ** 2 / BOX_FACTOR
+        second = mass * (boxes[k, 1] - boxes[k, 0]) ** 2 / 12.0  # of a solid box
         box = np.diag(second.sum() - second)
         inertia, is_changed = nearest_consistent(inertias[k])
         shape = not is_changed or np.trace(inertias[k]) <= 0.0

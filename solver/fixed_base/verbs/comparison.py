@@ -25,7 +25,7 @@ def compare(options: argparse.Namespace, result: SceneResult, body: Calibration 
     from ...scene.study_folder import RESULT_FILE
     from ...storage.atomic import write_atomically
     from ..comparison import FixedBaseModel, compare_fixed_base
-    from ..files import StoredDrives, StoredFixedBase, pair_files, read_trial, row_names
+    from ..files import StoredDrives, StoredFixedBase, pair_files, read_trial
     from ..identify import FixedBaseOptions
 
     assert isinstance(body, Rig)
@@ -46,7 +46,7 @@ def compare(options: argparse.Namespace, result: SceneResult, body: Calibration 
         (c.trial, "used" if c.trial in result.trials else "not used", str(c.frames), name,
          f"{now:.4g}", f"{then:.4g}", f"{now / then:.2f}")
         for c in found
-        for name, now, then in zip(row_names(robot), c.identified, c.prior, strict=True)
+        for name, now, then in zip(robot.row_names, c.identified, c.prior, strict=True)
     ]  # fmt: skip
     header = ("trial", "", "frames", "row", "RMSE identified", "RMSE prior", "ratio")
     if options.output is not None:

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     from ...cli.words import warn
     from ...formats.text_table import format_table
-    from ..files import read_trial, row_names, write_result
+    from ..files import read_trial, write_result
     from ..identify import DEFAULT_FILTER, FixedBaseOptions, identify_fixed_base
     from ..robot import BASE, TORQUES
 
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         )
     ]
     print(format_table(["link", "mass [kg]", "prior", "std", "by data [%]"], rows))
-    residuals = zip(row_names(robot), found.rmse, found.rmse_prior, strict=True)
+    residuals = zip(robot.row_names, found.rmse, found.rmse_prior, strict=True)
     print("residual (of the prior): " + ", ".join(f"{name} {now:.3g} ({then:.3g})" for name, now, then in residuals))
     for note in found.notes:
         print(f"note: {note}")

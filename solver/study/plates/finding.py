@@ -10,11 +10,10 @@ import numpy as np
 
 from ...errors import InvalidValue
 from ...options.plates import FINDINGS
+from ...signals.pooling import TWO_SIDED_STDS
 
 CERTAIN_STDS = 3.0
 """Number of standard deviations beyond which a finding is certain; nothing is corrected for less."""
-TWO_SIDED_STDS = 1.96
-"""Half width of a 95 % interval in standard deviations."""
 
 
 class Action(Enum):

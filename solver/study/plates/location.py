@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...options.plates import POSITION
-from ...signals.pooling import blocks_of, fit_blocks
+from ...signals.pooling import TWO_SIDED_STDS, blocks_of, fit_blocks
 from ...so3 import to_matrix
-from .finding import CERTAIN_STDS, TWO_SIDED_STDS, Action, Finding, compute_interval
+from .finding import CERTAIN_STDS, Action, Finding, compute_interval
 from .trial_wrenches import ComparedTrial
 
 BODY_STD = np.array([0.015, 0.007])

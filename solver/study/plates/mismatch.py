@@ -13,12 +13,12 @@ import numpy as np
 
 from ...options.plates import MISMATCH
 from ...rig import GRAVITY
+from ...signals.hypotheses import Evaluation, find_best
 from ...signals.pooling import LEAST_BLOCKS
 from ...wrenches import Wrenches
 from .finding import UNKNOWN_INTERVAL, Action, Finding, compute_interval
 from .hypotheses import (
     MAX_RATIO_OWN_FRAMES,
-    Evaluation,
     PlateForces,
     SquaredResidual,
     compute_mean_residual,
@@ -204,8 +204,7 @@ def find_best_hypothesis(
         candidates[:0] = [
             (_describe_time_offset(time_offset.seconds), time_offset.evaluation) for time_offset in time_offsets
         ]
-    sure = [candidate for candidate in candidates if candidate[1].is_certain]
-    best = max(sure, key=lambda candidate: candidate[1].log_likelihood_gain, default=None)
+    best = find_best(candidates)
     return None if best is None or best[0] == SMALL_DISPLACEMENT else best
 
 

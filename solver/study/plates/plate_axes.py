@@ -26,9 +26,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...rig import GRAVITY
+from ...signals.hypotheses import Evaluation
 from ...signals.pooling import LEAST_BLOCKS, blocks_of
 from .finding import CERTAIN_STDS
-from .hypotheses import MAX_RESIDUAL, MOMENT_ARM, Evaluation, PlateForces
+from .hypotheses import MAX_RESIDUAL, MOMENT_ARM, PlateForces
 from .location import MIN_FRAMES
 from .trial_wrenches import LOADED_FRACTION, ForceMotionPair
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...options.plates import MASS, POSITION
-from ...signals.pooling import blocks_of, fit_blocks, pool
+from ...signals.pooling import TWO_SIDED_STDS, blocks_of, fit_blocks, pool
 from ...wrenches import LEAST_LOAD
-from .finding import CERTAIN_STDS, TWO_SIDED_STDS, Action, Finding, compute_interval
+from .finding import CERTAIN_STDS, Action, Finding, compute_interval
 from .location import DIRECTION_WORDS, MIN_FRAMES, compute_heading
 from .trial_wrenches import LOADED_FRACTION, ComparedTrial
 
