@@ -20,8 +20,7 @@ from ..person import LINKS, SIDES
 from ..rig import Rig
 from ..rigs.human_skeleton import LATERAL_SIGN
 from ..scene.marker_set import HOW_TO_WRITE, Entry, marker_set_path, parse_entry
-from ..storage.inline_arrays import WrongEntry
-from ..storage.json_tree import parse_json_object
+from ..storage.json_tree import WrongEntry, parse_json_object
 from ..storage.value_tree import from_tree
 
 FREE_STD = (0.12, 0.12, 0.12)

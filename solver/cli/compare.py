@@ -179,7 +179,7 @@ def read_stored(path: Path, place: str, tree: Mapping[str, Any], wanted: type[T]
     Raises:
         InputError: they are not there.
     """
-    from ..storage.inline_arrays import WrongEntry
+    from ..storage.json_tree import WrongEntry
     from ..storage.value_tree import from_tree
 
     names = [field.name for field in fields(wanted)]  # type: ignore[arg-type]

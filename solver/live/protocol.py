@@ -15,7 +15,7 @@ from ..errors import InvalidValue, SolverError
 from ..posing.values import DragResult, Pin, Target
 from ..scene.checked_frame import SceneFrame
 from ..scene.labels import append_time
-from ..storage.json_tree import InvalidJson, parse_json
+from ..storage.json_tree import WrongEntry, parse_json
 from .pipes import MAX_LINE_BYTES
 
 LARGEST_INTEGER = 1 << 53
@@ -144,7 +144,7 @@ def parse_json_line(line: bytes | str) -> Any:
     """
     try:
         return parse_json(line)
-    except InvalidJson as error:
+    except WrongEntry as error:
         raise InvalidValue(f"a line must be one JSON object: {error}") from None
 
 

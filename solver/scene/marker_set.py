@@ -18,9 +18,7 @@ from ..errors import InputError, UnknownLandmark, UnknownMarkerSet
 from ..files import read_bytes
 from ..person import LINKS, SIDES
 from ..storage.atomic import write_atomically
-from ..storage.codec import json_text
-from ..storage.inline_arrays import WrongEntry
-from ..storage.json_tree import parse_json_object
+from ..storage.json_tree import WrongEntry, json_text, parse_json_object
 from ..storage.value_tree import from_tree
 from .labels import display_name
 

@@ -14,9 +14,8 @@ from ..errors import InputError, InvalidValue
 from ..files import AnyPath
 from ..rig import Rig
 from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind, robot_suffixes
-from ..storage.codec import JSON_SUFFIX, FileKind, json_text
-from ..storage.inline_arrays import WrongEntry
-from ..storage.json_tree import InvalidJson, parse_json
+from ..storage.codec import JSON_SUFFIX, FileKind
+from ..storage.json_tree import WrongEntry, json_text, parse_json
 from ..storage.value_tree import from_tree, to_tree
 
 URDF, ARCHIVE = ".urdf", ".npz"
@@ -134,6 +133,6 @@ def rig_from_text(text: str) -> Rig:
     """
     try:
         rig: Rig = from_tree(Rig, parse_json(text))
-    except (InvalidJson, WrongEntry) as error:
+    except WrongEntry as error:
         raise InvalidValue(f"the text is not a rig: {error}") from error
     return rig

@@ -1,7 +1,4 @@
-"""JSON read with care: what is no JSON, means two things, or is nested or long beyond reason is one error.
-
-`to_json_values` prepares values for writing.
-"""
+"""JSON, written for people, and read with care: what is none, or is too long or nested too deeply, is one error."""
 
 from __future__ import annotations
 
@@ -24,20 +21,22 @@ MAX_BYTES = 256 << 20
 """[bytes] Largest text; an authored dance of an hour at 60 Hz takes about a hundred million."""
 MAX_DEPTH = 200
 """Largest nesting of lists and objects; files of this program have about twenty levels."""
+MAX_LINE_WIDTH = 100
+"""Largest number of characters of a list or object of plain entries that is written on one line."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 """Pattern of an escaped surrogate, half of a character; without its other half it cannot be printed."""
 
 
-class InvalidJson(InvalidValue):
-    """A text is not valid JSON.
+class WrongEntry(InvalidValue):
+    """A text is not JSON, or an entry of its tree is missing or is not of its field's declared type.
 
     Attributes:
+        place: line and column, or a place in the tree, such as ``segments[3].control``; empty for all of it.
         problem: what is wrong, in one clause.
-        place: line and column; None for all of it.
     """
 
-    def __init__(self, problem: str, place: str | None = None) -> None:
-        self.problem, self.place = problem, place
+    def __init__(self, place: str, problem: str) -> None:
+        self.place, self.problem = place, problem
         super().__init__(f"{place}: {problem}" if place else problem)
 
 
@@ -45,28 +44,27 @@ def parse_json(text: str | bytes) -> Any:
     """Parse a JSON text.
 
     Raises:
-        NoJson: not UTF-8, no JSON, numbers that are not finite or beyond a float's range, an object that names an entry
-            twice, a lone surrogate, too long or nested too deeply.
+        WrongEntry: not UTF-8, no JSON, numbers that are not finite or beyond a float's range, an object that names an
+            entry twice, a lone surrogate, too long or nested too deeply.
     """
     if len(text) > MAX_BYTES:
-        raise InvalidJson(f"is too long ({len(text) / 2**20:.0f} MB; the limit is {MAX_BYTES >> 20} MB)")
+        raise WrongEntry("", f"is too long ({len(text) / 2**20:.0f} MB; the limit is {MAX_BYTES >> 20} MB)")
     try:
         text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
         tree = json.loads(
             text, parse_constant=_reject_constant, parse_float=_parse_float, object_pairs_hook=_unique_object
         )
+        _check_depth(tree)
+        if _SURROGATE.search(text):
+            json.dumps(tree, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        raise InvalidJson(f"is not JSON ({error.msg})", f"line {error.lineno}, column {error.colno}") from None
+        raise WrongEntry(f"line {error.lineno}, column {error.colno}", f"is not JSON ({error.msg})") from None
     except RecursionError:
-        raise InvalidJson(f"is nested more than {MAX_DEPTH} levels deep") from None
+        raise WrongEntry("", f"is nested more than {MAX_DEPTH} levels deep") from None
+    except UnicodeEncodeError:
+        raise WrongEntry("", "holds an incomplete character (a lone surrogate)") from None
     except ValueError as error:
-        raise InvalidJson(f"is not JSON ({error})") from None
-    _check_depth(tree)
-    if _SURROGATE.search(text):
-        try:
-            "".join(_iterate_strings(tree)).encode()
-        except UnicodeEncodeError:
-            raise InvalidJson("holds an incomplete character (a lone surrogate)") from None
+        raise WrongEntry("", f"is not JSON ({error})") from None
     return tree
 
 
@@ -78,8 +76,8 @@ def parse_json_object(path: str | Path, text: str | bytes, remedy: str) -> dict[
     """
     try:
         tree = parse_json(text)
-    except InvalidJson as error:
-        raise InputError(path, error.problem, place=error.place, remedy=remedy) from None
+    except WrongEntry as error:
+        raise InputError(path, error.problem, place=error.place or None, remedy=remedy) from None
     if not isinstance(tree, dict):
         raise InputError(path, "is not a JSON object", remedy=remedy)
     return tree
@@ -114,27 +112,13 @@ def _unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return tree
 
 
-def _iterate_strings(tree: Any) -> Iterator[str]:
-    """Every string of a tree, including names of entries."""
-    if isinstance(tree, str):
-        yield tree
-    elif isinstance(tree, dict):
-        for name, entry in tree.items():
-            yield name
-            yield from _iterate_strings(entry)
-    elif isinstance(tree, list):
-        for entry in tree:
-            yield from _iterate_strings(entry)
-
-
 def _check_depth(tree: Any) -> None:
-    level, depth = [tree] if isinstance(tree, dict | list) else [], 0
-    while level:
+    level, depth = [tree], 0
+    while level := [entry for entry in level if isinstance(entry, dict | list)]:
         depth += 1
         if depth > MAX_DEPTH:
-            raise InvalidJson(f"is nested more than {MAX_DEPTH} levels deep")
-        inside = (entry.values() if isinstance(entry, dict) else entry for entry in level)
-        level = [entry for entries in inside for entry in entries if isinstance(entry, dict | list)]
+            raise RecursionError
+        level = [entry for each in level for entry in (each.values() if isinstance(each, dict) else each)]
 
 
 def to_json_values(value: Any) -> Any:
@@ -158,3 +142,28 @@ def to_json_values(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_json_values(getattr(value, f.name)) for f in fields(value)}
     raise InvalidValue(f"a {type(value).__name__} cannot be converted to JSON")
+
+
+def json_text(tree: Any) -> str:
+    """A tree as readable JSON: short and plain lists and objects are on one line."""
+    return "".join(_format_lines(tree, "")) + "\n"
+
+
+def _format_lines(tree: Any, indent: str) -> Iterator[str]:
+    inner = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    short = not any(isinstance(entry, dict | list) for entry in inner)
+    if short:
+        text = json.dumps(tree, ensure_ascii=False, allow_nan=False)
+        if isinstance(tree, list) or len(indent) + len(text) <= MAX_LINE_WIDTH or not inner:
+            yield text
+            return
+    opening, closing = "{}" if isinstance(tree, dict) else "[]"
+    deeper = f"{indent} "
+    items = tree.items() if isinstance(tree, dict) else (("", entry) for entry in tree)
+    yield opening
+    for number, (name, entry) in enumerate(items):
+        yield f"{',' if number else ''}\n{deeper}"
+        if isinstance(tree, dict):
+            yield f"{json.dumps(name, ensure_ascii=False)}: "
+        yield from _format_lines(entry, deeper)
+    yield f"\n{indent}{closing}"

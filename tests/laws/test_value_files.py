@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solver.differences import differences
-from solver.storage.codec import FileKind, json_text
+from solver.storage.codec import FileKind
+from solver.storage.json_tree import json_text
 from solver.storage.value_tree import from_tree, to_tree
 from tests.laws.strategies import arrays
 
@@ -45,10 +46,9 @@ class Outer:
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
 INNERS = st.builds(Inner, WORDS, st.none() | NUMBERS)
-PLAIN = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | NUMBERS | WORDS
-ANYTHING = st.recursive(
-    PLAIN, lambda inside: st.lists(inside, max_size=3).map(tuple) | st.dictionaries(WORDS, inside, max_size=3)
-)
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+PLAIN = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | FINITE | WORDS
+ANYTHING = st.recursive(PLAIN, lambda inside: st.lists(inside, max_size=3) | st.dictionaries(WORDS, inside, max_size=3))
 SAMPLES = st.sampled_from([(0,), (1,), (3, 2), (2, 0, 3), (2, 2, 2)]).flatmap(lambda shape: arrays(shape, 1e300))
 OUTERS = st.builds(
     Outer,

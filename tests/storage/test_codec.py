@@ -61,12 +61,11 @@ class Everything:
     shape: Round | Square = Round(1.0)
     shapes: tuple[Square, ...] = ()
     masses: Mapping[str, float] = field(default_factory=dict)
-    counts: dict[int, int] = field(default_factory=dict)
     tables: Mapping[str, np.ndarray] = field(default_factory=dict)
     anything: Mapping[str, object] = field(default_factory=dict)
     colour: Colour = Colour.RED
     role: Literal["fixed", "free"] = "fixed"
-    place: Path | None = None
+    pairs: str | tuple[tuple[str, str], ...] = ()
     more: Any = None
 
     def __post_init__(self) -> None:
@@ -79,14 +78,11 @@ FULL = Everything(
     points=np.array([[1.0, np.nan, np.inf], [-np.inf, 0.1 + 0.2, -0.0]]), times=np.zeros((0, 4)),
     mask=np.array([True, False]), number=float("nan"), count=-3, truth=True, word='ü "quoted" \n', names=("a", "b"),
     pair=("x", float("-inf")), triple=(0.1, 1e-300, 1e300), shape=Square(2.0, "s"), shapes=(Square(1.0), Square(2.0)),
-    masses={"b": 1.0, "a": float("inf")}, counts={3: 1, -1: 2},
-    tables={"ints": np.arange(6).reshape(2, 3), "bytes": np.array([1, 255], np.uint8), "none": np.array(2.5),
-            "words": np.array(["one", "zwei"]), "single": np.array([0.1], np.float32)},
-    anything={"number": float("nan"), "tuple": (1, 2.0, None), "list": [True, ("x",)], "array": np.eye(2),
-              "object": {"$number": "no tag"}},
-    colour=Colour.BLUE, role="free", place=Path("here"), more={"deep": [{"er": None}]},
+    masses={"b": 1.0, "a": float("inf")}, tables={"ints": np.arange(6).reshape(2, 3), "no ints": np.zeros((2, 0), int)},
+    anything={"list": [True, ["x"], 2.0]}, colour=Colour.BLUE, role="free", pairs=(("a", "b"),),
+    more={"deep": [{"er": None}]},
 )  # fmt: skip
-BARE = Everything(np.zeros((0, 3)), np.arange(3.0), np.zeros(0, bool), 0.0, 0, False, "")
+BARE = Everything(np.zeros((0, 3)), np.arange(3.0), np.zeros(0, bool), 0.0, 0, False, "", pairs="all")
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
@@ -125,18 +121,22 @@ def test_equal_arrays_are_stored_once(tmp_path: Path) -> None:
         ("pair", ["a"], "pair: has 1 entries, expected 2"),
         ("points", [[1.0, 2.0]], r"points has shape \(1, 2\)"),
         ("points", [[1.0], [2.0, 3.0]], "points: is not an array"),
-        ("mask", {"dtype": "O", "shape": [1], "values": [0]}, "mask: arrays of 'O' are not read"),
-        ("mask", {"dtype": "|u1", "shape": [1], "values": [256]}, "mask: an array of uint8 holds numbers out of"),
-        ("mask", {"dtype": "|b1", "shape": [1], "values": [1]}, "mask: an array of bool holds a int"),
-        ("shape", {"radius": 1.0}, "none of the types Round, Square"),
+        ("points", [[1.0, "1.0", 2.0]], "points: is not an array of numbers"),
+        ("points", [[1.0, True, 2.0]], "points: is not an array of numbers"),
+        ("points", [10**400], "points: is not an array"),
+        ("points", {"dtype": "object", "shape": [0]}, "points: .* is not an array without entries"),
+        ("points", {"dtype": "float", "shape": [1]}, "points: .* is not an array without entries"),
+        ("points", {"dtype": "float", "shape": [-1, 0]}, "points: .* is not an array without entries"),
+        ("points", {"dtype": "float", "shape": [1 << 40, 0]}, "points: .* is not an array without entries"),
+        ("number", 10**400, "number: .* is beyond the range of numbers"),
+        ("shape", {"radius": 1.0, "side": 1.0}, "shape: has the unknown entry 'radius'; known: side, name"),
         ("shapes", [{"side": 1.0}, {"name": "s"}], r"shapes\[1\]: lacks the entry 'side'"),
         ("shapes", [{"side": 1.0, "edge": 1.0}], r"shapes\[0\]: has the unknown entry 'edge'"),
         ("colour", "GREEN", "colour: 'GREEN' is not one of RED, BLUE"),
-        ("counts", {"x": 1}, "counts: the name 'x' is not a whole number"),
         ("role", "dancing", "role: 'dancing' is not one of"),
         ("version", "7", "has version '7'"),
         ("kind", "another", "is 'another', not 'test of everything'"),
-        ("more", json.loads("[" * 100 + "]" * 100), "nested more than 64 levels"),
+        ("more", json.loads("[" * 300 + "]" * 300), "nested more than 200 levels"),
     ],
 )
 def test_a_wrong_entry_is_named(entry: str, value: object, says: str, tmp_path: Path) -> None:
@@ -158,16 +158,6 @@ def test_a_left_out_entry_takes_its_default(tmp_path: Path) -> None:
     assert differences(KIND.read(path), BARE) == ()
     path.write_text(json.dumps({name: tree[name] for name in tree if name != "word"}), encoding="utf-8")
     with pytest.raises(InputError, match="lacks the entry 'word'"):
-        KIND.read(path)
-
-
-def test_a_list_that_takes_too_much_memory_is_refused(tmp_path: Path) -> None:
-    """Few entries of many bytes each count by their bytes: five thousand texts of 64 kB are not made an array."""
-    path = KIND.write(tmp_path / "value.json", FULL)
-    tree = json.loads(path.read_text(encoding="utf-8"))
-    huge = {"dtype": "<U16000", "shape": [5000], "values": ["a"] * 5000}
-    path.write_text(json.dumps({**tree, "mask": huge}), encoding="utf-8")
-    with pytest.raises(InputError, match="5000 entries, more than"):
         KIND.read(path)
 
 
@@ -222,7 +212,7 @@ def test_objects_are_never_unpickled(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("tree.json", others["tree.json"])
     assert read_archive(path)[0]["mask"].size == 0
-    with pytest.raises(InputError, match="mask: holds objects, which are not read"):
+    with pytest.raises(InputError, match="mask: an array of object is not read"):
         KIND.read(path)
 
 
@@ -277,20 +267,9 @@ def test_two_entries_of_one_name_are_refused(tmp_path: Path) -> None:
         read_archive(tmp_path / "a.npz")
 
 
-@pytest.mark.parametrize("kind", [",", "O", "<f8,<f8", "f8 ", "<U99999", "<U60000"])
-def test_no_other_kind_of_array_is_read(kind: str, tmp_path: Path) -> None:
-    """NumPy compiles some names of kinds, and an entry of a wide one fills the memory."""
-    path = KIND.write(tmp_path / "value.json", BARE)
-    tree = json.loads(path.read_text(encoding="utf-8"))
-    tree["points"] = {"dtype": kind, "shape": [1], "values": ["a"]}
-    path.write_text(json.dumps(tree), encoding="utf-8")
-    with pytest.raises(InputError, match=r"points: arrays of .* are not read"):
-        KIND.read(path)
-
-
 @pytest.mark.parametrize(
     ("version", "says"),
-    [(2, r"Update Exciting Dance: a release after \d+\.\d+\.\d+ reads it"), (0, "development version before 0.1.0")],
+    [(2, r"Update Exciting Dance: a release after \d+\.\d+\.\d+ reads it"), (0, "Make it again")],
 )
 def test_another_version_names_the_program_that_reads_it(version: int, says: str, tmp_path: Path) -> None:
     """A file of a newer or an older version is refused, and the error says which version of the program reads it."""

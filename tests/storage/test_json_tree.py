@@ -9,7 +9,7 @@ import pytest
 
 from solver.errors import InputError, InvalidValue
 from solver.scene.rig import rig_from_text
-from solver.storage.json_tree import MAX_DEPTH, InvalidJson, parse_json, parse_json_object
+from solver.storage.json_tree import MAX_DEPTH, WrongEntry, parse_json, parse_json_object
 
 
 def test_what_is_json_is_read() -> None:
@@ -37,7 +37,7 @@ def test_what_is_json_is_read() -> None:
 )
 def test_what_is_none_is_refused(text: str | bytes, said: str) -> None:
     """Numbers that no number holds, entries that stand twice, texts that nothing can show, nesting without end."""
-    with pytest.raises(InvalidJson, match=said):
+    with pytest.raises(WrongEntry, match=said):
         parse_json(text)
 
 

@@ -17,7 +17,7 @@ from ...scene import dance_folder as names
 from ...scene.motion_record import MOTION, motion_record
 from ...scene.rig import write_rig
 from ...scene.summary import SUMMARY, SceneSummary
-from ...storage.codec import json_text
+from ...storage.json_tree import json_text
 from ...storage.output_folder import write_folder
 from ...threads import one_blas_thread
 from ..design.assembly import assemble_dance

@@ -17,8 +17,7 @@ from ...progress import Progress, silent
 from ...rig import Rig
 from ...scene.dance_folder import PERFORMANCE_FILE, PERFORMANCE_TABLE, REPORT_FILE
 from ...scene.motion_record import MOTION
-from ...storage.codec import json_text
-from ...storage.json_tree import to_json_values
+from ...storage.json_tree import json_text, to_json_values
 from ...storage.output_folder import write_folder
 from ...tracking.retargeting import common_links, transfer_motion
 from .loading import find_motion_file, load_dance
