@@ -27,8 +27,8 @@ from .figures.table import FigureTable, table_parser
 from .figures.vocabulary import quaint_words
 
 SOURCES = "the sources"
-NEWEST = "twist"
-"""The check that was added last; adding it once touched ten files."""
+ADDITIONS = ("option", "check with an option")
+"""What is added to a copy of the program by `tests.test_extension_points`."""
 DANCE = ("dance", "human", "--height", "1.75", "--mass", "70", "--sex", "male", "--postures", "12", "--workers", "1")
 SIZES = {"solver": (46.4, 45.0), "addon": (12.2, 12.0), "tests": (36.0, 34.0), "benchmarks": (13.0, 11.0)}
 """Thousands of statements of a folder: at most, and the aim."""
@@ -70,15 +70,16 @@ def main(arguments: list[str]) -> int:
 
 
 def _structure() -> list[Figure]:
+    from tests.test_extension_points import EDITS
+
     engine, converting, codecs = structure.engine_files(), structure.converting_files(), structure.codec_files()
-    saying = structure.files_with_word(NEWEST)
     return [
         *(Figure(f"statements of {folder}", SOURCES, structure.statements(folder) / 1e3, "thousand", at_most(must),
                  at_most(aim)) for folder, (must, aim) in SIZES.items()),
         Figure("numeric constants of solver whose documentation names no data", SOURCES,
                structure.constants_without_data(), "", at_most(1205)),
-        Figure("files in which a check is named, that is: changed by adding one", SOURCES, len(saying), "", at_most(2),
-               at_most(1), f"{NEWEST!r}: {', '.join(saying)}; a test adds a copy of every check"),
+        *(Figure(f"files to touch for a new {name}", SOURCES, len({path for path, *_ in EDITS[name]}), "", at_most(2),
+                 note="a test adds it to a copy") for name in ADDITIONS),
         Figure("files that name the dynamics or collision library", SOURCES, len(engine), "", at_most(14), at_most(8),
                ", ".join(engine)),
         Figure("files of solver that convert rotations, other than so3", SOURCES, len(converting), "", at_most(0),

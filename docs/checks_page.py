@@ -9,8 +9,8 @@ from solver.feasibility import Check
 INTRODUCTION = """# Checks
 
 A motion is feasible if the margin of every check is at least minus the tolerance in every frame. This page is made from
-`solver/feasibility/check_table.py`, which the library, the command line and Blender read too. A new check is one file
-in `solver/feasibility/checks` and one row of that table.
+the table in `solver/options/checks.py`, which the library, the command line and Blender read too. A new check is one
+file in `solver/feasibility/checks` and one row of that table, beside its limit if it has one of its own.
 
 | check | unit of the margin | limit | depends on | applies |
 |---|---|---|---|---|

@@ -78,14 +78,88 @@ def add(verbs):
 def run(options, progress):
     print(*range(options.number))
 """
+CHECK_FILE = """
+from ...scene.labels import format_length
+from ..check_definition import Check, CheckItems, CheckMessages
+
+TRUNK_HEIGHT = Check(
+    name="trunk height",
+    unit="m",
+    limit="trunk_height above the floor",
+    items=lambda body: CheckItems(("trunk",), (body.rig.links[:1],)),
+    margins=lambda inputs: inputs.curves.q[:, 2:3] - inputs.body.options.trunk_height,
+    comfortable_margin=lambda body: 0.1,
+    messages=CheckMessages("trunk height", "{item} is {far} too low", "{item} is {far} high enough", format_length),
+    category="body",
+    depends_on="posture",
+    needs_contacts=False,
+)
+"""
+LIMIT_WORDS = "        trunk_height: [m] least height of the trunk.\n"
+LIMIT = '    trunk_height: Annotated[float, Option(NOT_NEGATIVE, label="Trunk Height")] = 0.0\n'
+OPTION = '    least_trials: Annotated[int, Option(COUNT, label="Least Trials")] = 1\n'
+OPTION_USE = """    if len(recordings) < settings.least_trials:
+        raise InvalidValue(f"at least {settings.least_trials} recordings are needed (--least-trials)")
+"""
+MARKER_SET = json.dumps({"name": "one marker", "markers": {"LASI": {"landmark": "left asis"}}})
+ROW, WORDS, FIELD = "\n]", '\n    """\n', "\n\n    def "
+"""What follows the last row of a list, the last words of a class's docstring, and its last field."""
+EDITS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
+    "format": (
+        ("solver/formats/plain_markers.py", "", "", FORMAT_FILE),
+        ("solver/formats/file_formats.py", "FILE_FORMATS: ", ROW, FORMAT_ROW),
+    ),
+    "robot": (
+        ("solver/rigs/stick.py", "", "", ROBOT_FILE),
+        ("solver/rig_kinds.py", "RIG_KINDS: ", ROW, ROBOT_ROW),
+    ),
+    "robot format": (
+        ("solver/rigs/drawing.py", "", "", ROBOT_FORMAT_FILE),
+        ("solver/rig_kinds.py", "RIG_KINDS: ", ROW, ROBOT_FORMAT_ROW),
+    ),
+    "method": (
+        ("solver/identification/truncated.py", "", "", METHOD_FILE),
+        ("solver/identification_methods.py", "IDENTIFICATION_METHODS: ", ROW, METHOD_ROW),
+    ),
+    "verb": (
+        ("solver/cli/count.py", "", "", VERB_FILE),
+        ("solver/cli/__init__.py", "VERB_MODULES: ", ROW, '    "count",\n'),
+    ),
+    "marker set": (("assets/markersets/one_marker.json", "", "", MARKER_SET),),
+    "option": (
+        ("solver/options/study.py", "class Settings(", WORDS, "        least_trials: least number of recordings.\n"),
+        ("solver/options/study.py", "class Settings(", FIELD, OPTION),
+        ("solver/study/pipeline.py", "def identify(", "\n    require_rates(", OPTION_USE),
+    ),
+    "check with an option": (
+        ("solver/feasibility/checks/trunk_height.py", "", "", CHECK_FILE),
+        ("solver/options/checks.py", "CHECK_ROWS = (", "\n)", '    "trunk_height:TRUNK_HEIGHT",\n'),
+        (
+            "solver/options/checks.py",
+            "class CheckOptions(",
+            WORDS,
+            LIMIT_WORDS,
+        ),
+        ("solver/options/checks.py", "class CheckOptions(", FIELD, LIMIT),
+    ),
+}
+"""What adds one of each: a file, in it the start of a passage, what follows its last line, and the text to add there.
+
+A file without a passage is new. The files of an addition are those that it touches.
+"""
 SCRIPT = """
 import contextlib, io, json, sys
 from pathlib import Path
 
+import numpy as np
+
 import solver
+from docs import checks_page, option_table
 from solver.assets import marker_sets
 from solver.calibration import load_marker_set
 from solver.cli import main
+from solver.errors import InvalidValue
+from solver.feasibility import CheckOptions, check_motion, check_table
 from solver.cli.argument_types import marker_set
 from solver.cli.bodies import rig_named
 from solver.scene.rig import load_rig
@@ -110,11 +184,24 @@ found = {
     "settings": solver.Settings(method="truncated").method,
     "verbs": show("--help"),
     "verb": show("count", "3"),
+    "option": show("identify", "--help-all"),
+    "options": option_table.format_options(),
+    "check": show("check", "--help-all"),
+    "checks": checks_page.format_page(check_table.CHECKS),
     "sets": marker_sets(),
     "set": [marker_set("one_marker"), load_marker_set("one_marker").name],
 }
+try:
+    solver.identify(robot.recordings, rig=robot.rig, settings=solver.Settings(least_trials=9))
+except InvalidValue as error:
+    found["refused"] = str(error)
+q = np.tile(robot.rig.neutral, (2, 1))
+still = solver.Motion(np.arange(2) / 100.0, q, *np.zeros((2, 2, robot.rig.nv)))
+checked = check_motion(robot.rig, still, None, CheckOptions(trunk_height=9.0))
+found["margin"] = checked.get_margin("trunk height").values.tolist()
+found["failures"] = [failure.description for failure in checked.worst_failures]
 if sys.argv[2] == "blender":
-    from addon import properties, registration
+    from addon import option_fields, properties, registration
     from addon.operators import recordings, rigs
 
     registration.register()
@@ -123,38 +210,31 @@ if sys.argv[2] == "blender":
     found["methods"] = [item.identifier for item in methods]
     found["pickers"] = [recordings.FILE_PATTERN, recordings.EXCITING_DANCE_FH_recording.bl_file_extensions]
     found["robot_picker"] = rigs.FILE_PATTERN
+    found["fields"] = [option_fields.find_field(name) for name in ("least-trials", "trunk-height")]
     found["menu"] = [(item.identifier, item.name) for item in items]
     registration.unregister()
 print(json.dumps(found))
 """
 
 
-def insert_row(path: Path, table: str, row: str) -> None:
-    """Add a row at the end of a table of one row per line."""
-    text = path.read_text(encoding="utf-8")
-    start = text.index(f"\n{table}: ")
-    end = text.index("\n]", start) + 1
-    path.write_text(text[:end] + row + text[end:], encoding="utf-8")
+def add_to_copy(root: Path, path: str, start: str, end: str, text: str) -> None:
+    """Make one edit of `EDITS` in a copy of the program."""
+    if start:
+        before = (root / path).read_text(encoding="utf-8")
+        place = before.index(end, before.index(f"\n{start}")) + 1
+        text = before[:place] + text + before[place:]
+    (root / path).write_text(text, encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Report of a copy of the program with one more file and row for each extension point."""
     root = tmp_path_factory.mktemp("extended")
-    for name in ("solver", "addon", "assets"):
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    (root / "solver/formats/plain_markers.py").write_text(FORMAT_FILE)
-    insert_row(root / "solver/formats/file_formats.py", "FILE_FORMATS", FORMAT_ROW)
-    (root / "solver/rigs/stick.py").write_text(ROBOT_FILE)
-    insert_row(root / "solver/rig_kinds.py", "RIG_KINDS", ROBOT_ROW)
-    (root / "solver/rigs/drawing.py").write_text(ROBOT_FORMAT_FILE)
-    insert_row(root / "solver/rig_kinds.py", "RIG_KINDS", ROBOT_FORMAT_ROW)
-    (root / "solver/identification/truncated.py").write_text(METHOD_FILE)
-    insert_row(root / "solver/identification_methods.py", "IDENTIFICATION_METHODS", METHOD_ROW)
-    (root / "solver/cli/count.py").write_text(VERB_FILE)
-    insert_row(root / "solver/cli/__init__.py", "VERB_MODULES", '    "count",\n')
-    markers = {"name": "one marker", "markers": {"LASI": {"landmark": "left asis"}}}
-    (root / "assets/markersets/one_marker.json").write_text(json.dumps(markers))
+    for name in ("solver", "addon", "assets", "docs"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__", "measured", "reference"))
+    for edits in EDITS.values():
+        for edit in edits:
+            add_to_copy(root, *edit)
     data = root / "data"
     data.mkdir()
     (data / "walk.xyzt").write_text("0 0 1\n" * 12)
@@ -215,6 +295,31 @@ def test_a_new_verb_is_one_file_and_one_row(extended: dict[str, Any]) -> None:
     """It runs, and the help lists it."""
     assert extended["verb"] == "0 1 2"
     assert "count count to a number" in extended["verbs"]
+
+
+def test_a_new_option_is_its_declaration_and_its_use(extended: dict[str, Any]) -> None:
+    """Its class checks it, and help, documentation and a field in Blender have it from the declaration."""
+    assert extended["refused"] == "at least 9 recordings are needed (--least-trials)"
+    assert "--least-trials N least number of recordings (default: 1)" in extended["option"]
+    assert "| `--least-trials` | least number of recordings (default: 1) | a whole number from 1" in extended["options"]
+    assert extended.get("fields", ["Identify > Least Trials"])[0] == "Identify > Least Trials"
+
+
+def test_a_new_check_with_a_limit_is_one_file_and_one_row(extended: dict[str, Any]) -> None:
+    """Its limit is declared beside its row; results, help, documentation and a field in Blender have it."""
+    assert all(margin == [pytest.approx(extended["margin"][0][0])] for margin in extended["margin"])
+    assert -9.0 <= extended["margin"][0][0] < -7.0
+    assert any("trunk is" in failure for failure in extended["failures"])
+    assert "--trunk-height M least height of the trunk" in extended["check"]
+    assert "| trunk height | m | trunk_height above the floor |" in extended["checks"]
+    assert "| `--trunk-height` | least height of the trunk | a finite number from 0 [m] |" in extended["options"]
+    assert extended.get("fields", ["", "Checks > Trunk Height"])[1] == "Checks > Trunk Height"
+
+
+@pytest.mark.parametrize("addition", EDITS)
+def test_an_addition_touches_two_files(addition: str) -> None:
+    """One is new, or says what is added; the other has its row, or uses it."""
+    assert len({path for path, *_ in EDITS[addition]}) <= 2
 
 
 def test_rows_are_consistent() -> None:

@@ -77,18 +77,6 @@ def codec_files() -> list[str]:
     return found
 
 
-def files_with_word(word: str) -> list[str]:
-    """Files of solver and add-on in which a string constant is exactly the word: who would change with its name."""
-    return [
-        str(path.relative_to(ROOT))
-        for path in sources()
-        if any(
-            isinstance(n, ast.Constant) and n.value == word
-            for n in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        )
-    ]
-
-
 def _is_string(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 

@@ -21,6 +21,7 @@ from . import check_table
 from .check_definition import Check, CheckItems, NearMargins, smallest_margins
 from .check_input import Body, CheckInput, PlantedPhase
 from .check_results import Checks, Margin
+from .checks.collisions import FLOOR
 from .checks.joint_limits import missing_limits
 from .load_derivatives import LinearisedLoads, OtherLimits, linearise_loads
 
@@ -179,12 +180,12 @@ class FrameChecker:
             return np.array(margins).reshape(-1, len(inputs)).T
 
         def height_margins(inputs: CheckInput) -> np.ndarray:
-            margins = check_table.FLOOR.margins(inputs)
+            margins = FLOOR.margins(inputs)
             assert not isinstance(margins, NearMargins)
             return margins
 
         sampling_margins = np.array([check.sampling_margin for check, _ in limiting])
-        other_limits = OtherLimits(load_margins, sampling_margins, height_margins, check_table.FLOOR.sampling_margin)
+        other_limits = OtherLimits(load_margins, sampling_margins, height_margins, FLOOR.sampling_margin)
         return linearise_loads(self.body, planted, curves, other_limits)
 
     def _split(self, times: np.ndarray) -> Iterator[tuple[slice, PlantedPhase]]:

@@ -79,5 +79,24 @@ class CheckOptions(Options):
         return tuple(f"{name.replace('_', ' ')} {new} instead of {old}" for name, old, new in pairs if new != old)
 
 
+CHECK_ROWS = (
+    "joint_limits:JOINT_ANGLE",
+    "joint_limits:JOINT_SPEED",
+    "joint_limits:JOINT_TORQUE",
+    "balance:ZMP",
+    "friction:FRICTION",
+    "friction:TWIST",
+    "friction:UNILATERAL",
+    "planted_feet:SLIP",
+    "planted_feet:PLACEMENT",
+    "flight:FLIGHT",
+    "collisions:SELF_COLLISION",
+    "collisions:FLOOR",
+)
+"""The table of checks, one row each: a file of `feasibility.checks`, and the name of the `Check` that it defines.
+
+A new check is such a file and a row here, beside its limit in `CheckOptions` if it has one of its own. Results, the
+command line, Blender, the optimisations and the documentation read this table.
+"""
 DANCE_CHECKS = CheckOptions(shrink=ROBOT_SHRINK, allowed_slip=0.002)
 """Default checks of dances, with margins for errors of the performance and for feet keyed by hand."""

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..feasibility import check_table
-from ..feasibility.checks.joint_limits import ANGLE_SAMPLING_MARGIN
+from ..feasibility.checks.joint_limits import ANGLE_SAMPLING_MARGIN, JOINT_TORQUE
 from ..identification.excitation.excitation import base_gradients, base_rows
 from .flat_derivatives import FlatDerivatives, leg_derivatives_by_root
 from .splines import REST_CONTROLS
@@ -62,7 +61,7 @@ def linearise(problem: TransitionProblem, candidate: Candidate) -> LinearModel:
     gradient += np.einsum("ofj,ofi,jikv->vk", gain[..., n:], root, follow, optimize=True)
     matrix = np.einsum("ofhk,ofv->fhkv", moved[..., :n], ours, optimize=True)
     matrix += np.einsum("ofhj,ofi,jikv->fhkv", moved[..., n:], root, follow, optimize=True)
-    sampling_margin = problem.checker.sampling_factor * check_table.JOINT_TORQUE.sampling_margin
+    sampling_margin = problem.checker.sampling_factor * JOINT_TORQUE.sampling_margin
     left = 1.0 - problem.checker.options.torque_reserve - sampling_margin
     torque = left * rig.limits.torque
     off, speed = ANGLE_SAMPLING_MARGIN, SPEED_SHARE * legged.speed[legs]

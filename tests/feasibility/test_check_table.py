@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from docs import checks_page
 from solver.contacts.schedule import Phase, Schedule
 from solver.coordinates import Curves
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
@@ -32,38 +30,6 @@ RIG = hoap3(torque="peak")
 NEW = "another check"
 UNMISTAKABLE = ("joint angle", "joint speed", "joint torque", "twist", "unilateral", "self-collision", "placement")
 """Names that say nothing else than the check."""
-TRUNK_HEIGHT = """
-import numpy as np
-
-from solver.feasibility.check_definition import Check, CheckItems, CheckMessages
-from solver.scene.labels import format_length
-
-
-def items(body):
-    return CheckItems(("trunk",), (body.rig.links[:1],))
-
-
-def margins(inputs):
-    return inputs.curves.q[:, 2:3] - 9.0
-
-
-def comfortable(body):
-    return 0.1
-
-
-TRUNK_HEIGHT = Check(
-    name="trunk height",
-    unit="m",
-    limit="9 m above the floor",
-    items=items,
-    margins=margins,
-    comfortable_margin=comfortable,
-    messages=CheckMessages("trunk height", "{item} is {far} too low", "{item} is {far} high enough", format_length),
-    category="body",
-    depends_on="posture",
-)
-"""
-"""A whole file of a new check."""
 
 
 @pytest.fixture(params=check_table.CHECKS, ids=lambda check: check.name)
@@ -161,25 +127,6 @@ def test_one_file_names_each_check() -> None:
         assert len(found) == 1, name
         assert found.pop().startswith("solver/feasibility/checks/")
     assert set(UNMISTAKABLE) <= {check.name for check in check_table.CHECKS}
-
-
-def test_a_new_check_is_one_file_and_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file with a check and a row that lists it reach results, command line, live frames and documentation."""
-    (tmp_path / "trunk_height.py").write_text(TRUNK_HEIGHT, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    check = importlib.import_module("trunk_height").TRUNK_HEIGHT
-    monkeypatch.setattr(check_table, "CHECKS", (*check_table.CHECKS, check))
-    q, anchors = home(RIG)
-    motion = static_motion(RIG, q, 2)
-    schedule = Schedule.constant(anchors, -1.0, 1.0)
-    checks = check_motion(RIG, motion, schedule)
-    margin = checks.get_margin("trunk height")
-    np.testing.assert_allclose(margin.values, motion.q[:, 2:3] - 9.0)
-    lines = [line for line in format_check_table(checks).splitlines() if "trunk height" in line]
-    assert len(lines) == 1
-    assert "trunk is" in next(f.description for f in checks.worst_failures if f.check is check)
-    assert "trunk height" in {m.check for m in scene_frames(RIG, checks, CheckOptions())[0].margins}
-    assert "| trunk height | m | 9 m above the floor |" in checks_page.format_page(check_table.CHECKS)
 
 
 def test_names_are_unique() -> None:
