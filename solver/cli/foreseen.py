@@ -37,9 +37,9 @@ def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> R
         UnknownName: a trial that was not given, or a link that the body does not have.
     """
     rig = _require_body(options)
-    from ..formats.opensim_writer import identified_model_name
     from ..formats.recording import pair_files
-    from ..rigs.opensim.rig import is_opensim
+    from ..formats.robot_writer import identified_model_name
+    from ..rigs.robot_files import model_file
     from ..scene.study_folder import study_files
     from ..storage.output_folder import check_reserved_names
 
@@ -53,8 +53,8 @@ def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> R
         load_marker_set(options.marker_set)
     written = study_files(trials)
     model = getattr(options, "write_into", None)
-    if model is None and rig is not None and is_opensim(rig):
-        model = str(rig.provenance["path"])
+    if model is None and rig is not None:
+        model = model_file(rig)
     if model is not None:
         written = (*written, identified_model_name(model))
     check_reserved_names(options.output, written)

@@ -39,7 +39,8 @@ which every contact is measured, identifies, and tests the result on trials left
 rig.urdf, the motions and report.html. With --rig the recordings hold joint coordinates instead of markers: encoders of
 a robot, or a motion that `track` or `export` wrote. With an OpenSim model they hold the joint angles of OpenSim's
 inverse kinematics (.mot), the poses of its BodyKinematics (.sto), or the model's own markers, and
-MODEL_identified.osim is written, too.
+MODEL_identified.osim is written, too; of a robot's file ROBOT_identified.urdf or .xml. Both differ from
+the file in mass, centre of mass and inertia alone.
 
 Examples:
   python -m solver identify recordings/ --height 1.75 --mass 70 --sex female --output results
@@ -105,9 +106,17 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     before = trial_files(options.output)
     if options.write_into is not None:
         _show_matches(options.write_into, study)
-    write_study(options.output, study, title=options.title, provenance=made_of, write_into=options.write_into)
+    reasons: list[str] = []
+    write_study(
+        options.output,
+        study,
+        title=options.title,
+        provenance=made_of,
+        write_into=options.write_into,
+        warn=reasons.append,
+    )
     progress(1.0, "done")
-    warn(study.warnings)
+    warn((*study.warnings, *reasons))
     print(identified(study))
     for text in study.assumptions:
         print(f"assumed: {text}")

@@ -14,6 +14,7 @@ from ..filter_presets import FilterPreset
 from ..formats.csv_tables import read_table, read_wrenches_csv, table_kind
 from ..formats.joint_coordinates import write_coordinates
 from ..formats.joint_coordinates_reader import read_joints_csv, read_joints_storage
+from ..formats.robot_writer import write_back
 from ..formats.text_files import Warn, ignore_warning
 from ..formats.urdf_writer import write_urdf
 from ..identification.result import write_result_table
@@ -156,8 +157,11 @@ def write_exciting(found: ExcitingMotion, folder: str | Path) -> tuple[str, ...]
         return tuple(sorted(file.name for file in building.iterdir()))
 
 
-def write_result(found: FixedBaseIdentification, trials: Sequence[str], folder: str | Path) -> tuple[str, ...]:
-    """``result.json`` and ``result.csv`` as of any identification, ``drives.csv``, ``rig.json`` and ``rig.urdf``."""
+def write_result(
+    found: FixedBaseIdentification, trials: Sequence[str], folder: str | Path, warn: Warn = ignore_warning
+) -> tuple[str, ...]:
+    """``result.json`` and ``result.csv`` as of any identification, ``drives.csv``, ``rig.json`` and ``rig.urdf``, and
+    the robot's own file with the identified inertials; ``warn`` receives the reason if that is not written."""
     robot, estimate = found.robot, found.estimate
     result = SceneResult(
         parameters=estimate.parameters,
@@ -185,6 +189,7 @@ def write_result(found: FixedBaseIdentification, trials: Sequence[str], folder: 
         write_result_table(building / names.RESULT_TABLE, result)
         write_rig(building / names.RIG_FILE, robot.rig)
         write_urdf(robot.rig, building / names.URDF_FILE, estimate.parameters)
+        write_back(robot.rig, building, estimate.parameters, estimate.satisfies, warn)
         if len(found.drives):
             _write_drives(building / DRIVES_FILE, found)
         return tuple(sorted(file.name for file in building.iterdir()))

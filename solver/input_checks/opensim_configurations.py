@@ -138,9 +138,9 @@ def to_configurations(rig: Rig, poses: BodyPoses) -> np.ndarray:
     """Configurations (N, nq) of the rig whose links have the bodies' poses."""
     rotations, origins = {}, {}
     for body, place in body_placements(rig).items():
-        if place.link not in rotations and body in poses.rotations:
+        if place.carrier not in rotations and body in poses.rotations:
             turn = poses.rotations[body] @ place.rotation.T
-            rotations[place.link], origins[place.link] = turn, poses.positions[body] - turn @ place.position
+            rotations[place.carrier], origins[place.carrier] = turn, poses.positions[body] - turn @ place.position
     q = np.empty((len(rotations[0]), rig.nq))
     for link, (joint, entries, _) in enumerate(joint_slices(rig)):
         turn, move = rotations[link], origins[link]

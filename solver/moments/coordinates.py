@@ -67,12 +67,12 @@ def _opensim_axes(rig: Rig, motion: Motion) -> CoordinateAxes:
     worst, culprit = 0.0, ""
     for joint in model.joints:
         child = placements[joint.child.body]
-        if not joint.coordinates or joint.parent.body == GROUND or child.link == 0:
+        if not joint.coordinates or joint.parent.body == GROUND or child.carrier == 0:
             continue
         parent = placements[joint.parent.body]
-        rotation, position = turns[:, parent.link] @ parent.rotation, turns[:, child.link] @ child.rotation
-        base = origins[:, parent.link] + turns[:, parent.link] @ parent.position
-        end = origins[:, child.link] + turns[:, child.link] @ child.position
+        rotation, position = turns[:, parent.carrier] @ parent.rotation, turns[:, child.carrier] @ child.rotation
+        base = origins[:, parent.carrier] + turns[:, parent.carrier] @ parent.position
+        end = origins[:, child.carrier] + turns[:, child.carrier] @ child.position
         back = rotation.swapaxes(1, 2)
         # frames n, axes i of the parent body, axes j of the world
         values, error = find_coordinates(joint, back @ position, np.einsum("nij,nj->ni", back, end - base))
@@ -84,7 +84,7 @@ def _opensim_axes(rig: Rig, motion: Motion) -> CoordinateAxes:
             twists.append(np.concatenate([speed - np.cross(omega, end), omega], axis=1))
             names.append(coordinate.name)
             lengths.append(not any(coordinate.name in axis.coordinates for axis in joint.rotations))
-            links.append(child.link)
+            links.append(child.carrier)
     if not names:
         raise InvalidValue(f"model {model.path.name} has no coordinate besides those of its root")
     notes = (

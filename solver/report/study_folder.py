@@ -12,13 +12,13 @@ import numpy as np
 from ..calibration.calibration import CALIBRATION
 from ..files import AnyPath
 from ..formats.joint_coordinates import write_coordinates
-from ..formats.opensim_writer import identified_model_name, write_opensim
 from ..formats.opensim_writer import write_into as write_model_of_person
+from ..formats.robot_writer import identified_model_name, write_back
+from ..formats.text_files import Warn, ignore_warning
 from ..formats.urdf_writer import write_urdf
 from ..identification.added_load import AddedLoad
 from ..identification.result import Identification, write_result_table
 from ..inertials import InertialParameters
-from ..rigs.opensim.rig import is_opensim
 from ..scene import study_folder as names
 from ..scene.motion import RECORDING, scene_recording
 from ..scene.motion_record import MOTION, motion_record
@@ -42,14 +42,16 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
     simulated: bool = False,
     provenance: Provenance | None = None,
     write_into: AnyPath | None = None,
+    warn: Warn = ignore_warning,
 ) -> tuple[str, ...]:
     """Write a study's folder, completely or not at all; returns the names of the files.
 
     ``result.json`` and ``result.csv`` (the parameters), ``covariance.npz`` (of all links together), ``report.html``,
-    ``rig.json`` (the scene's rig), ``rig.urdf`` and, of an OpenSim model, ``MODEL_identified.osim`` (identified
-    inertials), ``calibration.json``, and for every trial ``NAME.motion.npz`` (the rig's motion and the wrenches as they
-    entered the equations, without loss), ``NAME.recording.npz`` (markers and forces, for Blender),
-    ``NAME.joints.mot`` and ``NAME.joints.csv`` (joint coordinates) and ``NAME.markers.csv`` (error of every marker).
+    ``rig.json`` (the scene's rig), ``rig.urdf`` and, of a rig from a file, that file with the identified inertials
+    (``MODEL_identified.osim``, ``.urdf`` or ``.xml``, of consistent results), ``calibration.json``, and for every trial
+    ``NAME.motion.npz`` (the rig's motion and the wrenches as they entered the equations, without loss),
+    ``NAME.recording.npz`` (markers and forces, for Blender), ``NAME.joints.mot`` and ``NAME.joints.csv`` (joint
+    coordinates) and ``NAME.markers.csv`` (error of every marker).
 
     Args:
         folder: may exist; its other files are kept.
@@ -60,6 +62,7 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
         provenance: of the result, written as ``provenance.json`` and shown in the report; None: what the study states
             itself (`provenance_of_study`).
         write_into: OpenSim model of the person, scaled; ``MODEL_identified.osim`` is it with the identified inertials.
+        warn: receives the reason for which the file of the rig is not written with the identified inertials.
 
     Raises:
         InputError: the folder cannot be written.
@@ -91,7 +94,7 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
             RECORDING.write(building / f"{record.name}{names.RECORDING_END}", drawn)
         PROVENANCE.write(building / names.PROVENANCE_FILE, provenance)
         if study.identification is not None:
-            _write_identification(study, study.identification, building)
+            _write_identification(study, study.identification, building, warn)
             if write_into is not None:
                 place = building / identified_model_name(Path(write_into))
                 write_model_of_person(study.rig, study.identification.parameters, Path(write_into), place)
@@ -101,7 +104,7 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
         return tuple(sorted(file.name for file in building.iterdir()))
 
 
-def _write_identification(study: Study, found: Identification, folder: Path) -> None:
+def _write_identification(study: Study, found: Identification, folder: Path, warn: Warn) -> None:
     result = build_result(study, found)
     RESULT.write(folder / names.RESULT_FILE, result)
     write_result_table(folder / names.RESULT_TABLE, result)
@@ -109,8 +112,7 @@ def _write_identification(study: Study, found: Identification, folder: Path) -> 
         COVARIANCE.write(folder / names.COVARIANCE_FILE, InertialCovariance(result.links, found.covariance_root))
     if np.all(found.parameters.masses >= 0.0):
         write_urdf(study.rig, folder / names.URDF_FILE, found.parameters)
-    if is_opensim(study.rig) and found.estimate.satisfies == "consistent":
-        write_opensim(study.rig, folder / identified_model_name(str(study.rig.provenance["path"])), found.parameters)
+    write_back(study.rig, folder, found.parameters, found.estimate.satisfies, warn)
 
 
 def build_result(study: Study, found: Identification) -> SceneResult:

@@ -16,6 +16,7 @@ from .meshes import MeshSource, convex_hull, cylinder_mesh
 from .mjcf_model import MjcfModel, body_name, read_mjcf, rotation_matrix
 from .moving_bodies import MovingBodies
 from .overrides import with_exclusions
+from .robot_files import DIGEST, model_digest
 from .urdf import build_robot
 from .urdf_geometry import Geometry, transform_shape
 
@@ -55,7 +56,7 @@ def from_mjcf(
         (('block',), '2.5 kg')
     """
     found = read_mjcf(path)
-    source = {"kind": "mjcf", "path": str(found.document.path)}
+    source = {"kind": "mjcf", "path": str(found.document.path), DIGEST: model_digest(path)}
     rig = build_robot(found.document, partial(_read_geometry, found), feet, base_link, up, source)
     if found.other_bodies:
         rig = replace(rig, notes=(*rig.notes, f"bodies beside the robot, left out: {', '.join(found.other_bodies)}"))

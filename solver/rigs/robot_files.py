@@ -1,14 +1,18 @@
-"""Finds the kind of a robot's file in the table of rigs."""
+"""The file of a robot or of a person's model: its kind in the table of rigs, and whether it is as it was read."""
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from ..errors import InputError
-from ..files import AnyPath
-from ..rig_kinds import RIG_KINDS, RigKind
+from ..files import AnyPath, read_bytes
+from ..rig import Rig
+from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind
 from .safe_xml import read_xml
 
+DIGEST = "sha256"
+"""Key of the provenance: checksum of the file that the rig was read from."""
 OTHER_FORMATS = (".sdf", ".usd", ".usda", ".usdc", ".wbt", ".proto")
 """Suffixes of robots' files in formats that no row of the table reads."""
 
@@ -35,3 +39,26 @@ def find_file_kind(path: AnyPath) -> RigKind | None:
         return rows[0]
     element = read_xml(path).tag
     return next((row for row in rows if row.element == element), rows[-1])
+
+
+def model_digest(path: str | Path) -> str:
+    """SHA-256 of a file."""
+    return hashlib.sha256(read_bytes(path)).hexdigest()
+
+
+def model_file(rig: Rig) -> Path | None:
+    """The file that a rig was read from; None for a rig that was built."""
+    kind = find_rig_kind(str(rig.provenance.get("kind")))
+    return None if kind is None or not kind.suffixes else Path(str(rig.provenance["path"]))
+
+
+def require_unchanged(rig: Rig) -> Path:
+    """The file that a rig was read from.
+
+    Raises:
+        InputError: it is missing, or has changed since.
+    """
+    path = Path(str(rig.provenance["path"]))
+    if model_digest(path) != rig.provenance[DIGEST]:
+        raise InputError(path, "has changed since the rig was built from it", remedy="Give the file itself as the rig")
+    return path

@@ -38,7 +38,7 @@ def find_root_and_up(
         InvalidValue: another axis is specified.
     """
     bodies = find_moving_bodies(document)
-    turns, origins = rest_poses(bodies.joints)
+    origins = rest_poses(bodies.joints)[1]
     named = _find_feet(bodies, feet)
     up = _find_up(origins, named, up)
     turned = f"{up} points up in the file: the root link is rotated so that z points up"
@@ -47,8 +47,21 @@ def find_root_and_up(
     if top and all(joint.kind in REVERSIBLE for joint in path_to_root(document, bodies.links[top])):
         root = bodies.links[top]
         notes += (f"the root is {root}, which carries both legs, not the file's {bodies.links[0]}",)
-        return find_moving_bodies(document, FILE_TO_WORLD[up] @ turns[top], root), up, notes
-    return (bodies if up == "z" else find_moving_bodies(document, FILE_TO_WORLD[up])), up, notes
+        return place_bodies(document, root, up), up, notes
+    return (bodies if up == "z" else place_bodies(document, bodies.links[0], up)), up, notes
+
+
+def place_bodies(document: UrdfDocument, root: str, up: str) -> MovingBodies:
+    """Moving bodies, z up, with a link as root, in whose frame the axes are those of the file.
+
+    Args:
+        document: as read.
+        root: link that the free flyer moves.
+        up: vertical axis of the file.
+    """
+    bodies = find_moving_bodies(document)
+    turn = rest_poses(bodies.joints)[0][bodies.links.index(root)]
+    return find_moving_bodies(document, FILE_TO_WORLD[up] @ turn, root)
 
 
 def _find_feet(bodies: MovingBodies, specified: Sequence[str] | None) -> list[int]:

@@ -29,6 +29,7 @@ from ..rig import CONTRADICTING, FEET, GRAVITY, MESHES_LOST, NO_LEGS, UNLIMITED,
 from .mirrored_links import find_opposed_joints, pairs_by_name, split_mirrored
 from .moving_bodies import MovingBodies
 from .overlapping_hulls import decompose_overlapping
+from .robot_files import DIGEST, model_digest
 from .root_and_up_axis import find_root_and_up
 from .soles import find_bearing_shapes, find_sole, select_feet
 from .urdf_document import LIMITED_TYPES, UrdfDocument, read_urdf
@@ -98,6 +99,7 @@ def from_urdf(
     document = read_urdf(path)
     folders = as_paths(packages)
     source = {"kind": "urdf", "path": str(document.path), "packages": [str(f) for f in folders], "meshes": meshes}
+    source[DIGEST] = model_digest(path)
 
     def geometry(bodies: MovingBodies) -> Geometry:
         return read_geometry(document, bodies, folders, meshes)

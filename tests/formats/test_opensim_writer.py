@@ -11,8 +11,9 @@ import pytest
 from solver.cli import main
 from solver.dynamics.wrench import ground_wrench
 from solver.errors import InputError, InvalidValue
+from solver.formats.body_inertias import map_parts
 from solver.formats.opensim_storage import write_storage
-from solver.formats.opensim_writer import map_parts, write_into, write_opensim
+from solver.formats.opensim_writer import write_into, write_opensim
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.rigs import from_opensim, human

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -190,7 +191,7 @@ def test_a_robot_that_names_its_scenes_floor_is_read(odd: Path) -> None:
     pair = '<contact><pair geom1="floor" geom2="sole"/>'
     text = odd.read_text().replace('size=".1 .05 .02"', 'name="sole" size=".1 .05 .02"').replace("<contact>", pair)
     odd.write_text(text)
-    assert from_mjcf(odd).differences(before) == ()
+    assert replace(from_mjcf(odd), provenance=before.provenance) == before
     odd.write_text(text.replace('body1="trunk"', 'body1="nobody"'))
     with pytest.raises(InputError, match="MuJoCo cannot compile it"):
         from_mjcf(odd)

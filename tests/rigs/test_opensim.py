@@ -78,8 +78,8 @@ def max_distance(rig, q: np.ndarray, truth: BodyPoses) -> float:  # type: ignore
     for frame, pose in enumerate(q):
         workspace.update_positions(pose)
         for body, place in body_placements(rig).items():
-            turn = workspace.rotations[place.link]
-            axes, origin = turn @ place.rotation, workspace.positions[place.link] + turn @ place.position
+            turn = workspace.rotations[place.carrier]
+            axes, origin = turn @ place.rotation, workspace.positions[place.carrier] + turn @ place.position
             error = max(error, np.abs(axes - truth.rotations[body][frame]).max())
             error = max(error, np.abs(origin - truth.positions[body][frame]).max())
     return error

@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     choices = FixedBaseOptions(preset=replace(DEFAULT_FILTER, cutoff=options.cutoff), fixed_links=tuple(options.fixed))
     found = identify_fixed_base(robot, trials, choices)
     progress(0.9, "writing")
-    write_result(found, [trial.name for trial in trials], options.output)
+    write_result(found, [trial.name for trial in trials], options.output, warnings.append)
     progress(1.0, "done")
     warn(warnings)
     rows = [

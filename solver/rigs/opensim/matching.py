@@ -17,7 +17,8 @@ from ...errors import InvalidValue
 from ...inertials import InertialParameters
 from ...rig import Rig
 from ...so3 import rotation_between
-from .rig import BodyPlacement, body_placements, model_of
+from ..moving_bodies import LinkPlacement
+from .rig import body_placements, model_of
 
 SEGMENTS = {
     "pelvis": r"pelvis|hip_?bone", "abdomen": r"abdomen|lumbar", "torso": r"torso|trunk|thorax|chest",
@@ -85,9 +86,11 @@ def match_bodies(links: tuple[str, ...], theirs: Rig) -> dict[str, tuple[str, ..
             f"no body of {theirs.name} is named after {', '.join(lacking)}: it has {', '.join(placements)}; rename its "
             "bodies as OpenSim's models do (femur_r, tibia_r, calcn_r ...)"
         )
-    bodies_of = {k: [name for name, place in placements.items() if place.link == k] for k in range(len(theirs.links))}
+    bodies_of = {
+        k: [name for name, place in placements.items() if place.carrier == k] for k in range(len(theirs.links))
+    }
     for body, place in placements.items():
-        link = place.link
+        link = place.carrier
         while body not in found:
             own = next((found[other] for other in bodies_of[link] if other in found), None)
             if own is not None:
@@ -166,7 +169,7 @@ class _Landmarks:
     """Joint centres of a person or a model at zero angles, in the world."""
 
     def __init__(
-        self, rig: Rig, matched: Mapping[str, tuple[str, ...]], placements: Mapping[str, BodyPlacement] | None
+        self, rig: Rig, matched: Mapping[str, tuple[str, ...]], placements: Mapping[str, LinkPlacement] | None
     ) -> None:
         rotations, origins = rig.rest
         self.centres: dict[str, np.ndarray] = {}
@@ -174,10 +177,11 @@ class _Landmarks:
             if placements is None:
                 self.centres[name] = origins[rig.index(name)]
                 continue
-            first = min(bodies, key=lambda body: (placements[body].link, body != rig.links[placements[body].link]))
+            own = {body: placements[body].carrier for body in bodies}
+            first = min(bodies, key=lambda body: (own[body], body != rig.links[own[body]]))
             place = placements[first]
-            welded = np.zeros(3) if first == rig.links[place.link] else place.position
-            self.centres[name] = origins[place.link] + rotations[place.link] @ welded
+            welded = np.zeros(3) if first == rig.links[place.carrier] else place.position
+            self.centres[name] = origins[place.carrier] + rotations[place.carrier] @ welded
         self.middle = 0.5 * (self.centres["right_thigh"] + self.centres["left_thigh"])
 
     def ends(self, name: str) -> tuple[np.ndarray, np.ndarray | None]:

@@ -8,7 +8,6 @@ six free coordinates: identification only needs how each body moves, and motions
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,11 +18,12 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ...errors import InputError, InvalidValue
-from ...files import Paths, as_paths, read_bytes
+from ...files import Paths, as_paths
 from ...rig import Rig
 from ...shape import Shape
 from ..meshes import MeshSource, load_hull
 from ..moving_bodies import LinkPlacement, MovingBodies
+from ..robot_files import DIGEST, model_digest, require_unchanged
 from ..urdf import build_robot
 from ..urdf_document import UrdfDocument, UrdfJoint, UrdfLink
 from ..urdf_geometry import MESH_POLICIES, Geometry, transform_shape
@@ -31,8 +31,8 @@ from .document import OpenSimJoint, OpenSimModel, TransformAxis, read_opensim
 from .kinematics import evaluate, joint_transform, relative_pose
 
 KIND = "opensim"
-PLACEMENTS, DIGEST, APPROXIMATED = "placements", "sha256", "approximated"
-"""Keys of the provenance: pose of each body in its link; checksum of the file; what differs from OpenSim."""
+PLACEMENTS, APPROXIMATED = "placements", "approximated"
+"""Keys of the provenance: pose of each body in its link; what differs from OpenSim."""
 MESH_FOLDERS = ("", "Geometry", "geometry")
 """Folders beside a model in which its meshes are searched."""
 RANGE_SAMPLES = 201
@@ -110,20 +110,11 @@ def _body_placement(place: LinkPlacement, origin: np.ndarray) -> list[float]:
     return [float(place.carrier), *map(float, place.rotation.ravel()), *map(float, position)]
 
 
-@dataclass(frozen=True, slots=True)
-class BodyPlacement:
-    """Pose of a body in a link of its rig: axes (3, 3) and origin (3,) [m]."""
-
-    link: int
-    rotation: np.ndarray
-    position: np.ndarray
-
-
-def body_placements(rig: Rig) -> dict[str, BodyPlacement]:
+def body_placements(rig: Rig) -> dict[str, LinkPlacement]:
     """Poses of all bodies of the model in the links of its rig, by the body's name."""
     stored: dict[str, tuple[float, ...]] = rig.provenance[PLACEMENTS]  # type: ignore[assignment]
     numbers = {name: np.array(values, float) for name, values in stored.items()}
-    return {name: BodyPlacement(int(v[0]), v[1:10].reshape(3, 3), v[10:13]) for name, v in numbers.items()}
+    return {name: LinkPlacement(int(v[0]), v[1:10].reshape(3, 3), v[10:13]) for name, v in numbers.items()}
 
 
 def is_opensim(rig: Rig) -> bool:
@@ -137,22 +128,12 @@ def model_of(rig: Rig) -> OpenSimModel:
     Raises:
         InputError: the file is missing, or has changed since the rig was built.
     """
-    path = Path(str(rig.provenance["path"]))
-    digest = model_digest(path)
-    if digest != rig.provenance[DIGEST]:
-        problem = "has changed since the rig was built from it"
-        raise InputError(path, problem, remedy="Give the .osim file itself as the rig")
-    return _read_cached(str(path), digest)
+    return _read_cached(str(require_unchanged(rig)), str(rig.provenance[DIGEST]))
 
 
 @lru_cache(maxsize=4)
 def _read_cached(path: str, digest: str) -> OpenSimModel:
     return read_opensim(path)
-
-
-def model_digest(path: str | Path) -> str:
-    """SHA-256 of a file."""
-    return hashlib.sha256(read_bytes(path)).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,153 @@
+"""Writing inertials into a robot's URDF or MJCF: only its numbers of mass, centre of mass and inertia change.
+
+Of a URDF these are the attributes of ``<inertial>`` and its children; the axes of an inertia (``rpy``) stay. In an MJCF
+``<inertial>`` gets ``pos``, ``mass`` and ``fullinertia``; a body whose inertia MuJoCo computes from its geoms gets one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, InvalidValue
+from ..files import read_bytes
+from ..inertials import InertialParameters, symmetric_entries
+from ..rig import Rig
+from ..rigs.mjcf_model import body_name, read_mjcf
+from ..rigs.opensim.rig import KIND as OPENSIM
+from ..rigs.robot_files import model_file, require_unchanged
+from ..rigs.root_and_up_axis import place_bodies
+from ..rigs.urdf_document import INERTIA, UrdfDocument, UrdfLink, read_urdf
+from ..so3 import from_rpy
+from ..storage.atomic import write_atomically
+from ..storage.manifest import FileName
+from .body_inertias import SAME, BodyInertia, split_links
+from .opensim_writer import write_opensim
+from .text_files import Warn
+from .trial_names import printable_name
+from .xml_tags import Edit, Tag, apply_edits, children, find_tags
+
+ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler", "diaginertia")
+"""Attributes of MJCF's <inertial> that ``fullinertia`` replaces."""
+FULL_INERTIA = (0, 2, 5, 1, 3, 4)
+"""Order of ``fullinertia``, xx yy zz xy xz yz, in `symmetric_entries`."""
+
+
+def identified_model_name(model: str | Path) -> str:
+    """Name of the file with the identified inertials of the file of a robot or a person's model."""
+    return FileName(f"{printable_name(Path(model).stem)}_identified{Path(model).suffix}")
+
+
+def write_back(rig: Rig, folder: Path, parameters: InertialParameters, satisfies: str, warn: Warn) -> None:
+    """Write the file that a rig was read from with identified inertials into a folder; nothing for a rig without one.
+
+    Args:
+        rig: whose links the parameters are of.
+        folder: for the file `identified_model_name`.
+        parameters: to write.
+        satisfies: what they satisfy (`Estimate.satisfies`); only consistent ones are written.
+        warn: receives the reason if the file is not written.
+    """
+    if (model := model_file(rig)) is None:
+        return
+    name = identified_model_name(model)
+    if satisfies != "consistent":
+        warn(f"{name} is not written: the result is not physically consistent")
+        return
+    try:
+        write_identified_model(rig, folder / name, parameters)
+    except InputError as error:
+        warn(f"{name} is not written: {error}")
+
+
+def write_identified_model(rig: Rig, path: str | Path, parameters: InertialParameters) -> None:
+    """Write the file that a rig was read from with other inertials; all its other bytes stay.
+
+    Args:
+        rig: read from a URDF, an MJCF or an OpenSim model.
+        path: of the file, written atomically. Meshes that it names relative to its folder are not copied.
+        parameters: of the rig's links.
+
+    Raises:
+        InputError: the rig's file is missing, has changed, is not in an encoding that keeps ASCII, or does not state
+            all bodies and inertias itself.
+        InvalidValue: parameters that no body can have.
+    """
+    if rig.provenance["kind"] == OPENSIM:
+        return write_opensim(rig, path, parameters)
+    if parameters.links != rig.links:
+        raise InvalidValue(f"the parameters to write are of other links than those of rig {rig.name!r}")
+    source = require_unchanged(rig)
+    data = read_bytes(source)
+    tags = find_tags(data)
+    edits = _urdf_edits if rig.provenance["kind"] == "urdf" else _mjcf_edits
+    with write_atomically(path, binary=True) as stream:
+        stream.write(apply_edits(data, edits(source, rig, parameters, tags)))
+
+
+def _urdf_edits(path: Path, rig: Rig, parameters: InertialParameters, tags: Sequence[Tag]) -> Iterator[Edit]:
+    document = read_urdf(path)
+    for name, new in _new_inertials(document, rig, parameters):
+        (link,) = (k for k in children(tags, 0, "link") if tags[k].attributes.get("name") == name)
+        (inertial,) = children(tags, link, "inertial")
+        origins = children(tags, inertial, "origin")
+        centre = {"xyz": _format(new.com)}
+        if origins:
+            yield tags[origins[0]].edit(centre)
+        else:
+            yield tags[inertial].inside, tags[inertial].inside, b'<origin xyz="%s"/>' % centre["xyz"].encode()
+        rpy = tags[origins[0]].attributes.get("rpy", "0 0 0") if origins else "0 0 0"
+        axes = from_rpy(np.array(rpy.split(), float))
+        yield tags[children(tags, inertial, "mass")[0]].edit({"value": _format([new.mass])})
+        six = symmetric_entries(axes.T @ new.inertia @ axes)
+        yield tags[children(tags, inertial, "inertia")[0]].edit({k: _format([v]) for k, v in zip(INERTIA, six)})
+
+
+def _mjcf_edits(path: Path, rig: Rig, parameters: InertialParameters, tags: Sequence[Tag]) -> Iterator[Edit]:
+    found = read_mjcf(path)
+    names = [body_name(found.model, k) for k in range(1, found.model.nbody)]
+    bodies = [k for k, tag in enumerate(tags) if tag.name == "body"]
+    own = [tags[k].attributes.get("name") or f"body_{number}" for number, k in enumerate(bodies, 1)]
+    settings = [tag.attributes for tag in tags if tag.name == "compiler"]
+    computed = any(s.get("inertiafromgeom") == "true" or "settotalmass" in s for s in settings)
+    if own != names or computed:
+        problem = "does not state the inertias of all bodies itself (include, attach, replicate, inertiafromgeom)"
+        raise InputError(path, problem, remedy="Save the compiled model, in MuJoCo with mj_saveLastXML")
+    origins = {names[number - 1]: origin for number, origin in found.origins.items()}
+    for name, new in _new_inertials(found.document, rig, parameters):
+        body = bodies[names.index(name)]
+        values = {
+            "pos": _format(new.com + origins[name]),
+            "mass": _format([new.mass]),
+            "fullinertia": _format(symmetric_entries(new.inertia)[list(FULL_INERTIA)]),
+        }
+        if inertial := children(tags, body, "inertial"):
+            yield tags[inertial[0]].edit({**values, **dict.fromkeys(ORIENTATIONS)})
+        else:
+            yield (
+                tags[body].inside,
+                tags[body].inside,
+                Tag("inertial", {}, body, 0, b"<inertial").edit(values)[2] + b"/>",
+            )
+
+
+def _new_inertials(
+    document: UrdfDocument, rig: Rig, parameters: InertialParameters
+) -> Iterator[tuple[str, BodyInertia]]:
+    """Names and inertials of the links of a file that change."""
+    placements = place_bodies(document, rig.links[0], str(rig.provenance["up"])).placements
+    for name, new in split_links(document.links, placements, parameters).items():
+        if not _is_unchanged(new, document.links[name]):
+            yield name, new
+
+
+def _is_unchanged(new: BodyInertia, old: UrdfLink) -> bool:
+    size = float(np.sqrt(np.trace(old.inertia) / old.mass) + np.linalg.norm(old.com)) or 1.0
+    moments = (new.inertia - old.inertia) / (old.mass * size**2)
+    return max(abs(new.mass / old.mass - 1.0), *np.abs(new.com - old.com) / size, *np.abs(moments).flat) <= SAME
+
+
+def _format(values: Sequence[float] | np.ndarray) -> str:
+    return " ".join(f"{value:.17g}" for value in values)
