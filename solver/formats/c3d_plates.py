@@ -14,7 +14,7 @@ from ..wrenches import Wrenches
 from .axes_and_units import to_z_up
 from .c3d_channels import find_saturated, read_plate_channels, read_raw_channels, subtract_baseline, widen_samples
 from .c3d_format import RATE_DIFFERENCE, C3dData, Parameters, read_count
-from .force_plates import CHANNEL_COUNTS, ForcePlate
+from .force_plates import CHANNEL_COUNTS, ForcePlate, check_apart
 from .text_files import Warn, ignore_warning
 from .wrench_checks import LOADED_FRACTION, MIN_FORCE, centres_of_pressure, check_centres_of_pressure, resolve_force_up
 
@@ -149,7 +149,8 @@ def plate_wrenches(
     values = np.concatenate([values[:, :, :3] @ rotation.T, values[:, :, 3:] @ rotation.T], axis=2)
     _check_missing(path, values[:, :, :3], reading.options.missing, warn)
     sign = reading.options.sign
-    values = _force_on_body(path, readable, values, warn) if sign is None else sign * values
+    values = _force_on_body(path, values, warn) if sign is None else sign * values
+    check_apart(path, [plate for k, plate in enumerate(readable) if np.abs(values[:, k, 2]).max() > CONTACT_FORCE])
     resolve_force_up("z", values[:, :, :3].sum(axis=1)[~lost], path)
     measured = np.ones((len(values), 6), bool)
     unknown = [plate.name for plate in readable if not plate.has_moments]
@@ -215,15 +216,12 @@ def _check_missing(path: str | Path, forces: np.ndarray, missing: str, warn: War
     warn(f"{Path(path).name}: {problem} and left out")
 
 
-def _force_on_body(path: str | Path, plates: Sequence[ForcePlate], values: np.ndarray, warn: Warn) -> np.ndarray:
-    """Forces on the body: some plates record its reaction on the plate, but a plate can only push the body up."""
-    result = values.copy()
-    for kind in sorted({plate.kind for plate in plates}):
-        group = [k for k, plate in enumerate(plates) if plate.kind == kind]
-        if np.nanmean(values[:, group, 2].sum(axis=1)) < -MIN_FORCE:
-            warn(f"{Path(path).name}: plates of type {kind} hold the force on the plate; its reaction is used")
-            result[:, group] *= -1.0
-    return result
+def _force_on_body(path: str | Path, values: np.ndarray, warn: Warn) -> np.ndarray:
+    """Forces on the body: some files hold its reaction on the plates, but together plates can only push a body up."""
+    if not np.nanmean(values[:, :, 2].sum(axis=1)) < -MIN_FORCE:
+        return values
+    warn(f"{Path(path).name}: its plates hold the force on the plate; its reaction is used")
+    return -values
 
 
 def _check_centres_inside(

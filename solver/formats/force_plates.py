@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 
 from ..arrays import Array, ArrayValue
-from ..errors import InvalidValue
+from ..errors import InputError, InvalidValue
 
 CHANNEL_COUNTS = {1: 6, 2: 6, 3: 8, 4: 6}
 """Number of channels by plate type: 1 force, centre of pressure, free moment; 2 force and moment at the sensor; 3 eight
 channels of four three-component corner sensors; 4 as 2, through a calibration matrix."""
+
+
+SAME_HEIGHT = 0.05
+"""[m] Stairs and boxes carry plates above plates, by convention at other heights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,11 @@ class ForcePlate(ArrayValue):
             raise InvalidValue(f"the corners of force plate {self.name!r} do not span a surface")
         x, z = x / np.linalg.norm(x), z / np.linalg.norm(z)
         return np.column_stack([x, np.cross(z, x), z])
+
+    def covers(self, point: np.ndarray) -> bool:
+        """Whether a point (3,) [m], recording's axes, lies on the surface."""
+        corners, local = (self.corners - self.centre) @ self.rotation, (point - self.centre) @ self.rotation
+        return bool((np.abs(local) < [*np.ptp(corners, axis=0)[:2] / 2.0, SAME_HEIGHT]).all())
 
     @property
     def has_moments(self) -> bool:
@@ -112,3 +124,19 @@ class ForcePlate(ArrayValue):
             [b * (fz1 + fz2 - fz3 - fz4), a * (fz2 + fz3 - fz1 - fz4), a * (fy14 - fy23) + b * (fx34 - fx12)]
         )
         return force, moment + np.cross([0.0, 0.0, -upward * depth], force)
+
+
+def check_apart(path: str | Path, plates: Sequence[ForcePlate]) -> None:
+    """Check that no loaded plate covers the centre of another one.
+
+    Raises:
+        InputError: two plates lie at one place, so that the centre of pressure of one of them is wrong.
+    """
+    for one, other in permutations(plates, 2):
+        if one.covers(other.centre):
+            names = " and ".join(sorted((one.name, other.name)))
+            apart = np.linalg.norm(one.centre - other.centre)
+            remedy = "Correct the corners of the plates in the recording system, or export each plate once"
+            raise InputError(
+                path, f"{names} cover the same place: their centres lie {apart:.2g} m apart", remedy=remedy
+            )

@@ -20,7 +20,7 @@ from ..options.reading import ReadOptions
 from ..rigs.safe_xml import read_xml
 from ..so3 import to_matrix
 from ..trial import Recording
-from .text_files import Warn
+from .text_files import Warn, check_frame_numbers
 from .trial_names import printable_name
 
 MAX_BYTES = 2 << 30
@@ -133,12 +133,16 @@ def _read_times(path: str | Path, subject: Element, frames: Sequence[Element]) -
     if not rate > 0.0:
         problem = f"the frame rate {text!r} is not a number above 0"
         raise InputError(path, problem, place="subject, frameRate", remedy="State it in Hz")
-    stated = [frame.get("index") or "" for frame in frames]
-    numbers = np.arange(len(frames))
-    if all(index.isascii() and index.isdigit() for index in stated):
-        found = np.array([int(index) for index in stated])
-        numbers = found - found[0] if (np.diff(found) > 0).all() else numbers
-    return numbers / rate
+    numbers, stamps = (_read_counters(frames, name) for name in ("index", "time"))
+    check_frame_numbers(numbers, stamps, path)
+    return (numbers - numbers[0] if (np.diff(numbers) > 0).all() else np.arange(len(frames))) / rate
+
+
+def _read_counters(frames: Sequence[Element], name: str) -> np.ndarray:
+    """Whole numbers (N,) of an attribute; zeros if not every frame has one."""
+    stated = [frame.get(name) or "" for frame in frames]
+    is_counted = all(text.isascii() and text.isdigit() for text in stated)
+    return np.array([int(text) if is_counted else 0 for text in stated])
 
 
 def _find_tips(

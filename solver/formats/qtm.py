@@ -19,6 +19,7 @@ from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up,
 from .text_files import (
     MISSING_CELLS,
     Warn,
+    check_frame_numbers,
     check_rate,
     check_times,
     check_uniform,
@@ -178,4 +179,5 @@ def parse_rows(
     check_times(times, places, path)
     check_rate(times, places, path, rate)
     check_uniform(times, places, path)
+    check_frame_numbers(table[:, 0], times, path)
     return times, table[:, leading:]

@@ -18,7 +18,7 @@ from ..errors import InputError, InvalidValue
 from ..numerals import numeral
 from ..wrenches import Wrenches
 from .axes_and_units import check_up, to_z_up, up_from_forces
-from .force_plates import ForcePlate
+from .force_plates import ForcePlate, check_apart
 from .qtm import CONTENT, parse_header, parse_rows
 from .text_files import Warn, ignore_warning, read_lines
 from .wrench_checks import LOADED_FRACTION, MIN_FORCE, ForceConvention, check_centres_of_pressure, resolve_force_up
@@ -93,6 +93,7 @@ def read_qtm_forces(
     downwards = np.nanmean(vertical) < -MIN_FORCE if np.isfinite(vertical).any() else False
     values = values * (sign if sign is not None else -1 if downwards else 1)
     resolve_force_up("z", values[:, :, :3].sum(axis=1), path)
+    check_apart(path, [plate.geometry for k, plate in enumerate(plates) if np.abs(values[:, k, 2]).max() > MIN_FORCE])
     result = Wrenches(first.times, _distinct_names(plates), values)
     check_centres_of_pressure(result, path)
     return result, up

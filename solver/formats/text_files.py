@@ -28,6 +28,9 @@ RATE_DIFFERENCE = 0.02
 """Largest relative difference between a stated rate and that of the time stamps."""
 MAX_STEP_ERROR = 1e-6
 """Largest deviation of unrounded time stamps from a multiple of the step, relative to the step."""
+MAX_NUMBER_ERROR = 0.8
+"""Largest difference between advances of frame number and time, in usual steps; whole milliseconds round at 240 Hz by
+.2 of a step."""
 MAX_SHOWN = 3
 """Placeholders that a warning lists."""
 ROUNDING_SLACK = 1.02
@@ -190,6 +193,26 @@ def check_uniform(times: np.ndarray, lines: Sequence[int], path: str | Path) -> 
         problem = f"the time step before this row is {steps[row - 1]:g} s, others are {step:g} s"
         remedy = "Export every frame at a uniform rate; a missing sample is an empty cell"
         raise InputError(path, problem, place=f"line {lines[row]}", remedy=remedy)
+
+
+def check_frame_numbers(numbers: np.ndarray, times: np.ndarray, path: str | Path) -> None:
+    """Check that frame numbers (N,) advance as the time stamps (N,) [s] do, unless they are no increasing numbers.
+
+    Raises:
+        InputError: frames were lost and either numbers or times closed up.
+    """
+    steps, waits = np.diff(numbers), np.diff(times)
+    if len(steps) < 2 or not ((steps > 0.0).all() and (waits > 0.0).all()):
+        return
+    disagree = np.abs(steps / np.median(steps) - waits / np.median(waits)) > MAX_NUMBER_ERROR
+    if disagree.any():
+        row = int(np.argmax(disagree))
+        problem = (
+            f"frame {numbers[row]:.0f} is followed by frame {numbers[row + 1]:.0f}, but {waits[row]:.4g} s later, "
+        )
+        problem += f"others by the next after {np.median(waits):.4g} s: frames were lost, and the gap was closed up"
+        remedy = "Export every frame, with empty cells where nothing was recorded, or correct the numbers or times"
+        raise InputError(path, problem, place=f"row {row + 2}", remedy=remedy)
 
 
 def undo_rounding(times: np.ndarray, cells: Sequence[str], rate: float | None = None) -> np.ndarray:

@@ -16,6 +16,7 @@ from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up,
 from .text_files import (
     MISSING_CELLS,
     Warn,
+    check_frame_numbers,
     check_rate,
     check_times,
     check_uniform,
@@ -165,7 +166,7 @@ def _parse_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Times (N,) and coordinates (N, 3 M) as written, in the file's axes and unit."""
     columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "XYZ")]
-    rows, numbers_of_lines, stamps = [], [], []
+    rows, numbers_of_lines, stamps, frames = [], [], [], []
     for number, line in enumerate(lines[HEADER_LINES:], HEADER_LINES + 1):
         if not line.strip():
             continue
@@ -180,6 +181,7 @@ def _parse_rows(
             problem = f"the row has more cells than the {len(columns)} that the marker names need"
             remedy = "Name every marker once in line 4, and give each X, Y and Z in every row"
             raise InputError(path, problem, place=f"line {number}", remedy=remedy)
+        frames.append(int(cells[0]) if cells[0].isascii() and cells[0].isdigit() else 0)
         rows.append(parse_numbers(cells[1 : len(columns)], path, number, columns[1:]))
         numbers_of_lines.append(number)
         stamps.append(cells[1])
@@ -194,4 +196,5 @@ def _parse_rows(
     check_times(times, numbers_of_lines, path)
     check_rate(times, numbers_of_lines, path, stated)
     check_uniform(times, numbers_of_lines, path)
+    check_frame_numbers(np.array(frames), times, path)
     return times, table[:, 1:]

@@ -7,5 +7,7 @@ from __future__ import annotations
 
 from .check_definition import InputCheck
 from .checks.angle_unit import ANGLE_UNIT
+from .checks.forces import FORCES
+from .checks.rate import RATE
 
-CHECKS: tuple[InputCheck, ...] = (ANGLE_UNIT,)
+CHECKS: tuple[InputCheck, ...] = (ANGLE_UNIT, RATE, FORCES)

@@ -249,6 +249,17 @@ def two_plates(path: Path, second: np.ndarray, change: Change = lambda groups: N
     return path
 
 
+def test_loaded_plates_at_one_place_are_refused(tmp_path: Path) -> None:
+    """Two plates with the same corners are named if both carry load; one that carries none costs nothing."""
+
+    def stacked(groups: dict[str, dict[str, object]]) -> None:
+        groups["FORCE_PLATFORM"]["CORNERS"] = np.stack([CORNERS_DOWN.T, CORNERS_DOWN.T], axis=2)
+
+    assert read_c3d(two_plates(tmp_path / "idle.c3d", 0.0 * STEP, stacked)).wrenches is not None
+    with pytest.raises(InputError, match="plate_1 and plate_2 cover the same place"):
+        read_c3d(two_plates(tmp_path / "loaded.c3d", STEP, stacked))
+
+
 def changed(name: str, value: Callable[[np.ndarray], object] | None) -> Change:
     """Replaces or removes a parameter of the plates."""
 

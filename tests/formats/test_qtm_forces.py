@@ -33,7 +33,8 @@ def plate_text(
     local: bool = True,
     leading: bool = False,
     titles: bool = True,
-    about: np.ndarray = CENTRE,
+    about: np.ndarray | None = None,
+    centre: np.ndarray = CENTRE,
     moment_unit: float = 1.0,
     on_plate: bool = True,
     load: float = 1.0,
@@ -45,7 +46,8 @@ def plate_text(
         local: in the plate's axes.
         leading: with number and time of the sample.
         titles: with column titles.
-        about: reference point of the moment.
+        about: reference point of the moment; None: the centre.
+        centre: of the plate.
         moment_unit: [N m].
         on_plate: the force on the plate, as the program exports it; its reaction otherwise.
         load: share of the force.
@@ -53,12 +55,14 @@ def plate_text(
     """
     sign = -1.0 if on_plate else 1.0
     force = sign * load * FORCE
-    moment = np.cross(POINT - about, force) + np.array([0.0, 0.0, sign * load * FREE_MOMENT])
+    moment = np.cross(POINT - (centre if about is None else about), force) + np.array(
+        [0.0, 0.0, sign * load * FREE_MOMENT]
+    )
     point = POINT if load else np.zeros(3)
     if local:
-        force, moment, point = force @ AXES, moment @ AXES, (point - CENTRE) @ AXES if load else np.zeros(3)
+        force, moment, point = force @ AXES, moment @ AXES, (point - centre) @ AXES if load else np.zeros(3)
     corners = {
-        name: CENTRE + AXES @ [x * 0.3, y * 0.2, 0.0]
+        name: centre + AXES @ [x * 0.3, y * 0.2, 0.0]
         for name, x, y in (("POSX_POSY", 1, 1), ("NEGX_POSY", -1, 1), ("NEGX_NEGY", -1, -1), ("POSX_NEGY", 1, -1))
     }
     placed = {f"{name}_{axis}": f"{1e3 * x:.3f}" for name, at in corners.items() for axis, x in zip("XYZ", at)}
@@ -119,8 +123,8 @@ def test_all_plates_of_a_trial_are_read_with_its_markers(tmp_path: Path) -> None
     """Found by their names, in a folder or when one or both are named; an unloaded plate adds nothing."""
     (tmp_path / "stand.tsv").write_text(qtm_text(), newline="")
     plates = [tmp_path / f"stand_f_{number}.tsv" for number in (1, 2, 10)]
-    for path, load in zip(plates, (0.25, 0.75, 0.0)):
-        path.write_text(plate_text(load=load))
+    for path, load, beside in zip(plates, (0.25, 0.75, 0.0), (0.0, 0.25, 0.0)):
+        path.write_text(plate_text(load=load, centre=CENTRE + np.array([beside, 0.0, 0.0])))
     (tmp_path / "other_f_1.tsv").write_text(plate_text())
     recording = next(each for each in find_recordings(tmp_path) if each.name == "stand")
     assert recording.markers is not None
@@ -132,6 +136,9 @@ def test_all_plates_of_a_trial_are_read_with_its_markers(tmp_path: Path) -> None
     assert named.wrenches is not None
     np.testing.assert_array_equal(named.wrenches.values, recording.wrenches.values)
     assert set(plates) <= set(list_files_read([tmp_path / "stand.tsv", plates[0]]))
+    plates[1].write_text(plate_text(load=0.75))
+    with pytest.raises(InputError, match="BERTEC 3 and BERTEC 3 cover the same place"):
+        read_recording(plates[:2])
 
 
 def test_a_missing_sample_is_refused_or_left_out(tmp_path: Path) -> None:

@@ -1,0 +1,144 @@
+"""Forces: each plate pushes up, no load is counted twice, loads act where the body is, and at rest they carry it."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from ...formats.axes_and_units import MIN_MARKERS_FOR_EXTENT
+from ...motion import Markers
+from ...rig import GRAVITY
+from ...wrenches import Wrenches
+from ..check_definition import CheckInput, InputCheck, Problem
+
+CONTACT_FORCE = 20.0
+"""[N] A plate that never carries more is unloaded, by convention of gait analysis."""
+LOADED_SHARE, LEAST_SHARE = 0.2, 0.05
+"""Fraction of its own largest load above which a plate is loaded; fraction of the largest total below which a plate
+takes no part."""
+MIN_SAMPLES = 10
+SAME_FORCE, SAME_PLACE = 0.01, 0.005
+"""Relative difference and distance [m] up to which two plates hold the same load. On all recordings of subjects a, b, c
+and e, six Plug-in Gait laboratories and a flywheel, two loaded plates are .24 m or more apart."""
+LOW = 0.35
+"""[m] Markers up to this height above the lowest one of the same frame may be on what stands on a plate."""
+MAX_DISTANCE = 0.3
+"""[m] Largest median distance of a plate's centre of pressure from the nearest low marker: .07 m or less on the same
+recordings, .1 m with clusters on the shanks only."""
+STILL_TIME, STILL = 0.2, 0.01
+"""[s] and [m]: at rest no marker moves farther within this time; walking feet rest, but not the other markers."""
+MASS_RATIO = 3.0
+"""Largest ratio of the weight at rest to that of the body; units differ by more (pounds 4.4, kilograms 9.8)."""
+
+
+def _measure(inputs: CheckInput) -> Problem | None:
+    wrenches = inputs.recording.wrenches
+    if wrenches is None:
+        return None
+    vertical = np.nan_to_num(wrenches.values[:, :, 2])
+    peaks = np.abs(vertical).max(axis=0)
+    used = peaks > max(CONTACT_FORCE, LEAST_SHARE * float(np.abs(vertical.sum(axis=1)).max()))
+    loaded = (np.abs(vertical) > np.maximum(CONTACT_FORCE, LOADED_SHARE * peaks)) & used
+    return (
+        _find_pulling(inputs, vertical, loaded)
+        or _find_repeated(wrenches, loaded)
+        or _find_distant(inputs, wrenches, loaded)
+        or _compare_weight(inputs, vertical.sum(axis=1))
+    )
+
+
+def _find_pulling(inputs: CheckInput, vertical: np.ndarray, loaded: np.ndarray) -> Problem | None:
+    """A plate can only push a body up; hands of a robot may pull."""
+    assert inputs.recording.wrenches is not None
+    frames = inputs.recording.wrenches.frames
+    grips = {
+        name
+        for patch in (inputs.rig.contacts if inputs.rig else ())
+        if not patch.sole
+        for name in (patch.name, patch.link)
+    }
+    means = [float(vertical[own, k].mean()) if own.any() else 0.0 for k, own in enumerate(loaded.T)]
+    pulling = [name for name, mean in zip(frames, means) if mean < 0.0 and name not in grips]
+    if not pulling:
+        return None
+    listed = ", ".join(f"{name} {mean:+.0f} N" for name, mean in zip(frames, means) if mean)
+    text = f"{', '.join(pulling)} would pull the body down while loaded, but a plate can only push up ({listed})"
+    return Problem(text, "Correct the polarity of that plate in the recording system, or export the trial without it")
+
+
+def _find_repeated(wrenches: Wrenches, loaded: np.ndarray) -> Problem | None:
+    """Two plates that cover one place hold one load twice."""
+    places = wrenches.centres_of_pressure(loaded)
+    for a, b in combinations(range(len(wrenches.frames)), 2):
+        both = loaded[:, a] & loaded[:, b]
+        if both.sum() < MIN_SAMPLES:
+            continue
+        forces = wrenches.values[both][:, [a, b], :3]
+        same = np.linalg.norm(forces[:, 0] - forces[:, 1], axis=1) < SAME_FORCE * np.linalg.norm(forces[:, 0], axis=1)
+        near = ~(np.linalg.norm(places[both, a] - places[both, b], axis=1) > SAME_PLACE)
+        if np.mean(same & near) > 0.5:
+            pair = f"{wrenches.frames[a]} and {wrenches.frames[b]}"
+            text = f"{pair} hold the same force at the same place, so that this load would count twice"
+            return Problem(text, "Export each plate once")
+    return None
+
+
+def _find_distant(inputs: CheckInput, wrenches: Wrenches, loaded: np.ndarray) -> Problem | None:
+    """The centre of pressure lies under what stands there."""
+    markers = inputs.recording.markers
+    if (
+        markers is None
+        or len(markers.names) < MIN_MARKERS_FOR_EXTENT
+        or not np.asarray(wrenches.measured)[:, 3:5].all()
+    ):
+        return None
+    inside = (wrenches.times >= markers.times[0]) & (wrenches.times <= markers.times[-1])
+    places = wrenches.centres_of_pressure(loaded & (wrenches.values[:, :, 2] > 0.0) & inside[:, None])
+    for k, name in enumerate(wrenches.frames):
+        samples = np.flatnonzero(np.isfinite(places[:, k, 0]))
+        samples = samples[:: max(1, len(samples) // 200)]
+        if len(samples) < MIN_SAMPLES:
+            continue
+        positions = markers.positions[np.searchsorted(markers.times, wrenches.times[samples])]
+        seen = np.isfinite(positions[:, :, 2])
+        lowest = np.where(seen, positions[:, :, 2], np.inf).min(axis=1, keepdims=True)
+        away = np.linalg.norm(positions[:, :, :2] - places[samples, k, None, :2], axis=2)
+        nearest = float(np.median(np.where(seen & (positions[:, :, 2] <= lowest + LOW), away, np.inf).min(axis=1)))
+        if nearest > MAX_DISTANCE:
+            text = f"the centre of pressure of {name} lies {nearest:.2g} m from the nearest marker near the floor"
+            remedy = (
+                "Check the place of the plate (C3D: FORCE_PLATFORM:CORNERS and ORIGIN), the axes (--force-up), the "
+            )
+            return Problem(text, f"{remedy}unit (--force-units), and that forces and markers are of the same trial")
+    return None
+
+
+def _compare_weight(inputs: CheckInput, total: np.ndarray) -> Problem | None:
+    """At rest the plates carry the body."""
+    markers, wrenches, rig = inputs.recording.markers, inputs.recording.wrenches, inputs.rig
+    if markers is None or wrenches is None or rig is None or not (still := _resting_times(markers)).any():
+        return None
+    at_rest = still[np.clip(np.searchsorted(markers.times, wrenches.times), 0, len(markers) - 1)]
+    carried = total[at_rest & (total > CONTACT_FORCE)]
+    mass = float(np.median(carried)) / GRAVITY if len(carried) > MIN_SAMPLES else 0.0
+    if not mass or mass < MASS_RATIO * rig.prior.total_mass:
+        return None
+    text = f"at rest the plates carry {mass:.3g} kg, but {rig.name} weighs {rig.prior.total_mass:.3g} kg"
+    return Problem(text, "Export the forces in newtons, each plate once")
+
+
+def _resting_times(markers: Markers) -> np.ndarray:
+    """Frames (N,) around which no marker moves farther than `STILL` within `STILL_TIME`."""
+    step = max(1, round(STILL_TIME * markers.rate)) if len(markers) > 1 else 1
+    moved = np.linalg.norm(markers.positions[step:] - markers.positions[:-step], axis=2)
+    known = np.isfinite(moved)
+    still = np.where(known, moved, 0.0).max(axis=1, initial=0.0) < STILL
+    return np.concatenate([still & known.any(axis=1), np.zeros(min(step, len(markers)), bool)])
+
+
+FORCES = InputCheck(
+    name="forces",
+    measures="sign, place and sum of the loads of plates against the markers and the body",
+    measure=_measure,
+)
