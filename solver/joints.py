@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .arrays import Array, ArrayValue, frozen
+from .arrays import Array, ArrayValue, frozen, require_lengths
 from .errors import InvalidValue
 
 ROOT_NV = 6
@@ -76,6 +76,7 @@ class Joint:
             ("axes", axes, (KINDS[self.kind][2], 3)),
         ):
             object.__setattr__(self, name, frozen(f"{name} of joint {self.name!r}", value, shape))
+        require_lengths(f"joint {self.name!r}", self.position)
         if np.abs(self.rotation.T @ self.rotation - np.eye(3)).max() > ORTHONORMAL:
             raise InvalidValue(f"joint {self.name!r}: its link's axes are not a rotation")
         if np.any(np.abs(np.linalg.norm(self.axes, axis=1) - 1.0) > UNIT):

@@ -26,8 +26,8 @@ GIRDLE = ("clavicle", "scapula")
 """Segments between torso and upper arm of a person with a shoulder girdle."""
 SHOULDERS = ("fixed", "girdle")
 """Upper arms attached to the torso, or to clavicle and scapula."""
-STATURES, MASSES = (0.4, 2.8), (2.0, 500.0)
-"""[m] and [kg] Accepted ranges of stature and mass."""
+STATURES, MASSES, MASS_INDICES = (0.4, 2.8), (2.0, 500.0), (8.0, 100.0)
+"""[m], [kg] and [kg/m^2] Accepted ranges of stature, mass, and mass over stature squared: 23 to 289 kg at 1.7 m."""
 STATURE_GUESS = {"male": 1.76, "female": 1.63, UNKNOWN: 1.695}
 """[m] Initial guess of an unknown stature."""
 
@@ -37,15 +37,25 @@ def columns_of(sex: str) -> tuple[str, ...]:
     return TABLED if sex == UNKNOWN else (sex,)
 
 
-def require_person(height: float, mass: float) -> None:
-    """Check that stature [m] and mass [kg] are in the range of people.
+def require_person(height: float | None, mass: float | None) -> None:
+    """Check that stature [m] and mass [kg], as far as they are stated, are those of people.
 
     Raises:
-        InvalidValue: one is not.
+        InvalidValue: one is out of range, or they do not belong together.
     """
     for name, value, (low, high), unit in (("height", height, STATURES, "m"), ("mass", mass, MASSES, "kg")):
+        if value is None:
+            continue
         if not isinstance(value, Real) or not (math.isfinite(value) and low <= value <= high):
             raise InvalidValue(f"a person's {name} must be between {low:g} and {high:g} {unit}, got {value!r}")
+    if height is not None and mass is not None and (problem := describe_build(height, mass)):
+        raise InvalidValue(f"{problem}: correct one of them")
+
+
+def describe_build(height: float, mass: float) -> str:
+    """What no person of a stature [m] has about a mass [kg]; empty if people have it."""
+    low, high = (index * height**2 for index in MASS_INDICES)
+    return "" if low <= mass <= high else f"a person of {height:g} m has {low:.0f} to {high:.0f} kg, not {mass:g}"
 
 
 FILLERS = frozenset({"marker", "markers", "mkr", "mrk", "study", "augmented", "imu", "sensor", "p", "j"})

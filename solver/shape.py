@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .arrays import Array, ArrayValue, frozen
+from .arrays import Array, ArrayValue, frozen, require_lengths
 from .errors import InvalidValue
 
 KINDS = {"capsule": 2, "box": 3, "sphere": 1, "ellipsoid": 3, "mesh": 3}
@@ -15,6 +15,14 @@ KINDS = {"capsule": 2, "box": 3, "sphere": 1, "ellipsoid": 3, "mesh": 3}
 EQUAL_AXES = 1e-9
 """Relative difference below which axes of an ellipsoid count as equal."""
 LEAST_CORNERS = 3
+
+
+def sphere_directions(count: int) -> np.ndarray:
+    """(count, 3) uniformly distributed unit directions (golden spiral)."""
+    height = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    turn = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(count)
+    ring = np.sqrt(1.0 - height**2)
+    return np.column_stack([ring * np.cos(turn), ring * np.sin(turn), height])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,7 @@ class Shape:
         object.__setattr__(self, "centre", frozen("shape centre", self.centre, (3,)))
         vertices = np.reshape(np.asarray(self.vertices, float), (-1, 3))
         object.__setattr__(self, "vertices", frozen("shape vertices", vertices, (None, 3)))
+        require_lengths(called, self.size, self.centre, self.vertices)
         faces = np.array(self.faces, int).reshape(-1, 3)
         if faces.size and not 0 <= faces.min() <= faces.max() < len(vertices):
             raise InvalidValue(f"{called}: a face refers to a vertex outside its {len(vertices)} vertices")

@@ -85,7 +85,8 @@ class SubjectData:
             raise InvalidValue(f"the trunk is {' or '.join(map(repr, TRUNKS))}, not {self.trunk!r}")
         if self.shoulders not in SHOULDERS:
             raise InvalidValue(f"the shoulders are {' or '.join(map(repr, SHOULDERS))}, not {self.shoulders!r}")
-        require_person(STATURE_GUESS[self.sex] if self.height is None else self.height, self.mass)
+        require_person(self.height, None)
+        require_person(None, self.mass)
 
     def rig(self, height: float, joints: Mapping[str, Sequence[float]] | None = None) -> Rig:
         """The rig of a person of that stature [m], with joint centres if they are known."""

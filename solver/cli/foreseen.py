@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidValue, UnknownLink, UnknownName
 from ..files import check_file
-from ..person import LINKS, STATURE_GUESS, require_person
+from ..person import LINKS, require_person
 from .bodies import rig_of
 from .options import subject
 
@@ -83,7 +83,7 @@ def _require_body(options: argparse.Namespace) -> Rig | None:
         if link not in LINKS:
             raise UnknownLink(link, LINKS)
     stated = subject(options)
-    require_person(stated["height"] or STATURE_GUESS[stated["sex"]], stated["mass"] or LIKELY_MASS)
+    require_person(stated["height"], stated["mass"])
     return None
 
 

@@ -7,11 +7,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..shape import Shape
+from ..shape import Shape, sphere_directions
 from .pinocchio_loader import pin
 from .pinocchio_model import Model, data_of
 
 Solid: TypeAlias = "pin.coal.CollisionGeometry"
+FEW_CORNERS = 250
+"""Corners with which no corner can have more than coal's 255 neighbours. Measured on a ball of 1,000 corners:
+the hull is smaller by 0.8 % of its size at most."""
 TOLERANCE = 1e-7
 """[m] At which coal's searches stop. Its default, 1e-6, leaves 1.4e-6 between ellipsoids that are apart."""
 MAX_STEPS = 256
@@ -28,7 +31,14 @@ def distance_request() -> Any:
 
 
 def convex_hull_solid(points: np.ndarray) -> Solid:
-    """The convex hull of points (V, 3) [m]."""
+    """The convex hull of points (V, 3) [m]; of `FEW_CORNERS` if one has more neighbours than coal can count."""
+    try:
+        return _hull(points)
+    except RuntimeError:
+        return _hull(points[np.unique((points @ sphere_directions(FEW_CORNERS).T).argmax(axis=0))])
+
+
+def _hull(points: np.ndarray) -> Solid:
     corners = pin.coal.StdVec_Vec3s()
     corners.extend([np.array(point) for point in points])
     return pin.coal.Convex.convexHull(corners, False, "Qt")

@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from ..shape import sphere_directions
+
 MAX_PIECES = 8
 """Largest number of pieces of one mesh; distances are computed for every pair of pieces of two links."""
 MIN_SAVED_FRACTION = 0.05
@@ -138,12 +140,4 @@ def _hull_volume(points: np.ndarray) -> float:
         return 0.0
 
 
-def _sphere_directions(count: int) -> np.ndarray:
-    """(count, 3) uniformly distributed unit directions (golden spiral)."""
-    height = 1.0 - (2.0 * np.arange(count) + 1.0) / count
-    turn = np.pi * (1.0 + np.sqrt(5.0)) * np.arange(count)
-    ring = np.sqrt(1.0 - height**2)
-    return np.column_stack([ring * np.cos(turn), ring * np.sin(turn), height])
-
-
-_DIRECTIONS = _sphere_directions(DIRECTION_COUNT)
+_DIRECTIONS = sphere_directions(DIRECTION_COUNT)

@@ -12,7 +12,7 @@ forward, y left, z up, with its origin in the proximal joint centre; the pelvis 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from ..assets import read_asset
 from ..dynamics import link_poses
 from ..errors import InvalidValue
 from ..inertials import InertialParameters
-from ..person import GIRDLE, SEXES, SHOULDERS, SIDES, TRUNKS, UNKNOWN, columns_of, require_person
+from ..person import GIRDLE, SEXES, SHOULDERS, SIDES, TRUNKS, UNKNOWN, columns_of, describe_build, require_person
 from ..rig import PRIOR_SPREAD, Rig
 from ..shape import Shape
 from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, split_trunk, stack_parameters
@@ -126,7 +126,8 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     ):
         if choice not in choices:
             raise InvalidValue(f"{name} {choice!r} is none of {', '.join(choices)}")
-    require_person(height, mass)
+    require_person(height, None)
+    require_person(None, mass)
     lengths, joints = dict(lengths or {}), dict(joints or {})
     skeleton = build_skeleton(height, sex, lengths, joints, trunk, shoulders)
     merged = MERGED_LINKS[variant]
@@ -154,7 +155,9 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         ),
         shapes=shapes,
         tips=np.array([_link_tip(skeleton, link) for link in links]),
-        notes=_build_notes(table, sex, mass, tuple(dict.fromkeys(link for names in projected for link in names))),
+        notes=_build_notes(
+            table, sex, height, mass, tuple(dict.fromkeys(link for names in projected for link in names))
+        ),
         excluded=_touching_links(skeleton),
         provenance={
             "kind": "human",
@@ -292,10 +295,12 @@ def _standing_posture(rig: Rig, skeleton: Skeleton) -> np.ndarray:
     return q
 
 
-def _build_notes(table: str, sex: str, mass: float, changed: tuple[str, ...]) -> tuple[str, ...]:
+def _build_notes(table: str, sex: str, height: float, mass: float, changed: Iterable[str]) -> tuple[str, ...]:
     source = read_asset(f"human_{table}")["source"]
     column = "mean of male and female" if sex == UNKNOWN else sex
     notes = [f"inertial prior: {source}, {column}; mass fractions divided by their sum to total {mass:g} kg"]
+    if problem := describe_build(height, mass):
+        notes.append(f"check height and mass: {problem}")
     if changed:
         notes.append(
             f"{', '.join(changed)}: the table's inertia is physically inconsistent (negative pseudo-inertia); replaced "

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -20,12 +20,14 @@ from ..errors import InputError, MissingDependency
 from ..joints import Mimic
 from ..so3 import exp
 from .safe_xml import read_xml
-from .urdf_document import UrdfDocument, UrdfJoint, UrdfLink
+from .urdf_document import UrdfDocument, UrdfJoint, UrdfLink, resolve_mimic
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """MuJoCo's types of joints."""
 JOINT_EQUALITY = 2
 """MuJoCo's type of an equality constraint between joints."""
+EQUALITY_KINDS = {0: "connect", 1: "weld", JOINT_EQUALITY: "joint", 3: "tendon", 4: "flex"}
+"""MuJoCo's types of equality constraints, for those without a name."""
 JOINT_TRANSMISSION = 0
 """MuJoCo's type of a transmission that acts on a joint."""
 MAX_BODIES = 5_000
@@ -115,12 +117,14 @@ class _ModelReader:
         robot = max(top, key=lambda k: sum(int(model.body_jntnum[n]) for n in under[k]))
         for number in under[robot]:
             self._add_body(number, robot)
+        joints, notes = self._joints_with_mimic()
         document = UrdfDocument(
             self.path,
             str(read_xml(self.path).get("model", self.path.stem)),
             self.links,
-            self._joints_with_mimic(),
+            joints,
             body_name(model, robot),
+            notes,
         )
         names = [body_name(model, k) for k in range(model.nbody)]
         signatures = [divmod(int(pair), 1 << 16) for pair in np.asarray(model.exclude_signature).reshape(-1)]
@@ -235,20 +239,23 @@ class _ModelReader:
             return gear * gain * float(np.abs(model.actuator_ctrlrange[actuator]).max())
         return None
 
-    def _joints_with_mimic(self) -> dict[str, UrdfJoint]:
-        """The joints; those that an equality constraint couples linearly mimic the other joint."""
-        model, names = self.model, list(self.joints)
-        result = dict(self.joints)
+    def _joints_with_mimic(self) -> tuple[dict[str, UrdfJoint], tuple[str, ...]]:
+        """The joints, those that an equality constraint couples linearly with their source; and a note on the other
+        constraints of the robot, which a tree cannot keep."""
+        model, result = self.model, dict(self.joints)
+        lost = []
         for k in range(model.neq):
-            first, second = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
-            if int(model.eq_type[k]) != JOINT_EQUALITY or second < 0 or np.any(model.eq_data[k, 2:5]):
-                continue
-            own, source = (str(model.joint(joint).name) for joint in (first, second))
-            if own in names and source in names:
-                offset, multiplier = (float(value) for value in model.eq_data[k, :2])
-                known = {f: getattr(result[own], f) for f in UrdfJoint.__slots__}
-                result[own] = UrdfJoint(**(known | {"mimic": Mimic(source, multiplier, offset)}))
-        return result
+            kind, first, second = (int(part[k]) for part in (model.eq_type, model.eq_obj1id, model.eq_obj2id))
+            if kind == JOINT_EQUALITY and second >= 0 and not np.any(model.eq_data[k, 2:5]):
+                own, source = (str(model.joint(joint).name) for joint in (first, second))
+                if own in result and source in result:
+                    offset, multiplier = (float(value) for value in model.eq_data[k, :2])
+                    result[own] = replace(result[own], mimic=Mimic(source, multiplier, offset))
+                    continue
+            lost.append(str(model.equality(k).name) or f"{EQUALITY_KINDS.get(kind, 'constraint')} {k + 1}")
+        note = f"constraints that a tree cannot keep, left out: {', '.join(lost)}; their joints move independently"
+        result, notes = resolve_mimic(result)
+        return result, (*notes, *((note,) if lost else ()))
 
 
 def rotation_matrix(quaternion: np.ndarray) -> np.ndarray:

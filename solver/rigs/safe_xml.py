@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError
 
@@ -13,6 +14,9 @@ from ..files import check_file, read_bytes
 
 MAX_BYTES = 64 << 20
 """[bytes] Largest file; a robot of a thousand links has about one million."""
+DECLARED_ENCODING = re.compile(rb"""(\s*<\?xml\b[^>]*?)\s+encoding\s*=\s*["']([\w.-]+)["'][^>]*\?>""")
+PARSED_ENCODINGS = (b"utf-8", b"utf-16", b"iso-8859-1", b"us-ascii")
+"""Encodings that the parser itself reads."""
 MAX_DEPTH = 100
 """Largest nesting of elements; a URDF has five levels."""
 
@@ -27,6 +31,14 @@ def read_xml(path: str | Path, max_bytes: int = MAX_BYTES) -> Element:
     return parse_xml(path, read_bytes(path))
 
 
+def _to_known_encoding(data: bytes) -> bytes | str:
+    """Text of a document whose declaration names an encoding that the parser does not know, such as GB2312."""
+    declared = DECLARED_ENCODING.match(data)
+    if declared is None or declared[2].lower() in PARSED_ENCODINGS:
+        return data
+    return declared[1].decode() + "?>" + data[declared.end() :].decode(declared[2].decode())
+
+
 def parse_xml(path: str | Path, data: bytes) -> Element:
     """Root element of the bytes of an XML file.
 
@@ -34,13 +46,13 @@ def parse_xml(path: str | Path, data: bytes) -> Element:
         InputError: see `read_xml`.
     """
     try:
-        root: Element = defusedxml.ElementTree.fromstring(data, forbid_dtd=False)
+        root: Element = defusedxml.ElementTree.fromstring(_to_known_encoding(data), forbid_dtd=False)
     except DefusedXmlException as error:
         problem = f"defines XML entities or external references ({type(error).__name__}), which are not allowed"
         raise InputError(path, problem, remedy="Remove the DTD from the file") from None
     except (ParseError, LookupError, ValueError) as error:
         place = f"line {error.position[0]}" if isinstance(error, ParseError) else None
-        remedy = "Write it again, or correct it there"
+        remedy = "Correct it there, or save it as UTF-8"
         raise InputError(path, f"is not well-formed XML ({error})", place=place, remedy=remedy) from None
     level, depth = [root], 0
     while level:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InvalidValue, UnknownLink
+from ..errors import InputError, InvalidValue, UnknownLink
 from ..files import Paths, as_paths
 from ..inertials import InertialParameters
 from ..joints import Joint, Limits, rest_poses
@@ -51,6 +51,9 @@ MIN_SECOND_MOMENT = -1e-6
 """A second moment below this fraction of the largest moment is negative, not a rounding error."""
 MAX_EXTENT, MAX_MASS = 100.0, 10_000.0
 """[m], [kg] A larger or heavier robot is probably in other units."""
+MAX_GYRATION = 2.0
+"""Largest radius of gyration of a link relative to the robot's size. Measured on 85 public models: only placeholders of
+kg m^2 in fingers are above it."""
 MAX_SHOWN = 8
 
 
@@ -127,7 +130,22 @@ def build_robot(
 
     Raises:
         UnknownLink: a name in ``feet`` or ``base_link`` that is not in the file.
+        InputError: an axis, size or position that no robot has.
     """
+    try:
+        return _build_robot(document, geometry, feet, base_link, up, source)
+    except InvalidValue as error:
+        raise InputError(document.path, str(error)) from error
+
+
+def _build_robot(
+    document: UrdfDocument,
+    geometry: Callable[[MovingBodies], Geometry],
+    feet: Sequence[str] | None,
+    base_link: str | None,
+    up: str,
+    source: Mapping[str, object],
+) -> Rig:
     bodies, up, notes = find_root_and_up(document, up, feet)
     rig = assemble_rig(document, bodies, geometry(bodies), feet, base_link, {**source, "up": up})
     shown = [str(link) for link in rig.provenance[FEET]]  # type: ignore[attr-defined]
@@ -199,8 +217,7 @@ def assemble_rig(
         notes.append(f"tiny shapes that are only marks, left out: {_format_names(specks)}")
     if round_ := [link for link, sole in zip(standing, soles) if sole is None]:
         notes.append(f"no flat sole to stand on: {_format_names(round_)}; specify soles if they exist")
-    if size := _size_note(rest[1], prior):
-        notes.append(size)
+    notes += _size_notes(rest[1], boxes, prior)
     if mimic := [joint.name for joint in joints if joint.mimic is not None]:
         notes.append(f"{len(mimic)} mimic joint(s) move independently: {_format_names(mimic)}")
     rig = Rig(
@@ -347,12 +364,23 @@ def _body_notes(bodies: MovingBodies, inconsistent: Sequence[str]) -> list[str]:
     return notes
 
 
-def _size_note(origins: np.ndarray, prior: InertialParameters) -> str | None:
-    """A note on a robot so large or heavy that its file is probably in millimetres or grams; else None."""
-    extent = float(np.linalg.norm(np.ptp(origins, axis=0)))
-    if extent <= MAX_EXTENT and prior.total_mass <= MAX_MASS:
-        return None
-    return f"the robot is {extent:.3g} m large and weighs {prior.total_mass:.3g} kg: URDF uses metres and kilograms"
+def _size_notes(origins: np.ndarray, boxes: np.ndarray, prior: InertialParameters) -> list[str]:
+    """Notes on a robot so large or heavy that its file is probably in millimetres or grams, and on inertias of bodies
+    far larger than the robot."""
+    extent, notes = float(np.linalg.norm(np.ptp(origins, axis=0))), []
+    if extent > MAX_EXTENT or prior.total_mass > MAX_MASS:
+        size = f"the robot is {extent:.3g} m large and weighs {prior.total_mass:.3g} kg"
+        notes.append(f"{size}: URDF uses metres and kilograms")
+    masses = prior.masses
+    squares = 0.5 * np.trace(prior.inertias_at_com, axis1=1, axis2=2) / np.where(masses > 0.0, masses, np.inf)
+    radii = np.sqrt(np.maximum(squares, 0.0))
+    largest = max(extent, float(np.linalg.norm(boxes[:, 1] - boxes[:, 0], axis=1).max()))
+    far = [link for link, radius in zip(prior.links, radii) if radius > MAX_GYRATION * largest]
+    if far and extent > 0.0:
+        radius = float(radii.max())
+        cause = "the inertia is in another unit than kg m^2 (kg mm^2?), or a placeholder"
+        notes.append(f"radius of gyration {radius:.3g} m in a robot of {largest:.2g} m, {cause}: {_format_names(far)}")
+    return notes
 
 
 def _geometry_notes(geometry: Geometry, contacts: Sequence[object], apart: Sequence[tuple[str, str]]) -> list[str]:

@@ -124,7 +124,7 @@ def read_urdf(path: str | Path) -> UrdfDocument:
         raise InputError(path, "the robot has no link")
     links = {name: _read_link(path, name, e) for name, e in zip(link_names, root.findall("link"))}
     joints = {name: _read_joint(path, name, e, links) for name, e in zip(joint_names, root.findall("joint"))}
-    joints, notes = _resolve_mimic(joints)
+    joints, notes = resolve_mimic(joints)
     top = _find_root(path, list(links), list(joints.values()))
     return _join_axes(UrdfDocument(path, root.get("name", path.stem), links, joints, top, notes))
 
@@ -261,7 +261,7 @@ def _read_mimic(path: Path, place: str, mimic: Element | None) -> Mimic | None:
     return Mimic(mimic.get("joint", ""), float(multiplier), float(offset))
 
 
-def _resolve_mimic(joints: dict[str, UrdfJoint]) -> tuple[dict[str, UrdfJoint], tuple[str, ...]]:
+def resolve_mimic(joints: dict[str, UrdfJoint]) -> tuple[dict[str, UrdfJoint], tuple[str, ...]]:
     """The joints, and notes on those that mimic a missing joint.
 
     Files written by macros often lack a prefix there. If exactly one joint has that name after a prefix that the mimic
@@ -279,9 +279,25 @@ def _resolve_mimic(joints: dict[str, UrdfJoint]) -> tuple[dict[str, UrdfJoint], 
             meant.append(f"{name} {alike[0]} for {mimic.source}")
         else:
             lost.append(f"{name} ({mimic.source})")
-    cases = (("use the one with their prefix", meant), ("stay fixed in dances", lost))
-    what = "joints that mimic a missing joint"
-    return result, tuple(f"{what} {done}: {', '.join(names)}" for done, names in cases if names)
+    circular = [name for name in result if _follows_itself(name, result)]
+    for name in circular:
+        result[name] = replace(result[name], mimic=None)
+    cases = (
+        ("that mimic a missing joint use the one with their prefix", meant),
+        ("that mimic a missing joint stay fixed in dances", lost),
+        ("that mimic each other in a circle move independently", circular),
+    )
+    return result, tuple(f"joints {done}: {', '.join(names)}" for done, names in cases if names)
+
+
+def _follows_itself(name: str, joints: dict[str, UrdfJoint]) -> bool:
+    """Whether the joints that a joint mimics, one after the other, lead back to it."""
+    seen: list[str] = []
+    mimic = joints[name].mimic
+    while mimic is not None and mimic.source in joints and mimic.source not in seen:
+        seen.append(mimic.source)
+        mimic = joints[mimic.source].mimic
+    return name in seen
 
 
 def _find_root(path: Path, links: list[str], joints: list[UrdfJoint]) -> str:

@@ -11,7 +11,7 @@ from ..calibration.calibration import Calibration
 from ..calibration.subject import SubjectData
 from ..errors import InvalidValue, UnknownTrial
 from ..files import Paths
-from ..person import MASSES
+from ..person import MASSES, require_person
 from ..progress import Progress, silent
 from ..trial import Recording
 from .recordings import load_recordings
@@ -59,6 +59,7 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
         True
     """
     SubjectData(DEFAULT_MASS if mass is None else mass, sex, height, trunk, shoulders)
+    require_person(height, mass)
     recordings = load_recordings(recordings)
     names = [recording.name for recording in recordings]
     static = (static,) if isinstance(static, str) else tuple(static)

@@ -46,6 +46,17 @@ def test_both_engines_have_one_interface() -> None:
     assert set(first) == {"__init__", "distances", "nearest_points"}
 
 
+def test_a_corner_with_many_neighbours_is_no_error() -> None:
+    """A cone of 1,000 sides, whose tip has more neighbours than coal counts, keeps its tip and its rim within 1 %."""
+    angles = 2.0 * np.pi * np.arange(1000) / 1000
+    ring = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(1000)])
+    cone = engine.convex_hull_solid(np.vstack([ring, [0.0, 0.0, 1.0]]))
+    flat = engine.convex_hull_solid(np.array([[0, 0, 3.0], [1, 0, 3.0], [0, 1, 3.0], [0, 0, 4.0]]))
+    assert engine.solid_distance(cone, flat) == pytest.approx(2.0, abs=0.01)
+    side = engine.convex_hull_solid(np.array([[3.0, 0, 0], [4.0, 0, 0], [4.0, 1, 0], [4.0, 0, 1]]))
+    assert engine.solid_distance(cone, side) == pytest.approx(2.0, abs=0.01)
+
+
 def _methods(kind: type) -> dict[str, inspect.Signature]:
     """Signatures of the constructor and the public methods."""
     found = {name: value for name, value in vars(kind).items() if inspect.isfunction(value)}

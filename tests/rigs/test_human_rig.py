@@ -9,7 +9,7 @@ from solver.coordinates import joint_coordinates
 from solver.dynamics import integrate, link_poses
 from solver.errors import InvalidValue, UnknownLink, UnknownName
 from solver.inertials import steiner
-from solver.person import LINKS
+from solver.person import LINKS, require_person
 from solver.rigs.anthropometry import Segment, nearest_consistent, segment_inertia
 from solver.rigs.human import human
 from solver.rigs.human_skeleton import build_skeleton, default_lengths
@@ -338,3 +338,13 @@ def test_bad_arguments_name_the_culprit(arguments: dict, error: type[Exception],
     """What no person has is refused with the argument's name or the choices."""
     with pytest.raises(error, match=words):
         human(**{"height": 1.75, "mass": 70.0, "sex": "male", **arguments})
+
+
+def test_a_build_that_nobody_has_is_named() -> None:
+    """Height and mass that do not belong together are noted; if both are stated about a subject, they are refused."""
+    for mass in (12.0, 400.0):
+        assert any("check height and mass" in note for note in human(1.7, mass, "male").notes)
+        with pytest.raises(InvalidValue, match="23 to 289 kg"):
+            require_person(1.7, mass)
+        require_person(None, mass)
+    assert not any("check height" in note for note in human(1.7, 65.0, "male").notes)

@@ -45,7 +45,11 @@ ODD = """<mujoco model="odd">
     </body>
   </worldbody>
   <contact><exclude body1="trunk" body2="shank"/></contact>
-  <equality><joint joint1="roll" joint2="yaw" polycoef="0.1 -2 0 0 0"/></equality>
+  <equality>
+    <joint joint1="roll" joint2="yaw" polycoef="0.1 -2 0 0 0"/>
+    <joint name="cam" joint1="knee" joint2="yaw" polycoef="0 1 1 0 0"/>
+    <connect body1="left_foot" body2="trunk" anchor="0 0 0"/>
+  </equality>
   <actuator>
     <motor joint="yaw" gear="50" ctrllimited="true" ctrlrange="-2 2"/>
     <position joint="roll" kp="300" forcelimited="true" forcerange="-40 40"/>
@@ -103,6 +107,7 @@ def test_limits_couplings_and_exclusions_are_the_file_s(odd: Path) -> None:
     )
     (mimic,) = [joint.mimic for joint in rig.joints if joint.mimic is not None]
     assert (mimic.source, mimic.multiplier, mimic.offset) == ("yaw", -2.0, 0.1)
+    assert any("a tree cannot keep, left out: cam, connect 3" in note for note in rig.notes)
     # trunk carries the gauge: they may touch the shank only as one, and the file excuses the trunk alone
     assert rig.excluded == (("trunk", "shank"),)
     assert any("crate" in note for note in rig.notes)
@@ -144,7 +149,7 @@ def test_what_is_no_mjcf_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureF
     path = tmp_path / "robot.xml"
     for text, messages in (
         ("<robot/>", "<robot>"), ("<mujoco><worldbody><body><wheel/></body></worldbody></mujoco>", "cannot compile"),
-        ("<mujoco/>", "no body"),
+        ("<mujoco/>", "no body"), (ODD.replace('axis="1 0 0"', 'axis="1e300 0 0"'), "robot.xml: joint 'roll': an axis"),
     ):  # fmt: skip
         path.write_text(text)
         with pytest.raises(InputError, match=messages):

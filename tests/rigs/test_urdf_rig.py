@@ -148,6 +148,34 @@ def test_a_mimic_joint_without_its_source_uses_the_one_with_its_prefix_or_stays_
     assert fixed_coordinates(rig)[rig.index("odd") - 1]
 
 
+def test_joints_that_mimic_each_other_are_independent_and_named(write: Write) -> None:
+    """A circle of mimic joints has no source."""
+    limit = '<limit lower="-1" upper="1" effort="1" velocity="1"/><mimic joint="{}"/>'
+    circle = link("one") + joint("a", "trunk", "one", inside=limit.format("b"))
+    circle += link("two") + joint("b", "trunk", "two", inside=limit.format("a"))
+    rig = from_urdf(write(BIPED + circle))
+    assert not any(joint.mimic for joint in rig.joints)
+    assert any("mimic each other in a circle" in note and "a, b" in note for note in rig.notes)
+
+
+def test_inertia_in_another_unit_is_named(write: Write) -> None:
+    """A radius of gyration far beyond the robot's size names the links and the unit; a right file has no such note."""
+    right, wrong = (from_urdf(write(text)) for text in (BIPED, BIPED.replace(INERTIA, INERTIA.replace("0.0", "2000"))))
+    assert not any("gyration" in note for note in right.notes)
+    assert any("kg mm^2" in note and "left_thigh" in note for note in wrong.notes)
+
+
+def test_other_encodings_are_read(tmp_path: Path) -> None:
+    """The declaration names the encoding; bytes that contradict it ask for UTF-8."""
+    text = f'<?xml version="1.0" encoding="gb2312"?><robot name="\u673a\u5668">{BIPED}</robot>'
+    path = tmp_path / "robot.urdf"
+    path.write_bytes(text.encode("gb2312"))
+    assert from_urdf(path).name == "\u673a\u5668"
+    path.write_bytes(text.encode("utf-8"))
+    with pytest.raises(InputError, match="UTF-8"):
+        from_urdf(path)
+
+
 def test_massless_links_stay_and_prior_applies(write: Write) -> None:
     """Links without mass stay fixed, with a zero prior that can be written to the model and back."""
     empty = link("axis", 0, inertia='<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>')
@@ -385,6 +413,11 @@ OUTSIDE = """<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a SYSTEM "file:///et
         (link("a") + link("b") + joint("j", "a", "b").replace('<parent link="a"/>', ""), "joint 'j'.*<parent"),
         (link("a") + link("b") + link("c") + joint("j", "b", "c") + joint("k", "c", "b"), "loop: .*b -> c|c -> b"),
         (link("a") + link("b") + joint("j", "a", "b") + joint("k", "a", "b"), "child of 'j' and of 'k'.*loop"),
+        (
+            link("a", extra='<visual><geometry><box size="1 1e9 1"/></geometry></visual>'),
+            "link 'a' has a length of 5e.08",
+        ),
+        (link("a") + link("b") + joint("j", "a", "b", xyz="0 1e9 0"), "joint 'j' has a length of 1e.09 m"),
         (link("a", extra='<visual><geometry><box size="1 x 1"/></geometry></visual>'), "link 'a'.*not a finite number"),
     ],
 )
