@@ -21,7 +21,10 @@ from .solver_api import Settings as StudySettings
 
 DIGITS = 6
 """Decimal places of a number typed into a field, which Blender stores in single precision."""
-UNITS = {"m": {"unit": "LENGTH"}, "s": {"subtype": "TIME_ABSOLUTE"}}
+UNITS: dict[str, dict[str, Any]] = {
+    "m": {"unit": "LENGTH", "precision": 4},
+    "s": {"subtype": "TIME_ABSOLUTE", "precision": 1},
+}
 """Blender's settings by an option's unit."""
 STUDY, DANCE, CHECKS = "exciting_dance", "exciting_dance_dance", "exciting_dance_checks"
 CAPTURE = "exciting_dance_capture"
@@ -112,6 +115,7 @@ def option_field(kind: type, name: str, **settings: Any) -> Any:
         "max": min(limits.high - step * limits.below, 2**31 - 1),
         **dict(zip(("soft_min", "soft_max"), declared.option.slider or ())),
         **({} if declared.kind is int else UNITS.get(declared.unit, {})),
+        **({"subtype": "FACTOR"} if limits.high == 1.0 else {}),
     }
     property_of = bpy.props.IntProperty if declared.kind is int else bpy.props.FloatProperty
     return property_of(**{**common, **numbers, **settings})

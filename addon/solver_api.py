@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from solver.live.protocol import parse_json_line
     from solver.moments.values import MOMENTS, JointMoments
     from solver.motion import RestPose, SegmentPoses
-    from solver.options.authoring import CompleteOptions
+    from solver.options.authoring import CompleteOptions, RetargetOptions
     from solver.options.checks import DANCE_CHECKS, CheckOptions
     from solver.options.dances import PHRASE, TEMPO, DanceOptions, Style
     from solver.options.declared import Declaration, declarations
-    from solver.options.retargeting import RetargetOptions
+    from solver.options.exciting import ExcitingOptions
     from solver.options.study import CohortOptions, Settings
     from solver.rig import BONE_LINKS, CHARACTER_KIND, REST_PLACEMENT, Rig
     from solver.rig_kinds import RIG_KINDS, robot_suffixes
@@ -79,11 +79,11 @@ _NAMES = {
     "skeleton.match": ("Skeleton", "match_bones", "require_parts"),
     "character.character": ("CHARACTER", "Character"),
     "storage.atomic": ("write_atomically",),
-    "options.authoring": ("CompleteOptions",),
+    "options.authoring": ("CompleteOptions", "RetargetOptions"),
     "options.checks": ("DANCE_CHECKS", "CheckOptions"),
     "options.dances": ("PHRASE", "TEMPO", "DanceOptions", "Style"),
     "options.declared": ("Declaration", "declarations"),
-    "options.retargeting": ("RetargetOptions",),
+    "options.exciting": ("ExcitingOptions",),
     "options.study": ("CohortOptions", "Settings"),
     "formats.file_formats": ("recording_suffixes",),
     "storage.json_tree": ("read_json",),

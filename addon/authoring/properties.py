@@ -42,7 +42,7 @@ OBJECTIVES = (
         "Minimise the condition number of each link's part of the regressor, as published",
     ),
 )
-UNSET = {"default": 0.0, "min": 0.0, "soft_max": 10.0, "precision": 1}
+UNSET = {"default": 0.0, "min": 0.0, "soft_max": 10.0}
 """Settings of a duration whose default depends on the rig: 0 leaves it to the solver."""
 GHOST_PLACES = (
     ("over", "Over", "The ghost is at the same place as the rig"),

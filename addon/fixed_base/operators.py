@@ -13,7 +13,8 @@ from ..job_messages import JobMessage
 from ..jobs import JobOperator
 from ..operators.base import find_rig_problem, require_active_rig
 from ..operators.dance_base import INPUT_NAMES, JSON_PROGRESS, RESULT_FOLDER
-from ..solver_api import dance_folder
+from ..option_fields import option_words
+from ..solver_api import ExcitingOptions, dance_folder
 from .properties import fixed_base_settings
 
 MOTION_NAME = "exciting"
@@ -41,11 +42,7 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
         require_unscaled(body)
         rig_file = write_rig(folder / dance_folder.BODY_FILE, rig_with_inertials(body))
         arguments = ["excite", str(rig_file), "--mount", *(f"{degrees(angle):.9g}" for angle in mount_angles(body))]
-        arguments += ["--measured", settings.measured, "--criterion", settings.criterion, "--seed", str(settings.seed)]
-        numbers = {"seconds": "seconds", "speed": "speed", "effort": "torque", "clearance": "clearance"}
-        arguments += [
-            word for option, name in numbers.items() for word in (f"--{option}", f"{getattr(settings, name):.6g}")
-        ]
+        arguments += ["--measured", settings.measured, *option_words(settings, ExcitingOptions)]
         arguments += [] if settings.drives else ["--no-drives"]
         arguments += ["--lock", *settings.held.split()] if settings.held.split() else []
         self.keeps_folder = not settings.output

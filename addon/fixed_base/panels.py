@@ -6,9 +6,11 @@ import bpy
 
 from ..bpy_access import layout as layout_of
 from ..bpy_access import scene
+from ..option_fields import labelled
 from ..panels.base import DancePanel
 from ..panels.messages import draw_job, draw_message
 from ..scene_rigs import active_rig
+from ..solver_api import ExcitingOptions
 from .properties import fixed_base_settings
 
 
@@ -56,8 +58,9 @@ class EXCITING_DANCE_PT_fixed_base_limits(DancePanel, bpy.types.Panel):  # type:
         """Draw the panel."""
         layout, settings = layout_of(self), fixed_base_settings(scene(context))
         layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("criterion", "speed", "torque", "clearance", "seed", "output"):
-            layout.prop(settings, name)
+        for name in (*labelled(ExcitingOptions), "output"):
+            if name != "seconds":
+                layout.prop(settings, name)
 
 
 CLASSES = (EXCITING_DANCE_PT_fixed_base, EXCITING_DANCE_PT_fixed_base_limits)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import bpy
 
+from ..option_fields import option_group
+from ..solver_api import ExcitingOptions
+
 MEASURED = (
     ("torques", "Joint Torques", "Torques of all moving joints"),
     ("base", "Base Wrench", "Force and moment between the arm and its mount"),
@@ -14,19 +17,9 @@ CRITERIA = (
 )
 
 
-class FixedBaseSettings(bpy.types.PropertyGroup):
+class FixedBaseSettings(option_group(ExcitingOptions, criterion={"items": CRITERIA}), bpy.types.PropertyGroup):  # type: ignore[misc]
     """Settings for an arm's exciting motion."""
 
-    seconds: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Duration",
-        description="Duration of the motion in seconds",
-        default=10.0,
-        min=1.0,
-        soft_max=60.0,
-        max=600.0,
-        precision=1,
-        subtype="TIME_ABSOLUTE",
-    )
     measured: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Measured", description="Measurement from which the arm will be identified", items=MEASURED
     )
@@ -38,32 +31,6 @@ class FixedBaseSettings(bpy.types.PropertyGroup):
     held: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Fixed Joints",
         description="Links or joints that do not move, separated by spaces. If empty, coupled fingers do not move",
-    )
-    criterion: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Criterion", description="What the search minimises", items=CRITERIA
-    )
-    speed: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Speed",
-        description="Fraction of the speed limits that the motion may use",
-        default=0.9,
-        min=0.01,
-        max=1.0,
-        subtype="FACTOR",
-    )
-    torque: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Torque",
-        description="Fraction of the torque limits that the motion may use",
-        default=0.8,
-        min=0.01,
-        max=1.0,
-        subtype="FACTOR",
-    )
-    clearance: bpy.props.FloatProperty(  # type: ignore[valid-type]
-        name="Clearance", description="Minimum distance of links from one another and from the mount",
-        default=0.02, min=0.0, max=0.2, precision=4, unit="LENGTH",
-    )  # fmt: skip
-    seed: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Seed", description="Seed of the random initial motions of the search", min=0
     )
     output: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Results",

@@ -15,9 +15,8 @@ from solver.dance.workflows.retarget import CHECKS, RetargetedDance, RetargetLim
 from solver.dynamics import link_motions
 from solver.formats.recording import read_recording
 from solver.motion import Motion
-from solver.options.authoring import RepairOptions
+from solver.options.authoring import RepairOptions, RetargetOptions
 from solver.options.reading import ReadOptions
-from solver.options.retargeting import RetargetOptions
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2
 from solver.signals import preset_of, smooth_motion

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidValue
-from ..options.authoring import RepairOptions
+from ..options.authoring import RepairOptions, RetargetOptions
 from ..options.checks import CheckOptions
 from ..options.reading import ReadOptions, watched
-from ..options.retargeting import RetargetOptions
 from ..options.study import Settings
 from ..progress import PartialProgress, Progress
 from .argument_types import path

@@ -9,7 +9,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "exciting_motions": ("exciting_motion",),
-        "options": ("ExcitingOptions",),
+        ".options.exciting": ("ExcitingOptions",),
         "identify": (
             "FixedBaseOptions",
             "FixedBaseTrial",

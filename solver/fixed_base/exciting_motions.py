@@ -18,11 +18,11 @@ import numpy as np
 from ..errors import SolverError
 from ..motion import Motion
 from ..options.checks import CheckOptions
+from ..options.exciting import CONDITION, ExcitingOptions
 from ..progress import Progress, silent
 from ..trajectory.splines import Spline
 from ..trajectory.trust_region import TrustRegion, solve_sequentially
 from .margins import Margins
-from .options import CONDITION, ExcitingOptions
 from .robot import FixedBaseRobot
 from .search import MODEL_RATE, ExcitationSearch, compute_criterion
 

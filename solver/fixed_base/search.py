@@ -10,9 +10,9 @@ from scipy import sparse
 from .. import qp
 from ..errors import UnknownPreset
 from ..motion import Motion
+from ..options.exciting import CONDITION, CRITERIA, DEVIATIONS
 from ..trajectory.splines import REST_CONTROLS, Spline
 from .margins import Margins
-from .options import CONDITION, CRITERIA, DEVIATIONS
 from .robot import FixedBaseRobot
 
 MODEL_RATE = 20.0

@@ -7,12 +7,12 @@ from ..lazy_imports import lazy_exports
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "authoring": ("CompleteOptions", "RepairOptions"),
+        "authoring": ("CompleteOptions", "RepairOptions", "RetargetOptions"),
         "checks": ("DANCE_CHECKS", "CheckOptions"),
         "plates": ("PlateOptions",),
         "reading": ("ReadOptions",),
         "study": ("CohortOptions", "LoadOptions", "Settings"),
-        "retargeting": ("RetargetOptions",),
+        "exciting": ("ExcitingOptions",),
         "dances": ("DanceOptions", "Style", "human_options", "paper_options"),
         "declared": ("Declaration", "Option", "Options", "Range", "declarations"),
     },

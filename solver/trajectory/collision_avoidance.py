@@ -18,8 +18,8 @@ from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from ..feasibility.collisions import CollisionDetector, Contacts
 from ..feasibility.link_pairs import SOCKET_DISTANCE
+from ..options.authoring import RetargetOptions
 from ..options.checks import CheckOptions
-from ..options.retargeting import RetargetOptions
 from ..person import SIDES
 from ..rig import ROOT_NV
 from ..scene.labels import display_name, format_length

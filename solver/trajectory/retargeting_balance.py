@@ -19,8 +19,8 @@ from ..dynamics.mechanics import Mechanics
 from ..feasibility import Checks, Margin, check_motion
 from ..feasibility.check_input import PlantedPhase
 from ..feasibility.contact_forces import MIN_LOAD, zero_moment_point
+from ..options.authoring import RetargetOptions
 from ..options.checks import ROBOT_SHRINK, CheckOptions
-from ..options.retargeting import RetargetOptions
 from ..person import SIDES
 from ..progress import PartialProgress, Progress, silent
 from ..so3 import exp, log

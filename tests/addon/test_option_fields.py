@@ -18,7 +18,8 @@ from solver.feasibility.messages import describe_unreachable, suggest_allowed_pa
 from solver.rigs import hoap3  # noqa: E402
 
 WITHOUT_FIELD = {
-    "flight-only", "foot-clearance", "frame-rate", "free-moment", "help", "keep-missing", "no-repair", "report-only",
+    "angle-units", "flight-only", "foot-clearance", "frame-rate", "free-moment", "help", "keep-missing", "no-drives",
+    "no-repair", "report-only",
     "rig", "save-mapping", "torque-reserve", "units", "up", "variant",
 }  # fmt: skip
 """Options in the solver's messages without a field, and one with a field for another verb only."""

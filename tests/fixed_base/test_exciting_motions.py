@@ -9,9 +9,9 @@ import pytest
 
 from solver.errors import InvalidValue
 from solver.fixed_base.exciting_motions import build_margins, exciting_motion
-from solver.fixed_base.options import CONDITION, DEVIATIONS, ExcitingOptions
 from solver.fixed_base.robot import FixedBaseRobot
 from solver.fixed_base.search import compute_criterion
+from solver.options.exciting import CONDITION, DEVIATIONS, ExcitingOptions
 from solver.rigs import hoap3
 from tests.pinocchio import pin
 

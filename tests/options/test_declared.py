@@ -13,14 +13,13 @@ import pytest
 import solver.options
 from solver.cli.declared import add_options, given
 from solver.errors import InvalidValue
-from solver.fixed_base.options import ExcitingOptions
 from solver.options.declared import COUNT, JOBS, LIMIT, PART, SHARE, Declaration, Option, Options, Range, declarations
 
 CLASSES: list[Any] = [
     kind
     for kind in (getattr(solver.options, name) for name in solver.options.__all__)
     if isinstance(kind, type) and issubclass(kind, Options) and kind is not Options
-] + [ExcitingOptions]
+]
 FIELDS = [(kind, each) for kind in CLASSES for each in declarations(kind).values()]
 
 

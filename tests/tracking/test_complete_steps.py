@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.motion import Motion, RestPose
-from solver.options.retargeting import RetargetOptions
+from solver.options.authoring import RetargetOptions
 from solver.rigs import hrp2
 from solver.so3 import exp, quaternion_exp
 from solver.tracking.anatomy import LEG

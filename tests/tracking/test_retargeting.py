@@ -16,7 +16,7 @@ from solver.coordinates import coordinate_names, joint_coordinates
 from solver.dynamics import link_motions
 from solver.errors import InvalidValue, UnknownLink, UnknownName
 from solver.motion import Motion
-from solver.options.retargeting import RetargetOptions
+from solver.options.authoring import RetargetOptions
 from solver.person import LINKS
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human

@@ -13,8 +13,8 @@ from solver.dance.workflows.retarget import CHECKS, SEPARATED, RetargetLimits, r
 from solver.feasibility import check_motion
 from solver.feasibility.link_pairs import SOCKET_DISTANCE
 from solver.motion import Motion
+from solver.options.authoring import RetargetOptions
 from solver.options.checks import CheckOptions
-from solver.options.retargeting import RetargetOptions
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
 from solver.so3 import exp, log, quaternion_exp, to_quaternion

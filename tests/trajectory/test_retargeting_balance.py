@@ -11,8 +11,8 @@ import pytest
 from solver.dynamics import com_and_jacobian
 from solver.feasibility import Checks, check_motion
 from solver.motion import Motion
+from solver.options.authoring import RetargetOptions
 from solver.options.checks import CheckOptions
-from solver.options.retargeting import RetargetOptions
 from solver.rig import GRAVITY, ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
 from solver.so3 import exp, to_matrix, to_quaternion

@@ -13,9 +13,8 @@ from ...formats.joint_coordinates import write_coordinates
 from ...formats.text_table import format_table
 from ...formats.trial_names import printable_name
 from ...motion import Motion
-from ...options.authoring import RepairOptions
+from ...options.authoring import RepairOptions, RetargetOptions
 from ...options.checks import CheckOptions
-from ...options.retargeting import RetargetOptions
 from ...progress import PartialProgress, Progress, silent
 from ...rig import Rig
 from ...scene.dance_folder import MOTION_FILE, REPORT_FILE, SUMMARY_FILE

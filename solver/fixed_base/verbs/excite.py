@@ -9,8 +9,8 @@ from ...cli.argument_types import number
 from ...cli.bodies import rig_named
 from ...cli.declared import add_options, given
 from ...cli.options import add_output, add_verb
+from ...options.exciting import ExcitingOptions
 from ...progress import Progress
-from ..options import ExcitingOptions
 
 if TYPE_CHECKING:
     from ..robot import FixedBaseRobot

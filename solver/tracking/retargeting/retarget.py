@@ -7,7 +7,7 @@ import numpy as np
 from ...arrays import true_runs
 from ...coordinates import coordinate_names
 from ...errors import InvalidValue
-from ...options.retargeting import RetargetOptions
+from ...options.authoring import RetargetOptions
 from ...person import SIDES
 from ...progress import Progress, silent
 from ...rig import ROOT_NV, Rig

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...filter_presets import FilterPreset
-from ...options.retargeting import RetargetOptions
+from ...options.authoring import RetargetOptions
 from ...person import SIDES
 from ...rig import ROOT_NV, Rig
 from ...signals import low_pass

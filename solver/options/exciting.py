@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from ..options.checks import PAIR_PRESETS
-from ..options.declared import ANY, COUNT, NOT_NEGATIVE, SEED, SHARE, Option, Options, Range
+from .checks import PAIR_PRESETS
+from .declared import ANY, COUNT, NOT_NEGATIVE, SEED, SHARE, Option, Options, Range
 
 CONDITION, DEVIATIONS = "condition", "deviations"
 CRITERIA = (CONDITION, DEVIATIONS)
@@ -28,12 +28,12 @@ class ExcitingOptions(Options):
         seed: of the random motions that the search begins with.
     """
 
-    seconds: Annotated[float, Option(Range(1.0))] = 10.0
-    criterion: Annotated[str, Option(choices=CRITERIA)] = CONDITION
-    speed: Annotated[float, Option(SHARE)] = 0.9
-    effort: Annotated[float, Option(SHARE)] = 0.8
-    clearance: Annotated[float, Option(NOT_NEGATIVE)] = 0.02
+    seconds: Annotated[float, Option(Range(1.0), label="Duration", slider=(1.0, 60.0))] = 10.0
+    criterion: Annotated[str, Option(choices=CRITERIA, label="Criterion")] = CONDITION
+    speed: Annotated[float, Option(SHARE, label="Speed")] = 0.9
+    effort: Annotated[float, Option(SHARE, label="Torque")] = 0.8
+    clearance: Annotated[float, Option(NOT_NEGATIVE, label="Clearance", slider=(0.0, 0.2))] = 0.02
     pairs: Annotated[str | tuple[tuple[str, str], ...], Option(choices=PAIR_PRESETS, in_code_only=True)] = "all"
     surface: Annotated[float | None, Option(ANY, usual="below the fixed links")] = None
     max_iterations: Annotated[int, Option(COUNT, in_code_only=True)] = 100
-    seed: Annotated[int, Option(SEED)] = 0
+    seed: Annotated[int, Option(SEED, label="Seed")] = 0
