@@ -28,7 +28,7 @@ HELD = 2**26
 """Bytes up to which a newly computed array stays in memory instead of being stored in a file."""
 MAX_LENGTH = 1e5
 """[m] Largest size or coordinate of a body. Native code may end the process at larger ones instead of failing. Measured
-on a ball with two far corners: coal's distances are right to 1e5 m, and wrong by 0.04 m at 1e6 m."""
+on a ball with two far corners: distances are right to 1e5 m, and wrong by 0.04 m at 1e6 m."""
 
 
 def frozen(name: str, array: object, shape: tuple[int | None, ...], *, finite: bool = True) -> np.ndarray:
