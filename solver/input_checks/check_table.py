@@ -9,5 +9,6 @@ from .check_definition import InputCheck
 from .checks.angle_unit import ANGLE_UNIT
 from .checks.forces import FORCES
 from .checks.rate import RATE
+from .checks.subjects import SUBJECTS
 
-CHECKS: tuple[InputCheck, ...] = (ANGLE_UNIT, RATE, FORCES)
+CHECKS: tuple[InputCheck, ...] = (SUBJECTS, ANGLE_UNIT, RATE, FORCES)

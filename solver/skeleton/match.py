@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -118,6 +118,18 @@ def match_recording(recording: SegmentPoses) -> dict[str, str]:
     ends = np.where(np.isfinite(rest.tips), rest.tips, rest.heads)
     everything = np.ones(len(rest.heads), bool)
     return match_bones(Skeleton(recording.names, rest.parents, rest.heads, ends, everything))
+
+
+def find_gaps(parts: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Parts of a person that are missing between two parts of `parts`, with these two."""
+    limbs = [(PELVIS, *(f"{side}_{name}" for name in LEG)) for side in SIDES]
+    limbs += [(PELVIS, TORSO, HEAD), *((PELVIS, TORSO, *(f"{side}_{name}" for name in ARM)) for side in SIDES)]
+    gaps: dict[str, tuple[str, str]] = {}
+    for chain in limbs:
+        known = [k for k, part in enumerate(chain) if part in parts]
+        for above, below in pairwise(known):
+            gaps |= {part: (chain[above], chain[below]) for part in chain[above + 1 : below] if part not in gaps}
+    return gaps
 
 
 def require_parts(skeleton: Skeleton, parts: Mapping[str, str]) -> None:

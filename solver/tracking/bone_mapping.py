@@ -18,7 +18,7 @@ from ..errors import InvalidValue, UnknownLink, UnknownName
 from ..motion import RestPose, SegmentPoses
 from ..person import CHAINS, LINKS, SIDES
 from ..rig import Rig
-from ..skeleton.match import match_recording
+from ..skeleton.match import find_gaps, match_recording
 from ..so3 import nearest_rotation, rotation_between
 from ..storage.codec import FileKind
 from .anatomy import ARM, LEG, Anatomy, find_anatomy, find_joint_centres
@@ -147,6 +147,11 @@ def guess_mapping(recording: SegmentPoses, rig: Rig, parts: Mapping[str, str] | 
             f"are known as links of {rig.name}; "
             "give a mapping file"
         )
+    for part, (above, below) in find_gaps(known).items():
+        if anatomy.parts.get(part, part) in rig.links and anatomy.parts.get(part, part) not in segment_by_link:
+            between = f"{above} ({known[above]}) and {below} ({known[below]})"
+            text = f"no segment was found for {part}, which lies between {between}; rename its bone as in "
+            raise InvalidValue(f"{text}Mixamo or Rigify, or give a mapping file")
     links = tuple(link for link in rig.links if link in segment_by_link)
     segments = tuple(segment_by_link[link] for link in links)
     columns = [recording.names.index(name) for name in segments]

@@ -12,6 +12,8 @@ from solver.demo import simulated_person
 from solver.errors import InputError
 from solver.formats.recording import find_recordings
 from solver.input_checks import check_recording
+from solver.input_checks.check_definition import CheckInput
+from solver.input_checks.check_recording import find_problems
 from solver.motion import JointCoordinates, Markers
 from solver.trial import Recording
 from solver.wrenches import Wrenches
@@ -66,6 +68,23 @@ def test_a_hand_may_pull() -> None:
     with pytest.raises(InputError, match="would pull"):
         check_recording(wrong, rig)
     check_recording(replace(wrong, markers=None), replace(rig, contacts=(*rig.contacts, hand)))
+
+
+@pytest.mark.parametrize(
+    ("prefixes", "count"), [(("Anna:", "Ben:"), 2), (("P1_", "P2_"), 2), (("Anna:",), 1), (("L_", "R_"), 1)]
+)
+def test_two_subjects_in_one_file_are_two(prefixes: tuple[str, ...], count: int) -> None:
+    """The same names under two prefixes are two bodies, unless the prefixes are sides; one prefix is one body."""
+    assert TRIAL.markers is not None
+    names = tuple(prefix + name for prefix in prefixes for name in TRIAL.markers.names)
+    positions = np.concatenate([TRIAL.markers.positions] * len(prefixes), axis=1)
+    trial = Recording("walk", Markers(TRIAL.markers.times, names, positions))
+    found = [problem.text for check, problem in find_problems(CheckInput(trial)) if check.name == "subjects"]
+    assert found == [
+        "two subjects are in this file: Anna (44 names) and Ben (44 of the same kind)".replace(
+            "Anna", prefixes[0].rstrip(":_")
+        ).replace("Ben", prefixes[-1].rstrip(":_"))
+    ] * (count - 1)
 
 
 @pytest.mark.parametrize("lost", [1, 10])

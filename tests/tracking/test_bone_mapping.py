@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -166,6 +167,14 @@ def test_names_of_many_programs_are_known(rig: Rig) -> None:
         "DEF-hand.R",
     ]
     assert match_segments(rigify, rig.links)["right_upper_arm"] == "DEF-upper_arm.R"
+
+
+def test_a_part_between_two_followed_parts_is_followed(rig: Rig) -> None:
+    """A limb without its middle would bend anywhere: the refusal names the part and its neighbours."""
+    segments, _ = sensors(rig)
+    gap = replace(segments, names=tuple(name.replace("tibia", "calcn") for name in segments.names))
+    with pytest.raises(InvalidValue, match=r"no segment was found for .*_shank, .* .*_thigh .* and .*_foot"):
+        guess_mapping(gap, rig)
 
 
 def test_a_mapping_with_unknown_names_is_refused(rig: Rig) -> None:
