@@ -172,7 +172,7 @@ def test_names_of_many_programs_are_known(rig: Rig) -> None:
 def test_a_part_between_two_followed_parts_is_followed(rig: Rig) -> None:
     """A limb without its middle would bend anywhere: the refusal names the part and its neighbours."""
     segments, _ = sensors(rig)
-    gap = replace(segments, names=tuple(name.replace("tibia", "calcn") for name in segments.names))
+    gap = replace(segments, names=tuple(name.replace("tibia", "foot") for name in segments.names))
     with pytest.raises(InvalidValue, match=r"no segment was found for .*_shank, .* .*_thigh .* and .*_foot"):
         guess_mapping(gap, rig)
 
