@@ -123,21 +123,17 @@ def _find_marker_set(
 ) -> tuple[MarkerSet, str]:
     """The marker set of recordings whose set is not specified, and a sentence that says how it was found.
 
-    A built-in set is rejected if it has no marker on a link of the trunk or legs while some recorded markers are
-    unknown to it.
+    Markers that are not in the built-in set that the names belong to are placed by name and motion.
     """
-    by_names, detection_error = None, None
     try:
         by_names = detect_marker_set(names, recordings[0].name)
     except InputError as error:
-        detection_error = error
-    if by_names is None or (_links_without_markers(by_names, names) and by_names.unknown_names(names)):
         try:
             recognition = recognise(recordings, height=height)
         except InputError:
-            if detection_error is not None:
-                raise detection_error from None
-        else:
-            return recognition.marker_set, recognition.summary
-    assert by_names is not None
-    return by_names, f"marker set {by_names.name}: recognised by the marker names"
+            raise error from None
+    else:
+        if not by_names.unknown_names(names):
+            return by_names, f"marker set {by_names.name}: recognised by the marker names"
+        recognition = recognise(recordings, height=height, given=by_names.tree, given_by_name=True)
+    return recognition.marker_set, recognition.summary

@@ -109,6 +109,7 @@ class MarkerSet:
         virtual: virtual markers that are not used, and the reason.
         aliases: other names of the same markers.
         ignored: patterns of names (computed angles, forces, ...) that are not markers.
+        tree: the set as stored in a file.
     """
 
     name: str
@@ -119,6 +120,7 @@ class MarkerSet:
     virtual: Mapping[str, str]
     aliases: Mapping[str, str]
     ignored: tuple[str, ...] = ()
+    tree: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def canonical_name(self, name: str) -> str | None:
         """The set's own name of a recorded marker, None if it has none.
@@ -134,9 +136,19 @@ class MarkerSet:
         meant = {self.aliases.get(own, own) for own in known if normalise(own) == plain}
         return meant.pop() if len(meant) == 1 else None
 
-    def is_ignored(self, name: str) -> bool:
-        """True for a recorded name that is known not to be a real marker."""
-        return any(fnmatchcase(name.rsplit(":", 1)[-1], pattern) for pattern in self.ignored)
+    def ignored_names(self, names: Sequence[str]) -> set[str]:
+        """Recorded names that are known not to be real markers.
+
+        A pattern that ends with letters in brackets, the axes and origin of a segment, applies where all of them are
+        recorded: ``LFOO`` alone is a marker.
+        """
+        plain = {name.rsplit(":", 1)[-1]: name for name in names}
+        result = set()
+        for pattern in self.ignored:
+            found = {own for own in plain if fnmatchcase(own, pattern)}
+            letters = pattern.partition("[OALP]")[1].strip("[]")
+            result |= {plain[own] for own in found if all(own[:-1] + letter in found for letter in letters)}
+        return result
 
     def count_matches(self, names: Sequence[str]) -> int:
         """Number of recorded names that are real markers of this set."""
@@ -144,7 +156,8 @@ class MarkerSet:
 
     def unknown_names(self, names: Sequence[str]) -> tuple[str, ...]:
         """Recorded names that are not in the set."""
-        return tuple(n for n in names if self.canonical_name(n) is None and not self.is_ignored(n))
+        ignored = self.ignored_names(names)
+        return tuple(name for name in names if self.canonical_name(name) is None and name not in ignored)
 
     def find_location(self, name: str) -> MarkerLocation | None:
         """Expected location of a recorded marker; None for virtual and unknown ones."""
@@ -221,9 +234,9 @@ def marker_set_from_tree(tree: Mapping[str, Any]) -> MarkerSet:
     return _build(Path(str(tree.get("name", "marker set"))), tree)
 
 
-def _build(path: Path, tree: Mapping[str, Any]) -> MarkerSet:
+def _build(path: Path, whole_tree: Mapping[str, Any]) -> MarkerSet:
     try:
-        written = from_tree(MarkerSetFile, tree)
+        written = from_tree(MarkerSetFile, whole_tree)
         locations, centres, marked, virtual = {}, {}, {}, {}
         for marker, tree in written.markers.items():
             place = f"marker {marker!r}"
@@ -241,8 +254,9 @@ def _build(path: Path, tree: Mapping[str, Any]) -> MarkerSet:
                 raise WrongEntry(f"alias {alias!r}", f"means {marker!r}, which is no marker of the set")
     except WrongEntry as error:
         raise InputError(path, error.problem, place=error.place or None, remedy=HOW_TO_WRITE) from error
+    aliases = dict(written.aliases)
     return MarkerSet(
-        written.name, written.about, locations, centres, marked, virtual, dict(written.aliases), written.ignored
+        written.name, written.about, locations, centres, marked, virtual, aliases, written.ignored, whole_tree
     )
 
 

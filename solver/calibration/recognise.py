@@ -3,14 +3,17 @@
 Names come first (`name_recognition`). A person with the markers so named is calibrated and posed in some frames. In
 each link's frame every marker then has a location, which on the link that carries it is the same in all frames. A
 marker is assigned to the link of the largest posterior probability. The prior is the interpretation of its name; the
-likelihood decreases with the variance of its location in the link's frame, and with its distance from the link. That
-probability is its confidence. Markers far from the body, and those that are not on it by name, are not used. Entries of
-a given marker set are kept, whatever names and motion suggest, and help to place the other markers.
+likelihood decreases with the variance of its location in the link's frame while the person moves, and with its distance
+from the link while the person stands. That probability is its confidence. A name is overruled only where motion and
+distance both contradict it. Markers far from the body, and those that are not on it by name, are not used.
+
+Entries of a given marker set help to place the other markers. Those that a user gave are kept whatever names and motion
+suggest; those of a built-in set that was found by the names are names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,7 +43,7 @@ from .name_recognition import (
     NameReading,
     read_names,
 )
-from .subject import SubjectData
+from .subject import SubjectData, is_static
 
 MIN_NAMED = 6
 """Fewest markers whose names say where they are, for a body to be posed."""
@@ -56,12 +59,19 @@ MAX_BONE_DISTANCE = 0.30
 """[m] Distance from every bone beyond which a marker is not on the body."""
 MAX_LOCATION_STD = 0.06
 """[m] Standard deviation of the location on the best link above which a marker belongs to none."""
+MAX_UNNAMED_STD = 0.02
+"""[m] The same for a marker whose name says nothing: 25 mm on the tether of a flywheel squat, 2 to 9 mm on its body."""
 UNNAMED_LINK_FACTOR = 0.05
 """Factor on the prior of a link on which no marker is named, because its pose is uncertain."""
 GIVEN_CONFIDENCE = 0.99
 """Prior confidence of a given entry."""
 MIN_PROBABILITY, MAX_ALTERNATIVES = 0.01, 3
 """Smallest probability of a link that is listed as an alternative, and largest number of alternatives."""
+MIN_ODDS = 3.0
+"""Likelihood ratio by which motion and distance each must favour another link to overrule a name. They overrule no name
+of the recordings of twelve laboratories."""
+COMPUTED = "computed, not recorded"
+"""Why a marker that the recording software computed is not used."""
 DEFAULT_MASS, DEFAULT_SEX = 70.0, "male"
 """[kg] and table of the body that is posed first; its lengths come from the markers."""
 
@@ -124,11 +134,14 @@ class Recognition:
     def summary(self) -> str:
         """What was found, for a user."""
         uncertain = [proposal.marker for proposal in self.used_proposals if proposal.confidence < REVIEW_CONFIDENCE]
-        unused = [proposal.marker for proposal in self.proposals if not proposal.place]
-        text = f"marker set put together from names and motion: {len(self.used_proposals)} of {len(self.proposals)} "
-        text += f"markers, mean confidence {100.0 * self.confidence:.0f} %"
+        unused: dict[str, list[str]] = {}
+        for proposal in self.proposals:
+            if not proposal.place:
+                unused.setdefault(proposal.reason, []).append(proposal.marker)
+        text = f"marker set {self.tree['name']} from names and motion: {len(self.used_proposals)} of "
+        text += f"{len(self.proposals)} markers, mean confidence {100.0 * self.confidence:.0f} %"
         text += f"; least certain {', '.join(uncertain)}" if uncertain else ""
-        return text + (f"; not used {', '.join(unused)}" if unused else "")
+        return text + "".join(f"; not used {', '.join(markers)} ({reason})" for reason, markers in unused.items())
 
     def write(self, path: str | Path) -> Path:
         """Writes the set as a JSON file, for ``marker_set``, with the reason of each place; whole or not at all.
@@ -140,15 +153,21 @@ class Recognition:
 
 
 def recognise(
-    recordings: Sequence[Recording], *, height: float | None = None, given: Mapping[str, Any] | None = None
+    recordings: Sequence[Recording],
+    *,
+    height: float | None = None,
+    given: Mapping[str, Any] | None = None,
+    given_by_name: bool = False,
 ) -> Recognition:
-    """A marker set for recordings whose markers are in no known set.
+    """A marker set for recordings with markers that are in no known set.
 
     Args:
         recordings: of one person and one set of markers; best a static trial and one that moves.
         height: stature [m]; None: estimated.
         given: tree of a marker set (`scene.marker_set.read_marker_set_tree`) whose entries are kept; only other markers
             are recognised.
+        given_by_name: whether the entries are those of a built-in set that has the markers' names, which motion and
+            geometry may overrule.
 
     Raises:
         InputError: the names of too few markers say where they are, or ``given`` is not a marker set.
@@ -169,7 +188,14 @@ def recognise(
     names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
     given_entries = {} if given is None else _given_entries(given, names)
     readings = read_names([name for name in names if name not in given_entries])
-    readings |= {name: _reading_of_entry(entry, name) for name, entry in given_entries.items()}
+    given_readings = {name: _reading_of_entry(entry, name) for name, entry in given_entries.items()}
+    placed = {(reading.kind, reading.body_part, reading.side) for reading in given_readings.values()}
+    unplaced = {
+        name: reading
+        for name, reading in readings.items()
+        if reading.kind not in (LANDMARK, JOINT_CENTRE) or (reading.kind, reading.body_part, reading.side) not in placed
+    }
+    readings = unplaced | given_readings
     body = [name for name, reading in readings.items() if reading.kind in (LANDMARK, LINK)]
     if len(body) < MIN_NAMED:
         listed = ", ".join(name for name in names if name not in body)
@@ -181,14 +207,17 @@ def recognise(
         _PosedMarkers.from_recordings(marked, names, readings, given_entries, side, height)
         for side in _candidate_sides(readings)
     ]
-    return min(tries, key=lambda posed: posed.calibration.rmse).propose_all()
+    name = "recognised" if given is None else f"{given['name']}, completed"
+    kept = frozenset() if given_by_name else frozenset(given_entries)
+    return min(tries, key=lambda posed: posed.calibration.rmse).propose_all(name, kept)
 
 
 def _given_entries(given: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Entries of a given marker set for the recorded names."""
+    """Entries of a given marker set for the recorded names; of those that it ignores, too."""
     known = marker_set_from_tree(given)
     own = {name: found for name in names if (found := known.canonical_name(name)) is not None}
-    return {name: dict(given["markers"][found]) for name, found in own.items()}
+    ignored = {name: {"virtual": COMPUTED} for name in known.ignored_names(names)}
+    return ignored | {name: dict(given["markers"][found]) for name, found in own.items()}
 
 
 def _reading_of_entry(entry: Mapping[str, Any], name: str) -> NameReading:
@@ -230,8 +259,9 @@ class _PosedMarkers:
         readings: interpretations of the names, sides filled in.
         given: entries of markers of the given set.
         calibration: the body.
-        locations: (M, L, 3) [m] mean location in each link's frame; NaN if never seen.
-        location_stds: (M, L) [m] its standard deviation.
+        locations: (M, L, 3) [m] median location in each link's frame, in the standing recordings if it was seen there;
+            NaN if never seen.
+        location_stds: (M, L) [m] standard deviation of the location, in the moving recordings if it was seen there.
     """
 
     names: tuple[str, ...]
@@ -259,37 +289,40 @@ class _PosedMarkers:
         found = calibrate_with_marker_set(
             SubjectData(DEFAULT_MASS, DEFAULT_SEX, height), recordings, marker_set_from_tree(tree)
         )
-        local = np.concatenate([_local_positions(found, recording.markers, names) for recording in recordings])  # type: ignore[arg-type]
-        seen = np.isfinite(local[..., 0]).any(axis=0).any(axis=1)
-        locations = np.full(local.shape[1:], np.nan)
-        stds = np.full(local.shape[1:3], np.nan)
-        locations[seen] = np.nanmedian(local[:, seen], axis=0)
-        stds[seen] = np.sqrt(np.nanmedian(((local[:, seen] - locations[seen]) ** 2).sum(axis=3), axis=0))
-        return _PosedMarkers(names, sided, given, found, locations, stds)
+        local: dict[bool, list[np.ndarray]] = {True: [], False: []}
+        for recording in recordings:
+            positions = _local_positions(found, recording.markers, names)  # type: ignore[arg-type]
+            local[is_static(recording.markers)].append(positions)  # type: ignore[arg-type]
+        standing, moving = (_median_and_std(np.concatenate(local[still] or [positions[:0]])) for still in (True, False))
+        locations, stds = np.where(np.isfinite(standing[0]), standing[0], moving[0]), moving[1]
+        return _PosedMarkers(names, sided, given, found, locations, np.where(np.isfinite(stds), stds, standing[1]))
 
-    def propose_all(self) -> Recognition:
-        """Assigns each marker to its most probable link."""
-        rig = self.calibration.rig
-        likelihood = -MAX_INDEPENDENT_FRAMES * np.log(self.location_stds**2 + MIN_LOCATION_STD**2) / 2.0
-        distances = _bone_distances(rig, self.locations)
-        likelihood -= distances**2 / (2.0 * BONE_DISTANCE_STD**2)
+    def propose_all(self, name: str, kept: Collection[str]) -> Recognition:
+        """Assigns each marker to its most probable link; those ``kept`` to the link of their entry. ``name`` is the
+        set's.
+        """
         proposals, entries = [], {}
-        for row, name in enumerate(self.names):
-            proposal, entry = self._propose(row, name, likelihood[row], distances[row])
+        for row, marker in enumerate(self.names):
+            proposal, entry = self._propose(row, marker, is_kept=marker in kept)
             proposals.append(proposal)
             notes = {"confidence": round(proposal.confidence, 2), "because": proposal.reason}
-            entries[name] = {**entry, **notes, **self._seen_locations(row, proposal)}
-        return Recognition(_tree(entries), tuple(proposals), self.calibration)
+            entries[marker] = {**entry, **notes, **self._seen_locations(row, proposal)}
+        return Recognition(_tree(entries, name), tuple(proposals), self.calibration)
 
-    def _propose(
-        self, row: int, name: str, likelihood: np.ndarray, distances: np.ndarray
-    ) -> tuple[Proposal, dict[str, Any]]:
+    def _propose(self, row: int, name: str, *, is_kept: bool) -> tuple[Proposal, dict[str, Any]]:
         rig, reading, given = self.calibration.rig, self.readings.get(name), self.given.get(name)
         if reading is not None and reading.kind in (OBJECT, VIRTUAL, JOINT_CENTRE):
-            why = "not of the body" if reading.kind == OBJECT else "computed, not recorded"
-            return Proposal(name, "", reading.confidence, "given" if given else why), given or _entry_of_reading(
-                reading
+            entry = given or _entry_of_reading(reading)
+            why = entry.get("virtual") or f"{reading.kind}, for calibration only"
+            return Proposal(name, "", reading.confidence, why), entry
+        distances = _bone_distances(rig, self.locations[row : row + 1])[0]
+        sources = np.array(
+            (
+                -MAX_INDEPENDENT_FRAMES * np.log(self.location_stds[row] ** 2 + MIN_LOCATION_STD**2) / 2.0,
+                -(distances**2) / (2.0 * BONE_DISTANCE_STD**2),
             )
+        )
+        likelihood = sources.sum(axis=0)
         own = None if reading is None else rig.index(_link_of_reading(reading))
         words = "" if reading is None else reading.landmark or _link_of_reading(reading)
         if not np.isfinite(likelihood).any():
@@ -302,16 +335,18 @@ class _PosedMarkers:
             int(order[0]),
             tuple(rig.links[k] for k in order[:MAX_ALTERNATIVES] if posterior[k] >= MIN_PROBABILITY),
         )
-        if given is not None:
+        if given is not None and is_kept:
             because = "given" if best == own else f"given, but moves with {rig.links[best]}"
             return Proposal(name, words, float(posterior[own]), because, _exclude(others, words)), given
-        if distances[best] > MAX_BONE_DISTANCE or self.location_stds[row, best] > MAX_LOCATION_STD:
+        bound = MAX_UNNAMED_STD if own is None else MAX_LOCATION_STD
+        if distances[best] > MAX_BONE_DISTANCE or self.location_stds[row, best] > bound:
             return Proposal(name, "", 0.5, "moves with no link"), {"virtual": "moves with no link"}
-        sure = float(posterior[best])
-        if reading is not None and best == own:
+        is_overruled = own is not None and (sources[:, best] > sources[:, own] + np.log(MIN_ODDS)).all()
+        if reading is not None and own is not None and not is_overruled:
+            sure = float(posterior[own])
             because = "name" if sure <= reading.confidence else "name and motion"
-            entry = _entry_of_reading(reading) if reading.kind == LANDMARK else {"link": words}
-            return Proposal(name, words, sure, because, _exclude(others, words)), entry
+            return Proposal(name, words, sure, because, _exclude(others, words)), given or _entry_of_reading(reading)
+        sure = float(posterior[best])
         place = rig.links[best]
         return Proposal(name, place, sure, "motion", _exclude(others, place)), {"link": place}
 
@@ -345,10 +380,19 @@ def _exclude(links: tuple[str, ...], place: str) -> tuple[str, ...]:
     return tuple(link for link in links if link != place)
 
 
-def _tree(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _median_and_std(local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Median (M, L, 3) of locations (F, M, L, 3), and their standard deviation (M, L), robustly; NaN if never seen."""
+    seen = np.isfinite(local[..., 0]).any(axis=0).any(axis=1)
+    locations, stds = np.full(local.shape[1:], np.nan), np.full(local.shape[1:3], np.nan)
+    locations[seen] = np.nanmedian(local[:, seen], axis=0)
+    stds[seen] = np.sqrt(np.nanmedian(((local[:, seen] - locations[seen]) ** 2).sum(axis=3), axis=0))
+    return locations, stds
+
+
+def _tree(entries: Mapping[str, Mapping[str, Any]], name: str = "recognised") -> dict[str, Any]:
     """A marker set as stored in a file."""
     markers = {name: dict(entry) for name, entry in entries.items()}
-    return {"name": "recognised", "about": "Put together from names and motion.", "markers": markers}
+    return {"name": name, "about": "Put together from names and motion.", "markers": markers}
 
 
 def _entry_of_reading(reading: NameReading) -> dict[str, Any]:
@@ -359,7 +403,7 @@ def _entry_of_reading(reading: NameReading) -> dict[str, Any]:
         return {"joint_centre": reading.link}
     if reading.kind == LINK:
         return {"link": _link_of_reading(reading)}
-    return {"virtual": "not of the body" if reading.kind == OBJECT else "computed by the recording software"}
+    return {"virtual": "not of the body" if reading.kind == OBJECT else COMPUTED}
 
 
 def _link_of_reading(reading: NameReading) -> str:

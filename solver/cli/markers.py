@@ -20,7 +20,7 @@ name in one of the usual conventions, or the link it moves with), and the other 
 trial and one with motion work best. Uncertain markers are flagged: change them with --place, reject them with
 --reject, or correct the file that --output writes ("landmark", "link", "use") and give it back with --marker-set;
 markers that you remove from it are searched again. The file is a marker set for the --marker-set option of
-`calibrate`, `track` and `identify`, which propose a set automatically where no built-in set fits.
+`calibrate` and `identify`, which place markers that are in no built-in set in the same way.
 
 Examples:
   python -m solver markers static.trc walk.trc --output mine.json

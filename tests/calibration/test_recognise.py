@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.calibration import detect_marker_set, load_marker_set, recognise
+from solver.calibration import detect_marker_set, fit_calibration, load_marker_set, recognise
 from solver.calibration.name_recognition import read_name, read_names
 from solver.errors import InputError
 from solver.formats.recording import read_recording
@@ -95,7 +95,7 @@ def test_unknown_markers_are_assigned_to_the_link_they_move_with(person: Recordi
     assert all(places[u].reason == "motion" for u in hidden.values())
     assert places["Q9"].place == places["Wheelchair"].place == ""
     assert places["Wheelchair"].reason == "not of the body"
-    assert "not used Q9, Wheelchair" in found.summary
+    assert "not used Q9 (moves with no link); not used Wheelchair (not of the body)" in found.summary
     again = load_marker_set(found.write(tmp_path / "mine.json"))
     assert again.locations["U1"].link == "left_thigh"
     assert again.count_matches(more.names) == len(found.used_proposals)
@@ -141,6 +141,58 @@ def test_given_entries_are_kept_and_place_the_others(person: Recording) -> None:
     for name in ("LTHI", "RTHI", "RTIB", "STRN"):  # feet have no given marker
         assert places[hidden[name]].place == known.locations[name].link, name
         assert places[hidden[name]].reason == "motion"
+
+
+EXTRA = {
+    "VSAC": ("pelvis", (-0.1155, 0.0, -0.0438)),
+    "W1": ("right_thigh", (0.06, -0.05, -0.15)),
+    "RKNE_2": ("right_thigh", (0.01, 0.06, -0.41)),
+    "LSHA": ("left_shank", (0.05, 0.03, -0.12)),
+    "W2": ("torso", (-0.12, 0.06, 0.3)),
+    "LFOO": ("left_foot", (0.06, -0.01, 0.01)),
+}
+"""Markers that Plug-in Gait has not: link and location [m] on it."""
+
+
+def test_markers_beside_a_set_are_placed_within_2_cm(person: Recording) -> None:
+    """Simulated: a built-in set, six more markers on the body, one on the floor and one that swings on a rope.
+
+    The set's markers stay on their landmarks. The others are attached to the right link within 2 cm; those beside the
+    body are left out with the reason. ``LFOO`` alone is a marker, though its name is that of a segment's origin.
+    """
+    assert person.markers is not None
+    rig = human(1.75, 70.0, "male")
+    extra = seen_from(
+        rig, [Attachment(name, *place) for name, place in EXTRA.items()], swinging(rig, 60, amplitude=0.5)
+    )
+    floor = np.tile([0.3, 0.2, 0.0], (60, 1, 1))
+    rope = extra.positions[:, :1] + 0.1 * np.sin(extra.times)[:, None, None]
+    positions = np.concatenate([person.markers.positions, extra.positions, floor, rope], axis=1)
+    names = (*person.markers.names, *extra.names, "Q1", "Q2")
+    found = fit_calibration([Recording("more", Markers(extra.times, names, positions))], mass=70.0, sex="male")
+    attached = {each.marker: each for each in found.attachments}
+    assert attached.keys() == set(names) - {"Q1", "Q2"}
+    known = load_marker_set("plug_in_gait").locations
+    assert all(attached[name].link == known[name].link for name in person.markers.names)
+    for name, (link, location) in EXTRA.items():
+        assert attached[name].link == link, name
+        assert np.linalg.norm(attached[name].position - location) < 0.02, name
+    assert "not used Q1, Q2 (moves with no link)" in found.assumptions[0]
+    assert not any("not used" in warning for warning in found.warnings)
+
+
+def test_motion_and_distance_together_overrule_a_name(person: Recording) -> None:
+    """A marker with the label of another link's is placed on the link that carries it, unless a user says so."""
+    wrong = renamed(person, {"LTHI": "RFRM", "RFRM": "X1"})
+    tree = load_marker_set("plug_in_gait").tree
+    for by_name, place in (
+        (True, ("left_thigh", "motion")),
+        (False, ("right_forearm", "given, but moves with left_thigh")),
+    ):
+        found = recognise([wrong], given=tree, given_by_name=by_name)
+        places = {p.marker: (p.place, p.reason) for p in found.proposals}
+        assert places["RFRM"] == place
+        assert places["LASI"][0] == "left asis"
 
 
 def test_a_set_that_no_file_describes_is_recognised(person: Recording) -> None:
