@@ -42,8 +42,8 @@ def fit_calibration(  # noqa: PLR0913 one argument for each property of a person
         height: stature [m]; None: estimated from the segment lengths.
         trunk: ``"one"`` (pelvis and torso) or ``"three"`` (pelvis, abdomen and thorax).
         shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"`` (on clavicle and scapula).
-        marker_set: a `MarkerSet`, a built-in name or a JSON file; None: the built-in set that fits the marker names, or
-            one recognised from names and motion (`recognise`), as listed in `Calibration.assumptions`.
+        marker_set: a `MarkerSet`, a built-in name or a JSON file, and no other marker; None: the built-in set that fits
+            the marker names, and the other markers by names and motion (`recognise`), as `Calibration.assumptions` say.
         progress: receives the progress; may cancel.
 
     Raises:
