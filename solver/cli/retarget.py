@@ -80,8 +80,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
     from ..dance.workflows.loading import load_dance
     from ..dance.workflows.retarget import CHECKS, RetargetLimits, load_performer, retarget
-    from ..scene.dance_folder import TIMELINE_END
-    from ..scene.study_folder import MOTION_END
+    from ..storage.codec import is_own_file
     from ..tracking.bone_mapping import MAPPING
 
     rig = rig_named(options.target, options.packages)
@@ -92,7 +91,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     with watched(read_options(options), [file]) as reading:
         source = (
             load_performer(load_dance(file, options.trial))
-            if os.path.isdir(file) or file.name.endswith((MOTION_END, TIMELINE_END, ".json"))
+            if os.path.isdir(file) or is_own_file(file)
             else performer(options, reading, PartialProgress(progress, 0.0, 0.3))
         )
         if options.forces is not None:
@@ -149,7 +148,8 @@ def performer(options: argparse.Namespace, reading: ReadOptions, progress: Progr
             return performer_of_stature(segments, options.height or DEFAULT_STATURE, recordings[0].name)
         return Performer.from_segments(segments, recordings[0].name)
     if recordings[0].markers is None:
-        raise InvalidValue("the recording holds neither markers nor segments: name a motion of its rig (.motion.npz)")
+        reason = "holds neither markers nor segments: `track` it with its --rig, and name the motion that is written"
+        raise InvalidValue(f"the recording {reason}")
     if options.calibration is not None:
         body = CALIBRATION.read(options.calibration)
     else:

@@ -64,6 +64,9 @@ def read_npz(path: str | Path, options: ReadOptions = DEFAULT_OPTIONS, *, warn: 
             contradicts the data.
     """
     found, others = read_archive(path)
+    if TREE_ENTRY in others:
+        remedy = "Name the .joints.csv beside it, or use a command that takes a motion"
+        raise InputError(path, "is a file of this program, not a recording", remedy=remedy)
     arrays = NpzArrays(path, found)
     try:
         markers = _read_markers(arrays, options)
@@ -84,9 +87,6 @@ def read_npz(path: str | Path, options: ReadOptions = DEFAULT_OPTIONS, *, warn: 
     except InvalidValue as error:
         raise InputError(path, str(error), remedy=REMEDY) from error
     if markers is None and wrenches is None and joints is None and segments is None:
-        if TREE_ENTRY in others:
-            remedy = "Name the .mot or .csv beside it, or use a command that takes a motion"
-            raise InputError(path, "is a file of this program, not a recording", remedy=remedy)
         held = ", ".join(sorted(arrays.by_name)) or "nothing"
         raise InputError(path, f"holds neither positions nor joint angles nor forces, only {held}", remedy=REMEDY)
     return Recording(

@@ -361,7 +361,7 @@ def _read_file(
     kinds = _kinds_present(part)
     if content_kind(path) == FORCES and options.force_up is None and motion is not None and up != motion[1]:
         problem = f"its forces push along {up}, but in {motion[0].name} {motion[1]} is up"
-        raise InputError(path, problem, remedy=f"Export both alike, or state up = {motion[1]} and force up = {up}")
+        raise InputError(path, problem, remedy=f"Export both alike, or state the forces' own axis: --force-up {up}")
     return part, dict.fromkeys(kinds, up)
 
 

@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..version import VERSION as PROGRAM
 from .atomic import write_atomically
 from .json_tree import WrongEntry, json_text, parse_json_object, read_json
-from .npz_archive import is_archive, read_archive, write_archive
+from .npz_archive import entry_names, is_archive, read_archive, write_archive
 from .value_tree import ArchiveArrays, from_tree, to_tree
 
 T = TypeVar("T")
@@ -96,8 +96,19 @@ def read_one_of(path: str | Path, kinds: Sequence[FileKind[Any]]) -> Any:
         raise InputError(path, error.problem, place=error.place or None, remedy=kind.remedy) from error
 
 
+def is_own_file(path: str | Path) -> bool:
+    """Whether a file is one of this program, by the suffix of JSON or the entry of an archive.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    return Path(path).suffix.lower() == JSON_SUFFIX or (is_archive(path) and TREE_ENTRY in (entry_names(path) or ()))
+
+
 def _read_tree(path: str | Path, remedy: str) -> tuple[dict[str, Any], ArchiveArrays | None]:
     if not is_archive(path):
+        if Path(path).suffix.lower() != JSON_SUFFIX:
+            raise InputError(path, "is no file of this program", remedy=remedy)
         return read_json(path, remedy), None
     entries, others = read_archive(path)
     if TREE_ENTRY not in others:
