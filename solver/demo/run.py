@@ -16,6 +16,7 @@ from ..options.study import Settings
 from ..progress import PartialProgress, Progress, silent
 from ..report.study_folder import write_study
 from ..scene.study_folder import PICTURE_FILE, REPORT_FILE, SCENE_FILE
+from ..storage.manifest import path_within
 from ..storage.output_folder import write_folder
 from ..study.pipeline import identify
 from ..study.recordings import load
@@ -98,7 +99,7 @@ def identify_first(output: Path, *, seed: int = 1, progress: Progress = silent) 
     Returns:
         a sentence that names the picture, or the report if Blender is not installed.
     """
-    folder = output / FIRST
+    folder = path_within(output, FIRST)
     progress(0.0, "a short dance: simulating")
     with one_blas_thread(), temporary_folder() as recorded:
         person = simulate_person(seed, FIRST_SECONDS, trials=("dance",))

@@ -5,19 +5,33 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from solver.capture.replay import build_stream, replay, stream_datagrams
+from solver.capture.udp import UdpSender
 from solver.cli import main
 from solver.cohorts.run import cohort
+from solver.demo.person import record_person, simulate_person
 from solver.errors import InputError, InvalidValue
+from solver.fixed_base import FixedBaseRobot
+from solver.rigs import hoap3
 from solver.scene.motion_record import MOTION, motion_record
 from solver.storage.manifest import MANIFEST_FILE, StoredPath, check_complete, file_digest, path_within
 from solver.storage.output_folder import LOCK_FILE, reserve_folder, write_folder
+from solver.study.joint_motion import joints_of
 from solver.tracking.retargeting.performer import Performer
+from solver.trial import Recording
 from tests.faults.samples import samples
+from tests.fixed_base.arm import arm
+from tests.fixed_base.test_identify import DRIVES, recorded, written
 from tests.tracking.test_retargeting import person, squat
 
 RESULTS = ("calibration", "motion", "drawn recording", "summary", "result", "report")
@@ -40,8 +54,22 @@ WRITING: tuple[tuple[str, ...], ...] = (
     ("retarget", "missing.bvh", "hoap3"),
     ("centroidal", "missing"),
     ("moments", "missing"),
+    ("dance", "missing.urdf"),
+    ("capture", "--rig", "missing.urdf"),
+    ("identify-fixed-base", "missing.urdf", "--angles", "missing.csv", "--torques", "missing.csv"),
 )
 """Command lines that write a folder, and end early because their input is missing."""
+WHOLE = {
+    "identify-fixed-base": (
+        *("{}/arm.urdf", "--angles", "{}/run_angles.csv"),
+        *("--torques", "{}/run_torques.csv"),
+    ),
+    "dance": ("hoap3", "--postures", "both=1", "--effort", "0.05", "--workers", "1"),
+    "cohort": ("{}/study", "--bootstrap", "0", "--no-cross-validation", "--jobs", "1"),
+    "capture": ("--rig", "hoap3", "--port", "{port}", "--seconds", "0.5"),
+    "samples": (),
+}
+"""Words of whole runs on small inputs."""
 JOURNAL = {"kind": "exciting dance journal", "version": 1}
 
 
@@ -245,6 +273,71 @@ def test_a_received_folder_stays_within_itself(
     assert not list(out.iterdir()) or refused_by not in ("manifest", "read")
 
 
+def inputs(verb: str, folder: Path) -> Path:
+    """Inputs of a verb of `WHOLE`: an arm and its recording, or a study of one person."""
+    if verb == "identify-fixed-base":
+        bench = FixedBaseRobot(arm(folder))
+        written(folder, recorded(bench, DRIVES), bench)
+    if verb == "cohort":
+        person = simulate_person(1, 3.0)
+        motions = {"static": person.motions["static"].part(0, 200), "dance": person.motions["dance"].part(200, 600)}
+        (folder / "study" / "anna").mkdir(parents=True)
+        record_person(replace(person, motions=motions), folder / "study" / "anna", 1)
+        (folder / "study" / "subjects.csv").write_text("subject,sex\nanna,m\n")
+    return folder
+
+
+@contextmanager
+def streaming() -> Iterator[int]:
+    """The port to which a robot's joints are sent again and again."""
+    rig, times = hoap3(), np.arange(100) / 100.0
+    stream = build_stream(Recording("dance", joints=joints_of(rig, times, np.tile(rig.neutral, (len(times), 1)))))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    sender, ended = UdpSender(port=port), threading.Event()
+
+    def send() -> None:
+        while not ended.is_set():
+            replay(stream_datagrams(stream), sender.send)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        yield port
+    finally:
+        ended.set()
+        thread.join()
+        sender.close()
+
+
+@pytest.mark.parametrize(
+    "verb", [pytest.param(verb, marks=() if verb == "identify-fixed-base" else pytest.mark.slow) for verb in WHOLE]
+)
+def test_a_whole_run_stays_within_a_received_folder(
+    verb: str, received: Path, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder with journals and links in it receives complete results; what was there and is not ours stays."""
+    for name in ("journal and link", "journal in a parent", "work folder is a link", "name of 255 bytes"):
+        ATTACKS[name][0](received, home)
+    place, manifest = inputs(verb, tmp_path), (received / MANIFEST_FILE).read_bytes()
+    before, outside = tree(received), tree(home)
+    with streaming() if verb == "capture" else nullcontext(0) as port:
+        words = [verb, *(word.format(place, port=port) for word in WHOLE[verb])]
+        words += [*([] if verb == "samples" else ["--output"]), str(received)]
+        cut(received, home)
+        code, said = run(capsys, *words)
+        assert (code, said.count("\n"), "is not JSON" in said) == (2, 1, True), said
+        (received / MANIFEST_FILE).write_bytes(manifest)
+        code, said = run(capsys, *words)
+    assert code == 0, said
+    assert tree(home) == outside
+    assert check_complete(received)
+    kept = ("sub", "n" * 255, ".exciting_dance.part/journal.json")
+    after = tree(received)
+    assert [after[name] for name in kept] == [before[name] for name in kept]
+
+
 def test_the_folder_may_be_a_link_that_the_user_names(received: Path, tmp_path: Path) -> None:
     """Results are read and written where the link leads; the link stays."""
     link = tmp_path / "link"
@@ -286,23 +379,27 @@ def test_the_name_of_a_motion_leads_nowhere_else(home: Path, tmp_path: Path) -> 
     MOTION.write(tmp_path / "a.motion.npz", motion_record(name, person(), moved))
     out = tmp_path / "inbox" / "out"
     assert main(["retarget", str(tmp_path / "a.motion.npz"), "hoap3", "--no-repair", "--output", str(out)]) == 0
-    assert {"dance.motion.npz", ".._.._home_thesis.mot", ".._.._home_thesis.npz"} < {
-        path.name for path in out.iterdir()
-    }
+    assert {".._.._home_thesis.joints.mot", ".._.._home_thesis.bodies.npz"} < {path.name for path in out.iterdir()}
     assert tree(home) == before
     with pytest.raises(InvalidValue, match="is not the name of a file"):
         Performer.from_motion(person(), moved, name)
 
 
-def test_a_subject_s_results_are_not_written_through_a_link(home: Path, tmp_path: Path) -> None:
-    """A subject's folder of results that is a link is refused by name, and the others are identified."""
-    before = tree(home)
+def test_results_within_results_are_not_written_through_a_link(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A subject's results, or the first look of the demonstration, that are a link are refused by name."""
+    before, out = tree(home), tmp_path / "out"
     (tmp_path / "study" / "anna").mkdir(parents=True)
     (tmp_path / "study" / "anna" / "walk.trc").write_bytes(samples()["trc"].content)
     (tmp_path / "study" / "subjects.csv").write_text("subject,sex\nanna,m\n../../home,m\n")
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "anna").symlink_to(home)
-    found = {failed.name: failed.reason for failed in cohort(tmp_path / "study", tmp_path / "out").failed}
+    out.mkdir()
+    for name in ("anna", "first_look"):
+        (out / name).symlink_to(home)
+    code, said = run(capsys, "demo", "--output", str(out))
+    assert code == 2
+    assert "out/first_look: is a link" in said
+    found = {failed.name: failed.reason for failed in cohort(tmp_path / "study", out).failed}
     assert "out/anna: is a link" in found["anna"]
     assert "there is no folder '../../home'" in found["../../home"]
     assert "earlier run" not in found["../../home"]
