@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -28,6 +28,11 @@ EXACT_CONFIDENCE, NUMBERED_CONFIDENCE, PREFIX_CONFIDENCE, BEGINNING_CONFIDENCE, 
 single letter."""
 MISSING_SIDE_FACTOR = 0.5
 """Factor on it for a link or landmark that a body has on both sides, named without its side."""
+
+VERTEBRA = re.compile(r"[ctl]\d+")
+"""A word that without a side names a vertebra: ``LT2`` is the second marker of a thigh."""
+BONE = re.compile("fib|tib|rad|uln|hum|fem|met|mt|phal")
+"""Part of a word in which ``head`` is the head of a bone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +78,27 @@ def read_name(name: str) -> NameReading | None:
     return best
 
 
-def read_names(names: Sequence[str]) -> dict[str, NameReading]:
-    """Interpretations of the names that have one; if several name the same landmark, only the most certain, if there is
-    one.
+def read_names(names: Sequence[str], placed: Collection[NameReading] = ()) -> dict[str, NameReading]:
+    """Interpretations of the names that have one.
+
+    If several name the same landmark, only the most certain is kept, if there is one; if several name the same joint
+    centre, the others are `VIRTUAL`. Landmarks and joint centres in ``placed`` are taken.
     """
     found = {name: reading for name in names if (reading := read_name(name)) is not None}
-    alike: dict[str, list[str]] = {}
+    taken = {(reading.kind, reading.landmark or reading.link) for reading in placed}
+    alike: dict[tuple[str, str], list[str]] = {}
     for name, reading in found.items():
-        if reading.kind == LANDMARK:
-            alike.setdefault(reading.landmark, []).append(name)
-    for duplicates in alike.values():
+        if reading.kind in (LANDMARK, JOINT_CENTRE):
+            alike.setdefault((reading.kind, reading.landmark or reading.link), []).append(name)
+    for place, duplicates in alike.items():
         best = max(found[name].confidence for name in duplicates)
         surest = [name for name in duplicates if found[name].confidence == best]
+        is_centre = place[0] == JOINT_CENTRE
+        kept = surest[:1] if place not in taken and (is_centre or len(surest) == 1) else []
         for name in duplicates:
-            if len(surest) > 1 or name not in surest:
+            if name not in kept and is_centre:
+                found[name] = replace(found[name], kind=VIRTUAL)
+            elif name not in kept:
                 del found[name]
     return found
 
@@ -110,11 +122,14 @@ def _candidate_readings(name: str) -> Iterator[NameReading]:
                 if len(stem) < MIN_LETTERS:
                     share = LETTER_CONFIDENCE if len(name) == MIN_LETTERS else 0.0
                 for kind, what in vocabulary.get(stem, ()) if share else ():
+                    if what == "torso" and side and VERTEBRA.fullmatch(stem):
+                        continue
                     if (reading := _apply_side(kind, what, side, share)) is not None:
                         yield reading
         for stem, link in _link_prefixes():
             if (
                 "".join(words).startswith(stem)
+                and not (link == "head" and BONE.search("".join(words)))
                 and (reading := _apply_side(LINK, link, side, BEGINNING_CONFIDENCE)) is not None
             ):
                 yield reading

@@ -187,15 +187,8 @@ def recognise(
         raise InvalidValue(f"no recording has markers ({listed}): give marker files, such as .trc or .c3d")
     names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
     given_entries = {} if given is None else _given_entries(given, names)
-    readings = read_names([name for name in names if name not in given_entries])
-    given_readings = {name: _reading_of_entry(entry, name) for name, entry in given_entries.items()}
-    placed = {(reading.kind, reading.body_part, reading.side) for reading in given_readings.values()}
-    unplaced = {
-        name: reading
-        for name, reading in readings.items()
-        if reading.kind not in (LANDMARK, JOINT_CENTRE) or (reading.kind, reading.body_part, reading.side) not in placed
-    }
-    readings = unplaced | given_readings
+    readings = {name: _reading_of_entry(entry, name) for name, entry in given_entries.items()}
+    readings |= read_names([name for name in names if name not in given_entries], readings.values())
     body = [name for name, reading in readings.items() if reading.kind in (LANDMARK, LINK)]
     if len(body) < MIN_NAMED:
         listed = ", ".join(name for name in names if name not in body)

@@ -21,6 +21,7 @@ from tests.tracking.bodies import seen_from, swinging
 CONVENTIONS = {
     "left asis": ("LASI", "L_IAS", "L.ASIS", "Subject 1:LASI", "l asis", "ASISl", "LeftASIS", "WaistLFront"),
     "right lateral_femoral_epicondyle": ("RKNE", "R_FLE", "R.Knee.Lat", "r_knee_study", "RLFC", "RKneeOut", "r knee"),
+    "right medial_femoral_epicondyle": ("RKNE_med", "Rknee_med", "R_knee_med", "RMFC", "RKM"),
     "left medial_malleolus": ("LMMAL", "L_TAM", "L_mankle", "L.Ankle.Med", "L_mankle_study"),
     "right radial_styloid": ("RWRA", "R_RSP", "R_wrist_radius", "RFAradius"),
     "left fifth_metatarsal_head": ("LMT5", "L_FM5", "L_5meta", "LDMT5", "LP5MT", "L_5meta_study"),
@@ -42,7 +43,15 @@ def test_names_without_meaning_are_not_interpreted() -> None:
     assert [read_name(name) for name in ("P01", "Marker7", "*52", "XYZ", "U12")] == [None] * 5
     assert read_names([f"PT0{k}" for k in range(8)]) == {}
     assert read_name("Probe1").kind == "object"  # type: ignore[union-attr]
-    assert read_name("LHJC").link == "left_thigh"  # type: ignore[union-attr]
+
+
+def test_names_of_links_and_joint_centres() -> None:
+    """Vertebrae have no side, the head of a bone is no head, a given joint centre is one; a second one repeats it."""
+    names = ("LT2", "T2", "RS4", "R_fibula_head", "RadiusHead_L", "HeadFib_R", "Head", "LHJC", "RKJC", "R_knee_jc")
+    found = read_names(names)
+    links = ("left_thigh", "torso", "right_shank", "right_shank", "left_forearm", "right_shank", "head")
+    assert tuple(found[name].link for name in names) == (*links, "left_thigh", "right_shank", "")
+    assert [found[name].kind for name in names[-3:]] == ["joint centre", "joint centre", "virtual"]
 
 
 def test_built_in_sets_are_read_by_names_alone() -> None:
@@ -210,6 +219,16 @@ def test_a_set_that_no_file_describes_is_recognised(person: Recording) -> None:
     assert {name: places[new].place for name, new in others.items()} == {n: known.landmarks[n] for n in others}
     assert (places[clusters["LTHI"]].place, places[clusters["LTHI"]].reason) == ("left_thigh", "motion")
     assert found.calibration.rmse < 0.008
+
+
+def test_clusters_under_the_letters_of_vertebrae(shared_data: Path) -> None:
+    """Two frames of standing, clusters RT1 to LS4: thighs and shanks, not a trunk; the body fits its markers."""
+    found = recognise([read_recording(shared_data / "brought" / "thigh_clusters_type3.c3d")])
+    links = {"RT": "right_thigh", "LT": "left_thigh", "RS": "right_shank", "LS": "left_shank"}
+    places = {p.marker: p.place for p in found.proposals}
+    assert all(places[f"{name}{k}"] == link for name, link in links.items() for k in range(1, 5))
+    assert len(found.used_proposals) == 34
+    assert found.calibration.rmse < 0.005
 
 
 def test_a_real_set_without_a_file_is_recognised(shared_data: Path) -> None:
