@@ -6,14 +6,9 @@ costs a factor of ten. Work is parallel over trials and samples instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 
 from threadpoolctl import threadpool_limits
 
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Within the block BLAS and OpenMP use one thread; afterwards the previous number is restored."""
-    with threadpool_limits(limits=1):
-        yield
+one_blas_thread = partial(threadpool_limits, limits=1)
+"""A block ``with one_blas_thread():`` uses one thread for BLAS and OpenMP, and then restores the previous number."""

@@ -81,6 +81,7 @@ def test_wrong_recordings_are_one_error(name: str, given: object, words: str, fo
         (lambda: solver.Settings(bootstrap="3"), "must be a whole number from 0 to 1000000, not '3'"),  # type: ignore[arg-type]
         (lambda: solver.Settings(seed=0.5), "must be a whole number from 0 to 4294967295, not 0.5"),  # type: ignore[arg-type]
         (lambda: solver.Settings(plates="auto"), "solver.PlateOptions"),  # type: ignore[arg-type]
+        (lambda: solver.DanceOptions(checks=0.4), "checks takes solver.CheckOptions, not 0.4"),  # type: ignore[arg-type]
         (lambda: solver.identify([], settings={"method": "x"}), "solver.Settings"),  # type: ignore[arg-type]
         (lambda: solver.load("empty", {"up": "z"}), "ReadOptions"),  # type: ignore[arg-type]
         (lambda: ReadOptions(up="w"), "up must be one of auto, x, y"),

@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..storage.output_folder import write_folder
     from ..study.recordings import load
     from ..study.subject_calibration import calibrate
-    from .words import warn
+    from .printed import warn
 
     person = subject(options)
     recordings = load(options.files, read_options(options))

@@ -7,7 +7,7 @@ import argparse
 from ..progress import Progress
 from .argument_types import path
 from .options import add_output, add_verb
-from .words import warn
+from .printed import warn
 
 NAMES = ("smoother", "complementary", "causal", "ekf", "fusion", "force", "kinematic")
 EXPLANATION = """

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
     from ..dance.workflows.check import check
     from ..storage.json_tree import to_json_values
-    from .words import warn
+    from .printed import warn
 
     dance = dance_of(options)
     verdict = check(dance, check_options(options, dance.checks), rate=options.rate, progress=progress)

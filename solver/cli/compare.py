@@ -74,7 +74,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..storage.output_folder import read_consistent
     from ..study.comparison import compare
     from ..study.recordings import load
-    from .words import compared, warn
+    from .printed import warn
+    from .words import compared
 
     def read() -> tuple[SceneResult, Calibration | Rig]:
         result = stored_file(options.result, RESULT_FILE)

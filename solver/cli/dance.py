@@ -14,7 +14,7 @@ from .argument_types import by_name, effort, path, rate
 from .bodies import add_body, body_of
 from .dances import add_checks
 from .declared import add_options, given
-from .exit_codes import exit_code
+from .exit_codes import INCOMPLETE, OK
 from .options import add_output, add_verb
 from .settings_file import show_only
 
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     from ..dance.workflows.design import design
     from ..dance.workflows.loading import load_dance
     from ..storage.manifest import files_written
-    from .words import warn
+    from .printed import warn
 
     progress(0.0, "building the rig")
     rig = body_of(options)
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         raise Cancelled(
             f"stopped; a partial dance of {len(found.dance.postures)} postures was written: {options.output}"
         )
-    return exit_code(summary)
+    return OK if summary.delivered else INCOMPLETE
 
 
 def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:

@@ -11,7 +11,7 @@ from ..options.checks import CheckOptions
 from ..progress import PartialProgress, Progress
 from .argument_types import path, rate
 from .declared import add_options, given
-from .exit_codes import exit_code
+from .exit_codes import INCOMPLETE, OK
 from .options import EITHER
 
 if TYPE_CHECKING:
@@ -99,4 +99,4 @@ def write_answer(answer: EditedDance, options: argparse.Namespace, progress: Pro
     print(f"{answer.report}\n\nwritten: {options.output}")
     if LIMIT_NOTE in answer.summary.notes:
         print("a larger --programs continues the search")
-    return exit_code(answer.summary)
+    return OK if answer.summary.delivered else INCOMPLETE

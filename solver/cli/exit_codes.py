@@ -10,14 +10,4 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..scene.summary import SceneSummary
-
 OK, INCOMPLETE, WRONG_INPUT = 0, 1, 2
-
-
-def exit_code(summary: SceneSummary) -> int:
-    """Of a verb that ended with this summary."""
-    return OK if summary.delivered else INCOMPLETE

@@ -67,7 +67,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..study.find_load import find_load
     from ..study.recordings import load, require_rates
     from ..study.subject_calibration import calibrate
-    from .words import found_load, warn
+    from .printed import warn
+    from .words import found_load
 
     if body is None and options.calibration is not None:
         body = CALIBRATION.read(options.calibration)

@@ -84,7 +84,8 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     from ..study.pipeline import identify
     from ..study.provenance import build_provenance, collect_options
     from ..study.recordings import load
-    from .words import identified, removed_trials, warn
+    from .printed import warn
+    from .words import identified, removed_trials
 
     if options.write_into is not None:
         _require_match(options.write_into, rig)

@@ -1,4 +1,4 @@
-"""What a verb prints: its report, nothing (``--quiet``), or its result as one JSON object (``--json``)."""
+"""What a verb prints: its report and warnings, nothing (``--quiet``), or its result as one JSON object (``--json``)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,12 @@ def captured(options: argparse.Namespace) -> Iterator[io.StringIO]:
             yield text
     else:
         yield text
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Each different warning once, on the error stream."""
+    for text in dict.fromkeys(warnings):
+        print(f"warning: {text}", file=sys.stderr)
 
 
 def print_result(options: argparse.Namespace, code: int, report: str) -> None:

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
     from ..dance.workflows.loading import load_authored_with_notes
     from ..dance.workflows.repair import repair
-    from .words import warn
+    from .printed import warn
 
     progress(0.0, "reading the dance")
     keyed, notes = load_authored_with_notes(options.dance, options.trial)

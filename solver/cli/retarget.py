@@ -17,7 +17,7 @@ from .argument_types import path
 from .bodies import rig_named
 from .dances import add_checks, repair_options
 from .declared import add_options, given
-from .exit_codes import exit_code
+from .exit_codes import INCOMPLETE, OK
 from .options import add_calibration, add_output, add_reading, add_subject, add_verb, read_options, settings_of, subject
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     progress(1.0, "done")
     summary = followed.summary()
     print(f"{followed.report}\n\n{summary.message}\nwritten: {options.output}")
-    return exit_code(summary)
+    return OK if summary.delivered else INCOMPLETE
 
 
 def forces(file: Path, reading: ReadOptions) -> Wrenches:

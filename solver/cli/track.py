@@ -75,7 +75,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..study.recordings import load, require_rates
     from ..study.subject_calibration import calibrate
     from ..tracking.bone_mapping import MAPPING, guess_mapping
-    from .words import removed_trials, warn
+    from .printed import warn
+    from .words import removed_trials
 
     settings = settings_of(options)
     if body is None and options.calibration is not None:

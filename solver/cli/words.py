@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,12 +19,6 @@ if TYPE_CHECKING:
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 MOST_ALONE, LEAST_SHARE = 3, 0.005
 """Links whose probability of carrying a load alone is printed: how many, and how improbable."""
-
-
-def warn(warnings: Iterable[str]) -> None:
-    """Each different warning once, on the error stream."""
-    for text in dict.fromkeys(warnings):
-        print(f"warning: {text}", file=sys.stderr)
 
 
 def removed_trials(before: Iterable[str], output: Path) -> str:

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from ..contacts.schedule import Schedule
+from ..formats.text_table import format_table
 from ..rig import CONTRADICTING, Rig
 from ..scene.labels import display_name
 from .check_definition import Check
@@ -90,3 +91,24 @@ def _is_unsupported(start: float, stop: float, checks: Checks) -> bool:
     inside = (checks.times >= start) & (checks.times < stop)
     falls = [margin.failed[inside].any() for margin in checks.margins if margin.check.applies_when == "airborne"]
     return bool(np.any(falls))
+
+
+def format_check_table(checks: Checks) -> str:
+    """A table with one row for each check: where it first fails, and its worst margin."""
+    first = {failure.check.name: failure for failure in checks.first_failures}
+    rows = []
+    for margin in checks.margins:
+        frame = int(np.argmin(margin.smallest))
+        worst = margin.values[frame].min()
+        failure = first.get(margin.name)
+        rows.append((
+            margin.name,
+            "fails" if failure else "holds",
+            f"{failure.time:.3f}" if failure else "",
+            display_name(failure.item) if failure else "",
+            f"{checks.times[frame]:.3f}",
+            display_name(margin.items[int(margin.worst_items[frame])]),
+            f"{worst:+.4g} {margin.unit}",
+        ))  # fmt: skip
+    head = ("check", "", "first [s]", "item", "worst [s]", "item", "margin")
+    return format_table(head, rows)

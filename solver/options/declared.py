@@ -218,6 +218,11 @@ class Options:
 
     def __post_init__(self) -> None:
         kind: type = type(self)
+        for field in fields(kind):
+            if isinstance(field.type, type) and not isinstance(getattr(self, field.name), field.type):
+                raise InvalidValue(
+                    f"{field.name} takes solver.{field.type.__name__}, not {getattr(self, field.name)!r}"
+                )
         for name, declared in declarations(kind).items():
             try:
                 declared.check(getattr(self, name))

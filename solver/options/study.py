@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from ..errors import InvalidValue
 from ..filter_presets import PRESETS
 from ..identification_methods import method_names
 from ..person import SHOULDERS, TRUNKS
@@ -50,15 +49,6 @@ class Settings(Options):
     planted_foot: Annotated[str | None, Option(common=True)] = None
     plates: PlateOptions = field(default_factory=PlateOptions)
     flight_only: Annotated[bool, Option(label="Flight Only", common=True)] = False
-
-    def require_consistent(self) -> None:
-        """The options of plates are of their class.
-
-        Raises:
-            InvalidValue: they are not.
-        """
-        if not isinstance(self.plates, PlateOptions):
-            raise InvalidValue(f"plates takes solver.PlateOptions, not {self.plates!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from ..scene.study_folder import CONTENT_FILE, REPORT_FILE
-from ..storage.atomic import write_atomically
+from ..scene.study_folder import REPORT_FILE
 from .content import CONTENT, Content
 from .from_study import build_content
 from .moments_page import write_moments
 from .page import render
 
-
-def write_report(content: Content, folder: str | Path) -> Path:
-    """Write ``report.html`` and, to render it again, ``report.npz`` into a folder; returns the page's path."""
-    folder = Path(folder)
-    CONTENT.write(folder / CONTENT_FILE, content)
-    with write_atomically(folder / REPORT_FILE) as stream:
-        stream.write(render(content))
-    return folder / REPORT_FILE
-
-
-__all__ = ["CONTENT", "Content", "build_content", "render", "write_moments", "write_report"]
+__all__ = ["CONTENT", "REPORT_FILE", "Content", "build_content", "render", "write_moments"]

@@ -17,7 +17,7 @@ from ..inertials import InertialParameters
 from ..moments.inverse_dynamics import compute_moments
 from ..person import UNKNOWN
 from ..signals.filters import LIGHT
-from ..signals.window_reasons import Reason
+from ..signals.window_reasons import TEXTS, Reason
 from ..study.values import Flights, Study, TrialRecord
 from .content import (
     BaseParameter,
@@ -34,7 +34,7 @@ CONSISTENCY_TEXT = {
     ROTATIONAL: "rotational inertias positive definite; not every link's pseudo-inertia is",
 }
 NOT_PHYSICAL = "not physical: a mass or an inertia is negative"
-STATE_NAMES = tuple(reason.text for reason in Reason)
+STATE_NAMES = tuple(TEXTS.values())
 
 
 def build_content(

@@ -30,7 +30,7 @@ from ..storage.output_folder import write_folder
 from ..study.provenance import PROVENANCE, Provenance, provenance_of_study
 from ..study.values import Flights, Study
 from ..tracking.track import TrackedMotion
-from . import build_content, write_report
+from . import CONTENT, build_content, render
 
 
 def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
@@ -100,7 +100,9 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
                 write_model_of_person(study.rig, study.identification.parameters, Path(write_into), place)
             content = build_content(study, title=title, simulated=simulated, truth=truth)
             content = replace(content, methods=(*content.methods, *provenance.rows))
-            write_report(content, building)
+            CONTENT.write(building / names.CONTENT_FILE, content)
+            with write_atomically(building / names.REPORT_FILE) as stream:
+                stream.write(render(content))
         return tuple(sorted(file.name for file in building.iterdir()))
 
 

@@ -6,14 +6,13 @@ Both sides of Y phi = f must pass the same filter; otherwise the filters cause a
 from ..arrays import true_runs
 from ..filter_presets import PRESETS, FilterPreset, preset_of
 from ..rig import GRAVITY
-from .cutoff import lower_cutoff, noise_frequency
 from .filters import light_preset, low_pass, require_rate, settling_time
 from .flights import find_flights, shrink_runs
 from .gaps import bridge, unbridged
 from .lag import Lag, combine_lags, estimate_lag, shift_wrenches, trial_lags
 from .manifold import smooth_motion
 from .marker_displacement import MarkerDisplacements
-from .noise_replicas import NoiseReplicas, noise_floor
+from .noise import NoiseReplicas, lower_cutoff, noise_floor, noise_frequency
 from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
 from .stillness import is_still
 from .streaming import low_pass_pieces

@@ -20,13 +20,8 @@ class Reason(IntEnum):
     NO_MOTION = 9
     TOO_SHORT = 10
 
-    @property
-    def text(self) -> str:
-        """Text for the report."""
-        return _TEXT[self]
 
-
-_TEXT = {
+TEXTS = {
     Reason.MEASURED: "every contact measured",
     Reason.FLIGHT: "flight",
     Reason.RAISED_SUPPORT: "standing on something unmeasured above the floor (a box, a step)",
@@ -39,4 +34,5 @@ _TEXT = {
     Reason.NO_MOTION: "motion missing",
     Reason.TOO_SHORT: "too short between excluded frames to judge",
 }
+"""Of the reasons, for the report."""
 COUNTED = (Reason.MEASURED, Reason.FLIGHT)

@@ -23,7 +23,7 @@ from ..rig import GRAVITY, Rig
 from ..wrenches import Wrenches
 from .filters import settling_time
 from .resample import rate_of_grid
-from .window_reasons import COUNTED, Reason
+from .window_reasons import COUNTED, TEXTS, Reason
 
 AVERAGING = 0.2
 """[s] Averaging time of the missing force, as reported and as required locally for unmeasured support."""
@@ -83,7 +83,7 @@ class Windows(ArrayValue):
     @property
     def excluded(self) -> tuple[tuple[str, int], ...]:
         """(reason, number of frames) of excluded frames, most frequent first."""
-        counts = [(reason.text, int(np.sum(self.reasons == reason))) for reason in Reason if reason not in COUNTED]
+        counts = [(TEXTS[reason], int(np.sum(self.reasons == reason))) for reason in Reason if reason not in COUNTED]
         return tuple(sorted(((text, n) for text, n in counts if n), key=lambda item: -item[1]))
 
     @property

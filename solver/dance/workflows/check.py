@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks, check_motion
 from ...feasibility.attribution import Attribution, attribute_failures
-from ...feasibility.messages import describe_unsupported, plural_names
-from ...formats.text_table import format_table
+from ...feasibility.messages import describe_unsupported, format_check_table, plural_names
 from ...progress import Progress, silent
 from ...scene.dance_folder import SUMMARY_FILE
-from ...scene.labels import display_name, join_names
+from ...scene.labels import join_names
 from ...scene.motion_record import MotionRecord
 from ...scene.summary import SUMMARY, SceneSummary
 from ...storage.output_folder import write_folder
@@ -166,24 +163,3 @@ def describe_omitted_checks(checks: Checks) -> str:
     """The checks that were omitted, and why."""
     names = ", ".join(plural_names(checks.skipped))  # all of them, so that no omission is silent
     return f"Not checked, because no contacts are known: {names}"
-
-
-def format_check_table(checks: Checks) -> str:
-    """A table with one row for each check: where it first fails, and its worst margin."""
-    first = {failure.check.name: failure for failure in checks.first_failures}
-    rows = []
-    for margin in checks.margins:
-        frame = int(np.argmin(margin.smallest))
-        worst = margin.values[frame].min()
-        failure = first.get(margin.name)
-        rows.append((
-            margin.name,
-            "fails" if failure else "holds",
-            f"{failure.time:.3f}" if failure else "",
-            display_name(failure.item) if failure else "",
-            f"{checks.times[frame]:.3f}",
-            display_name(margin.items[int(margin.worst_items[frame])]),
-            f"{worst:+.4g} {margin.unit}",
-        ))  # fmt: skip
-    head = ("check", "", "first [s]", "item", "worst [s]", "item", "margin")
-    return format_table(head, rows)

@@ -12,7 +12,7 @@ from ...contacts.recorded_contacts import NOT_FLAT
 from ...coordinates import coordinate_lengths, coordinate_names
 from ...errors import InvalidValue
 from ...feasibility import Check, CheckOptions, Checks
-from ...feasibility.messages import describe_unsupported, plural_names
+from ...feasibility.messages import describe_unsupported, format_check_table, plural_names
 from ...formats.text_table import format_table
 from ...options.authoring import RepairOptions
 from ...progress import PartialProgress, Progress, silent
@@ -26,7 +26,6 @@ from ..authoring.authored_dance import EXACT_FLIGHT_RATE, AuthoredDance
 from ..authoring.complete import CompletedDance
 from ..authoring.easing import ease_ends
 from ..authoring.repair import MoveSizes, RepairedDance
-from .check import format_check_table
 from .edited_dance import EditedDance
 from .loading import load_authored_with_notes, require_support
 from .slow import slow_to_speed_limits

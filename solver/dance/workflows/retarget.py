@@ -8,6 +8,7 @@ from pathlib import Path
 from ...contacts.schedule import Schedule
 from ...errors import InvalidValue
 from ...feasibility import Checks, check_motion
+from ...feasibility.messages import format_check_table
 from ...formats.humanoid_motions import table_name, write_body_states, write_humanoid_table
 from ...formats.joint_coordinates import write_coordinates
 from ...formats.text_table import format_table
@@ -30,7 +31,7 @@ from ...trajectory.collision_avoidance import separate_legs_and_links
 from ...trajectory.retargeting_balance import balance_motion
 from ...trajectory.root_curve import constrain_root
 from ..authoring.authored_dance import AuthoredDance, Samples
-from .check import describe_omitted_checks, format_check_table, summarise_checks
+from .check import describe_omitted_checks, summarise_checks
 from .edited_dance import EditedDance
 from .loading import LoadedDance
 from .repair import repair

@@ -19,7 +19,7 @@ def compare(options: argparse.Namespace, result: SceneResult, body: Calibration 
     if not is_fixed_base_result(result):
         return False
     from ...cli.compare import read_stored
-    from ...cli.words import warn
+    from ...cli.printed import warn
     from ...formats.text_table import format_table
     from ...rig import Rig
     from ...scene.study_folder import RESULT_FILE

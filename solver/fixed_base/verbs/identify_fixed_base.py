@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     from dataclasses import replace
 
-    from ...cli.words import warn
+    from ...cli.printed import warn
     from ...formats.text_table import format_table
     from ..files import read_trial, write_result
     from ..identify import DEFAULT_FILTER, FixedBaseOptions, identify_fixed_base
