@@ -20,6 +20,7 @@ VERBS = {
     "extension": "benchmarks.extension",
     "house": "benchmarks.house",
     "faults": "benchmarks.faults",
+    "stops": "benchmarks.faults.stops",
     "mutation": "benchmarks.mutation",
     "opensim": "benchmarks.opensim_models",
     "opensim-tracking": "benchmarks.opensim_tracking",

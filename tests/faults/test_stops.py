@@ -308,6 +308,7 @@ def test_a_worker_that_dies_is_one_error() -> None:
         ("stopped; complete subjects in {out}, which the next run keeps: anna, ben", ("anna",), False),
         ("stopped; written before: {out}", ("",), True),
         ("stopped; written before: {out}", (), False),
+        ("stopped; written before: {out}", ("", "anna"), True),
         ("stopped; a partial dance of 3 postures was written: {out}", ("",), False),
         ("stopped", (), False),
     ],
