@@ -44,17 +44,12 @@ class WeightedTree(LoadedTree):
         )
         return np.hstack([mass[:, None], centres, own])
 
-    def set_regularisation(self, diagonal: np.ndarray) -> None:
-        """Set D, the diagonal (nv,)."""
-        self.set_rotor_inertias(diagonal)
-
-    def solve(self, q: np.ndarray, torques: np.ndarray) -> np.ndarray:
-        """x (nv,) for t = ``torques`` (nv,), without building the matrix."""
-        return self.accelerations(q, torques)
-
-    def hessian(self, q: np.ndarray) -> np.ndarray:
-        """J'WJ + D (nv, nv)."""
-        return self.mass_matrix(q)
+    set_regularisation = LoadedTree.set_rotor_inertias
+    """Set D, the diagonal (nv,)."""
+    solve = LoadedTree.accelerations
+    """x (nv,) for a configuration and t (nv,), without building the matrix."""
+    hessian = LoadedTree.mass_matrix
+    """J'WJ + D (nv, nv) at a configuration."""
 
     def gradient(self, q: np.ndarray, torques: np.ndarray) -> np.ndarray:
         """J'f + t (nv,)."""
