@@ -177,8 +177,8 @@ class Rig(_Derived):
 
     @property
     def is_person(self) -> bool:
-        """Whether it is a person's body: from the tables of segments, or an animator's character."""
-        return self.provenance.get("kind") in ("human", CHARACTER_KIND)
+        """Whether it is a person's body: of the tables of segments, an animator's character, or a person's model."""
+        return self.provenance.get("kind") == "human" or PARTS in self.provenance
 
     @property
     def summary(self) -> str:
@@ -370,6 +370,11 @@ class Rig(_Derived):
         below = {k for own in found for k in np.flatnonzero(self.descendants[own]).tolist() if k != own}  # toes
         low = [k for k in found if k not in below] or sorted(sorted(ends, key=lambda k: (heights[k], k))[:2])
         return tuple(self.links[k] for k in low)
+
+    @property
+    def bodies(self) -> dict[str, tuple[str, ...]]:
+        """Names of the file's bodies in each link, its own first; a rig that was built has one of the link's name."""
+        return {link: (link,) for link in self.links} | dict(self.provenance.get("bodies", {}))  # type: ignore[call-overload]
 
     def require_contacts(self) -> None:
         """Raise `InvalidValue` for a rig without contact patches."""

@@ -10,6 +10,7 @@ the covariance v c 1 of the normal equations' right-hand side grows by that of e
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -67,8 +68,8 @@ class ConsistentOptions:
         relative_stds: other values by link, for a link known to be modified.
         mass_prior: a further prior on each link's mass, with its relative standard deviation. The divergence alone
             allows twice that if the size does not change with the mass. For people; a robot's link may carry something.
-        midline_links: links with a further prior on their centre of mass across their plane of symmetry (y), see
-            `population_rows`. For people whose left and right are alike.
+        midline_links: by link with a further prior on its centre of mass across its plane of symmetry, the unit normal
+            (3,) of that plane in the link's frame, see `population_rows`. For people whose left and right are alike.
         data_inflation: c above; None estimates it from the blocks of the regression (1 if it has too few).
         noise_variance: v above; None estimates it from the residuals.
         constraints: further constraints; inertia directions are not used. Symmetry and mass bounds only if
@@ -80,7 +81,7 @@ class ConsistentOptions:
     relative_std: float = RELATIVE_STD
     relative_stds: dict[str, float] = field(default_factory=dict)
     mass_prior: bool = False
-    midline_links: tuple[str, ...] = ()
+    midline_links: Mapping[str, np.ndarray] = field(default_factory=dict)
     data_inflation: float | None = None
     noise_variance: float | None = None
     constraints: ConstraintOptions = field(default_factory=ConstraintOptions)
@@ -262,7 +263,7 @@ def population_rows(bodies: BodyCoordinates, options: ConsistentOptions) -> np.n
     """Rows (M, 10 L) in the coordinates whose squares are twice the cost of the priors on masses and midline links.
 
     The divergence alone lets the centre of mass of a torso lie 3 to 4 cm to one side, where a tilted plate moves it.
-    The two halves of a midline link are as much alike as left and right limbs: along y its centre of mass has a
+    The two halves of a midline link are as much alike as left and right limbs: sideways its centre of mass has a
     standard deviation of `SYMMETRY` of its radius of gyration, 10 mm for a torso.
     """
     reference = bodies.reference
@@ -271,11 +272,13 @@ def population_rows(bodies: BodyCoordinates, options: ConsistentOptions) -> np.n
     by_mass = (np.eye(len(links)) / (_link_relative_stds(links, options) * np.where(masses, masses, 1.0)))[heavy]
     rows = np.zeros((len(by_mass) + len(options.midline_links), count))
     rows[: len(by_mass), MASS::PER_LINK] = by_mass
-    for row, link in zip(rows[len(by_mass) :], options.midline_links):
+    for row, (link, normal) in zip(rows[len(by_mass) :], options.midline_links.items()):
         index = reference.index(link)
-        offset, pseudo = reference.coms[index, 1], reference.pseudo_inertias[index]
-        std = SYMMETRY * np.sqrt(masses[index] * pseudo[1, 1] - pseudo[1, 3] ** 2)  # of h_y - offset m
-        row[PER_LINK * index + FIRST_MOMENT.start + 1], row[PER_LINK * index + MASS] = 1.0 / std, -offset / std
+        offset, pseudo = float(reference.coms[index] @ normal), reference.pseudo_inertias[index]
+        second, first = normal @ pseudo[:3, :3] @ normal, normal @ pseudo[:3, 3]
+        std = SYMMETRY * np.sqrt(masses[index] * second - first**2)  # of h_sideways - offset m
+        own = row[PER_LINK * index :]
+        own[FIRST_MOMENT], own[MASS] = normal / std, -offset / std
     return bodies.transform_columns(rows)
 
 

@@ -244,7 +244,8 @@ def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions
     is_person = rig.is_person
     symmetric = is_person if options.symmetric is None else options.symmetric
     paired = {link for pair in rig.pairs for link in pair}
-    midline = tuple(link for link in rig.links if link not in paired) if is_person and symmetric else ()
+    alike = [link for link in rig.links if link not in paired] if is_person and symmetric else []
+    midline = {link: rig.rest[0][rig.index(link)][1] for link in alike}  # y points to the left
     chosen = ConsistentOptions(
         constraints=constraints, plausible=symmetric, mass_prior=is_person, midline_links=midline
     )

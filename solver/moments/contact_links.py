@@ -101,7 +101,8 @@ def assign_wrenches(rig: Rig, motion: Motion, wrenches: Wrenches, feet: Sequence
 
 
 def _find_feet(rig: Rig, feet: Sequence[str]) -> list[int]:
-    names = list(feet) or [patch.link for patch in rig.soles] or [n for n in rig.links if FOOT_NAMES.search(n)]
+    named = (link for link, bodies in rig.bodies.items() if any(map(FOOT_NAMES.search, bodies)))
+    names = list(feet) or [patch.link for patch in rig.soles] or list(named)
     if not names:
         raise InvalidValue(f"rig {rig.name!r} has no feet to which the plates' forces could belong: name them (--feet)")
     return [rig.index(name) for name in dict.fromkeys(names)]

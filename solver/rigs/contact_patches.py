@@ -74,8 +74,7 @@ def with_patches(rig: Rig, patches: Sequence[PatchSpecification | str]) -> Rig:
 
 
 def _build_patch(rig: Rig, patch: PatchSpecification, others: Sequence[str]) -> tuple[list[ContactPolygon], str]:
-    bodies = dict(rig.provenance.get("bodies", {}))  # type: ignore[call-overload]
-    carrier = {body: link for link, own in bodies.items() for body in own} | {link: link for link in rig.links}
+    carrier = {body: link for link, own in rig.bodies.items() for body in own}
     if patch.link not in carrier:
         raise UnknownName(patch.link, tuple(carrier))
     if patch.towards and patch.towards not in DIRECTIONS:

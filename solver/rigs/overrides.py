@@ -59,9 +59,7 @@ def with_exclusions(rig: Rig, pairs: Sequence[tuple[str, str]], source: str = ""
     Raises:
         UnknownName: neither a link nor a body, if no source is given.
     """
-    carrier = {name: name for name in rig.links}
-    for link, bodies in _bodies_by_link(rig).items():
-        carrier |= dict.fromkeys(bodies, link)
+    carrier = {body: link for link, bodies in rig.bodies.items() for body in bodies}
     named = {name for pair in pairs for name in pair}
     if unknown := [name for pair in pairs for name in pair if name not in carrier and not source]:
         raise UnknownName(unknown[0], tuple(carrier))
@@ -91,9 +89,7 @@ def with_feet(rig: Rig, feet: Sequence[str]) -> Rig:
         return rig
     from .soles import find_sole
 
-    carrier = {body: link for link, bodies in _bodies_by_link(rig).items() for body in bodies} | {
-        n: n for n in rig.links
-    }
+    carrier = {body: link for link, bodies in rig.bodies.items() for body in bodies}
     if unknown := [name for name in feet if name not in carrier]:
         raise UnknownName(unknown[0], tuple(carrier))
     links = list(dict.fromkeys(carrier[name] for name in feet))
@@ -121,9 +117,7 @@ def with_soles(rig: Rig, soles: Mapping[str, tuple[float, float]]) -> Rig:
     """
     if not soles:
         return rig
-    carrier = {body: link for link, bodies in _bodies_by_link(rig).items() for body in bodies} | {
-        n: n for n in rig.links
-    }
+    carrier = {body: link for link, bodies in rig.bodies.items() for body in bodies}
     for name, sides in soles.items():
         if name not in carrier:
             raise UnknownName(name, tuple(carrier))
@@ -143,10 +137,6 @@ def with_soles(rig: Rig, soles: Mapping[str, tuple[float, float]]) -> Rig:
     return replace(
         result, contacts=(*others, *(_rectangular_sole(rig, link, *sides[::-1]) for link, sides in own.items()))
     )
-
-
-def _bodies_by_link(rig: Rig) -> dict[str, tuple[str, ...]]:
-    return dict(rig.provenance.get("bodies", {}))  # type: ignore[call-overload]
 
 
 def _rectangular_sole(rig: Rig, link: str, along: float, across: float) -> ContactPolygon:

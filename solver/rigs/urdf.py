@@ -212,7 +212,7 @@ def assemble_rig(
         base_link = _moving_links([base_link], merged)[0]
     inconsistent = _inconsistent_links(document)
     notes = [f"read from {document.path.name}", *document.notes, *_body_notes(bodies, inconsistent), *limit_notes]
-    notes += _geometry_notes(geometry, contacts, apart)
+    notes += _geometry_notes(geometry, standing, apart)
     if specks:
         notes.append(f"tiny shapes that are only marks, left out: {_format_names(specks)}")
     if round_ := [link for link, sole in zip(standing, soles) if sole is None]:
@@ -383,7 +383,7 @@ def _size_notes(origins: np.ndarray, boxes: np.ndarray, prior: InertialParameter
     return notes
 
 
-def _geometry_notes(geometry: Geometry, contacts: Sequence[object], apart: Sequence[tuple[str, str]]) -> list[str]:
+def _geometry_notes(geometry: Geometry, feet: Sequence[str], apart: Sequence[tuple[str, str]]) -> list[str]:
     notes = []
     if geometry.missing_meshes:
         uris = list(dict.fromkeys(uri for _, uri in geometry.missing_meshes))
@@ -391,7 +391,7 @@ def _geometry_notes(geometry: Geometry, contacts: Sequence[object], apart: Seque
     notes += geometry.unreadable_meshes
     if geometry.without_shape:
         notes.append(f"shapes without size or of an unknown kind left out: {_format_names(geometry.without_shape)}")
-    if not contacts:
+    if not feet:
         notes.append("no feet found: name them (--feet) or specify their soles (--soles) if contacts are needed")
     if apart:
         notes.append(

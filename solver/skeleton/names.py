@@ -56,11 +56,12 @@ def strip_shared_words(names: Sequence[str]) -> list[str]:
 def candidate_parts(name: str) -> list[tuple[str, int]]:
     """Parts that a bone's name may mean, each with its rank: 0 is the most probable."""
     known = _vocabulary()
+    whole = {stem for stems in known["links"].values() for stem in stems}
     found = []
     for side, words in split_side(name):
         stem = "".join(word for word in words if word not in known["prefixes"])
         for prefix in known["prefixes"]:
-            stem = stem.removeprefix(prefix)
+            stem = stem if stem in whole else stem.removeprefix(prefix)
         for link, stems in known["links"].items():
             sided = f"{side}_{link}"
             if stem in stems and (sided in LINKS if side else link in LINKS):

@@ -29,6 +29,7 @@ from ..urdf_document import UrdfDocument, UrdfJoint, UrdfLink
 from ..urdf_geometry import MESH_POLICIES, Geometry, transform_shape
 from .document import OpenSimJoint, OpenSimModel, TransformAxis, read_opensim
 from .kinematics import evaluate, joint_transform, relative_pose
+from .people import as_person, find_parts
 
 KIND = "opensim"
 PLACEMENTS, APPROXIMATED = "placements", "approximated"
@@ -96,12 +97,15 @@ def from_opensim(
         "meshes": meshes,
         DIGEST: model_digest(path),
     }
-    rig = build_robot(converted.document, geometry, feet, base_link, model.up, source)
+    parts = find_parts(tuple(model.bodies))
+    named = [body for part, body in parts.items() if part.endswith("foot")] if feet is None else feet
+    rig = build_robot(converted.document, geometry, named or None, base_link, model.up, source)
     placed = {
         name: _body_placement(bodies_built[-1].placements[name], converted.origins[name]) for name in model.bodies
     }
     provenance = {**rig.provenance, PLACEMENTS: placed, APPROXIMATED: list(converted.approximations)}
-    return replace(rig, provenance=provenance, notes=(*rig.notes, *converted.approximations))
+    rig = replace(rig, provenance=provenance, notes=(*rig.notes, *converted.approximations))
+    return as_person(rig, parts)
 
 
 def _body_placement(place: LinkPlacement, origin: np.ndarray) -> list[float]:

@@ -2,7 +2,8 @@
 
 If the plates are displaced by d, the moment of every force F is wrong by d x F. A wrong centre of mass of the prior has
 the same effect, but along the body's own directions: only what it cannot explain is attributed to the plates. Trials on
-other plates show the same body, so that the difference between two layouts is known much better than either.
+other plates show the same body, so that the difference between two layouts is known much better than either. A planar
+model cannot move sideways, so that its moments say nothing of the plates' location there.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ BODY_STD = np.array([0.015, 0.007])
 POSTURE_STD = np.array([0.008, 0.0015])
 """[m] The same between trials of one person: leaning the trunk moves its error forwards."""
 MIN_FRAMES = 20
+PLANAR_RANGE = 1e-6
+"""[m] Sideways range of the root of a planar model: Gait10dof's is 1e-15 m, a person's in quiet standing 1e-3 m."""
+UNKNOWN_STD = 1e3
+"""[m] Standard deviation of a displacement that the motion does not determine."""
 DIRECTION_WORDS = (("forwards", "backwards"), ("to the left", "to the right"))
 """Words for the body's directions, by direction and sign."""
 
@@ -87,7 +92,8 @@ def _estimate_displacement(item: ComparedTrial) -> _Displacement | None:
     if not np.isfinite([x_std, y_std]).all():
         return None
     facing = compute_heading(item.trial.motion.q[used])
-    own = np.diag([x_std[0] ** 2, y_std[0] ** 2]) + facing @ np.diag(POSTURE_STD**2) @ facing.T
+    posture = np.array([POSTURE_STD[0], UNKNOWN_STD if is_planar(item) else POSTURE_STD[1]])
+    own = np.diag([x_std[0] ** 2, y_std[0] ** 2]) + facing @ np.diag(posture**2) @ facing.T
     return _Displacement(np.array([x[0], y[0]]), own, facing, int(used.sum()))
 
 
@@ -96,6 +102,12 @@ def compute_heading(q: np.ndarray) -> np.ndarray:
     forward = to_matrix(q[:, 3:7])[:, :2, 0].mean(axis=0)
     forward = forward / max(float(np.linalg.norm(forward)), 1e-9)
     return np.column_stack([forward, [-forward[1], forward[0]]])
+
+
+def is_planar(item: ComparedTrial) -> bool:
+    """Whether the root of a moving body does not move sideways at all, as that of a planar model."""
+    q = item.trial.motion.q
+    return bool(np.ptp(q[:, :2] @ compute_heading(q)[:, 1]) < PLANAR_RANGE < np.ptp(q[:, :3], axis=0).max())
 
 
 def _body_covariance(facing: np.ndarray) -> np.ndarray:
@@ -127,6 +139,7 @@ def _build_finding(
     quantities = " and ".join(
         f"{1e3 * abs(value):.1f} ± {1e3 * TWO_SIDED_STDS * std:.1f} mm {words[int(value < 0.0)]}"
         for value, std, words in zip(values, stds, DIRECTION_WORDS)
+        if std < UNKNOWN_STD / 2.0
     )
     against = "" if names == usual else f" against those of {', '.join(usual)}"
     low, high = compute_interval(1e3 * values[most], 1e3 * stds[most])

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from solver.motion import Motion
-from solver.rigs import hoap3
+from solver.rigs import from_opensim, hoap3
 from solver.so3 import exp, to_quaternion
+from solver.study.joint_motion import convert_joint_recordings
+from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action
 from solver.study.plates.location import check_location
 from solver.study.plates.trial_wrenches import ComparedTrial
+from solver.study.recordings import load
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
@@ -21,10 +25,12 @@ YAWS = (0.0, 0.25 * np.pi, 0.5 * np.pi, 1.1 * np.pi)
 """[rad] Headings of the body."""
 
 
-def weighed(yaw: float, shift: np.ndarray) -> ComparedTrial:
-    """A trial with this heading on a plate that is displaced from its file's location by a shift (3,) [m], world."""
+def weighed(yaw: float, shift: np.ndarray, bob: float = 0.0) -> ComparedTrial:
+    """A trial with this heading on a plate that is displaced from its file's location by a shift (3,) [m], world; the
+    root moves up and down by ``bob`` [m], never sideways."""
     rig, times = hoap3(), np.arange(FRAMES) / RATE
     q = np.tile(rig.neutral, (FRAMES, 1))
+    q[:, 2] += bob * np.sin(times)
     q[:, 3:7] = to_quaternion(exp(np.array([0.0, 0.0, yaw])))
     zero = np.zeros((FRAMES, rig.nv))
     force = np.stack([5.0 * np.sin(times), 3.0 * np.cos(times), 70.0 + 20.0 * np.sin(3.0 * times)], axis=1)
@@ -65,3 +71,21 @@ def test_the_bodys_uncertainty_has_the_bodys_directions(yaw: float) -> None:
     ((finding, forwards),) = check_location([weighed(yaw, world(yaw, 0.035, 0.0))], overridden=False)
     assert finding.done is Action.NOTHING
     assert not forwards.any()
+
+
+@pytest.mark.parametrize("yaw", YAWS)
+def test_a_planar_model_moves_no_plate_sideways(yaw: float) -> None:
+    """A body that moves, but never sideways, is planar: forwards plates are corrected, sideways nothing is said."""
+    ((finding, applied),) = check_location([weighed(yaw, world(yaw, 0.12, 0.06), bob=0.02)], overridden=False)
+    np.testing.assert_allclose(applied, world(yaw, 0.12, 0.0), atol=2e-3)
+    assert not re.search("left|right", finding.text)
+
+
+def test_plates_of_a_planar_walk_stay(shared_data: Path) -> None:
+    """Gait10dof (recorded, planar): neither the layout nor a single plate is moved sideways."""
+    folder = shared_data / "brought" / "gait10dof"
+    rig = from_opensim(folder / "gait10dof_subject01.osim", meshes="none")
+    recordings = load([folder / "subject01_walk_IK.mot", folder / "subject01_walk_grf.mot"])
+    (record,) = prepare(rig, convert_joint_recordings(rig, recordings)).records
+    assert record.plate_correction.shift[1] == 0.0
+    assert not record.plate_correction.shifts[:, 1].any()
