@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from solver.formats.recording import has_joints
     from solver.identification_methods import IDENTIFICATION_METHODS, find_method
     from solver.inertials import InertialParameters, symmetric_entries, symmetric_matrix
+    from solver.input_checks.armature import require_parts
     from solver.live.line_reader import bounded_lines
     from solver.live.protocol import parse_json_line
     from solver.moments.values import MOMENTS, JointMoments
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from solver.scene.summary import SUMMARY, SceneFailure, SceneMove, SceneSummary
     from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline, flights_between_strips
     from solver.shape import Shape
-    from solver.skeleton.match import Skeleton, match_bones, require_parts
+    from solver.skeleton.match import Skeleton, match_bones
     from solver.storage.atomic import write_atomically
     from solver.storage.json_tree import read_json
     from solver.storage.lock import Lock, create_locked_folder, remove_abandoned_folders, remove_locked_folder
@@ -76,7 +77,8 @@ _MODULES = {
     "estimate_language": "centroidal.values",
 }
 _NAMES = {
-    "skeleton.match": ("Skeleton", "match_bones", "require_parts"),
+    "input_checks.armature": ("require_parts",),
+    "skeleton.match": ("Skeleton", "match_bones"),
     "character.character": ("CHARACTER", "Character"),
     "storage.atomic": ("write_atomically",),
     "options.authoring": ("CompleteOptions", "RetargetOptions"),

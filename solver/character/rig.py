@@ -11,12 +11,13 @@ from scipy.spatial import ConvexHull, QhullError
 from .. import so3
 from ..assets import read_asset
 from ..errors import InvalidValue
-from ..person import MASSES, SIDES, STATURES
+from ..input_checks.armature import require_parts
+from ..person import MASSES, SIDES
 from ..rig import BONE_LINKS, CHARACTER_KIND, PARTS, REST_PLACEMENT, Rig
 from ..rigs.assembly import Body, assemble
 from ..rigs.solids import box
 from ..shape import ContactPolygon, Shape
-from ..skeleton.match import ARM, HEAD, PELVIS, TORSO, Skeleton, facing, match_bones, require_parts
+from ..skeleton.match import ARM, HEAD, PELVIS, TORSO, Skeleton, facing, match_bones
 from .character import Character
 from .joint_ranges import joint_ranges, link_axes
 from .links import CLAVICLE, NECK, SPINE, LinkTree, choose_links
@@ -79,7 +80,7 @@ def build_character_rig(
         raise InvalidValue(f"the mass must be between {MASSES[0]:g} and {MASSES[1]:g} kg, got {mass!r}")
     matched = match_bones(skeleton, parts)
     require_parts(skeleton, matched)
-    height = _require_height(character)
+    height = float(np.ptp(character.vertices[np.unique(character.triangles), 2]))
     ahead = facing({part: character.heads[character.bones.index(bone)] for part, bone in matched.items()})
     solid = fill_surface(character.vertices @ ahead, character.triangles)  # whatever direction it faces
     solid = Solid(solid.centres @ ahead.T, solid.size)
@@ -144,16 +145,6 @@ def _require_skinned(character: Character) -> Skeleton:
             "armature first (select both, Ctrl P, With Automatic Weights)"
         )
     return Skeleton(character.bones, character.parents, character.heads, character.tails, character.deforming())
-
-
-def _require_height(character: Character) -> float:
-    height = float(np.ptp(character.vertices[np.unique(character.triangles), 2]))
-    if not STATURES[0] <= height <= STATURES[1]:
-        raise InvalidValue(
-            f"{character.name} is {height:.3g} m tall; a character must be between {STATURES[0]:g} and "
-            f"{STATURES[1]:g} m: scale its object, so that one unit is one metre"
-        )
-    return height
 
 
 def _without_link(character: Character, tree: LinkTree, link: int) -> LinkTree:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,6 +136,7 @@ def performer(options: argparse.Namespace, reading: ReadOptions, progress: Progr
         InvalidValue: it holds neither, or nobody says whose markers they are.
     """
     from ..calibration.calibration import CALIBRATION
+    from ..input_checks import check_recording
     from ..study.pipeline import track
     from ..study.recordings import load
     from ..study.subject_calibration import calibrate
@@ -142,11 +144,15 @@ def performer(options: argparse.Namespace, reading: ReadOptions, progress: Progr
     from ..tracking.retargeting.rotation_recordings import DEFAULT_STATURE, lacks_lengths, performer_of_stature
 
     recordings = load([options.recording], reading)
-    segments = recordings[0].segments
-    if segments is not None:
-        if lacks_lengths(segments):
-            return performer_of_stature(segments, options.height or DEFAULT_STATURE, recordings[0].name)
-        return Performer.from_segments(segments, recordings[0].name)
+    if recordings[0].segments is not None:
+        checked = check_recording(recordings[0])
+        assert checked.segments is not None
+        if lacks_lengths(checked.segments):
+            found = performer_of_stature(checked.segments, options.height or DEFAULT_STATURE, checked.name)
+        else:
+            found = Performer.from_segments(checked.segments, checked.name)
+        notes = [note for note in checked.warnings if note not in recordings[0].warnings]
+        return replace(found, notes=(*found.notes, *notes))
     if recordings[0].markers is None:
         reason = "holds neither markers nor segments: `track` it with its --rig, and name the motion that is written"
         raise InvalidValue(f"the recording {reason}")

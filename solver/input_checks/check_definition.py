@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from ..rig import Rig
 from ..trial import Recording
-from .joint_configurations import compute_configurations
+from .body_points import BodyPoints, find_points
 
 
 class CheckInput:
@@ -19,19 +17,20 @@ class CheckInput:
     Args:
         recording: as its reader returned it, or another reading of it.
         rig: of the person or robot; None if none is known yet.
-        standing: contact patch that stays on the floor, for joint coordinates without a pose of the root.
+        parts: segment of each part of a person, as the user stated; None: by names and shape.
     """
 
-    def __init__(self, recording: Recording, rig: Rig | None = None, standing: str | None = None) -> None:
-        self.recording, self.rig, self.standing = recording, rig, standing
+    def __init__(self, recording: Recording, rig: Rig | None = None, parts: Mapping[str, str] | None = None) -> None:
+        self.recording, self.rig, self.parts = recording, rig, parts
+
+    def read_as(self, recording: Recording) -> CheckInput:
+        """The input with another reading of the recording."""
+        return CheckInput(recording, self.rig, self.parts)
 
     @cached_property
-    def configurations(self) -> np.ndarray | None:
-        """(N, nq) configurations of the rig; None without joint coordinates of it."""
-        joints = self.recording.joints
-        return (
-            None if joints is None or self.rig is None else compute_configurations(self.rig, joints, self.standing)[0]
-        )
+    def points(self) -> BodyPoints | None:
+        """Where parts of the body are in some of the frames; None if too few are known."""
+        return find_points(self.recording, self.rig, self.parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +13,13 @@ from . import check_table
 from .check_definition import CheckInput, InputCheck, Problem
 
 
-def check_recording(recording: Recording, rig: Rig | None = None, standing: str | None = None) -> Recording:
+def check_recording(recording: Recording, rig: Rig | None = None, parts: Mapping[str, str] | None = None) -> Recording:
     """The recording as it must be read: as it is if it passes every check, or by the only other reading that does.
 
     Args:
         recording: from a reader, a stream or Blender.
         rig: the body that it is used with; None if none is known yet.
-        standing: contact patch that stays on the floor, for joint coordinates without a pose of the root.
+        parts: segment of each part of a person, as the user stated; None: by names and shape.
 
     Returns:
         the recording with the notes among its warnings.
@@ -28,7 +29,7 @@ def check_recording(recording: Recording, rig: Rig | None = None, standing: str 
             readings that were tried and what makes it right.
         InvalidValue: joint coordinates that are not the rig's, or without a pose of the root.
     """
-    inputs = CheckInput(recording, rig, standing)
+    inputs = CheckInput(recording, rig, parts)
     try:
         found = find_problems(inputs)
     except InvalidValue as error:
@@ -36,7 +37,7 @@ def check_recording(recording: Recording, rig: Rig | None = None, standing: str 
     notes = [f"{recording.name}: {problem.text}; {problem.remedy}" for _, problem in found if problem.is_note]
     if failed := [(check, problem) for check, problem in found if not problem.is_note]:
         readings = [reading for check, _ in failed for reading in check.readings(inputs)]
-        others = [CheckInput(reading.apply(recording), rig, standing) for reading in readings]
+        others = [inputs.read_as(reading.apply(recording)) for reading in readings]
         passing = [k for k, other in enumerate(others) if all(problem.is_note for _, problem in find_problems(other))]
         text = "; ".join(problem.text for _, problem in failed)
         if len(passing) != 1:

@@ -17,10 +17,8 @@ from .names import match_segments, stated_side
 
 ARM, LEG = CHAINS
 PELVIS, TORSO, HEAD = LINKS[:3]
-NEEDED = (PELVIS, *(f"{side}_{name}" for side in SIDES for name in LEG))
-"""Parts without which a character cannot be posed on its feet."""
 MIRROR_TOLERANCE = 0.03
-"""Largest distance of a bone from the middle, or length of a foot that does not point, relative to the height."""
+"""Largest distance of a bone from the middle, relative to the height."""
 SIMILAR_LENGTH = 0.8
 """Two bones in a row are about the longest of a limb if they are at least this fraction of the longest two: a collar
 bone and an upper arm may be as long as the arm. Chosen on public clips of seven skeletons with their names withheld:
@@ -29,10 +27,6 @@ TWIST = re.compile("twist|roll", re.IGNORECASE)
 """In names of bones that share the twist of another."""
 CENTRAL_WIDTH = 0.1
 """Largest distance of a bone of the trunk from the middle, as a fraction of the distance between the hips."""
-MIN_LEG_COSINE = 0.7
-"""Smallest cosine between the vertical and the line from a foot to the pelvis in rest pose."""
-MIN_TOE_COSINE = 0.2
-"""Smallest cosine between the feet and the direction in which left and right say that the character faces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,38 +124,6 @@ def find_gaps(parts: Collection[str]) -> dict[str, tuple[str, str]]:
         for above, below in pairwise(known):
             gaps |= {part: (chain[above], chain[below]) for part in chain[above + 1 : below] if part not in gaps}
     return gaps
-
-
-def require_parts(skeleton: Skeleton, parts: Mapping[str, str]) -> None:
-    """Raise an error if a match cannot be used.
-
-    Raises:
-        InvalidValue: a needed part is missing, two parts are one bone, or left and right are exchanged.
-    """
-    lacking = [part for part in NEEDED if part not in parts]
-    if lacking:
-        words = ", ".join(part.replace("_", " ") for part in lacking)
-        raise InvalidValue(f"no bone was found for {words}: choose the bones, or rename them as in Mixamo or Rigify")
-    repeated = sorted({bone for bone in parts.values() if list(parts.values()).count(bone) > 1})
-    if repeated:
-        both = " and ".join(part.replace("_", " ") for part, bone in parts.items() if bone == repeated[0])
-        raise InvalidValue(f"bone {repeated[0]!r} is {both}: choose one bone for each part")
-    index = {name: k for k, name in enumerate(skeleton.bones)}
-    heads = {part: skeleton.heads[index[bone]] for part, bone in parts.items()}
-    legs = [heads[PELVIS] - heads[f"{side}_foot"] for side in SIDES]
-    if any(leg[2] < MIN_LEG_COSINE * np.linalg.norm(leg) for leg in legs):
-        raise InvalidValue(
-            "the feet are not below the pelvis in rest pose: rotate the armature so that the character is upright "
-            "(z up), and apply its rotation"
-        )
-    ahead = facing(heads)
-    toes = sum(skeleton.tails[index[parts[f"{side}_foot"]]] - heads[f"{side}_foot"] for side in SIDES)
-    length = float(np.linalg.norm(toes[:2]))
-    if length > MIRROR_TOLERANCE * skeleton.height and toes[:2] @ ahead[:2, 0] < -MIN_TOE_COSINE * length:
-        raise InvalidValue(
-            "left and right are exchanged: the feet point backwards. The armature is mirrored, or its names are: "
-            "flip the bones' names (Armature > Names > Flip Names)"
-        )
 
 
 def facing(heads: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -11,6 +11,7 @@ from ..calibration.calibration import Calibration
 from ..calibration.subject import SubjectData
 from ..errors import InvalidValue, UnknownTrial
 from ..files import Paths
+from ..input_checks import check_recording
 from ..person import MASSES, require_person
 from ..progress import Progress, silent
 from ..trial import Recording
@@ -50,6 +51,7 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
     Raises:
         InvalidValue: no trial has markers.
         UnknownTrial: ``static`` contains a trial that was not given.
+        InputError: a recording fails a check, see `input_checks.check_recording`.
 
     Example:
         >>> import solver
@@ -69,12 +71,14 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
     chosen = [r for r in recordings if r.markers is not None and (not static or r.name in static)]
     if not chosen:
         raise InvalidValue("no trial has markers: a subject can only be calibrated with markers")
+    checked = [check_recording(recording) for recording in chosen]
+    notes = [note for old, new in zip(chosen, checked) for note in new.warnings if note not in old.warnings]
     rough_mass = estimate_rough_mass(recordings) if mass is None else mass
     if mass is None and rough_mass is not None and not MASSES[0] <= rough_mass <= MASSES[1]:
         rough_mass = None  # forces in another unit; the plate checks report it
     guess = DEFAULT_MASS if rough_mass is None else rough_mass
     found = fit_calibration(
-        chosen,
+        checked,
         mass=guess,
         sex=sex,
         height=height,
@@ -83,6 +87,7 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
         marker_set=marker_set,
         progress=progress,
     )
+    found = replace(found, warnings=tuple(dict.fromkeys((*found.warnings, *notes))))
     if mass is not None:
         return found
     source = "a default, because no plates weigh the person" if rough_mass is None else "estimated from the plates"

@@ -43,9 +43,10 @@ def compute_poses(
     rig = body.rig if isinstance(body, Calibration) else body
     if settings.planted_foot is not None:
         rig.find_patch(settings.planted_foot)
-    recordings = [check_recording(recording, rig, settings.planted_foot) for recording in recordings]
     if isinstance(body, Calibration):
         return body.rig, track_all(body, recordings, smoothed=settings.smooth, jobs=settings.jobs, progress=progress)
+    parts = None if mapping is None or not rig.is_person else dict(zip(mapping.links, mapping.segments))
+    recordings = [check_recording(recording, rig, parts) for recording in recordings]
     given = convert_joint_recordings(body, recordings, settings.planted_foot)
     following = convert_segment_recordings(body, recordings, mapping, progress)
     records = tuple(moved if moved.poses is not None else own for moved, own in zip(following, given))
@@ -81,6 +82,7 @@ def track_all(
 
     Raises:
         InvalidValue: no recording with markers could be tracked.
+        InputError: a recording fails a check, see `input_checks.check_recording`.
 
     Example:
         >>> import solver
@@ -91,6 +93,7 @@ def track_all(
         True
     """
     progress(0.0, f"tracking {len(recordings)} trial{'s' * (len(recordings) != 1)}")
+    recordings = [check_recording(recording, calibration.rig) for recording in recordings]
     tasks = [(calibration, item, smoothed) for item in recordings]
     found = list(parallel_map(_track_recording, tasks, _count_processes(jobs, recordings)))
     progress(1.0, "tracked")

@@ -1,0 +1,40 @@
+"""Checks of an armature whose bones are matched with the parts of a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..errors import InvalidValue
+from ..motion import RestPose, SegmentPoses
+from ..person import CHAINS, SIDES
+from ..skeleton.match import PELVIS, Skeleton
+from ..trial import Recording
+from .check_definition import CheckInput
+from .check_recording import find_problems
+
+NEEDED = (PELVIS, *(f"{side}_{name}" for side in SIDES for name in CHAINS[1]))
+"""Parts without which a character cannot be posed on its feet."""
+
+
+def require_parts(skeleton: Skeleton, parts: Mapping[str, str]) -> None:
+    """Raise an error if a match cannot be used.
+
+    Raises:
+        InvalidValue: a needed part is missing, two parts are one bone, or a check fails: lying, or left and right
+            exchanged.
+    """
+    lacking = [part for part in NEEDED if part not in parts]
+    if lacking:
+        words = ", ".join(part.replace("_", " ") for part in lacking)
+        raise InvalidValue(f"no bone was found for {words}: choose the bones, or rename them as in Mixamo or Rigify")
+    repeated = sorted({bone for bone in parts.values() if list(parts.values()).count(bone) > 1})
+    if repeated:
+        both = " and ".join(part.replace("_", " ") for part, bone in parts.items() if bone == repeated[0])
+        raise InvalidValue(f"bone {repeated[0]!r} is {both}: choose one bone for each part")
+    turns = np.tile(np.eye(3), (len(skeleton.bones), 1, 1))
+    rest = RestPose(turns, skeleton.heads, skeleton.tails, tuple(skeleton.parents))
+    segments = SegmentPoses(np.zeros(1), tuple(skeleton.bones), turns[None], skeleton.heads[None], rest)
+    for _, problem in find_problems(CheckInput(Recording("armature", segments=segments), parts=parts)):
+        raise InvalidValue(f"the armature in rest pose: {problem.text}; {problem.remedy}")

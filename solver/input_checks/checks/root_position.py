@@ -1,0 +1,34 @@
+"""A root without position: the body turns, and its root stays where it is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..check_definition import CheckInput, InputCheck, Problem
+
+STILL = 1e-6
+"""[m, 1] Changes below it are rounding."""
+
+
+def _measure(inputs: CheckInput) -> Problem | None:
+    segments = inputs.recording.segments
+    if segments is None or len(segments) < 2:
+        return None
+    moves = np.nanmax(np.ptp(segments.rotations, axis=0), initial=0.0) > STILL
+    if segments.positions is None or not moves:
+        return None
+    root = segments.positions[:, segments.rest.parents.index(-1) if segments.rest and segments.rest.parents else 0]
+    if not np.isfinite(root).any() or np.nanmax(np.nanmax(root, axis=0) - np.nanmin(root, axis=0)) > STILL:
+        return None
+    return Problem(
+        "the root has no position: the body turns in one place, its feet slide and its heights are unknown",
+        "export the root's position channels if the file should have them",
+        is_note=True,
+    )
+
+
+ROOT_POSITION = InputCheck(
+    name="root position",
+    measures="whether the root moves while the body does",
+    measure=_measure,
+)

@@ -1,0 +1,42 @@
+"""Sides and handedness: where left is by the names, against what the toes, knees and face say."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..check_definition import CheckInput, InputCheck, Problem
+
+MIN_WIDTH = 0.02
+"""Smallest distance of left from right, relative to the way from feet to head, that says which side is which."""
+WRONG_SHARE = 0.8
+"""Share of the instants in which left must be on the right: mirrored files of the recordings at hand have .9 and more,
+the others less than .1."""
+
+
+def _measure(inputs: CheckInput) -> Problem | None:
+    points = inputs.points
+    if points is None or not points.pairs or not points.ahead:
+        return None
+    axis, right, ahead = points.body_axis, points.mean_way(points.pairs), points.mean_way(points.ahead)
+    across = np.cross(ahead, axis)
+    sizes = np.linalg.norm(across, axis=1) * np.linalg.norm(axis, axis=1)
+    widths = (across * right).sum(axis=1) / np.where(sizes > 0.0, sizes, np.nan)
+    known = np.abs(widths) > MIN_WIDTH
+    if not known.any() or np.mean(widths[known] > 0.0) > 1.0 - WRONG_SHARE:
+        return None
+    text = (
+        f"left and right are exchanged: in {100.0 * np.mean(widths[known] < 0.0):.0f} % of the time what is named left "
+        "lies on the right of a body whose toes, knees or face point ahead"
+    )
+    return Problem(
+        text,
+        "either a program with left-handed axes exported the file (mirror it: change the sign of one axis, or export "
+        "right-handed axes), or its names are exchanged (rename left and right); the data cannot say which",
+    )
+
+
+SIDES = InputCheck(
+    name="sides",
+    measures="left by the names against left by toes, knees and face; mirrored files and exchanged names look alike",
+    measure=_measure,
+)

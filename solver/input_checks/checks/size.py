@@ -1,0 +1,72 @@
+"""Size: the stature that legs and shoulders show against the body's, or against the statures of people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from ...formats.axes_and_units import LENGTH_UNITS
+from ...person import CHAINS, STATURES
+from ...trial import Recording
+from ..body_points import LEG_LENGTH
+from ..check_definition import CheckInput, InputCheck, Problem, Reading
+
+RATIOS, CLOSE_RATIOS = (0.6, 1.6), (0.75, 1.3)
+"""Statures relative to the body's: accepted as they are, and by another unit."""
+ADULTS = (1.2, 2.2)
+"""[m] Statures for which another unit is accepted if no body is known."""
+RIGHT_LEG = tuple(f"right_{part}" for part in CHAINS[1])
+FACTORS = {
+    **{f"lengths in {unit} instead of m": factor for unit, factor in LENGTH_UNITS.items() if factor != 1.0},
+    **{f"lengths {factor:g} times as large": factor for factor in (10.0, 100.0, 1000.0)},
+    "lengths in inch instead of cm": 2.54,
+    "lengths in inch instead of mm": 25.4,
+}
+
+
+def _range(inputs: CheckInput, people: tuple[float, float], ratios: tuple[float, float]) -> np.ndarray:
+    """[m] Lowest and highest accepted stature."""
+    rig = inputs.rig
+    if rig is None or not set(RIGHT_LEG) <= set(rig.links):
+        return np.array(people)
+    joints = rig.rest[1][[rig.index(link) for link in RIGHT_LEG]]
+    return np.array(ratios) * np.linalg.norm(np.diff(joints, axis=0), axis=1).sum() / LEG_LENGTH
+
+
+def _measure(inputs: CheckInput) -> Problem | None:
+    stature = np.nan if inputs.points is None else inputs.points.stature
+    low, high = _range(inputs, STATURES, RATIOS)
+    if not np.isfinite(stature) or low <= stature <= high:
+        return None
+    text = f"the recorded body is {stature:.3g} m tall, the expected one {low:.2g} to {high:.2g} m"
+    return Problem(text, "state the unit of lengths (--units), or scale its object in Blender")
+
+
+def _readings(inputs: CheckInput) -> Sequence[Reading]:
+    assert inputs.points is not None
+    low, high = _range(inputs, ADULTS, CLOSE_RATIOS)
+    fitting = [name for name, factor in FACTORS.items() if low <= factor * inputs.points.stature <= high]
+    return tuple(Reading(name, "--units m", partial(_scale, FACTORS[name])) for name in fitting)
+
+
+def _scale(factor: float, recording: Recording) -> Recording:
+    """The recording with other lengths."""
+    markers, segments = recording.markers, recording.segments
+    if markers is not None:
+        markers = replace(markers, positions=factor * markers.positions)
+    if segments is not None and segments.positions is not None and segments.rest is not None:
+        rest = replace(segments.rest, heads=factor * segments.rest.heads, tips=factor * segments.rest.tips)
+        segments = replace(segments, positions=factor * segments.positions, rest=rest)
+    return replace(recording, markers=markers, segments=segments)
+
+
+SIZE = InputCheck(
+    name="size",
+    measures="stature by the legs, or by the way from feet to shoulders, against the body's, or that of people",
+    measure=_measure,
+    readings=_readings,
+    option="units",
+)
