@@ -11,12 +11,31 @@ import numpy as np
 
 from .arrays import frozen_mask
 from .errors import InvalidValue
-from .motion import JointCoordinates, LinkDisplacements, Markers, Motion, SegmentPoses, describe_span
+from .motion import JointCoordinates, LinkDisplacements, Markers, Motion, RestPose, SegmentPoses, describe_span
 from .storage.manifest import FileName
 from .wrenches import Wrenches
 
 if TYPE_CHECKING:
     from .signals.filters import FilterPreset  # its package loads the dynamics library, which file readers do not need
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBody:
+    """What the checks of a recording found in it.
+
+    Attributes:
+        up: vertical axis of the file; empty if unknown.
+        stature: [m] by the recorded lengths; NaN if unknown.
+        parts: segment of each part of a person.
+        rest: pose of the segments at rest; None if unknown.
+        reading: how the file was read instead of as it is; empty: as it is.
+    """
+
+    up: str
+    stature: float
+    parts: Mapping[str, str]
+    rest: RestPose | None
+    reading: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -34,6 +53,7 @@ class Recording:
         inputs: hash of every file that was read, by its absolute path; empty if none was.
         up: vertical axis of the motion's file, as read; empty if unknown.
         stated: reading options that the user stated, by name.
+        found: what the checks found; None before them.
     """
 
     name: str
@@ -46,6 +66,7 @@ class Recording:
     inputs: Mapping[str, str] = field(default_factory=dict, compare=False)
     up: str = ""
     stated: Mapping[str, object] = field(default_factory=dict)
+    found: FoundBody | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         FileName(self.name)

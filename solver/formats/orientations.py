@@ -33,9 +33,6 @@ LENGTH_WARNING, LENGTH_ERROR = 1e-3, 2e-2
 """Errors of a quaternion's length above which a warning is given, and the file refused."""
 MIN_SCALAR_MARGIN = 0.15
 """Difference of the median sizes of first and last component from which on the larger one is the scalar part."""
-SUSPECT_MARGIN = 0.4
-"""A component whose median size exceeds that of the stated scalar part by more causes a warning: most segments would be
-rotated by half a turn about a horizontal axis, as no body stands."""
 MAX_STEP = np.radians(60.0)
 """[rad] Largest plausible rotation of a segment between two frames."""
 DEFAULT_UP = "auto"
@@ -73,8 +70,6 @@ def read_orientations_csv(
     values = np.stack(quaternions, axis=1)
     order = SCALAR_LAST if stated else _find_order(path, values, warn)
     axis = resolve_up(up, "z", path)
-    if stated:
-        _check_order(path, values, 0, axis, "qw, qx, qy, qz under the titles qx, qy, qz, qw", warn)
     return _segment_poses(path, table, tuple(stems), values[:, :, order], axis, warn), axis
 
 
@@ -116,7 +111,6 @@ def read_orientations_storage(
     table = Table(tuple(names[1:]), (), values[:, 0], values[:, 1:], tuple(places))
     axis = resolve_up(up, "y", path)
     quaternions = values[:, 1:].reshape(len(values), -1, 4)[:, :, SCALAR_FIRST]
-    _check_order(path, quaternions, 2, axis, "x,y,z,w in its cells instead of w,x,y,z", warn)
     return _segment_poses(path, table, table.names, quaternions, axis, warn), axis
 
 
@@ -147,24 +141,6 @@ def _segment_poses(
         return SegmentPoses(table.times, tuple(names), to_z_up(axis) @ rotations)
     except InvalidValue as error:
         raise InputError(path, str(error), remedy="Correct the file") from error
-
-
-def _check_order(
-    path: str | Path, quaternions: np.ndarray, component: int, axis: str, description: str, warn: Warn
-) -> None:
-    """Warn if ``component`` of quaternions (N, B, 4), read as xyzw, looks like the scalar one.
-
-    The component of the vertical ``axis`` is not checked, because bodies turn about it. A wrong order is not detected
-    if
-    the body is rotated by a quarter turn or more: its scalar component is then no larger than the others.
-    """
-    if "xyzw"[component] == axis or not np.isfinite(quaternions).all(axis=2).any():
-        return
-    sizes = np.nanmedian(np.abs(quaternions), axis=(0, 1))
-    if sizes[component] - sizes[3] > SUSPECT_MARGIN:
-        warn(f"{Path(path).name}: its quaternions look as if the file held {description}: as stated, most segments are "
-             f"half a turn from upright (median scalar part {sizes[3]:.2f}, the other {sizes[component]:.2f}). If so, "
-             "every pose is wrong: write them in the stated order")  # fmt: skip
 
 
 def _find_order(path: str | Path, values: np.ndarray, warn: Warn) -> tuple[int, ...]:

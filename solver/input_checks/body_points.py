@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from ..formats.axes_and_units import find_landmarks
 from ..motion import JointCoordinates, Markers, SegmentPoses
 from ..person import CHAINS, SIDES
 from ..rig import Rig
-from ..skeleton.match import match_recording
 from ..trial import Recording
 from .joint_configurations import compute_configurations
 
@@ -68,31 +68,31 @@ class BodyPoints:
 
 
 def find_points(
-    recording: Recording, rig: Rig | None = None, parts: Mapping[str, str] | None = None
+    recording: Recording, rig: Rig | None = None, parts: Mapping[str, str] = MappingProxyType({})
 ) -> BodyPoints | None:
     """Points of the body that a recording shows; None if feet or head are unknown.
 
     Args:
         recording: of any kind.
         rig: of joint coordinates.
-        parts: segment of each part of a person; None: by names and shape.
+        parts: segment of each part of a person.
     """
     if recording.markers is not None:
         return _of_markers(recording.markers)
     if recording.segments is not None:
-        return _of_segments(recording.segments, match_recording(recording.segments) if parts is None else parts)
+        return _of_segments(recording.segments, parts)
     if recording.joints is not None and recording.joints.root is not None and rig is not None:
         return _of_joints(recording.joints, rig)
     return None
 
 
-def _instants(count: int) -> np.ndarray:
+def instants(count: int) -> np.ndarray:
     """(n,) frames of the instants."""
     return np.unique(np.linspace(0, count - 1, SAMPLES).astype(int))
 
 
 def _of_markers(markers: Markers) -> BodyPoints | None:
-    frames = _instants(len(markers))
+    frames = instants(len(markers))
     landmarks = find_landmarks(markers.names)
     high = landmarks.high or landmarks.middle
     pairs = _sided_pairs(markers.names)
@@ -127,7 +127,7 @@ def _sided_pairs(names: Sequence[str]) -> tuple[tuple[int, int], ...]:
 def _of_segments(segments: SegmentPoses, parts: Mapping[str, str]) -> BodyPoints | None:
     if segments.rest is None or segments.positions is None:
         return None
-    frames = _instants(len(segments))
+    frames = instants(len(segments))
     positions, rotations = np.array(segments.positions[frames]), segments.rotations[frames]
     rest = segments.rest
     for k, parent in enumerate(rest.parents):  # of files without lengths, those of the rest pose
@@ -160,7 +160,7 @@ def _of_segments(segments: SegmentPoses, parts: Mapping[str, str]) -> BodyPoints
 
 
 def _of_joints(joints: JointCoordinates, rig: Rig) -> BodyPoints | None:
-    frames = _instants(len(joints))
+    frames = instants(len(joints))
     assert joints.root is not None
     some = JointCoordinates(
         joints.times[frames], joints.names, joints.values[frames], joints.units, joints.root[frames]

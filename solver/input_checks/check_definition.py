@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from ..rig import Rig
-from ..trial import Recording
+from ..skeleton.match import match_recording
+from ..trial import FoundBody, Recording
 from .body_points import BodyPoints, find_points
 
 
@@ -28,9 +31,21 @@ class CheckInput:
         return CheckInput(recording, self.rig, self.parts)
 
     @cached_property
+    def matched(self) -> Mapping[str, str]:
+        """Segment of each part of a person."""
+        segments = self.recording.segments
+        return self.parts or ({} if segments is None else match_recording(segments))
+
+    @cached_property
     def points(self) -> BodyPoints | None:
         """Where parts of the body are in some of the frames; None if too few are known."""
-        return find_points(self.recording, self.rig, self.parts)
+        return find_points(self.recording, self.rig, self.matched)
+
+    def found_body(self, reading: str = "") -> FoundBody:
+        """What is known of the body; ``reading``: how the file was read instead of as it is."""
+        segments, stature = self.recording.segments, np.nan if self.points is None else self.points.stature
+        rest = None if segments is None else segments.rest
+        return FoundBody(self.recording.up, stature, self.matched, rest, reading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +69,7 @@ class Reading:
 
     Attributes:
         name: ``"y up"``.
-        overrule: what makes the program keep the file as it is, ``"--up z"``.
+        overrule: what makes the program keep the file as it is, ``"--up z"``; empty: only another file.
         apply: gives the recording read in this way.
     """
 

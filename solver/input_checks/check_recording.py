@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def check_recording(recording: Recording, rig: Rig | None = None, parts: Mapping
         parts: segment of each part of a person, as the user stated; None: by names and shape.
 
     Returns:
-        the recording with the notes among its warnings.
+        the recording with the notes among its warnings, and with what was found of the body.
 
     Raises:
         InputError: a check fails, and no other reading or several pass. It names the file, what was compared, the
@@ -44,9 +44,16 @@ def check_recording(recording: Recording, rig: Rig | None = None, parts: Mapping
             tried = ", ".join(f"{r.name} ({'passes' if k in passing else 'fails'})" for k, r in enumerate(readings))
             text += f"; other readings tried: {tried}" if readings else ""
             raise InputError(_file_of(recording), text, remedy="; ".join(problem.remedy for _, problem in failed))
-        reading, recording = readings[passing[0]], others[passing[0]].recording
-        notes.append(f"{recording.name}: {text}; it is read with {reading.name} ({reading.overrule} overrules this)")
-    return replace(recording, warnings=tuple(dict.fromkeys((*recording.warnings, *notes)))) if notes else recording
+        reading, inputs = readings[passing[0]], others[passing[0]]
+        overrule = f" ({reading.overrule} overrules this)" if reading.overrule else ""
+        notes.append(f"{recording.name}: {text}; it is read with {reading.name}{overrule}")
+        return _checked(inputs, notes, reading.name)
+    return _checked(inputs, notes)
+
+
+def _checked(inputs: CheckInput, notes: Sequence[str], reading: str = "") -> Recording:
+    warnings = tuple(dict.fromkeys((*inputs.recording.warnings, *notes)))
+    return replace(inputs.recording, warnings=warnings, found=inputs.found_body(reading))
 
 
 def find_problems(inputs: CheckInput) -> list[tuple[InputCheck, Problem]]:

@@ -15,6 +15,7 @@ from solver.errors import InputError
 from solver.formats.npz import write_recording_npz
 from solver.formats.recording import content_kind, find_recordings, read_recording
 from solver.formats.smpl import JOINT_NAMES, MODEL_TO_WORLD
+from solver.input_checks import check_recording
 from solver.motion import SegmentPoses
 from solver.options.reading import ReadOptions
 from solver.so3 import exp
@@ -345,7 +346,7 @@ def test_a_stated_order_that_the_numbers_contradict_is_reported(turned: float, t
     def words(name: str, text: str) -> bool:
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
-        return any("look as if the file held" in warning for warning in read_recording(path).warnings)
+        return any("look as if the file held" in warning for warning in check_recording(read_recording(path)).warnings)
 
     upright, standing = about([0.0, 0.0, 1.0]), about([0.0, 1.0, 0.0])
     assert not words("right.csv", quaternion_rows(TIMES, names, upright))

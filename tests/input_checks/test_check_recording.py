@@ -26,7 +26,11 @@ def with_angles(factor: float, **changes: object) -> Recording:
 
 def test_a_right_recording_is_returned_as_it_is() -> None:
     """Checks change nothing of a recording that passes them."""
-    assert check_recording(RECORDED, ROBOT.rig) is RECORDED
+    found = check_recording(RECORDED, ROBOT.rig)
+    assert found.joints is RECORDED.joints
+    assert found.warnings == RECORDED.warnings
+    assert found.found is not None
+    assert found.found.reading == ""
 
 
 def test_degrees_are_read_as_degrees_unless_the_user_states_radians() -> None:

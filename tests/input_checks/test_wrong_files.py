@@ -20,7 +20,7 @@ from solver.formats.npz import write_recording_npz
 from solver.formats.recording import read_recording
 from solver.formats.smpl import JOINT_NAMES, MODEL_TO_WORLD
 from solver.input_checks import check_recording
-from solver.input_checks.body_points import find_points
+from solver.input_checks.check_definition import CheckInput
 from solver.motion import JointCoordinates, Markers, RestPose, SegmentPoses, coordinate_numbers
 from solver.rigs import hrp2
 from solver.so3 import exp, log, to_matrix, to_quaternion
@@ -122,6 +122,13 @@ def scalar_first(recording: Recording) -> Recording:
     return replace(recording, joints=replace(recording.joints, root=root))
 
 
+def turned_scalar_first(recording: Recording) -> Recording:
+    """The recording as if its segments' quaternions had been written as w x y z."""
+    assert recording.segments is not None
+    quaternions = np.roll(to_quaternion(recording.segments.rotations), 1, axis=-1)
+    return replace(recording, segments=replace(recording.segments, rotations=to_matrix(quaternions)))
+
+
 def degrees(recording: Recording) -> Recording:
     """The recording with numbers in degrees under a title of radians."""
     assert recording.joints is not None
@@ -211,6 +218,7 @@ FAULTS: Mapping[str, tuple[tuple[str, ...], Callable[[Recording], Recording]]] =
     "in inch": (("markers", "segments"), partial(moved, np.eye(3), 1.0 / 0.0254)),
     "x .01": (("markers", "segments"), partial(moved, np.eye(3), 0.01)),
     "w x y z": (("joints",), scalar_first),
+    "segments w x y z": (("segments",), turned_scalar_first),
     "degrees": (("joints",), degrees),
 }
 CAUSES = {
@@ -221,6 +229,7 @@ CAUSES = {
     "in inch": "unit|tall|high",
     "x .01": "unit|tall|high",
     "w x y z": "upright",
+    "segments w x y z": "quaternions",
     "degrees": "unit",
 }
 """What a refusal must say."""
@@ -229,8 +238,10 @@ CASES = [
     pytest.param(reader, fault, id=f"{reader}: {fault}")
     for reader, (quantity, _) in WRITERS.items()
     for fault, (quantities, _) in FAULTS.items()
-    # rotations of a body model have no sides and no lengths
-    if quantity in quantities and not (reader == "smpl" and fault not in ("right", "y up"))
+    # rotations of a body model have no sides and no lengths, skeletons' files no quaternions
+    if quantity in quantities
+    and not (reader == "smpl" and fault not in ("right", "y up"))
+    and not (reader == "bvh" and fault == "segments w x y z")
 ]
 
 
@@ -257,7 +268,7 @@ def test_a_wrong_file_is_read_as_the_right_one_or_refused(reader: str, fault: st
     assert fault not in ALWAYS_REFUSED
     (tmp_path / "right").mkdir()
     wanted = read_recording(write(tmp_path / "right", right(quantity)))
-    shown, true = (find_points(recording, rig) for recording in (found, wanted))
+    shown, true = (CheckInput(recording, rig).points for recording in (found, wanted))
     assert shown is not None
     assert true is not None
     np.testing.assert_allclose(shown.positions[..., 2], true.positions[..., 2], atol=2e-3)
@@ -265,3 +276,5 @@ def test_a_wrong_file_is_read_as_the_right_one_or_refused(reader: str, fault: st
         assert found.warnings == wanted.warnings
     elif quantity == "joints":
         assert any("overrules this" in note for note in found.warnings)
+        assert found.found is not None
+        assert found.found.reading
