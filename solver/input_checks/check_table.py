@@ -8,12 +8,22 @@ from __future__ import annotations
 from .check_definition import InputCheck
 from .checks.angle_unit import ANGLE_UNIT
 from .checks.forces import FORCES
-from .checks.rate import RATE
 from .checks.quaternion_order import QUATERNION_ORDER
+from .checks.rate import RATE
 from .checks.root_position import ROOT_POSITION
 from .checks.sides import SIDES
 from .checks.size import SIZE
 from .checks.subjects import SUBJECTS
 from .checks.upright import UPRIGHT
 
-CHECKS: tuple[InputCheck, ...] = (SUBJECTS, ANGLE_UNIT, QUATERNION_ORDER, UPRIGHT, SIDES, SIZE, ROOT_POSITION, RATE, FORCES)
+CHECKS: tuple[InputCheck, ...] = (
+    SUBJECTS,
+    ANGLE_UNIT,
+    QUATERNION_ORDER,
+    UPRIGHT,
+    SIDES,
+    SIZE,
+    ROOT_POSITION,
+    RATE,
+    FORCES,
+)
