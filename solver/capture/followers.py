@@ -9,6 +9,8 @@ import numpy as np
 
 from ..calibration.calibration import Calibration
 from ..errors import BackendError, InvalidValue
+from ..input_checks.check_definition import CheckInput
+from ..input_checks.check_recording import find_problems
 from ..input_checks.joint_configurations import compute_configurations
 from ..motion import POSE, JointCoordinates, Markers, SegmentPoses
 from ..rig import Rig
@@ -24,6 +26,8 @@ MAX_VALUE = 1e3
 """[m, rad] Larger numbers are implausible and treated as missing."""
 MAX_LENGTH_ERROR = 0.1
 """Largest error of a quaternion's length; a quaternion with a larger one is treated as missing."""
+CHECKED_SAMPLES, CHECKED_STEP = 20, 0.1
+"""Samples of a stream that are checked, at least this time [s] apart."""
 FADE_IN = 0.1
 """[s] Time in which a reappearing marker regains its weight, so that the motion stays smooth."""
 
@@ -95,11 +99,14 @@ class FollowOptions:
         return self.body.rig if isinstance(self.body, Calibration) else self.body
 
     def create_follower(self, layout: Layout) -> Follower:
-        """Create the follower of a stream with a layout.
+        """Create the follower of a stream with a layout, whose first seconds are checked as recordings are.
 
         Raises:
             InvalidValue: the layout does not fit the body.
         """
+        return CheckedFollower(self._create_follower(layout), layout)
+
+    def _create_follower(self, layout: Layout) -> Follower:
         if layout.quantity == MARKERS:
             if not isinstance(self.body, Calibration):
                 raise InvalidValue("markers need a calibration of their locations: calibrate a standing trial, and "
@@ -108,6 +115,41 @@ class FollowOptions:
         if layout.quantity == SEGMENTS:
             return SegmentFollower(self, layout)
         return JointFollower(self.rig, layout, self.planted_patch)
+
+
+class CheckedFollower:
+    """A follower whose stream is checked once, by samples of its first seconds; what is wrong is a note.
+
+    The pose of a body that lies or turns while the stream begins must not end a session, so that nothing is refused.
+    """
+
+    def __init__(self, follower: Follower, layout: Layout) -> None:
+        self.rig, self.markers, self._follower, self._layout = follower.rig, follower.markers, follower, layout
+        self._samples: list[tuple[float, np.ndarray]] = []
+        self._found: tuple[str, ...] | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Those of the follower, and problems of the stream."""
+        return (*self._follower.notes, *(self._found or ()))
+
+    def follow(self, values: np.ndarray, time: float, arrived: float) -> Pose | None:
+        """The pose of a sample; None while more samples are needed for the first pose."""
+        pose = self._follower.follow(values, time, arrived)
+        if self._found is None and (not self._samples or time - self._samples[-1][0] >= CHECKED_STEP):
+            self._samples.append((time, values))
+            if len(self._samples) == CHECKED_SAMPLES:
+                self._found = self._check()
+        return pose
+
+    def _check(self) -> tuple[str, ...]:
+        times, values = (np.array(column) for column in zip(*self._samples))
+        try:
+            inputs = CheckInput(build_recording(self._layout, "stream", times, values), self.rig)
+            problems = [problem for _, problem in find_problems(inputs)]
+        except InvalidValue:  # no pose of the root, or no valid orientation yet
+            return ()
+        return tuple(f"the stream looks wrong: {problem.text}; {problem.remedy}" for problem in problems)
 
 
 class MarkerFollower:

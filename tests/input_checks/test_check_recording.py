@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.capture.followers import FollowOptions
+from solver.capture.replay import build_stream
 from solver.demo import simulated_robot
 from solver.errors import InputError
 from solver.input_checks import check_recording
@@ -45,6 +47,23 @@ def test_degrees_are_read_as_degrees_unless_the_user_states_radians() -> None:
     assert any("beyond the limits" in text for text in stated.warnings)
     small = check_recording(with_angles(np.radians(1.0)), ROBOT.rig)
     assert any("no joint angle exceeds" in text for text in small.warnings)
+
+
+@pytest.mark.parametrize("is_wrong", [False, True])
+def test_the_first_seconds_of_a_stream_are_checked(is_wrong: bool) -> None:
+    """Quaternions w x y z of a robot are noted within three seconds, right ones are not; both streams are followed."""
+    joints = RECORDED.joints
+    assert joints is not None
+    assert joints.root is not None
+    root = np.c_[joints.root[:, :3], np.roll(joints.root[:, 3:], int(is_wrong), axis=1)]
+    stream = build_stream(replace(RECORDED, joints=replace(joints, root=root)))
+    follower = FollowOptions(ROBOT.rig).create_follower(stream.layout)
+    for time, values in zip(stream.times[:300], stream.values):
+        pose = follower.follow(values, float(time), 0.0)
+        assert pose is not None
+        assert pose.tracked
+    assert bool(follower.notes) == is_wrong
+    assert all("upright" in note for note in follower.notes)
 
 
 def test_what_no_reading_explains_is_refused() -> None:

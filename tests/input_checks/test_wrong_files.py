@@ -49,7 +49,9 @@ def wave(size: float, count: int, seed: int) -> np.ndarray:
 @cache
 def segments() -> SegmentPoses:
     """A walker in metres, x ahead and z up, in the axes of a T-pose."""
-    heads, rotations, positions = np.zeros((len(NAMES), 3)), [], []
+    heads = np.zeros((len(NAMES), 3))
+    rotations: list[np.ndarray] = []
+    positions: list[np.ndarray] = []
     for k, name in enumerate(NAMES):
         offset = np.array(LAFAN1.offsets[name])
         above = LAFAN1.parents[name]
