@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -20,10 +22,11 @@ from solver.capture.udp import UdpSender
 from solver.cli import main
 from solver.cohorts.run import cohort
 from solver.demo.person import record_person, simulate_person
-from solver.errors import InputError, InvalidValue
+from solver.errors import InputError, InvalidValue, SolverError
 from solver.fixed_base import FixedBaseRobot
 from solver.rigs import hoap3
 from solver.scene.motion_record import MOTION, motion_record
+from solver.storage.lock import acquire
 from solver.storage.manifest import MANIFEST_FILE, StoredPath, check_complete, file_digest, path_within
 from solver.storage.output_folder import LOCK_FILE, reserve_folder, write_folder
 from solver.study.joint_motion import joints_of
@@ -406,15 +409,55 @@ def test_results_within_results_are_not_written_through_a_link(
     assert tree(home) == before
 
 
-def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without permission the results are refused at the start, and nothing is made."""
+@contextmanager
+def failing(module: ModuleType, name: str, number: int) -> Iterator[None]:
+    """The operating system refuses one of its functions."""
 
-    def refuse(*_: object, **__: object) -> int:
-        raise PermissionError(13, "Permission denied")
+    def refuse(*_: object, **__: object) -> object:
+        raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(os, "open", refuse)
-    with pytest.raises(InputError, match="out: cannot be written: Permission denied"), reserve_folder(tmp_path / "out"):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, name, refuse)
+        yield
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Another program writes into the folder."""
+    lock = acquire(folder / LOCK_FILE, "process 1 on other since 12:00")
+    assert lock is not None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+REFUSALS: dict[str, tuple[Callable[[Path], AbstractContextManager[object]], str]] = {
+    "no permission": (lambda out: failing(os, "open", errno.EACCES), "cannot be written: Permission denied"),
+    "read-only disk": (lambda out: failing(os, "open", errno.EROFS), "cannot be written: Read-only file system"),
+    "no disk": (lambda out: failing(shutil, "disk_usage", errno.EIO), "cannot be written: Input/output error"),
+    "full disk at the end": (lambda out: failing(os, "fsync", errno.ENOSPC), "cannot be written: No space left on"),
+    "no permission at the end": (lambda out: failing(os, "replace", errno.EACCES), "cannot be written: Permission"),
+    "another program": (locked, "is being written by process 1 on other since 12:00"),
+    "name of 300 bytes": (lambda out: reserve_folder(out, ["n" * 300]), "is not the path of a file below its folder"),
+}
+"""What keeps a program from writing into a folder, and what it says then."""
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_folder_that_cannot_be_written_keeps_its_results(name: str, received: Path) -> None:
+    """One sentence says why, at the start or at the end; results and other files are as before."""
+    hindered, said = REFUSALS[name]
+    before = tree(received.parent)
+    with pytest.raises(SolverError, match=said) as refused, hindered(received), write_folder(received) as new:
+        (new / "other").write_text("other")
+    assert "\n" not in str(refused.value)
+    assert tree(received.parent) == before
+
+
+def test_nothing_is_made_where_nothing_can_be_written(tmp_path: Path) -> None:
+    """A new folder that cannot be written is not left behind, nor those above it."""
+    refused = pytest.raises(InputError, match="out: cannot be written: Permission denied")
+    with refused, failing(os, "open", errno.EACCES), reserve_folder(tmp_path / "a" / "out"):
         pass
-    monkeypatch.undo()
-    shutil.rmtree(tmp_path / "out", ignore_errors=True)
     assert list(tmp_path.iterdir()) == []
