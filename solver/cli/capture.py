@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 EXPLANATION = """
 Listens for a stream of datagrams (docs/capture.md describes them; `replay` sends a recording), by default on this
-machine only, or takes a stream of the Lab Streaming Layer if pylsl is installed. Every sample is followed
-within a time budget. The take is written, as `track` writes a recording, when the stream says that it ends, or at
-Ctrl-C: whole or not at all. Lost, late, repeated and damaged samples are counted and never end a capture.
+machine only (with --address 0.0.0.0 other computers in the network can send to it, too), or takes a stream of the Lab
+Streaming Layer if pylsl is installed. Every sample is followed within a time budget. The take is written, as `track`
+writes a recording, when the stream says that it ends, or at Ctrl-C: whole or not at all. Lost, late, repeated and
+damaged samples are counted and never end a capture.
 
 Examples:
   python -m solver capture --calibration subject/calibration.json --output take1
