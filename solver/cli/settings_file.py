@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, InvalidValue
+from ..errors import InputError, InvalidValue, suggest
 from ..files import read_bytes
 
 SETTINGS = "settings.toml"
@@ -49,8 +49,9 @@ def apply_settings_file(parser: argparse.ArgumentParser, path: Path) -> None:
     for key, value in tree.items():
         action = actions.get(_key(key))
         if action is None:
-            choices = ", ".join(sorted(map(_name, _stored_actions(parser))))
-            raise InputError(path, f"has an unknown setting {key!r}; known: {choices}", remedy=REMEDY)
+            known = sorted(map(_name, _stored_actions(parser)))
+            problem = f"has an unknown setting {key!r}.{suggest(_key(key), known)} Known: {', '.join(known)}"
+            raise InputError(path, problem, remedy=REMEDY)
         try:
             converted = _convert(action, value)
         except (argparse.ArgumentTypeError, InvalidValue, TypeError, ValueError) as error:

@@ -45,7 +45,7 @@ Plates = Mapping[str, Mapping[str, tuple[str, ...]]]
 
 def has_force_columns(names: Sequence[str]) -> bool:
     """Whether columns of these names hold forces."""
-    return _has_opensim_names(names) or any(
+    return has_free_moments(names) or any(
         set("xyz") <= set(own.get(FORCE, {})) for own in _parse_other_names(names).values()
     )
 
@@ -57,8 +57,8 @@ def has_only_forces(names: Sequence[str]) -> bool:
 
 
 def has_free_moments(names: Sequence[str]) -> bool:
-    """Whether the names of these columns identify free moments; other moments may be about any point."""
-    return _has_opensim_names(names)
+    """Whether columns have OpenSim's names, which identify free moments; other moments may be about any point."""
+    return any(match and match["what"].lower() == FORCE for match in map(_FORCE_COLUMN.match, names))
 
 
 def find_plate_columns(path: str | Path, names: Sequence[str]) -> Plates:
@@ -68,7 +68,7 @@ def find_plate_columns(path: str | Path, names: Sequence[str]) -> Plates:
         InputError: no column is a force, a plate lacks an axis, or two columns have the same meaning.
     """
     named = any(FORCE in groups for groups in _parse_other_names(names).values())
-    return _other_plates(path, names) if named and not _has_opensim_names(names) else _opensim_plates(path, names)
+    return _other_plates(path, names) if named and not has_free_moments(names) else _opensim_plates(path, names)
 
 
 def check_free_moments(path: str | Path, plate: str, forces: np.ndarray, moments: np.ndarray) -> None:
@@ -87,10 +87,6 @@ def check_free_moments(path: str | Path, plate: str, forces: np.ndarray, moments
         problem += "moments, and their reference point is unknown"
         remedy = "Remove these columns, or export the free moments at the centre of pressure"
         raise InputError(path, problem, remedy=remedy)
-
-
-def _has_opensim_names(names: Sequence[str]) -> bool:
-    return any(match and match["what"].lower() == FORCE for match in map(_FORCE_COLUMN.match, names))
 
 
 def _opensim_plates(path: str | Path, names: Sequence[str]) -> Plates:

@@ -49,11 +49,11 @@ def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("heigth = 1.7", "unknown setting 'heigth'; known: angle_units,"),
+        ("heigth = 1.7", "unknown setting 'heigth'. Did you mean 'height'? Known: angle_units,"),
         ("height = 'tall'", 'height = "tall"'),
         ("smooth = 1", "is a switch: true or false"),
         ("height = [1.7, 1.8]", "takes one value"),
-        ("free_moment = 'up'", "must be one of auto, as-is"),
+        ("method = 'consistant'", "not 'consistant'. Did you mean 'consistent'?"),
         ("height 1.7", "is no TOML"),
     ],
 )

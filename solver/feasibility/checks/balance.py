@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ...scene.labels import format_length
@@ -13,10 +15,6 @@ from ..contact_forces import bounded_vertical_force
 def all_patches_item(name: str, body: Body) -> CheckItems:
     """One item under a name, with the links of all contact patches."""
     return CheckItems((name,), (tuple(patch.link for patch in body.rig.contacts),))
-
-
-def _support_item(body: Body) -> CheckItems:
-    return all_patches_item("support polygon", body)
 
 
 def _comfortable_zmp(body: Body) -> float:
@@ -43,7 +41,7 @@ ZMP = Check(
     name="zmp",
     unit="m",
     limit="edges of the shrunk support polygon, less the balance reserve",
-    items=_support_item,
+    items=partial(all_patches_item, "support polygon"),
     margins=_zmp_margins,
     comfortable_margin=_comfortable_zmp,
     messages=CheckMessages(

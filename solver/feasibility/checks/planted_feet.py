@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ...dynamics.kinematics import product
 from ...rig import Rig
 from ...scene.labels import format_length
 from ...so3 import dot
-from ..check_definition import Check, CheckItems, CheckMessages, SmoothLimit
+from ..check_definition import Check, CheckMessages, SmoothLimit
 from ..check_input import Body, CheckInput
 from .balance import all_patches_item
 from .friction import patch_items
@@ -82,10 +83,6 @@ def _evenly_spaced(corners: int, count: int = PLACEMENT_POINTS) -> np.ndarray:
     return np.linspace(0, corners, count, endpoint=False).astype(int)
 
 
-def _feet_item(body: Body) -> CheckItems:
-    return all_patches_item("feet", body)
-
-
 def _comfortable_slip(body: Body) -> float:
     return body.options.allowed_slip + body.options.tolerance
 
@@ -141,7 +138,7 @@ PLACEMENT = Check(
     name="placement",
     unit="m",
     limit="allowed error of the distance between planted feet",
-    items=_feet_item,
+    items=partial(all_patches_item, "feet"),
     margins=_placement_margins,
     comfortable_margin=_comfortable_slip,
     messages=CheckMessages(
