@@ -173,7 +173,7 @@ class TrialReadings:
         if unexplained.max() < UNEXPLAINED and cost < MIN_GAIN and not beyond.any():
             return None
         suspects = np.argsort(-unexplained)[:MAX_SUSPECTS]
-        readings = list(self.list_readings(names, [int(k) for k in suspects if unexplained[k] > UNEXPLAINED]))
+        readings = list(self.list_readings(names, suspects.tolist()))
         fits = [self.fit(reading, start, quick=True) for reading in readings]
         least = np.min([residuals, *(by_row for _, by_row in fits)], axis=0)
         scales = np.maximum(np.sqrt(least), MIN_SCALE * self.sizes)
@@ -182,7 +182,7 @@ class TrialReadings:
         found = find_best(
             (r.cause, compare_residuals(self.times, (as_it_is, r.used), (self.fit(r, scales)[0], r.used), MIN_GAIN))
             for r in (readings[k] for k in best)
-            if not self._exceeds_effort(r).any()
+            if not (self._exceeds_effort(r) & ~beyond).any()
         )
         if found is not None:
             return found[0], found[1].ratio

@@ -28,6 +28,7 @@ from .frozen_samples import (
     report_frozen_samples,
 )
 from .hypotheses import compute_mean_residual
+from .joint_readings import find_joint_reading
 from .known_plates import apply_known_plates
 from .location import check_location
 from .mismatch import check_copies, check_mismatch
@@ -68,7 +69,13 @@ def check_recordings(
         checked[trial.name] = clean
         assert clean.wrenches is not None
         pairs.append(pair_forces_with_motion(rig, trial.motion, clean.wrenches, predicted, trial.name))
-    found = check_mismatch(pairs, mass, options.only_reports(MISMATCH))
+    motions = {trial.name: trial.motion for trial in trials if trial.record.given is not None and not rig.is_person}
+    joint_causes = {
+        item.name: cause
+        for item in pairs
+        if item.name in motions and (cause := find_joint_reading(rig, motions[item.name], prior, item)) is not None
+    }
+    found = check_mismatch(pairs, mass, options.only_reports(MISMATCH), joint_causes)
     residuals = {item.name: compute_mean_residual(item, mass) for item in pairs}
     found += check_copies(recorded, residuals, options.only_reports(MISMATCH))
     left_out = {name for finding in found if finding.done is Action.LEFT_OUT for name in finding.trials}

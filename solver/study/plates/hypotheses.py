@@ -100,8 +100,9 @@ def _scale_level_axes(x: float, y: float) -> Callable[[PlateForces], PlateForces
     return lambda p: PlateForces(p.force * factors, p.centre_of_pressure * factors, x * y * p.free_moment)
 
 
-def _halve_lever(p: PlateForces) -> PlateForces:
-    return PlateForces(p.force, 0.5 * p.centre_of_pressure, p.free_moment)
+def _scale_moments(lever: float, free: float) -> Callable[[PlateForces], PlateForces]:
+    """Multiply centres of pressure and free moments by these factors."""
+    return lambda p: PlateForces(p.force, lever * p.centre_of_pressure, free * p.free_moment)
 
 
 def _exchange_plates(one: int, two: int) -> Callable[[PlateForces], PlateForces]:
@@ -147,7 +148,12 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     Hypothesis(
         "the moments are about the origin, and the moment of the centre of pressure was added once more",
         "export either moments about the origin or centres of pressure with free moments",
-        _halve_lever,
+        _scale_moments(0.5, 1.0),
+    ),
+    Hypothesis(
+        "the moments are in N mm (or centres of pressure in mm) but stated in metres",
+        "export them in N m and m, or state their unit",
+        _scale_moments(1e-3, 1e-3),
     ),
 )
 

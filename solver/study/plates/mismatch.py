@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from types import MappingProxyType
 
 import numpy as np
 
@@ -137,13 +138,19 @@ class TimeOffset:
         return TimeOffset(seconds, evaluate_on_own_frames(item.times, as_it_is, found), float(np.nanmean(found.square)))
 
 
-def check_mismatch(pairs: Sequence[ForceMotionPair], mass: float, overridden: bool) -> list[Finding]:
+def check_mismatch(
+    pairs: Sequence[ForceMotionPair],
+    mass: float,
+    overridden: bool,
+    joint_causes: Mapping[str, tuple[str, Evaluation]] = MappingProxyType({}),
+) -> list[Finding]:
     """Find trials whose forces do not belong to their motion, each with the most likely cause.
 
     Args:
         pairs: trials with motion and forces.
         mass: [kg] of the body, roughly.
         overridden: True: leave no trial out.
+        joint_causes: likely errors of recorded joint coordinates, by trial.
     """
     done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
     found, rotations = [], find_plate_rotations(pairs, mass)
@@ -162,8 +169,11 @@ def check_mismatch(pairs: Sequence[ForceMotionPair], mass: float, overridden: bo
         ]
         cause = find_best_hypothesis(item, others, time_offsets, mass)
         rotation = rotations.get(item.name)
-        if rotation is not None and (cause is None or rotation.evaluation.ratio < cause[1].ratio):
-            cause = rotation.text, rotation.evaluation
+        causes = [(rotation.text, rotation.evaluation)] if rotation is not None else []
+        causes += [joint_causes[item.name]] if item.name in joint_causes else []
+        for other in causes:
+            if cause is None or other[1].ratio < cause[1].ratio:
+                cause = other
         if cause is not None:
             text, evaluation = cause
             finding_text = f"{text}; this reduces the mean squared residual to {evaluation.ratio:.2f} of its value"

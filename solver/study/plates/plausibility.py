@@ -16,6 +16,9 @@ from .finding import CERTAIN_STDS, UNKNOWN_INTERVAL, Action, Finding, compute_in
 MIN_BODY_MASS_INDEX, MAX_BODY_MASS_INDEX = 10.0, 60.0
 """[kg/m^2] Range of the body mass index of living people; 22 is typical."""
 TYPICAL_BODY_MASS_INDEX = 22.0
+MAX_MASS_RATIO = 3.0
+"""Factor between the mass that plates weigh and that of a robot's model: more is another unit or another robot. Chosen
+on TALOS, iCub and HRP-2, whose models weigh what they do within a fifth."""
 UNITS = {"kilonewtons": 1e3, "kilograms-force": GRAVITY, "pounds-force": 4.448, "newtons times ten": 0.1,
          "millinewtons": 1e-3}  # fmt: skip
 """Units in newtons that forces may have if they were read as newtons by mistake."""
@@ -27,23 +30,29 @@ OVERRIDE_HINT = "continue nevertheless with --report-only mass"
 
 
 def check_units(rig: Rig, mass: float, trials: Sequence[str], overridden: bool) -> list[Finding]:
-    """Check from the mass [kg] that the plates measure in newtons; for persons with a known height only.
+    """Check from the mass [kg] that the plates measure in newtons; for persons with a known height, and for robots.
 
     Raises:
-        InvalidValue: the body mass index is implausible, and this finding is not overridden.
+        InvalidValue: the mass is not a person's of that height, or not the robot's, and this finding is not overridden.
     """
-    height = rig.provenance.get("height")
-    if rig.provenance.get("kind") != "human" or not isinstance(height, float | int):
+    height, own = rig.provenance.get("height"), rig.prior.total_mass
+    if rig.provenance.get("kind") == "human" and isinstance(height, float | int):
+        value, unit, expected = mass / height**2, "kg/m^2", TYPICAL_BODY_MASS_INDEX * height**2
+        compared = f"at {height:.2f} m, a body mass index of {value:.2g}"
+        plausible = MIN_BODY_MASS_INDEX <= value <= MAX_BODY_MASS_INDEX
+    elif not rig.is_person and own > 0.0:
+        value, unit, expected, compared = mass, "kg", own, f"and the model of {rig.name} {own:.3g} kg"
+        plausible = 1.0 / MAX_MASS_RATIO <= mass / own <= MAX_MASS_RATIO
+    else:
         return []
-    index = mass / height**2
-    if MIN_BODY_MASS_INDEX <= index <= MAX_BODY_MASS_INDEX:
+    if plausible:
         return []
-    shares = {name: abs(np.log(index * newtons / TYPICAL_BODY_MASS_INDEX)) for name, newtons in UNITS.items()}
-    shares["body weights"] = abs(np.log(index * GRAVITY * height**2)) if mass < 1.0 else np.inf
+    shares = {name: abs(np.log(mass * newtons / expected)) for name, newtons in UNITS.items()}
+    shares["body weights"] = abs(np.log(mass * GRAVITY)) if mass < 1.0 else np.inf
     nearest = min(shares, key=lambda name: shares[name])
     likely = f": the forces are in {nearest}, not in newtons" if shares[nearest] < np.log(2.0) else ""
-    text = f"the plates weigh {mass:.3g} kg at {height:.2f} m, a body mass index of {index:.2g}{likely}"
-    return [_refuse(text, "export the forces in newtons, all plates summed", trials, index, overridden, "kg/m^2")]
+    text = f"the plates weigh {mass:.3g} kg {compared}{likely}"
+    return [_refuse(text, "export the forces in newtons, all plates summed", trials, value, overridden, unit)]
 
 
 def check_readings(readings: Sequence[MassReading], overridden: bool) -> list[Finding]:
