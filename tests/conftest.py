@@ -25,6 +25,18 @@ def shared_data() -> Path:
     return SHARED_DATA
 
 
+@pytest.fixture(scope="session")
+def robot_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a simulated robot's study with forces, which no test changes."""
+    import solver
+
+    robot = solver.demo.simulated_robot()
+    settings = solver.Settings(bootstrap=0, no_cross_validation=True)
+    folder = tmp_path_factory.mktemp("study")
+    solver.write_study(folder, solver.identify(robot.recordings, rig=robot.rig, settings=settings), simulated=True)
+    return folder
+
+
 _STATUS: list[int] = []
 
 

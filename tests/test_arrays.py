@@ -88,7 +88,6 @@ DECLARED = Declared(np.arange(2.0), ("a", "b"), np.zeros((2, 2, 3)), np.array([1
 
 def test_declared_arrays_are_checked_and_read_only() -> None:
     """Each field is of its declared type, cannot be written to, and may be None only if it says so."""
-    assert DECLARED.counted is not None
     assert DECLARED.counted.dtype == bool
     assert not DECLARED.values.flags.writeable
     assert replace(DECLARED, counted=None).counted is None

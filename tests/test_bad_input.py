@@ -55,6 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (None, "None is not a path; give a string, a Path, or several of them"),
         (3, "3 is not a path; give a string, a Path, or several of them"),
         ([3], "3 is not a path; give a string, a Path, or several of them"),
+        ("n" * 300, f"{'n' * 300}: cannot be read"),
     ],
 )
 def test_wrong_recordings_are_one_error(name: str, given: object, words: str, folder: Path) -> None:

@@ -59,7 +59,6 @@ def test_a_foot_in_the_air_loads_no_plate(motion: Motion) -> None:
     """While a foot is lifted its plate reads noise; both plates together carry the body's weight on average."""
     person = volunteer(1)
     recording = record(person, "trial", motion, person.truth, Noise(), 1)
-    assert recording.wrenches is not None
     lifted = (motion.times > 2.5) & (motion.times < 3.5)
     assert np.abs(recording.wrenches.values[lifted, 1, 2]).max() < 8.0
     weight = person.truth.total_mass * 9.81
@@ -121,8 +120,6 @@ def test_skin_moves_the_markers_of_a_link_together(motion: Motion) -> None:
     still, swinging = (
         record(person, "trial", motion, person.truth, Noise(markers=0.0, skin=size), 1).markers for size in (0.0, 0.01)
     )
-    assert still is not None
-    assert swinging is not None
     moved = swinging.positions - still.positions
     links = [placement.link for placement in person.placements]
     first, second = (k for k, link in enumerate(links) if link == "pelvis" and links[:k].count("pelvis") < 2)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.figures.figure import Bound, Figure, FigureStatus, at_least, at_most, within
+from benchmarks.figures.figure import Figure, FigureStatus, at_least, at_most, within
 from benchmarks.figures.table import FigureTable, MeasuredTable
 from benchmarks.measured import PAGES, PLACE, TABLES, fill_tables, format_table
 
@@ -56,23 +56,6 @@ def test_the_page_shows_what_was_missed(table: MeasuredTable) -> None:
     assert "| **nan**, missed | ≥ 1 |" in text
     assert "| 0.99, at the edge |" in text
     assert "| not measured | ≤ 1 |  | no data |" in text
-
-
-@pytest.mark.parametrize(
-    ("value", "bound", "status"),
-    [
-        (0.981, at_most(1.0), FigureStatus.EDGE),
-        (0.979, at_most(1.0), FigureStatus.MET),
-        (1.001, at_most(1.0), FigureStatus.MISSED),
-        (0.0, at_most(0.0), FigureStatus.MET),
-        (60.0, at_most(60.0), FigureStatus.MET),
-        (0.8999, within(0.9, 0.1), FigureStatus.MET),
-        (0.801, within(0.9, 0.1), FigureStatus.EDGE),
-    ],
-)
-def test_the_edge_is_two_percent_wide(value: float, bound: Bound, status: FigureStatus) -> None:
-    """Within it another run may miss; counts are exact."""
-    assert Figure("something", "simulated", value, "", bound).status is status
 
 
 def test_times_are_compared_as_an_ordinary_machines(table: MeasuredTable) -> None:

@@ -199,7 +199,6 @@ def without(recordings: list[Recording], *links: str) -> list[Recording]:
     result = []
     for recording in recordings:
         markers = recording.markers
-        assert markers is not None
         kept = [k for k, name in enumerate(markers.names) if places[name].link not in links]
         names = tuple(markers.names[k] for k in kept)
         result.append(Recording(recording.name, Markers(markers.times, names, markers.positions[:, kept])))
@@ -231,7 +230,6 @@ def test_waist_markers_are_the_pelvis() -> None:
     called = []
     for recording in recordings:
         markers = recording.markers
-        assert markers is not None
         kept = [k for k, name in enumerate(markers.names) if name != "SACR"]
         names = tuple(other.get(markers.names[k], markers.names[k]) for k in kept)
         called.append(Recording(recording.name, Markers(markers.times, names, markers.positions[:, kept])))
@@ -250,7 +248,6 @@ def test_a_set_without_pelvis_markers_is_rejected() -> None:
     recordings = []
     for recording in recordings_of(rig, attachments):
         markers = recording.markers
-        assert markers is not None
         names = tuple(hidden.get(name, name) for name in markers.names)
         recordings.append(Recording(recording.name, Markers(markers.times, names, markers.positions)))
     found = fit_calibration(recordings, mass=70.0, sex="male", height=1.75)
@@ -277,7 +274,6 @@ def test_a_static_trial_carries_over_to_a_walk() -> None:
     found = fit_calibration(walker.recordings[:1], mass=walker.rig.prior.total_mass, sex="male")
     assert found.height == pytest.approx(HEIGHT, abs=0.05)
     markers = walker.recordings[1].markers
-    assert markers is not None
     thinned = Markers(markers.times[::4], markers.names, markers.positions[::4])
     assert track_markers(found.rig, found.attachments, thinned).rmse < 0.005
 
@@ -313,7 +309,6 @@ def test_trials_may_write_marker_names_differently(write: Callable[[str], str]) 
     """A moving trial in other capitals, or behind a subject's name, fits and is tracked as if all wrote alike."""
     rig, attachments, marker_set = subject(1.75)
     still, moving = recordings_of(rig, attachments)
-    assert moving.markers is not None
     names = [write(name) for name in moving.markers.names]
     other = Markers(
         moving.markers.times,

@@ -23,7 +23,6 @@ def warnings_of(body: Volunteer, recordings: tuple[Recording, ...]) -> tuple[str
 def relabelled(recording: Recording, names: dict[str, str]) -> Recording:
     """With other labels on the same markers."""
     markers = recording.markers
-    assert markers is not None
     return replace(
         recording,
         markers=Markers(markers.times, tuple(names.get(n, n) for n in markers.names), markers.positions),

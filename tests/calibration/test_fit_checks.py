@@ -121,7 +121,6 @@ def test_another_start_wins_only_with_a_clearly_lower_cost() -> None:
     """From the minimum no start leads elsewhere and the fit is unchanged; a fit that ended far above it is replaced."""
     body = volunteer(1)
     known, static = body.rig.provenance, body.recordings[0]
-    assert static.markers is not None
     data = SubjectData(float(known["mass"]), str(known["sex"]), float(known["height"]))  # type: ignore[arg-type]
     subject = SubjectState(load_marker_set(MARKER_SETS[0]), static.markers.names, data, [static], silent)
     subject.initialise()

@@ -92,7 +92,6 @@ def test_a_girdle_follows_raised_arms(shared_data: Path) -> None:
     for shoulders in ("fixed", "girdle"):
         body = calibrate(recordings, sex="female", mass=63.5, shoulders=shoulders)
         (jump,) = (record for record in track_all(body, recordings) if record.name == "DJ2")
-        assert jump.tracked is not None
         worst[shoulders] = jump.tracked.rmse, max(jump.tracked.marker_rmse[f"{side}_Shoulder"] for side in "LR")
     assert worst["girdle"][0] < 0.9 * worst["fixed"][0]
     assert worst["girdle"][1] < 0.5 * worst["fixed"][1]

@@ -82,7 +82,6 @@ def person() -> Recording:
 def renamed(recording: Recording, names: dict[str, str]) -> Recording:
     """The same markers under other names."""
     markers = recording.markers
-    assert markers is not None
     return Recording(
         recording.name, Markers(markers.times, tuple(names.get(n, n) for n in markers.names), markers.positions)
     )
@@ -116,7 +115,6 @@ def test_given_entries_are_kept_and_place_the_others(person: Recording) -> None:
     A given marker on the wrong link stays there, with a message that says what it moves with; a rejected one is not
     used.
     """
-    assert person.markers is not None
     hidden = {name: f"P{k:02d}" for k, name in enumerate(person.markers.names)}
     nameless = renamed(person, hidden)
     with pytest.raises(InputError, match="P07"):
@@ -211,7 +209,6 @@ def test_a_set_that_no_file_describes_is_recognised(person: Recording) -> None:
     others = {name: f"{name[0]}_{name[1:]}_study" if sided[name] else f"{name}_study" for name in sided}
     clusters = {name: f"W{k}" for k, name in enumerate(known.locations) if name not in others}
     recording = renamed(person, others | clusters)
-    assert recording.markers is not None
     with pytest.raises(InputError, match="no marker set fits"):
         detect_marker_set(recording.markers.names)
     found = recognise([recording])
@@ -234,7 +231,6 @@ def test_clusters_under_the_letters_of_vertebrae(shared_data: Path) -> None:
 def test_a_real_set_without_a_file_is_recognised(shared_data: Path) -> None:
     """The CAST markers of a real C3D file: no built-in set knows them; names and motion place them all."""
     markers = read_recording(shared_data / "c3d" / "more" / "Qualisys.c3d").markers
-    assert markers is not None
     with pytest.raises(InputError, match="no marker set fits"):
         detect_marker_set(markers.names)
     some = Recording("cast", Markers(markers.times[::20], markers.names, markers.positions[::20]))

@@ -28,7 +28,6 @@ def test_drift_of_the_plates_is_reported() -> None:
     """A drift of 30 N over eight seconds is reported in newtons; a constant offset and white noise are not."""
     data = swaying(8.0).data
     found = estimate_drift(drifting(data, 30.0))
-    assert found is not None
     assert found.change == pytest.approx(30.0, rel=0.05)
     (sentence,) = check_signals(drifting(data, 30.0))
     assert "drift" in sentence
@@ -52,7 +51,6 @@ def test_a_large_drift_is_reported_for_short_contacts(seconds: float) -> None:
         still, moved = replace(data, wrench=wrench), drifting(replace(data, wrench=wrench), 60.0)
         reports += bool(check_signals(still))
         found = estimate_drift(moved)
-        assert found is not None
         contained += abs(found.change - 60.0) < found.interval
         assert not found.is_significant(moved) or "drift" in check_signals(moved)[0]
     assert reports <= 2
@@ -74,7 +72,6 @@ def test_trend_and_interval_are_those_of_a_line_through_window_means() -> None:
     seconds = float(np.ptp(data.times))
     for clock in (0.0, 100.0):
         found = estimate_drift(replace(noisy, times=noisy.times + clock))
-        assert found is not None
         assert found.change == pytest.approx(line.slope * seconds)
         assert found.interval == pytest.approx(t.ppf(0.995, 6) * line.stderr * seconds)
 

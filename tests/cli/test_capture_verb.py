@@ -37,7 +37,6 @@ def test_a_replayed_recording_is_captured(tmp_path: Path) -> None:
         [sys.executable, "-m", "solver", *words],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    assert listening.stdout is not None
     assert listening.stdout.readline().startswith("listening to 127.0.0.1")
     assert main(["replay", str(tmp_path / "dance.npz"), "--port", port, "--speed", "2", "--progress", "none"]) == 0
     out, complaints = listening.communicate(timeout=60)

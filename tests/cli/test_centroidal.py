@@ -19,17 +19,6 @@ from solver.scene.motion_record import MOTION
 from solver.storage.manifest import MANIFEST_FILE
 
 
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a simulated robot's study."""
-    robot = solver.demo.simulated_robot()
-    quick = solver.Settings(bootstrap=0, no_cross_validation=True)
-    found = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
-    folder = tmp_path_factory.mktemp("study")
-    solver.write_study(folder, found, simulated=True)
-    return folder
-
-
 def run(*words: object) -> int:
     """The command line."""
     return main(["centroidal", *map(str, words), "--progress", "none"])
@@ -40,10 +29,12 @@ def test_the_methods_on_offer_are_those_there_are() -> None:
     assert set(NAMES) == set(METHODS)
 
 
-def test_table_and_archive_hold_the_estimate(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_and_archive_hold_the_estimate(
+    robot_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The table holds what the archive holds, and the needed wrench is that of the estimate."""
     output = tmp_path / "out"
-    assert run(study, "--output", output) == 0
+    assert run(robot_study, "--output", output) == 0
     assert "CoM off the kinematic one" in capsys.readouterr().out
     found = ESTIMATE.read(output / "dance.centroidal.npz")
     assert found.method == "smoother"
@@ -55,34 +46,36 @@ def test_table_and_archive_hold_the_estimate(study: Path, tmp_path: Path, capsys
     np.testing.assert_allclose(float(last["moment_y [N m]"]), found.required_wrench[-1, 4], rtol=1e-5)
 
 
-def test_what_the_inertials_leave_open_enters(study: Path, tmp_path: Path) -> None:
+def test_what_the_inertials_leave_open_enters(robot_study: Path, tmp_path: Path) -> None:
     """With the covariance of the identified inertials the estimate is another than without."""
-    known = solver.estimate_study(study)["dance"]
-    believed = Path(shutil.copytree(study, tmp_path / "believed"))
+    known = solver.estimate_study(robot_study)["dance"]
+    believed = Path(shutil.copytree(robot_study, tmp_path / "believed"))
     for name in ("covariance.npz", MANIFEST_FILE):  # a manifest would call the folder unfinished
         (believed / name).unlink()
     other = solver.estimate_study(believed)["dance"]
     assert not np.allclose(known.com, other.com, atol=1e-7)
-    copied = Path(shutil.copytree(study, tmp_path / "damaged"))
+    copied = Path(shutil.copytree(robot_study, tmp_path / "damaged"))
     (copied / "covariance.npz").write_bytes(b"damaged")
     (copied / MANIFEST_FILE).unlink()
     with pytest.raises(solver.InputError, match=r"covariance\.npz"):
         solver.estimate_study(copied)
 
 
-def test_wrong_input_is_one_line(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_input_is_one_line(robot_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A folder without a study and a trial that is not there end before anything is written, with what there is."""
     assert run(tmp_path, "--output", tmp_path / "out") == 2
     assert "with forces" in capsys.readouterr().err
-    assert run(study, "--trial", "walk", "--output", tmp_path / "out") == 2
+    assert run(robot_study, "--trial", "walk", "--output", tmp_path / "out") == 2
     assert "dance" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
-def test_a_trial_that_is_refused_is_named_once(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trial_that_is_refused_is_named_once(
+    robot_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Plates that show nothing of a body that stands end in one line, which names their trial, and no folder."""
     changed = tmp_path / "changed"
-    shutil.copytree(study, changed)
+    shutil.copytree(robot_study, changed)
     record = MOTION.read(changed / "dance.motion.npz")
     assert record.wrenches is not None
     (changed / MANIFEST_FILE).unlink()  # which would call the folder unfinished

@@ -155,7 +155,6 @@ def test_stopping_is_clean(number: signal.Signals, tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        assert process.stdout is not None
         assert process.stdout.readline().strip() == "working"
         started = time.monotonic()
         process.send_signal(number)

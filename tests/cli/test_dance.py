@@ -135,19 +135,14 @@ def _always_colliding() -> Rig:
     [
         (_without_feet, "no contact patches"),
         (_without_torque_limits, "no torque limit for right_elbow_yaw"),
+        (_on_a_line, "no area"),
         (_always_colliding, r"self-collision \([^)]*right_shank[^)]*\) fails in every one.*--may-touch \S*right_shank"),
     ],
 )
 def test_rigs_that_cannot_dance_are_refused(made: object, words: str) -> None:
-    """No feet, an unknown torque limit, a collision in every posture: one error each, which names the culprit."""
+    """No feet or area, an unknown torque limit, a collision in every posture: one error each, which names the culprit."""
     with pytest.raises(InvalidValue, match=words):
         design_dance(made(), DanceOptions(postures={"both": 1}, pool=8, workers=1))  # type: ignore[operator]
-
-
-def test_soles_without_area_are_refused() -> None:
-    """A support polygon of zero area is an error that names the patches."""
-    with pytest.raises(InvalidValue, match="no area"):
-        design_dance(_on_a_line(), DanceOptions(postures={"right": 1}, pool=8, workers=1))
 
 
 @pytest.mark.parametrize(

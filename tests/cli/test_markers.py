@@ -17,7 +17,6 @@ from solver.trial import Recording
 def test_a_proposal_is_corrected_and_given_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Simulated: unknown markers are shown with their certainty, decided, and tracked by the file that holds it all."""
     static = solver.demo.simulated_person().recordings[1].markers
-    assert static is not None
     hidden = {"LTHI": "U1", "RTIB": "U2", "T10": "U3"}
     markers = Markers(static.times[:20], tuple(hidden.get(n, n) for n in static.names), static.positions[:20])
     recorded, first, second = (tmp_path / name for name in ("static.npz", "first.json", "second.json"))

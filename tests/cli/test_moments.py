@@ -13,33 +13,19 @@ from solver.cli import main
 from solver.moments import moments_of_study
 
 
-@pytest.fixture(scope="module")
-def robot() -> solver.demo.Simulation:
-    """A simulated robot."""
-    return solver.demo.simulated_robot()
-
-
-@pytest.fixture(scope="module")
-def study(robot: solver.demo.Simulation, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of its study."""
-    quick = solver.Settings(bootstrap=0, no_cross_validation=True)
-    found = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
-    folder = tmp_path_factory.mktemp("study")
-    solver.write_study(folder, found, simulated=True)
-    return folder
-
-
 def run(*words: object) -> int:
     """The command line."""
     return main(["moments", *map(str, words), "--progress", "none"])
 
 
-def test_the_table_holds_moments_and_intervals(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_holds_moments_and_intervals(
+    robot_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Each coordinate has its moment, the same per kilogram, and the ends of its interval; the page has its figure."""
     output = tmp_path / "out"
-    assert run(study, "--output", output) == 0
+    assert run(robot_study, "--output", output) == 0
     assert "residual at the root" in capsys.readouterr().out
-    found = moments_of_study(study)["dance"]
+    found = moments_of_study(robot_study)["dance"]
     with (output / "dance.moments.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == len(found)
@@ -56,26 +42,26 @@ def test_the_table_holds_moments_and_intervals(study: Path, tmp_path: Path, caps
     assert found.names[-1] in page
 
 
-def test_the_prior_has_no_intervals(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_prior_has_no_intervals(robot_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without the identified parameters one note says so, the moments are others, and the table has dashes."""
-    assert run(study, "--prior", "--output", tmp_path / "out") == 0
+    assert run(robot_study, "--prior", "--output", tmp_path / "out") == 0
     printed = capsys.readouterr()
     assert "nan" not in printed.out
     assert printed.err.count("\n") == printed.err.count("without intervals") == 1
-    found, other = moments_of_study(study)["dance"], moments_of_study(study, prior=True)["dance"]
+    found, other = moments_of_study(robot_study)["dance"], moments_of_study(robot_study, prior=True)["dance"]
     assert other.std is None
     assert any("prior" in note for note in other.notes)
     assert not np.allclose(found.values, other.values, equal_nan=True)
 
 
-def test_wrong_input_is_one_line(study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_input_is_one_line(robot_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A folder that is no study, a trial that is not in it: one line with what there is, and nothing written."""
     output = tmp_path / "out"
     for words, said in (
         ((tmp_path / "none",), "not the folder of a study"),
         ((tmp_path,), "with forces"),
-        ((study, "--trial", "walk"), "Known: dance"),
-        ((study, "--feet", "toe"), "unknown link 'toe'"),
+        ((robot_study, "--trial", "walk"), "Known: dance"),
+        ((robot_study, "--feet", "toe"), "unknown link 'toe'"),
     ):
         assert run(*words, "--output", output) == 2
         printed = capsys.readouterr().err
@@ -84,10 +70,9 @@ def test_wrong_input_is_one_line(study: Path, tmp_path: Path, capsys: pytest.Cap
         assert not output.exists()
 
 
-def test_a_trial_without_forces_is_refused(
-    robot: solver.demo.Simulation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_trial_without_forces_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A tracked trial without forces has no joint moments: it is named with the remedy."""
+    robot = solver.demo.simulated_robot()
     bare = [solver.Recording(each.name, joints=each.joints) for each in robot.recordings]
     folder = tmp_path / "tracked"
     solver.write_study(folder, solver.track(bare, robot.rig))

@@ -115,8 +115,6 @@ def test_files_hold_what_was_recorded(rig: Rig, dance: Motion, tmp_path: Path) -
     write_trc(tmp_path / "dance.trc", markers)
     write_forces(tmp_path / "dance.mot", plates)
     again = read_recording([tmp_path / "dance.trc", tmp_path / "dance.mot"])
-    assert again.markers is not None
-    assert again.wrenches is not None
     assert np.abs(again.markers.positions - markers.positions).max() <= 0.5e-5 + 1e-9  # files have 0.01 mm
     assert np.abs(again.wrenches.total[:, :3] - plates.total[:, :3]).max() < 1e-4
     assert np.abs(again.wrenches.total[:, 3:] - plates.total[:, 3:]).max() < 2e-3

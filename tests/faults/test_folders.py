@@ -110,7 +110,6 @@ def test_two_writers_do_not_mix(exists: bool, tmp_path: Path) -> None:
         "    (folder / 'half').write_text('half'); print(flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(out)], cwd=ROOT, stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None
         other.stdout.readline()
         with pytest.raises(InputError, match=f"is being written by process {other.pid}"), reserve_folder(out):
             pass

@@ -12,8 +12,7 @@ import pytest
 
 from solver.calibration.subject import SubjectData
 from solver.cli import main
-from solver.errors import InputError, SolverError
-from solver.formats.recording import pair_files
+from solver.errors import SolverError
 from solver.identification.identify import IdentifyOptions
 from solver.motion import Markers
 from solver.options.study import Settings
@@ -74,12 +73,6 @@ def test_a_robot_s_names_are_checked_before_its_recordings(words: str, capsys: p
     """A link or patch that the rig does not have is named, though the recording is missing as well."""
     assert main(["identify", "nowhere.csv", "--rig", "hoap3", *words.split(), "--output", "out"]) == 2
     assert "'tail'" in capsys.readouterr().err
-
-
-def test_a_missing_recording_is_reported_with_the_others(tmp_path: Path) -> None:
-    """A missing .trc is reported before any other file is read, though its suffix alone says what it would hold."""
-    with pytest.raises(InputError, match="does not exist"):
-        pair_files([tmp_path / "walk.trc"])
 
 
 def test_a_planted_foot_is_refused_for_a_person(capsys: pytest.CaptureFixture[str]) -> None:

@@ -116,7 +116,6 @@ def running(*words: str, **options: object) -> Iterator[subprocess.Popen[str]]:
         start_new_session=True, preexec_fn=hear, **options,  # type: ignore[call-overload]
     ) as process:  # fmt: skip
         try:
-            assert process.stdout is not None
             assert process.stdout.readline() == "amid\n"
             yield process
         finally:
@@ -211,7 +210,6 @@ def test_the_end_of_a_parent_ends_its_child(tmp_path: Path) -> None:
     with running(
         "-c", WRITING, str(tmp_path / "out"), stdin=subprocess.PIPE, env=environment
     ) as process:  # fmt: skip
-        assert process.stdin is not None
         process.stdin.close()
         assert process.wait(LONG) == stopping.CODE
     assert list(tmp_path.iterdir()) == []
@@ -233,8 +231,6 @@ def test_a_line_from_its_parent_interrupts_a_child(system: str) -> None:
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
         assert process.stdout.readline() == "on\n"
         process.stdin.write("stop\n")
         process.stdin.flush()

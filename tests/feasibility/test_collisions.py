@@ -278,7 +278,6 @@ def test_rigs_without_shapes_get_fitted_ones() -> None:
     kinds = [getattr(fit_shape("a", -size, size), "kind", None) for size in sizes]
     assert kinds == ["capsule", "box", None, None]
     limb = fit_shape("a", -half, half)
-    assert limb is not None
     assert limb.size == pytest.approx((0.1, 0.4))
 
 

@@ -30,12 +30,7 @@ def test_a_motion_is_that_of_the_same_bvh(order: str, tmp_path: Path) -> None:
     (tmp_path / "same.bvh").write_text(bvh_text(LAFAN1, rotations, root))
     wanted = read_recording(tmp_path / "same.bvh").segments
     found = read_recording(write(tmp_path, order), ReadOptions(frame_rate=50.0)).segments
-    assert wanted is not None
-    assert found is not None
-    assert found.positions is not None
     assert wanted.positions is not None
-    assert found.rest is not None
-    assert wanted.rest is not None
     np.testing.assert_allclose(found.times, TIMES, atol=1e-9)
     _, *others = wanted.names
     columns = [found.names.index(name) for name in ("root", *others)]
@@ -56,7 +51,6 @@ def test_a_bone_turns_about_its_own_axes(tmp_path: Path) -> None:
     rows = path.read_text().splitlines()
     path.write_text("\n".join(f"{row}\ntail 90" if row.startswith("root") else row for row in rows))
     found = read_recording(path, ReadOptions(up="y")).segments
-    assert found is not None
     assert found.rest is not None
     tail, root = found.names.index("tail"), found.names.index("root")
     own = np.swapaxes(found.rotations[:, root], 1, 2) @ found.rotations[:, tail]
@@ -68,7 +62,6 @@ def test_without_a_rate_the_usual_one_is_assumed(tmp_path: Path) -> None:
     """With a warning that says how to state another; skeletons in a folder are no recordings."""
     write(tmp_path)
     (recording,) = find_recordings(tmp_path)
-    assert recording.segments is not None
     assert recording.segments.times[1] == pytest.approx(1.0 / 120.0)
     assert any("--frame-rate" in warning for warning in recording.warnings)
 

@@ -45,7 +45,6 @@ def test_positions_become_markers(tmp_path: Path) -> None:
     path = write(tmp_path)
     (recording,) = find_recordings([tmp_path / "sub-01"])
     assert recording.name == "sub-01_task-walk_run-1"
-    assert recording.markers is not None
     assert recording.markers.names == POINTS
     np.testing.assert_allclose(recording.markers.positions[0], PLACES, atol=1e-6)
     np.testing.assert_allclose(np.diff(recording.markers.times), 0.02)

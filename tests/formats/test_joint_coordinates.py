@@ -113,8 +113,6 @@ def test_a_bare_table_takes_the_rate_that_is_stated(tmp_path: Path) -> None:
         write_humanoid_table(path, RIG, MOTION)
     stated = read_recording(bare, ReadOptions(frame_rate=30.0)).joints
     joints = read_recording(named).joints
-    assert stated is not None
-    assert joints is not None
     np.testing.assert_array_equal(stated.times, joints.times)
     np.testing.assert_array_equal(stated.values, joints.values)
     assert len(find_recordings(bare.parent, ReadOptions(frame_rate=30.0))) == 1

@@ -24,7 +24,6 @@ def write(path: Path, *, leading: bool = True, titles: bool = True, changes: Map
 def test_markers_are_metres_z_up(leading: bool, titles: bool, tmp_path: Path) -> None:
     """Frame number, time and titles of columns may be exported or not."""
     (recording,) = find_recordings(write(tmp_path / "stand.tsv", leading=leading, titles=titles).parent)
-    assert recording.markers is not None
     assert recording.markers.names == MARKERS
     assert recording.warnings == ()
     np.testing.assert_allclose(recording.markers.positions[0], STANDING, atol=1e-6)
@@ -34,7 +33,6 @@ def test_markers_are_metres_z_up(leading: bool, titles: bool, tmp_path: Path) ->
 def test_an_external_clock_needs_times(tmp_path: Path) -> None:
     """With the times in the file its rate is known; without them it is not."""
     found = read_recording(write(tmp_path / "clock.tsv", changes={"FREQUENCY": "EXT"})).markers
-    assert found is not None
     np.testing.assert_allclose(found.times, times(), atol=1e-9)
     with pytest.raises(InputError, match="FREQUENCY: has neither a frame rate nor times"):
         read_recording(write(tmp_path / "clock.tsv", changes={"FREQUENCY": "EXT"}, leading=False))
@@ -50,7 +48,6 @@ def test_a_marker_that_was_not_seen_is_missing(cells: tuple[str, ...], tmp_path:
     lines[-3] = "\t".join(row)
     path.write_text("\n".join(lines))
     found = read_recording(path).markers
-    assert found is not None
     assert np.argwhere(~found.seen).tolist() == [[FRAMES - 3, 0]]
 
 

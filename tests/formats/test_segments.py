@@ -54,8 +54,6 @@ def test_a_skeleton_moves_as_it_was_written(skeleton: Skeleton, up: str, tmp_pat
     rotations, root = moved(skeleton)
     found = read(tmp_path / "dance.bvh", bvh_text(skeleton, rotations, root, up=up))
     assert set(skeleton.links) <= set(found.names)
-    assert found.rest is not None
-    assert found.positions is not None
     for name, wanted in rotations.items():
         k = found.names.index(name)
         turned = found.rotations[:, k] @ found.rest.rotations[k].T
@@ -71,7 +69,6 @@ def test_a_joint_that_does_not_turn_stands_where_its_parents_put_it(tmp_path: Pa
     """Places follow the chain: the head lies above the hips by the sum of the offsets at rest."""
     still = {name: np.tile(np.eye(3), (FRAMES, 1, 1)) for name in LAFAN1.links}
     found = read(tmp_path / "still.bvh", bvh_text(LAFAN1, still, np.tile([1.0, 0.0, 0.95], (FRAMES, 1))))
-    assert found.positions is not None
     head = found.positions[:, found.names.index("Head")] - found.positions[:, 0]
     np.testing.assert_allclose(head, np.tile([0.0, 0.0, 0.68], (FRAMES, 1)), atol=1e-6)
 
@@ -94,8 +91,6 @@ def test_an_adult_s_height_determines_the_unit(unit: str, metres: float, tall: f
     path.write_text(text, encoding="utf-8")
     for options in (ReadOptions(), ReadOptions(units=unit)):
         recording = read_recording(path, options)
-        assert recording.segments is not None
-        assert recording.segments.rest is not None
         height = np.ptp(recording.segments.rest.heads[:, 2])
         assert height == pytest.approx(1.61 * tall, abs=0.01)
         assert any("lengths are taken" in said for said in recording.warnings) == (options.units is None)
@@ -122,8 +117,6 @@ def test_bones_that_all_lie_along_one_axis_at_zero_rest_where_the_body_stands(tm
     expected = read(tmp_path / "t_pose.bvh", bvh_text(LAFAN1, rotations, root))
     found = read(path, bvh_text(LAFAN1, rotations, root, along=True))
     assert found.names == expected.names
-    assert found.rest is not None
-    assert expected.rest is not None
     assert found.positions is not None
     assert expected.positions is not None
     assert "used as the rest pose" in " ".join(read_recording(path).warnings)
@@ -167,7 +160,6 @@ def test_a_skeleton_stands_upright_whatever_its_joints_are_called(
     assert "Head" not in found.names
     np.testing.assert_allclose(found.positions, expected.positions, atol=1e-9)
     if not along:
-        assert found.rest is not None
         assert found.rest.heads[found.names.index(names["Head"]), 2] > 0.4
         assert found.rest.heads[found.names.index(names.get("LeftFoot", "LeftFoot")), 2] < -0.5
 
@@ -212,7 +204,6 @@ def test_an_end_site_without_length_is_ignored(tmp_path: Path) -> None:
     rotations, root = moved(LAFAN1)
     text = bvh_text(LAFAN1, rotations, root)
     found = read(tmp_path / "ends.bvh", re.sub(r"(End Site\s*\{\s*OFFSET).*", r"\1 0.0 0.0 0.0", text))
-    assert found.rest is not None
     ends = np.isnan(found.rest.tips[:, 0])
     assert {found.names[k] for k in ends.nonzero()[0]} == set(LAFAN1.ends)
 
@@ -282,10 +273,8 @@ def test_a_root_at_the_position_of_the_hips_is_not_an_error(tmp_path: Path) -> N
     found = read(tmp_path / "carried.bvh", "\n".join([*own, *body, "}", *lines[end : end + 3], *rows]))
     expected = read(tmp_path / "plain.bvh", "\n".join(lines))
     assert found.names == ("Reference", *expected.names)
-    assert found.rest is not None
     assert np.isnan(found.rest.tips[0]).all()
     np.testing.assert_allclose(found.rotations[:, 1:], expected.rotations, atol=1e-9)
-    assert found.positions is not None
     assert expected.positions is not None
     np.testing.assert_allclose(found.positions[:, 1:], expected.positions, atol=1e-9)
 
@@ -328,7 +317,6 @@ def test_an_order_that_is_not_stated_is_found_and_reported(order: list[int], wor
     path = tmp_path / "units.csv"
     path.write_text(quaternion_rows(TIMES, names, quaternions[:, :, order], ("q0", "q1", "q2", "q3")), encoding="utf-8")
     recording = read_recording(path)
-    assert recording.segments is not None
     wanted = Rotation.from_quat(quaternions.reshape(-1, 4)).as_matrix().reshape(FRAMES, -1, 3, 3)
     np.testing.assert_allclose(recording.segments.rotations, wanted, atol=1e-7)
     assert any(f"scalar part is assumed to be {word}" in warning for warning in recording.warnings)
@@ -387,10 +375,7 @@ def test_segments_are_kept_in_an_archive(tmp_path: Path) -> None:
     segments = SegmentPoses(found.times, found.names, dropped, found.positions, found.rest)
     write_recording_npz(tmp_path / "kept.npz", Recording("kept", segments=segments))
     again = read_recording(tmp_path / "kept.npz").segments
-    assert again is not None
     assert again.names == segments.names
-    assert again.rest is not None
-    assert found.rest is not None
     np.testing.assert_allclose(again.rotations, dropped, atol=1e-9)
     assert again.positions is not None
     assert found.positions is not None
@@ -419,7 +404,6 @@ def test_units_of_opensim_are_read(tmp_path: Path) -> None:
     path.write_text(storage_text(TIMES, names, quaternions), encoding="utf-8")
     assert content_kind(path) == "segments"
     found = read_recording(path).segments
-    assert found is not None
     wanted = Rotation.from_quat(quaternions.reshape(-1, 4)).as_matrix().reshape(FRAMES, -1, 3, 3)
     upright = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
     np.testing.assert_allclose(found.rotations, upright @ wanted, atol=1e-7)
@@ -446,9 +430,7 @@ def test_a_body_model_is_read_without_its_body(tmp_path: Path) -> None:
     path = tmp_path / "amass.npz"
     np.savez(path, **body())  # type: ignore[arg-type]
     found = read_recording(path).segments
-    assert found is not None
     assert found.names == JOINT_NAMES
-    assert found.positions is not None
     assert found.rest is not None
     knee = JOINT_NAMES.index("left_knee")
     np.testing.assert_allclose(found.rotations[0, knee], MODEL_TO_WORLD, atol=1e-3)
@@ -463,7 +445,6 @@ def test_unused_arrays_of_objects_are_ignored(tmp_path: Path) -> None:
     path, hidden = tmp_path / "stageii.npz", tmp_path / "hidden.npz"
     np.savez(path, **body(markers_latent_vids=np.array({"LKNE": 1010}, object)))  # type: ignore[arg-type]
     found = read_recording(path).segments
-    assert found is not None
     assert found.names == JOINT_NAMES
     np.savez(hidden, **body(poses=np.array([{}], object)))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="array poses: holds objects, which are not read"):
@@ -497,7 +478,6 @@ def test_a_skeleton_of_one_frame_is_a_posture(tmp_path: Path) -> None:
         assert found is not None
         assert len(found) == 1
     (held,) = load(path)
-    assert held.segments is not None
     assert held.segments.times[-1] == 1.0
     assert np.ptp(held.segments.rotations, axis=0).max() == 0.0
     assert any("posture" in warning for warning in held.warnings)

@@ -48,7 +48,6 @@ def test_an_animation_goes_through_blender(
     """The elbow bends as in the BVH that the file was made of; glTF's time begins a frame earlier, and Blender samples
     it at its own rate."""
     found = re.search(r"```python\n(# blender -b .*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert found is not None
     between, converted = tmp_path / f"dance.{ending}", tmp_path / "dance.bvh"
     for code, files in ((EXPORT, (dance, between)), (found[1], (between, converted))):
         script = tmp_path / "script.py"
@@ -66,7 +65,6 @@ def test_an_animation_goes_through_blender(
 def elbow_angles(recording: Recording) -> tuple[np.ndarray, np.ndarray]:
     """Times (N,) [s], and angles (N,) [degrees] between upper arm and forearm."""
     segments = recording.segments
-    assert segments is not None
     upper, lower = (segments.rotations[:, segments.names.index(f"right_{name}")] for name in ("upper_arm", "forearm"))
     turn = upper.swapaxes(1, 2) @ lower
     return segments.times, np.degrees(np.arccos(np.clip((np.trace(turn, axis1=1, axis2=2) - 1.0) / 2.0, -1.0, 1.0)))

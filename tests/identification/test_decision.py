@@ -91,7 +91,6 @@ def test_the_default_method_returns_the_prior(rig: Rig, still: Trial) -> None:
     assert repr(found).startswith(found.undecided_reason)
     assert found.parameters.values == pytest.approx(rig.prior.scaled(9.0).values)
     assert not found.determined.any()
-    assert found.uncertainty is not None
     alone = identify_trials(rig, [still], replace(options, bootstrap=0)).std_by_source["prior"]
     assert found.uncertainty.std == pytest.approx(alone, rel=1e-6, abs=1e-9)
     other = identify_trials(rig, [still], replace(options, method="hierarchical", bootstrap=0))

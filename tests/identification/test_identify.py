@@ -135,8 +135,6 @@ def spread_of(rig: Rig, wrong_prior: Rig, noise: float, frames: int = 800) -> Id
 def test_standard_deviations_grow_with_noise(truth: Rig, wrong_prior: Rig) -> None:
     """Ten times the noise gives ten times the bootstrap's standard deviations of a linear method."""
     small, large = (spread_of(truth, wrong_prior, noise).uncertainty for noise in (0.1, 1.0))
-    assert small is not None
-    assert large is not None
     assert np.median(large.std / np.maximum(small.std, 1e-15)) == pytest.approx(10.0, rel=0.25)
 
 

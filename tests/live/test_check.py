@@ -68,8 +68,6 @@ def finish(live: LiveCheck[SceneFrame], count: int = 16) -> list[int]:
 
 def same(one: SceneFrame | None, other: SceneFrame | None) -> None:
     """Whether two results are equal."""
-    assert one is not None
-    assert other is not None
     assert [(m.check, m.item, m.failed) for m in one.margins] == [(m.check, m.item, m.failed) for m in other.margins]
     np.testing.assert_allclose([m.value for m in one.margins], [m.value for m in other.margins], atol=2e-6)
     np.testing.assert_allclose([m.comfort for m in one.margins], [m.comfort for m in other.margins], atol=2e-4)
@@ -103,7 +101,6 @@ def test_pieces_agree_with_the_whole_check(rig: Rig) -> None:
     finish(live, 7)
     checks = check_motion(rig, motion, schedule, options)
     for frame, found in enumerate(live.results):
-        assert found is not None
         expected = {m.name: m.smallest[frame] for m in checks.margins if np.isfinite(m.smallest[frame])}
         assert [m.check for m in found.margins] == list(expected)
         np.testing.assert_allclose([m.value for m in found.margins], list(expected.values()), atol=1e-6)

@@ -213,7 +213,6 @@ def test_intervals_contain_errors_of_plates() -> None:
     turned = at(point, up) + np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.002 * rig.weight])
     squares += (compute_moments(rig, trial_of(motion, {"left_foot": turned})).values - plain) ** 2
     np.testing.assert_allclose(found.std_by_source["plates"], np.sqrt(squares), atol=1e-9)
-    assert found.std is not None
     assert found.std[0, found.names.index("left_foot_y")] > 1.0  # at least 0.002 m times 687 N
 
 

@@ -124,15 +124,6 @@ def test_an_unbounded_linear_program_is_reported() -> None:
     assert not found.usable
 
 
-def test_an_infeasible_linear_program_is_reported() -> None:
-    """Contradictory rows give the status INFEASIBLE, a summary without a point and an unusable solution."""
-    rows = Rows(np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, 0.0]), ("at least one", "at most zero"))
-    found = solve(Problem.quadratic(np.zeros((1, 1)), np.ones(1), rows=rows), LINEAR)
-    assert found.status is Status.INFEASIBLE
-    assert not found.usable
-    assert found.summary == "highs: infeasible, no point"
-
-
 def test_the_residuals_of_a_reported_optimum_are_measured() -> None:
     """A point that violates a row, or with a nonzero gradient, is not usable whatever the backend reports."""
     problem, _ = nearest_in_simplex()
@@ -140,19 +131,25 @@ def test_the_residuals_of_a_reported_optimum_are_measured() -> None:
     assert found.with_measured_status() is found
     for wrong in (replace(found, x=found.x + 0.1), replace(found, row_duals=found.row_duals + 1.0)):
         measured = wrong.with_measured_status()
+        assert not wrong.is_optimal(1e-6)
         assert measured.status is Status.INACCURATE
         assert not measured.usable
         assert "residual" in measured.message
+    assert replace(found, x=found.x + 0.1).primal_residual == pytest.approx(0.3, abs=1e-6)
+    assert replace(found, row_duals=found.row_duals + 1.0).dual_residual == pytest.approx(1.0, abs=1e-5)
 
 
-@pytest.mark.parametrize("backend", ["clarabel", "piqp", SPARSE])
+@pytest.mark.parametrize("backend", ["clarabel", "piqp", SPARSE, LINEAR])
 def test_infeasible_is_a_status(backend: str) -> None:
-    """Contradictory rows give the status INFEASIBLE, not an exception and not a point."""
+    """Contradictory rows give the status INFEASIBLE, not an exception, a summary without a point and no usable one."""
     if backend in LIBRARIES:
         pytest.importorskip(LIBRARIES[backend])
     rows = Rows(np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, 0.0]), ("at least one", "at most zero"))
-    found = solve(Problem.quadratic(np.eye(1), np.zeros(1), rows=rows), backend)
+    cost = np.zeros((1, 1)) if backend == LINEAR else np.eye(1)
+    found = solve(Problem.quadratic(cost, np.zeros(1), rows=rows), backend)
     assert found.status is Status.INFEASIBLE
+    assert not found.usable
+    assert backend != LINEAR or found.summary == "highs: infeasible, no point"
 
 
 def random_programme() -> Problem:
@@ -250,16 +247,6 @@ def test_a_linear_solver_refuses_what_is_not_linear(kind: str) -> None:
     )
     with pytest.raises(BackendError, match="clarabel"):
         solve(problem, "highs")
-
-
-def test_a_wrong_point_is_not_optimal() -> None:
-    """Residuals are measured at the point: moving it increases the primal residual or the gap."""
-    from dataclasses import replace
-
-    found = solve(nearest_in_simplex()[0], "clarabel")
-    assert not replace(found, x=found.x + 0.1).is_optimal(1e-6)
-    assert replace(found, x=found.x + 0.1).primal_residual == pytest.approx(0.3, abs=1e-6)
-    assert replace(found, row_duals=found.row_duals + 1.0).dual_residual == pytest.approx(1.0, abs=1e-5)
 
 
 def test_triangle_keeps_inner_products() -> None:

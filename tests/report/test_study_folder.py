@@ -75,8 +75,6 @@ def test_a_report_needs_an_identification(study: Study, tmp_path: Path) -> None:
 def test_the_result_in_the_folder_is_the_study_s(study: Study, folder: Path, tmp_path: Path) -> None:
     """Parameters, prior, trials and mass are read back; the motion's centre of mass is the identified body's."""
     found, result = study.identification, RESULT.read(folder / names.RESULT_FILE)
-    assert found is not None
-    assert study.mass is not None
     np.testing.assert_array_equal(result.parameters.values, found.parameters.values)
     np.testing.assert_array_equal(result.prior.values, found.prior.values)
     assert result.trials == found.trials == ("dance",)
@@ -158,7 +156,6 @@ def test_trials_that_were_not_fitted_are_named(study: Study) -> None:
     assert (bare.weighing, bare.base, bare.loads) == (None, (), ())
     assert bare.mass == study.identification.parameters.total_mass
     weighing = build_content(study).weighing
-    assert weighing is not None
     assert len(weighing.trials) == 1
 
 

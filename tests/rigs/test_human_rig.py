@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.coordinates import joint_coordinates
-from solver.dynamics import integrate, link_poses
+from solver.dynamics import link_poses
 from solver.errors import InvalidValue, UnknownLink, UnknownName
 from solver.inertials import steiner
 from solver.person import LINKS, require_person
@@ -46,23 +46,6 @@ def test_links_weigh_the_body_and_every_link_is_a_body(
         assert rig.prior.total_mass == pytest.approx(mass, rel=1e-12)
         assert pin.computeTotalMass(rig.model) == pytest.approx(mass, rel=1e-12)
         assert rig.prior.consistency_margin.min() > 0.0
-        second = 0.5 * np.trace(rig.prior.inertias_at_com, axis1=1, axis2=2)[:, None] - np.linalg.eigvalsh(
-            rig.prior.inertias_at_com
-        )
-        assert second.min() > 0.0
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_pinocchio_feels_the_weight(variant: str) -> None:
-    """At rest in any posture the root must carry m g upwards, and the mass matrix starts with m times the identity."""
-    rig = human(1.8, 82.0, "male", variant=variant)
-    data = data_of(rig)
-    generator = np.random.default_rng(1)
-    q = integrate(rig, rig.neutral, 0.5 * generator.normal(size=rig.nv))
-    force = pin.rnea(rig.model, data, q, np.zeros(rig.nv), np.zeros(rig.nv))[:3]
-    rotation = pin.Quaternion(q[3:7]).matrix()
-    np.testing.assert_allclose(rotation @ force, [0.0, 0.0, 82.0 * 9.81], atol=1e-9)
-    np.testing.assert_allclose(pin.crba(rig.model, data, q)[:3, :3], 82.0 * np.eye(3), atol=1e-9)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -130,15 +113,6 @@ def test_standing_posture_stands() -> None:
             np.testing.assert_allclose([placement.act(p)[2] for p in polygon.vertices], 0.0, atol=1e-12)
         assert (rig.limits.lower <= joint_coordinates(rig, q)).all()
         assert (joint_coordinates(rig, q) <= rig.limits.upper).all()
-
-
-def test_soles_face_down() -> None:
-    """Sole vertices run counter-clockwise seen from below: the polygon's normal points down."""
-    for polygon in human(1.75, 70.0, "male").contacts:
-        p = polygon.vertices
-        normal = np.cross(p, np.roll(p, -1, axis=0)).sum(axis=0)
-        assert normal[2] < 0
-        assert np.ptp(p[:, 2]) == 0.0
 
 
 @pytest.mark.parametrize("link", [link for link in LINKS if link not in ("pelvis", "torso")])

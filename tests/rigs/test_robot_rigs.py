@@ -191,35 +191,6 @@ def test_hoap3_bends_as_the_public_kinematics_bend() -> None:
         np.testing.assert_allclose(data.oMi[rig.model.getJointId(name)].translation, centre, atol=6e-5, err_msg=name)
 
 
-def test_hoap3_stands_where_the_public_kinematics_stand(shared_data: object) -> None:
-    """Joint centres and axes agree with the public URDF of the robot at zero."""
-    path = shared_data.parent / "models" / "hoap3_kinematics.urdf"  # type: ignore[attr-defined]
-    if not path.is_file():
-        pytest.skip(f"the public kinematics are not at {path}")
-    other, rig = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()), hoap3()
-    theirs, ours = other.createData(), data_of(rig)
-    names = {"waist_pitch": "WAIST_CHEST_joint"}
-    leg = ("hip_yaw WAIST_{}_LR", "hip_roll {0}_LR_{0}_LAA", "hip_pitch {0}_LAA_{0}_LFE", "knee {0}_LFE_{0}_KN")
-    rest = ("ankle_pitch {0}_KN_{0}_AFE", "ankle_roll {0}_AFE_{0}_AAA", "shoulder CHEST_{}_SFE")
-    arm = ("upper_arm {0}_SFE_{0}_SAA", "elbow_yaw {0}_SAA_{0}_SHR", "elbow {0}_SHR_{0}_EB")
-    for side, letter in (("right", "R"), ("left", "L")):
-        for entry in (*leg, *rest, *arm):
-            mine, its = entry.split()
-            names[f"{side}_{mine}"] = its.format(letter) + "_joint"
-    assert len(names) == 21
-    generator = np.random.default_rng(3)
-    q, theirs_q = rig.neutral.copy(), pin.neutral(other)
-    for mine, its in names.items():
-        angle = generator.uniform(-0.5, 0.5)
-        q[rig.q_slices[[joint.name for joint in rig.joints].index(mine)].start] = angle
-        theirs_q[other.joints[other.getJointId(its)].idx_q] = angle
-    pin.forwardKinematics(rig.model, ours, q)
-    pin.forwardKinematics(other, theirs, theirs_q)
-    for mine, its in names.items():
-        here = ours.oMi[rig.model.getJointId(mine)].translation
-        np.testing.assert_allclose(here, theirs.oMi[other.getJointId(its)].translation, atol=1e-9)
-
-
 def test_unknown_payload_lists_the_choices() -> None:
     """An unknown payload names the known ones."""
     with pytest.raises(UnknownPreset, match="light"):

@@ -40,7 +40,6 @@ def test_a_leaning_sole_is_found() -> None:
     """A foot that leans while every joint is at zero has the same sole, in its own plane."""
     lean = from_rpy(np.array([0.0, 0.2, 0.0]))
     sole = find_sole("foot", lean, [_chamfered()])
-    assert sole is not None
     assert np.ptp(sole.vertices, axis=0) == pytest.approx([0.16, 0.06, 0.0], abs=1e-3)
 
 
@@ -50,14 +49,12 @@ def test_a_ball_is_no_sole_but_four_balls_are() -> None:
     four = [_ball(x, y) for x in (-0.05, 0.1) for y in (-0.03, 0.03)]
     assert _area(four) == pytest.approx(0.15 * 0.06)
     sole = find_sole("foot", UPRIGHT, four)
-    assert sole is not None
     np.testing.assert_allclose(sole.vertices[:, 2], -0.01)
 
 
 def test_soles_run_counter_clockwise_seen_from_below() -> None:
     """As `ContactPolygon` requires."""
     sole = find_sole("foot", UPRIGHT, [_chamfered()])
-    assert sole is not None
     p = sole.vertices
     assert sum(np.cross(a, b)[2] for a, b in zip(p, np.roll(p, -1, axis=0))) < 0
 
@@ -69,7 +66,6 @@ def test_two_capsules_carry_what_lies_between_them() -> None:
     for roll, pitch in ((0.0, 0.0), (0.4, 0.0), (-0.35, 0.2)):
         lean = from_rpy(np.array([roll, pitch, 0.0]))
         sole = find_sole("foot", lean, pair)
-        assert sole is not None
         np.testing.assert_allclose(sole.vertices[:, 2], -0.025, atol=2e-4)
         assert convex_polygon(sole.vertices[:, :2]).area == pytest.approx(0.16 * 0.06, rel=0.05)
 

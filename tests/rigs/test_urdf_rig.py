@@ -106,8 +106,10 @@ def branching(count: int, generator: np.random.Generator) -> str:
     return "".join(parts)
 
 
-def test_at_rest_links_stand_where_pinocchio_puts_them(write: Write) -> None:
-    """Axes and origins at zero are those of Pinocchio's forward kinematics on the same file, whatever the tree."""
+def test_any_tree_is_that_of_pinocchio(write: Write) -> None:
+    """Axes and origins at zero and the mass matrix are those of Pinocchio's reading of the same file, and masses add
+    up to the total.
+    """
     path = write(branching(40, np.random.default_rng(6)))
     rig, model = from_urdf(path), pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
     data = model.createData()
@@ -116,6 +118,10 @@ def test_at_rest_links_stand_where_pinocchio_puts_them(write: Write) -> None:
     turns, origins = rig.rest
     np.testing.assert_allclose(turns, [pose.rotation for pose in list(data.oMi)[1:]], atol=1e-12)
     np.testing.assert_allclose(origins, [pose.translation for pose in list(data.oMi)[1:]], atol=1e-12)
+    masses = [float(word) for word in re.findall(r'mass value="([^"]+)"', path.read_text())]
+    assert rig.prior.total_mass == pytest.approx(sum(masses))
+    q = pin.integrate(model, pin.neutral(model), np.random.default_rng(3).normal(size=model.nv))
+    np.testing.assert_allclose(*(pin.crba(m, m.createData(), q) for m in (model, rig.model)), atol=1e-9)
 
 
 def test_mimic_joints_move_independently_and_are_reported(write: Write) -> None:
@@ -212,17 +218,6 @@ def test_limits_that_limit_nothing_are_dropped(write: Write) -> None:
     assert np.isinf(rig.limits.upper[1 - at])
     assert np.isinf(rig.limits.torque).all()
     assert any("wide" in note for note in rig.notes)
-
-
-def test_every_mass_and_moment_arrives(write: Write) -> None:
-    """The rig weighs what the file's numbers add up to, and moves as Pinocchio's reading of the same file."""
-    path = write(branching(30, np.random.default_rng(2)))
-    rig, model = from_urdf(path), pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
-    masses = [float(word) for word in re.findall(r'mass value="([^"]+)"', path.read_text())]
-    assert rig.prior.total_mass == pytest.approx(sum(masses))
-    q = pin.integrate(model, pin.neutral(model), np.random.default_rng(3).normal(size=model.nv))
-    a, b = (pin.crba(m, m.createData(), q) for m in (model, rig.model))
-    np.testing.assert_allclose(a, b, atol=1e-9)
 
 
 def test_ignored_parts_of_a_file_are_reported(write: Write) -> None:
@@ -522,21 +517,6 @@ def test_misspelt_masses_are_refused(write: Write) -> None:
     rig = from_urdf(write(re.sub(r"(?s)<intertial>.*?</intertial>", "", misspelt)))
     assert rig.nv - 6 == 1
     assert (rig.masses == 0).all()
-
-
-def test_public_kinematics_with_misspelt_masses(shared_data: Path, tmp_path: Path) -> None:
-    """A public robot whose masses stand in <intertial>, which no one reads, is refused; without them it imports."""
-    path = shared_data.parent / "models" / "hoap3_kinematics.urdf"
-    if not path.is_file():
-        pytest.skip(f"no such model: {path}")
-    with pytest.raises(InputError, match=r"link 'CHEST': <intertial> is not an element.*<inertial>"):
-        from_urdf(path)
-    without = tmp_path / "robot.urdf"
-    without.write_text(re.sub(r"(?s)<intertial>.*?</intertial>", "", path.read_text()))
-    rig = from_urdf(without)
-    assert rig.nv - 6 == 26
-    assert (rig.masses == 0).all()
-    assert len(rig.pairs) == 11
 
 
 def _robot(*parts: str) -> Path:

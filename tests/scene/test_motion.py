@@ -80,6 +80,5 @@ def test_listed_and_read_trials_agree(tmp_path: Path) -> None:
     assert list(paths) == list(drawn) == ["dance"]
     assert {path.name for path in paths["dance"]} == {"dance_joints.csv", "dance_wrenches.csv"}
     wrenches = robot.recordings[0].wrenches
-    assert wrenches is not None
     assert drawn["dance"].plates == wrenches.frames
     np.testing.assert_allclose(drawn["dance"].forces, wrenches.values[:, :, :3], atol=1e-6)

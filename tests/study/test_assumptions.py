@@ -53,7 +53,6 @@ def test_a_warning_about_several_trials_is_one_sentence(standing: Recording) -> 
     """The same warning about several trials is given once, with their names."""
     body = calibrate([standing], sex=SEX, height=1.76, mass=71.0)
     markers = standing.markers
-    assert markers is not None
     strange = Markers(
         markers.times, (*markers.names, "wand"), np.concatenate([markers.positions, markers.positions[:, :1]], axis=1)
     )

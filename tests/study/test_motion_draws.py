@@ -30,7 +30,6 @@ def test_poses_respond_to_displaced_markers_as_the_tracker_does(given: coverage.
     """Tracked again with attachments displaced by a millimetre, the joints move as the linear response predicts."""
     record, attachments = given.records[0], given.calibration.attachments
     markers = record.recording.markers
-    assert markers is not None
     markers = markers.part(0, FRAMES)
     before = track_markers(given.rig, attachments, markers)
     names = tuple(each.marker for each in attachments)
@@ -69,8 +68,6 @@ def _largest_changes(given: coverage.Case, calibration: Calibration) -> dict[str
     """[rad], [m] Largest change of a coordinate in any draw of each cause, from the tracked motion, filtered alike."""
     record = given.records[0]
     markers, trial = record.recording.markers, record.trial
-    assert markers is not None
-    assert trial is not None
     assert trial.preset is not None
     tracked = track_markers(given.rig, calibration.attachments, markers.part(0, FRAMES))
     targets, _ = targets_from_attachments(given.rig, calibration.attachments, markers.part(0, FRAMES))

@@ -26,7 +26,6 @@ from solver.trial import Recording
 @pytest.fixture(scope="module")
 def recording() -> Recording:
     whole = next(r for r in simulated_person().recordings if r.name == "dance")
-    assert whole.markers is not None
     return Recording("dance", whole.markers.part(0, 150))
 
 
@@ -41,7 +40,6 @@ def test_a_study_smooths_what_it_tracked(calibration: Calibration, recording: Re
     given = calibration.rig, calibration.attachments, recording.markers
     wanted = smooth(given[0], targets_from_attachments(*given)[0], track_markers(*given))
     found = track_all(calibration, [recording], smoothed=True)[0].tracked
-    assert found is not None
     np.testing.assert_array_equal(found.q, wanted.q)
     np.testing.assert_array_equal(found.errors, wanted.errors)
 
@@ -52,7 +50,6 @@ def test_a_trial_that_cannot_be_smoothed_does_not_stop_the_study(
     """A trial whose equations cannot be solved keeps the tracked motion and is named in a warning; the others are
     smoothed.
     """
-    assert recording.markers is not None
     part = recording.markers.part(0, 40)
     positions = np.array(part.positions)
     positions[20, 0] = 1e60
@@ -60,9 +57,6 @@ def test_a_trial_that_cannot_be_smoothed_does_not_stop_the_study(
     study = track([garbled, recording], calibration, Settings(smooth=True))
     rough = track_all(calibration, [garbled])[0].tracked
     kept, smoothed = (record.tracked for record in study.records)
-    assert kept is not None
-    assert rough is not None
-    assert smoothed is not None
     np.testing.assert_array_equal(kept.q, rough.q)
     assert next(text for text in study.warnings if "not smoothed" in text).startswith("garbled: not smoothed")
     assert not any("not smoothed" in text for text in smoothed.warnings)
@@ -83,7 +77,6 @@ def test_the_command_line_smooths(
     calibration: Calibration, recording: Recording, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """``track --smooth`` writes another motion than ``track``, and prints its marker error."""
-    assert recording.markers is not None
     CALIBRATION.write(tmp_path / "calibration.json", calibration)
     write_trc(tmp_path / "dance.trc", recording.markers.part(0, 60))
     written = []

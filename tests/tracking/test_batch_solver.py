@@ -94,7 +94,6 @@ def test_blocks_do_not_change_the_result(rig: Rig) -> None:
     part = targets_of(rig, replace(seen, positions=positions).part(first, len(seen)))
     assert farthest(rig, whole.q[first:], track_targets(rig, part, TrackingOptions()).q) < 1e-5
     shares = TargetSamples(targets, 0.1).weight_factors(0, len(targets))
-    assert shares is not None
     part_of_them = TargetSamples(targets, 0.1).weight_factors(FRAMES_PER_BLOCK, FRAMES_PER_BLOCK + 60)
     assert part_of_them is not None
     np.testing.assert_array_equal(part_of_them, shares[FRAMES_PER_BLOCK : FRAMES_PER_BLOCK + 60])
@@ -105,7 +104,6 @@ def test_the_equations_are_the_derivatives_of_the_cost(rig: Rig) -> None:
     targets = targets_of(rig, noisy(rig, swinging(rig, 3, rate=RATE)))
     options = TrackingOptions(posture_weight=0.0, damping=0.0, limits=False)
     many = BatchSolver(Tracker(rig, targets.tasks, options).solver)
-    assert targets.positions is not None
     measured, weights = targets.positions.positions[:1], np.ones((1, len(targets.positions.task.names)))
     q, tiny = swinging(rig, 1, seed=3), 1e-3
     (matrix,), (slope,), _ = many._equations(q, measured, weights)

@@ -68,7 +68,6 @@ def spread(performer: Performer, angle: float) -> Performer:
     """The same recording, whose pose at rest has its legs spread by an angle [rad] to each side, feet flat."""
     recording, parts = performer.recording, performer.parts
     rest = recording.rest
-    assert rest is not None
     rotations, heads, tips = np.array(rest.rotations), np.array(rest.heads), np.array(rest.tips)
     for side, sign in (("left", 1.0), ("right", -1.0)):
         thigh, shank, foot = (recording.names.index(parts[f"{side}_{name}"]) for name in LEG)
@@ -82,7 +81,6 @@ def spread(performer: Performer, angle: float) -> Performer:
 def bone(performer: Performer, part: str, below: str) -> np.ndarray:
     """Direction (3,) of a part's bone in the last frame, world."""
     rest, names, parts = performer.recording.rest, performer.recording.names, performer.parts
-    assert rest is not None
     one, other = names.index(parts[part]), names.index(parts[below])
     way = performer.part_rotations(part)[-1] @ rest.rotations[one].T @ (rest.heads[other] - rest.heads[one])
     return np.asarray(way / np.linalg.norm(way))

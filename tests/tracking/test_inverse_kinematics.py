@@ -11,9 +11,8 @@ from solver.motion import Markers
 from solver.rig import Rig
 from solver.rigs.human import human
 from solver.so3 import exp as exp_so3
-from solver.tracking import OrientationTargets, OrientationTask, Targets, TrackingOptions, track_markers, track_targets
+from solver.tracking import Targets, TrackingOptions, track_markers
 from solver.tracking.inverse_kinematics import InverseKinematics, rotation_error
-from solver.tracking.kinematics import Kinematics
 from solver.tracking.targets import fade_weights
 from solver.tracking.tracker import BaumgarteRoot
 from tests.tracking.bodies import cloud, farthest, seen_from, swinging
@@ -116,21 +115,6 @@ def test_weights_fade_only_near_gaps() -> None:
     assert (shares[[0, 14, 27, 49], 1] == 1.0).all()
     assert (shares[20:22, 1] == 0.0).all()
     assert (np.diff(shares[15:21, 1]) < 0.0).all()
-
-
-def test_orientations_alone_give_the_joints(rig: Rig) -> None:
-    """With every link's attitude measured the joint angles follow, in any order of axes."""
-    q = swinging(rig, 15)
-    kinematics = Kinematics(rig)
-    rotations = []
-    for configuration in q:
-        kinematics.update_kinematics(configuration)
-        rotations.append(kinematics.rotations.copy())
-    links = np.arange(len(rig.links))
-    turns = OrientationTargets(OrientationTask(rig.links, links, np.ones(len(links))), np.array(rotations))
-    tracked = track_targets(rig, Targets(np.arange(15) / 100.0, None, turns), FREE)
-    joints = [difference(rig, a, b)[6:] for a, b in zip(tracked.q, q)]
-    assert np.abs(joints).max() < 1e-5
 
 
 def test_no_tracked_joint_violates_its_limit(rig: Rig) -> None:

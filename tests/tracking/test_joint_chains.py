@@ -25,7 +25,6 @@ def test_chains_fit_their_orientations_within_limits(robot: Rig, every: int) -> 
     """Single hinges are fitted exactly; chains of two are nearer than neutral; no angle leaves its range."""
     links = list(range(0, len(robot.links), every))
     q, targets = turning(robot, links)
-    assert targets.orientations is not None
     fit, kinematics = ChainFit(robot, targets.orientations.task.links), Kinematics(robot)
     left = []
     for wanted, true in zip(targets.orientations.rotations[::10], q[::10]):

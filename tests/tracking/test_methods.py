@@ -51,7 +51,6 @@ def test_pairs_do_not_help_each_other(robot: Rig) -> None:
     links = [0, *robot.parents[-1:], len(robot.links) - 1]
     _, targets = turning(robot, links)
     sample = targets.sample(3)
-    assert sample.rotations is not None
     bent = sample.rotations.copy()
     bent[-1] = bent[-1] @ exp_so3(np.array([0.9, 0.7, 0.8]))
     wanted = replace(sample, rotations=bent, velocities=None, angular_velocities=None)
@@ -161,7 +160,6 @@ def test_gains_have_the_stated_effect(robot: Rig, options: TrackingOptions, left
 def test_a_target_with_less_gain_is_followed_more_slowly(robot: Rig) -> None:
     """Half the gain leaves half of an error where the others leave none; a factor above 1 is refused."""
     _, targets = turning(robot, [0, len(robot.links) - 1], 2)
-    assert targets.orientations is not None
     task, sample = targets.orientations.task, targets.sample(0)
     still = TargetSample(sample.positions, sample.rotations)
     slow = OrientationTask(task.names, task.links, task.weights, np.array([0.5, 1.0]))

@@ -82,19 +82,12 @@ def test_a_block_band_solves_as_the_dense_matrix_does() -> None:
     np.testing.assert_allclose(band.solve(right).reshape(-1), np.linalg.solve(matrix, right.reshape(-1)), rtol=1e-10)
 
 
-def test_a_block_band_that_is_not_positive_definite_names_the_frame() -> None:
-    """The error names the frame at which the factorisation ends."""
+@pytest.mark.parametrize(("value", "said"), [(-1.0, "frame 3"), (np.nan, "not finite")])
+def test_a_block_band_that_is_not_positive_definite_is_an_error(value: float, said: str) -> None:
+    """The error names the frame at which the factorisation ends, and a NaN ends in no motion of NaN."""
     band = BlockBand(5, 2, 1)
-    band.add(0, np.array([np.eye(2) * (1.0 if k != 3 else -1.0) for k in range(5)]))
-    with pytest.raises(BackendError, match="frame 3"):
-        band.solve(np.ones((5, 2)))
-
-
-def test_a_block_band_with_nan_is_an_error() -> None:
-    """A matrix with a NaN ends in the same error, not in a motion of NaN."""
-    band = BlockBand(5, 2, 1)
-    band.add(0, np.array([np.eye(2) * (1.0 if k != 3 else np.nan) for k in range(5)]))
-    with pytest.raises(BackendError, match="not finite"):
+    band.add(0, np.array([np.eye(2) * (1.0 if k != 3 else value) for k in range(5)]))
+    with pytest.raises(BackendError, match=said):
         band.solve(np.ones((5, 2)))
 
 

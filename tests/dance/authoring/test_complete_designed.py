@@ -59,7 +59,6 @@ def freed(keyed: AuthoredDance, name: str) -> AuthoredDance:
 def outside(keyed: AuthoredDance) -> np.ndarray:
     """Mask of samples outside the gaps of a dance."""
     free = [number for number, key in enumerate(keyed.keys) if key.role == "free"]
-    assert keyed.samples is not None
     times = keyed.samples.times
     return (times <= keyed.keys[free[0] - 1].time) | (times >= keyed.keys[free[-1] + 1].time)
 
@@ -72,8 +71,6 @@ def test_filling_changes_the_gap_only(designed: AuthoredDance, name: str) -> Non
     assert done.feasible
     assert not done.limit_reached
     assert set(done.filled_times) == {key.time for key in dance.keys if key.role == "free"}
-    assert dance.samples is not None
-    assert done.dance.samples is not None
     kept, now = outside(dance), outside(done.dance)
     assert np.array_equal(dance.samples.times[kept], done.dance.samples.times[now])
     assert np.array_equal(dance.samples.q[kept], done.dance.samples.q[now])
@@ -93,7 +90,6 @@ def test_the_dance_is_continuous_at_a_gap(designed: AuthoredDance) -> None:
 
 def test_what_fails_elsewhere_is_a_note(designed: AuthoredDance) -> None:
     """A foot that slides outside the gaps does not prevent filling; a note says where it slides."""
-    assert designed.samples is not None
     q = np.array(designed.samples.q)
     q[designed.samples.times < 2.0, 0] += 0.01
     disturbed = replace(freed(designed, BETWEEN), samples=Samples(designed.samples.times, q))

@@ -72,7 +72,6 @@ def test_easing_an_abrupt_end_restores_balance(person: Rig, abrupt: AuthoredDanc
 
 def test_feasible_ends_are_not_eased(abrupt: AuthoredDance) -> None:
     """A slow dance passes at its ends; a fixed key just after the start allows no easing."""
-    assert abrupt.samples is not None
     slow = replace(
         abrupt,
         samples=Samples(4.0 * abrupt.samples.times, abrupt.samples.q),

@@ -16,11 +16,9 @@ from solver.dance.design.postures import DrawOptions, choose_postures, draw_post
 from solver.dance.design.sequence import free_columns
 from solver.dance.design.transitions import SearchOptions, TransitionPlanner
 from solver.dance.workflows.design import design_dance
-from solver.dance.workflows.export import write_motion_table
 from solver.differences import differences
 from solver.dynamics import integrate
-from solver.errors import Cancelled, InputError, InvalidValue
-from solver.formats.opensim_storage import read_storage
+from solver.errors import Cancelled, InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import Excitation
 from solver.identification.excitation.expected_deviations import DESIGN_NOISE, ExpectedDeviations, parameter_sizes
@@ -29,7 +27,7 @@ from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.options.dances import DanceOptions, paper_options
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
-from solver.storage.npz_archive import read_archive, write_archive
+from solver.storage.npz_archive import read_archive
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.segment import SegmentChecker
 
@@ -199,31 +197,6 @@ def test_a_pose_that_recurs_is_stored_once(dance: Dance, tmp_path: Path) -> None
     places = {anchor.position.tobytes() for segment in dance.segments for anchor in segment.anchors}
     assert len(dance.segments) > len(places)
     assert sum(name.endswith(".position") and ".anchors" in name for name in stored) <= len(places)
-
-
-def test_damaged_files_are_refused(tmp_path: Path) -> None:
-    """An archive without a dance, or with half of one, gives an error that names the file."""
-    path = tmp_path / "no.npz"
-    np.savez(path, something=np.zeros(3))
-    with pytest.raises(InputError, match="no file of this program"):
-        DESIGNED_DANCE.read(path)
-    with path.open("wb") as stream:
-        write_archive(stream, {}, {"tree.json": b'{"kind": "exciting dance designed dance", "version": 1}'})
-    with pytest.raises(InputError, match="lacks the entry 'rig'"):
-        DESIGNED_DANCE.read(path)
-
-
-def test_exports_hold_angles_and_speeds(dance: Dance, tmp_path: Path) -> None:
-    """The CSV's angles and speeds are the motion's; the .mot reads back in degrees."""
-    motion = dance.sample(RIG, 10.0)
-    write_motion_table(RIG, motion, tmp_path / "dance.csv")
-    table = np.loadtxt(tmp_path / "dance.csv", delimiter=",", skiprows=1)
-    np.testing.assert_allclose(table[:, 1:22], motion.q[:, 7:], atol=1e-8)
-    np.testing.assert_allclose(table[:, 22:], motion.v[:, 6:], atol=1e-8)
-    write_motion_table(RIG, motion, tmp_path / "dance.mot")
-    storage = read_storage(tmp_path / "dance.mot")
-    assert storage.in_degrees
-    np.testing.assert_allclose(np.radians(storage.column("chest")), motion.q[:, 7], atol=1e-7)
 
 
 def test_chosen_postures_beat_random_ones() -> None:

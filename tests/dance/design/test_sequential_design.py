@@ -51,14 +51,12 @@ def test_ten_more_seconds_give_the_predicted_gain(dance: Dance) -> None:
     """The report predicts the gain of ten more seconds; with more known before, the gain is smaller."""
     assert OBJECTIVE is not None
     found = evaluate_dance(RIG, dance).more_time
-    assert found is not None
     assert found.seconds >= MORE_SECONDS
     assert 0.0 < found.gain < found.largest_gain < 1.0
     assert found.link in RIG.links
     assert "more" in str(found)
     known = 100.0 * recorded_information(RIG, OBJECTIVE, [dance.sample(RIG, 50.0)])
     later = predict_more_time(dance, OBJECTIVE, known)
-    assert later is not None
     assert later.gain < found.gain
 
 

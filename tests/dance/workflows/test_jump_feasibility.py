@@ -60,7 +60,6 @@ def test_an_infeasible_jump_is_explained(keyed: AuthoredDance, answer: solver.da
     needed = float(re.search(r"must leave the floor at (\S+) m/s", message)[1])  # type: ignore[index]
     assert needed == pytest.approx(0.5 * GRAVITY * (landing - take_off), rel=0.35)
     found = re.search(r"requires (\S+) times the torque of [^(]+ \((\S+) of (\S+) N", message)
-    assert found is not None
     ratio, used, limit = (float(x) for x in found.groups())
     torque_digits, ratio_digits = 0.005, 0.005  # three digits of two torques, two decimals of their ratio
     assert ratio == pytest.approx(used / limit, abs=ratio_digits, rel=2.0 * torque_digits)

@@ -110,7 +110,6 @@ def test_fewer_samples_are_stored_away_from_flights() -> None:
     answer = solver.repair(jump, options=RepairOptions(passes=1, programs=3), rate=24.0)
     assert answer.status != "unchanged"
     samples = answer.dance.samples
-    assert samples is not None
     ((take_off, landing),) = jump.flights
     middle = 0.5 * (samples.times[1:] + samples.times[:-1])
     near = (middle > take_off - 0.49) & (middle < landing + 0.49)

@@ -85,12 +85,6 @@ def test_a_slow_dance_is_unchanged(repaired: solver.dance.EditedDance) -> None:
     assert answer.dance.stop == repaired.dance.stop
 
 
-def test_completing_needs_a_free_key(repaired: solver.dance.EditedDance) -> None:
-    """A dance without a free key is refused, and the error says how to add one."""
-    with pytest.raises(InvalidValue, match="no free key"):
-        solver.complete(repaired.dance)
-
-
 def test_export_writes_every_joint(repaired: solver.dance.EditedDance, robot: Rig, tmp_path: Path) -> None:
     """The table has a row for each sample, and angle and speed of each joint; another suffix is refused."""
     motion = solver.export(repaired.dance, tmp_path / "dance.csv", 50.0)

@@ -37,7 +37,6 @@ def test_an_error_is_the_wrench_of_a_displaced_centre_of_mass(person: Rig) -> No
     """The sum of squares is that of the wrenches which bodies with each displacement need beyond the prior's."""
     trial = trial_of(person, other_body(person), frames=60)
     found = accumulate_regression(person, [trial], axes="world").posture_errors
-    assert found is not None
     angles, expected = joint_coordinates(person, trial.motion.q), np.zeros(6)
     own = {
         0: (0, 1, 2, 3, 5, 6, 7),
@@ -63,8 +62,6 @@ def test_more_recordings_do_not_average_the_errors_out(person: Rig) -> None:
     """Twice the data have twice the error of the normal equations, so the error of the parameters stays."""
     one = regression_of(person)
     two = one.merge(replace(one, blocks=one.blocks))
-    assert one.posture_errors is not None
-    assert two.posture_errors is not None
     for own, both in zip(one.posture_errors.gradients, two.posture_errors.gradients):
         np.testing.assert_allclose(both, 2.0 * own)
     response = [

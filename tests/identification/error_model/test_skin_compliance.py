@@ -77,7 +77,6 @@ def test_shares_are_estimated_from_the_wrenches() -> None:
         whole,
         ResidualGrams.from_trials(rig, trials, [rig.prior]).estimate_marker_shares(ideal_weights(whole)),
     )
-    assert found.shares is not None
     assert found.shares[0] == pytest.approx(np.full(3, ROOT_SHARE), abs=0.08)
     assert found.shares[2] == pytest.approx(np.full(3, ARM_SHARE), abs=0.15)
     rigid, soft = (compare(rig, unseen, rig.prior, rig.prior, weights=PairedWeights(own)) for own in (None, found))

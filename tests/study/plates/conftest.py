@@ -5,12 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.demo.examples import simulated_robot
 from solver.rig import Rig
+from solver.study.joint_motion import poses_of
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.study.values import Poses, TrialRecord
 from tests.simulated_walk import simulated_walker
+
+
+@pytest.fixture(scope="session")
+def robot() -> tuple[Rig, TrialRecord]:
+    """A simulated robot and its trial, whose motion is known."""
+    body = simulated_robot()
+    recording = body.recordings[0]
+    return body.rig, TrialRecord(recording, given=poses_of(body.rig, recording.joints))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="session", params=["simulated", "recorded"])

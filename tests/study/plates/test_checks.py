@@ -92,8 +92,6 @@ def test_frames_with_frozen_forces_do_not_count(walks: Body) -> None:
     """Half a trial frozen: the frozen frames give no equations, the rest does."""
     rig, records = walks
     before, after = (prepare(rig, r).records[0].trial for r in (records, with_forces(freeze_forces)(records)))
-    assert before is not None
-    assert after is not None
     assert 0 < after.counted.sum() < before.counted.sum()
 
 
@@ -121,7 +119,6 @@ def test_frozen_markers_are_found(walks: Body) -> None:
     """Markers that repeat for half a second while the forces change are found, and those frames do not count."""
     rig, records = walks
     markers = records[0].recording.markers
-    assert markers is not None
     positions = markers.positions.copy()
     positions[80:130] = positions[80]
     frozen = replace(records[0].recording, markers=Markers(markers.times, markers.names, positions))
@@ -130,7 +127,6 @@ def test_frozen_markers_are_found(walks: Body) -> None:
     assert [finding.trials for finding in reported] == [(records[0].name,)]
     assert "markers are frozen for 0.49 s" in reported[0].text
     trial = prepared.records[0].trial
-    assert trial is not None
     inside = (trial.motion.times > markers.times[80]) & (trial.motion.times < markers.times[129])
     assert not trial.counted[inside].any()
 
@@ -148,7 +144,6 @@ def test_another_layout_is_compared_with_the_usual_one(walks: Body) -> None:
     """Plates of one trial with other names, displaced by 1 cm, are found relative to the other trial's plates."""
     rig, records = walks
     own = records[1].recording.wrenches
-    assert own is not None
     other = replace(own.displaced(np.array([0.0, 0.01, 0.0])), frames=("one", "two"))
     changed = [records[0], replace(records[1], recording=replace(records[1].recording, wrenches=other))]
     prepared = prepare(rig, changed)
@@ -205,7 +200,6 @@ def test_a_dropout_of_40_ms_is_reported_and_left_out(walks: Body) -> None:
     """
     rig, records = walks
     whole = records[0].recording.wrenches
-    assert whole is not None
     values = whole.values.copy()
     vertical = whole.total[:, 2]
     middle = int(np.argmax(np.where((whole.times > 0.5) & (whole.times < 1.5), vertical, 0.0)))
@@ -219,8 +213,6 @@ def test_a_dropout_of_40_ms_is_reported_and_left_out(walks: Body) -> None:
         (finding,) = findings(prepared, FROZEN)
         assert f"{whole.times[middle - 2]:.3f} to {whole.times[middle + 2]:.3f} s" in finding.text
         found = prepared.records[0].trial
-        assert clean is not None
-        assert found is not None
         near = np.abs(clean.motion.times - whole.times[middle]) < 0.03
         errors.append(float(np.abs(found.wrenches.total - clean.wrenches.total)[near, 2].max()))
     assert errors[0] < 0.25 * errors[1]

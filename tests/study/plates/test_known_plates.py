@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.demo.examples import simulated_robot
 from solver.options.plates import (
     FREE_MOMENT,
     MASS,
@@ -22,7 +21,6 @@ from solver.options.study import Settings
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.comparison import compare
-from solver.study.joint_motion import poses_of
 from solver.study.pipeline import prepare
 from solver.study.plates.correction import PlateCorrection
 from solver.study.plates.finding import Action
@@ -33,15 +31,6 @@ from solver.wrenches import Wrenches
 PRESET = preset_of("human_8hz")
 HERE, SHIFT = (0.0, 0.0, 0.0), (0.0, 0.012, 0.0)
 Robot = tuple[Rig, TrialRecord]
-
-
-@pytest.fixture(scope="module")
-def robot() -> Robot:
-    """Simulated."""
-    body = simulated_robot()
-    recording = body.recordings[0]
-    assert recording.joints is not None
-    return body.rig, TrialRecord(recording, given=poses_of(body.rig, recording.joints))
 
 
 def sensors(robot: Robot) -> Wrenches:
@@ -91,7 +80,6 @@ def test_a_disagreement_with_known_plates_is_reported(robot: Robot) -> None:
 def test_known_offsets_are_matched_by_the_plates_reading(robot: Robot) -> None:
     """Plates with the reading of known ones get their bias; plates with another reading give a finding."""
     mass = prepared(robot, None).mass
-    assert mass is not None
     bias = (0.0, 0.0, -5.0, 0.0, 0.0, 0.0)
     alike = prepared(robot, KnownPlates(offsets=(KnownOffset(mass.mass, bias), KnownOffset(3.0 * mass.mass, bias))))
     assert alike.records[0].bias == pytest.approx(np.array(bias))

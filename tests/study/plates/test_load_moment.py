@@ -8,13 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.demo.examples import simulated_robot
 from solver.options.plates import LOAD_MOMENT, KnownLayout, KnownPlates, PlateOptions
 from solver.options.study import Settings
 from solver.rig import Rig
 from solver.signals import preset_of
 from solver.signals.pooling import LEAST_BLOCKS
-from solver.study.joint_motion import poses_of
 from solver.study.pipeline import prepare
 from solver.study.plates.correction import PlateCorrection
 from solver.study.plates.finding import Action, Finding
@@ -32,20 +30,10 @@ USUAL = PlateOptions()
 Body = tuple[Rig, TrialRecord]
 
 
-@pytest.fixture(scope="module")
-def robot() -> Body:
-    """Simulated."""
-    body = simulated_robot()
-    recording = body.recordings[0]
-    assert recording.joints is not None
-    return body.rig, TrialRecord(recording, given=poses_of(body.rig, recording.joints))
-
-
 def prepared(robot: Body, lever: float, options: PlateOptions = USUAL) -> Study:
     """The robot's trial with sensors that read a moment of ``lever`` times their load."""
     rig, record = robot
     wrenches = record.recording.wrenches
-    assert wrenches is not None
     askew = replace(record.recording, wrenches=wrenches.without_couple(-lever))
     return prepare(rig, [replace(record, recording=askew)], Settings(plates=options))
 
@@ -58,7 +46,6 @@ def found(prepared: Study) -> list[Finding]:
 def moments(prepared: Study) -> np.ndarray:
     """Vertical, as it enters the equations."""
     trial = prepared.records[0].trial
-    assert trial is not None
     return trial.wrenches.total[trial.counted, 5]
 
 

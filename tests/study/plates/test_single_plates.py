@@ -75,7 +75,6 @@ def test_known_corrections_of_single_plates_are_used(walks: Body) -> None:
     """A trial on known plates gets their locations and gains, not its own."""
     rig, records = walks
     wrenches = records[0].recording.wrenches
-    assert wrenches is not None
     correction = PlateCorrection(1.0, np.zeros(3), -DISPLACEMENTS, 1.0 / GAINS)
     known = collect_known_plates([(wrenches.frames, correction)], None)
     assert known == KnownPlates(known.layouts)

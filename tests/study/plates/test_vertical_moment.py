@@ -104,8 +104,6 @@ def test_a_simulated_reversal_is_found_and_corrected(robot: Body) -> None:
     assert [finding.done for finding in found(wrong)] == [Action.UNDONE]
     assert "wrong sign" in found(wrong)[0].sentence
     one, two = right.records[0].trial, wrong.records[0].trial
-    assert one is not None
-    assert two is not None
     assert two.wrenches.total[two.counted] == pytest.approx(one.wrenches.total[two.counted], abs=0.02)
 
 
@@ -121,8 +119,6 @@ def test_the_specified_use_of_the_free_moment_is_applied(robot: Body, choice: st
         IGNORE: (Action.AS_SPECIFIED, None),
     }[choice]
     trial = prepared.records[0].trial
-    assert trial is not None
-    assert trial.wrenches.measured is not None
     assert trial.wrenches.measured[:, 5].any() == (choice != IGNORE)
     assert trial.wrenches.measured[:, :5].all()
 
