@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 bpy = pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exciting-dance[blender]'")
 
 from addon import registration  # noqa: E402
+from solver.cli import OK, main  # noqa: E402
 from solver.rig import Rig  # noqa: E402
 from solver.rigs import hoap3, hrp2, human  # noqa: E402
 
@@ -42,6 +44,29 @@ def own(registered: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     folder = tmp_path / "own"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def study(robot_study: Path, tmp_path: Path) -> Path:
+    """The folder of a simulated robot's study, copied for one test."""
+    return Path(shutil.copytree(robot_study, tmp_path / "study"))
+
+
+@pytest.fixture
+def studied(own: Path, study: Path) -> bpy.types.Object:
+    """The body of the study in an empty scene."""
+    assert bpy.ops.exciting_dance.open_study(directory=str(study)) == {"FINISHED"}
+    return bpy.context.view_layer.objects.active
+
+
+@pytest.fixture(scope="session")
+def designed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a small dance, designed with its own checks."""
+    folder = tmp_path_factory.mktemp("designed") / "dance"
+    words = "dance hoap3 --postures both=1 --effort 0.02 --min-duration 1 --hold 0.3 --workers 1 --seed 1"
+    own_checks = "--shrink 0.3 --friction 0.45 --progress none"
+    assert main([*words.split(), *own_checks.split(), "--output", str(folder)]) == OK
     return folder
 
 

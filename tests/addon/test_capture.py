@@ -11,7 +11,6 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import registration
 from addon.action import curves_of
 from addon.capture.control import Capture, capture_settings
 from addon.capture.session import CaptureSession, describe_balance, describe_latency, describe_stream, parse_response
@@ -38,11 +37,10 @@ def robot() -> Rig:
 
 
 @pytest.fixture
-def body(empty_scene: None, robot: Rig) -> Iterator[bpy.types.Object]:
+def body(registered: None, robot: Rig) -> Iterator[bpy.types.Object]:
     """A standing robot without keys."""
     import socket
 
-    registration.register()
     made = build(robot)
     bpy.context.view_layer.objects.active = made
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
@@ -50,7 +48,6 @@ def body(empty_scene: None, robot: Rig) -> Iterator[bpy.types.Object]:
         capture_settings(bpy.context.scene).port = free.getsockname()[1]
     yield made
     Capture.stop(wait=True)
-    registration.unregister()
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +81,6 @@ def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, ro
     """The bones have the pose of the newest sample, and the recording becomes one action with the stream's values."""
     assert bpy.ops.exciting_dance.capture() == {"FINISHED"}
     session = Capture.session
-    assert session is not None
     until(session, lambda: bool(session.state))
     assert describe_stream(session, "here").startswith("Waiting")
     assert bpy.ops.exciting_dance.capture_record() == {"FINISHED"}
@@ -96,7 +92,6 @@ def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, ro
     frame = bone_frame(robot, robot.index(LINK))
     until(session, lambda: session.pose.time > 0.38 or session.state["ended"])
     shown = session.pose
-    assert shown is not None
     angle = body.pose.bones[LINK].rotation_euler[frame.axis]
     assert angle == pytest.approx(-frame.sign * 0.5 * shown.time / ((FRAMES - 1) / RATE), abs=1e-4)
     assert any(elsewhere(body) for elsewhere in Overrides.trial)
@@ -123,7 +118,6 @@ def test_stopping_a_capture_leaves_nothing_behind(body: bpy.types.Object, sent: 
     before = [list(map(list, bone.matrix_basis)) for bone in body.pose.bones]
     Capture.start(bpy.context, body)
     session = Capture.session
-    assert session is not None
     until(session, lambda: bool(session.state))
     send(sent[:20])
     until(session, lambda: session.pose is not None)
@@ -151,7 +145,6 @@ def test_empty_take_is_an_error(body: bpy.types.Object) -> None:
     """Keeping a recording without a stream is an error with a message, and adds no action."""
     bpy.ops.exciting_dance.capture()
     session = Capture.session
-    assert session is not None
     until(session, lambda: bool(session.state))
     bpy.ops.exciting_dance.capture_record()
     with pytest.raises(RuntimeError, match="no stream arrived"):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
@@ -18,13 +16,11 @@ from addon import (
     centroidal_overlay,
     flight_strip,
     overlays,
-    registration,
 )
 from addon.action import curves_of
-from addon.bpy_access import require
 from addon.centroidal_overlay import estimate_lines
 from addon.job_messages import find_message
-from addon.operators.dynamics import EXCITING_DANCE_OT_centroidal
+from addon.operators.dynamics import EXCITING_DANCE_OT_centroidal, EXCITING_DANCE_OT_moments
 from addon.properties import ESTIMATORS, study_settings
 from addon.study import show_trial
 from solver.centroidal.estimate import METHODS, estimate_centroidal
@@ -45,34 +41,6 @@ EYES = np.array(
 CONES = np.array([[0.41222, 0.53633, 0.05145], [0.21190, 0.68070, 0.10740], [0.08830, 0.28172, 0.62998]])
 LAB = np.array([[0.21045, 0.79362, -0.00407], [1.97800, -2.42859, 0.45059], [0.02590, 0.78277, -0.80868]])
 """Linear RGB to OKLab by way of cones (Ottosson 2020)."""
-
-
-@pytest.fixture(scope="module")
-def identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of a simulated robot's study with forces."""
-    robot = solver.demo.simulated_robot()
-    found = solver.identify(
-        robot.recordings, rig=robot.rig, settings=solver.Settings(bootstrap=0, no_cross_validation=True)
-    )
-    folder = tmp_path_factory.mktemp("study")
-    solver.write_study(folder, found, simulated=True)
-    return folder
-
-
-@pytest.fixture
-def study(identified: Path, tmp_path: Path) -> Path:
-    """The same folder, copied for one test."""
-    return Path(shutil.copytree(identified, tmp_path / "study"))
-
-
-@pytest.fixture
-def body(empty_scene: None, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[bpy.types.Object]:
-    """The study in an empty scene."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    registration.register()
-    assert bpy.ops.exciting_dance.open_study(directory=str(study)) == {"FINISHED"}
-    yield require(bpy.context.view_layer.objects.active, "rig")
-    registration.unregister()
 
 
 def keyed(body: bpy.types.Object) -> dict[str, np.ndarray]:
@@ -96,33 +64,33 @@ def test_panel_offers_all_estimators() -> None:
     assert [name for name, _, _ in ESTIMATORS] == list(METHODS)
 
 
-def test_estimate_keys_the_solvers_values(body: bpy.types.Object, study: Path) -> None:
+def test_estimate_keys_the_solvers_values(studied: bpy.types.Object, study: Path) -> None:
     """Curves and properties have the solver's values under stable names, a table is written, and repeating changes
     nothing.
     """
-    moved = len(curves_of(body))
+    moved = len(curves_of(studied))
     for _ in range(2):
         assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
         found = centroidal_estimates.read_estimates(study / ESTIMATES_FOLDER)["dance"]
-        curves = keyed(body)
-        assert len(curves_of(body)) == moved + 3 * len(centroidal_estimates.DESCRIPTIONS)
+        curves = keyed(studied)
+        assert len(curves_of(studied)) == moved + 3 * len(centroidal_estimates.DESCRIPTIONS)
         assert set(curves) == {f'["{centroidal_estimates.PREFIX}{name}"]' for name in centroidal_estimates.DESCRIPTIONS}
         np.testing.assert_allclose(curves['["centroidal_com"]'], found.com, atol=1e-6)
         np.testing.assert_allclose(curves['["centroidal_momentum_rate"]'], found.momentum_rate, atol=1e-4)
         kinematic = found.source("kinematic", "momentum")
         np.testing.assert_allclose(curves['["centroidal_kinematic_momentum"]'], kinematic, atol=1e-4)
-    assert "[kg m²/s]" in body.id_properties_ui("centroidal_momentum").as_dict()["description"]
+    assert "[kg m²/s]" in studied.id_properties_ui("centroidal_momentum").as_dict()["description"]
     assert (study / ESTIMATES_FOLDER / f"dance{ESTIMATE_TABLE_END}").exists()
-    assert centroidal_estimates.find_estimate_file(body) == study / ESTIMATES_FOLDER / f"dance{ESTIMATE_END}"
-    assert "1 recording" in find_message(bpy.context.scene, body, "centroidal").message
+    assert centroidal_estimates.find_estimate_file(studied) == study / ESTIMATES_FOLDER / f"dance{ESTIMATE_END}"
+    assert "1 recording" in find_message(bpy.context.scene, studied, "centroidal").message
     bpy.context.scene.frame_set(40)
-    np.testing.assert_allclose(list(body["centroidal_com"]), found.com[39], atol=0.02)
+    np.testing.assert_allclose(list(studied["centroidal_com"]), found.com[39], atol=0.02)
 
 
-def test_a_saved_scene_keeps_the_curves(body: bpy.types.Object, tmp_path: Path) -> None:
+def test_a_saved_scene_keeps_the_curves(studied: bpy.types.Object, tmp_path: Path) -> None:
     """The .blend file keeps curves, units and the estimate's file; playing another trial does not remove them."""
     assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
-    before = keyed(body)
+    before = keyed(studied)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
     again = bpy.context.view_layer.objects.active
@@ -133,38 +101,31 @@ def test_a_saved_scene_keeps_the_curves(body: bpy.types.Object, tmp_path: Path) 
     assert centroidal_estimates.find_estimate_file(again) is not None
 
 
-def test_a_job_that_fails_changes_nothing(body: bpy.types.Object, study: Path) -> None:
+def test_a_job_that_fails_changes_nothing(studied: bpy.types.Object, study: Path) -> None:
     """A damaged estimate and a failing job leave scene and curves unchanged."""
     assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
     archive = study / ESTIMATES_FOLDER / f"dance{ESTIMATE_END}"
-    kept, before, curves = archive.read_bytes(), fingerprint(), keyed(body)
+    kept, before, curves = archive.read_bytes(), fingerprint(), keyed(studied)
     archive.write_bytes(kept[: len(kept) // 2])
     with pytest.raises(solver.InputError, match="dance"):
-        centroidal_estimates.key_estimates(bpy.context, body, centroidal_estimates.read_estimates(archive.parent))
+        centroidal_estimates.key_estimates(bpy.context, studied, centroidal_estimates.read_estimates(archive.parent))
     motion = study / "dance.motion.npz"
     motion.write_bytes(motion.read_bytes()[:1000])
     with pytest.raises(RuntimeError, match=r"dance\.motion\.npz"):
         bpy.ops.exciting_dance.centroidal()
     assert archive.read_bytes() == kept[: len(kept) // 2]
     assert fingerprint() == before
-    assert all(np.array_equal(curves[path], values) for path, values in keyed(body).items())
+    assert all(np.array_equal(curves[path], values) for path, values in keyed(studied).items())
 
 
-def test_estimate_needs_an_identified_study(body: bpy.types.Object, study: Path) -> None:
-    """For a study that was only tracked the button is disabled, because it has no forces."""
-    assert EXCITING_DANCE_OT_centroidal.poll(bpy.context)
-    result = study / RESULT_FILE
-    result.rename(study / "kept.json")
-    assert not EXCITING_DANCE_OT_centroidal.poll(bpy.context)
-    (study / "kept.json").rename(result)
-    assert EXCITING_DANCE_OT_centroidal.poll(bpy.context)
-
-
-def test_without_results_the_button_says_what_is_missing(empty_scene: None) -> None:
-    """A rig without recordings has nothing to estimate from, and the button says so."""
-    registration.register()
-    assert not EXCITING_DANCE_OT_centroidal.poll(bpy.context)
-    registration.unregister()
+@pytest.mark.parametrize("operator", [EXCITING_DANCE_OT_centroidal, EXCITING_DANCE_OT_moments])
+def test_dynamics_need_an_identified_study(studied: bpy.types.Object, study: Path, operator: Any) -> None:
+    """The buttons are disabled without a rig, and for a study that was only tracked, because it has no forces."""
+    assert operator.poll(bpy.context)
+    (study / RESULT_FILE).rename(study / "kept.json")
+    assert not operator.poll(bpy.context)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    assert not operator.poll(bpy.context)
 
 
 def test_momentum_is_constant_in_flight() -> None:
@@ -182,11 +143,10 @@ def test_momentum_is_constant_in_flight() -> None:
     assert np.abs(values[0].mean(axis=0)).max() < 1e-9
 
 
-def test_lines_are_at_the_estimated_positions(empty_scene: None) -> None:
+def test_lines_are_at_the_estimated_positions(registered: None) -> None:
     """The vertical line ends on the floor below the estimate, the contact moment is parallel to the central axis, there
     is no axis in flight, and disabled lines are missing.
     """
-    registration.register()
     settings, found = study_settings(bpy.context), jump()
     standing, flying = 100, found.flights[0][0] + 20
     by_words = {mark.meaning: mark for mark in estimate_lines(found, standing, settings)}
@@ -205,19 +165,16 @@ def test_lines_are_at_the_estimated_positions(empty_scene: None) -> None:
     for name in ("show_estimate", "show_axis", "show_spin", "show_sources"):
         setattr(settings, name, False)
     assert estimate_lines(found, standing, settings) == []
-    registration.unregister()
 
 
-def test_colours_are_distinguishable(empty_scene: None) -> None:
+def test_colours_are_distinguishable(registered: None) -> None:
     """No two colours that are drawn together are close in OKLab, nor is any close to the viewport's grey, for normal
     colour vision and for the deficiencies of Machado et al. (2009).
     """
-    registration.register()
     settings, found = study_settings(bpy.context), jump()
     settings.show_sources = True
     flying = found.flights[0][0] + 20
     drawn_at = [mark for frame in (100, flying) for mark in estimate_lines(found, frame, settings)]
-    registration.unregister()
     seen = {mark.colour for mark in drawn_at} | {centroidal_overlay.MOMENTUM_COLOUR, centroidal_overlay.RATE_COLOUR}
     assert centroidal_overlay.WRENCH_COLOUR in seen
     assert centroidal_overlay.AXIS_COLOUR in seen
@@ -233,9 +190,9 @@ def test_colours_are_distinguishable(empty_scene: None) -> None:
         assert min(pairs) > 0.09
 
 
-def test_estimate_file_is_cached_until_it_changes(body: bpy.types.Object, study: Path) -> None:
+def test_estimate_file_is_cached_until_it_changes(studied: bpy.types.Object, study: Path) -> None:
     """The overlays read the file that the job wrote."""
     assert bpy.ops.exciting_dance.centroidal() == {"FINISHED"}
-    path = centroidal_estimates.find_estimate_file(body)
+    path = centroidal_estimates.find_estimate_file(studied)
     assert path is not None
     assert overlays.ESTIMATES.get(path) is overlays.ESTIMATES.get(path) is not None

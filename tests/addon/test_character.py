@@ -106,34 +106,6 @@ def test_written_motion_is_what_blender_shows(dancer: tuple[bpy.types.Object, bp
     assert not needs_frame_stepping(body)
 
 
-def test_surface_follows_its_links(dancer: tuple[bpy.types.Object, bpy.types.Object]) -> None:
-    """The mesh is deformed as the rig's links move: the character's own bones are the truth."""
-    body, mesh = dancer
-    attach(body)
-    rig = armature.rig_of(body)
-    source = make_character("Mixamo", spacing=0.04)
-    motion = random_motion(rig, frames=2)
-    PoseWriter(body).show_frame(body, scene_motion(rig, motion), 1)
-    bpy.context.view_layer.update()
-    shown = mesh.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    points = np.array([vertex.co for vertex in shown.data.vertices])
-    rest = character_rest(rig)
-    rotations, origins = link_poses(rig, motion.q[1])
-    for bone in ("mixamorig:LeftForeArm", "mixamorig:RightFoot"):
-        link = rig.links.index(bone)
-        own_vertices = source.weighted[source.weighted[:, 1] == source.bones.index(bone), 0]
-        local = (source.vertices[own_vertices] - rest[1][link]) @ rest[0][link]
-        assert np.allclose(points[own_vertices], local @ rotations[link].T + origins[link], atol=5e-5)
-
-
-def character_rest(rig) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[no-untyped-def]
-    """Axes and origins of the links in the armature's rest pose."""
-    from addon import convert
-
-    rest = convert.rest_matrices(rig)
-    return rest[:, :3, :3], rest[:, :3, 3]
-
-
 def test_own_materials_return(dancer: tuple[bpy.types.Object, bpy.types.Object]) -> None:
     """Colours use a copy of the mesh; one operator shows the own mesh and materials again and leaves nothing behind."""
     body, mesh = dancer
@@ -271,7 +243,6 @@ def test_all_meshes_of_a_character_show_its_links(dancer: tuple[bpy.types.Object
     assert np.allclose([np.array(item.matrix_world) for item in (eye, skirt)], places, atol=1e-6)
     colour_body(bpy.context.scene, body, "mass")
     head = material_of(eye, "mixamorig:Head")
-    assert head is not None
     assert np.allclose(head.diffuse_color, material_of(mesh, "mixamorig:Head").diffuse_color)
     links = armature.rig_of(body).links
     assert {links[polygon.material_index] for polygon in eye.data.polygons} == {"mixamorig:Head"}

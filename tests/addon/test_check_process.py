@@ -14,7 +14,6 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon import registration
 from addon.interpreter import chosen_interpreter
 from addon.live import session as live_session
 from addon.live.check_results import CheckResults
@@ -48,15 +47,13 @@ BABBLES = "while True: print('x' * 100)"
 
 
 @pytest.fixture
-def body(empty_scene: None) -> Iterator[bpy.types.Object]:
+def body(registered: None) -> Iterator[bpy.types.Object]:
     """A small humanoid at rest."""
-    registration.register()
     made = build(hoap3())
     bpy.context.scene.frame_end = 3
     bpy.context.view_layer.objects.active = made
     yield made
     LiveCheck.stop(wait=True)
-    registration.unregister()
 
 
 def started(body: bpy.types.Object, script: str) -> CheckSession:
@@ -156,13 +153,3 @@ def _plain() -> SceneTimeline:
     """Two links at rest, for two frames."""
     rotations = [[[0.0, 0.0, 0.0, 1.0]] * 2] * 2
     return SceneTimeline("plain", planar_pair(0.1), [0.0, 0.5], [[0.0] * 3] * 2, rotations, [[[0.0] * 3] * 2] * 2)
-
-
-def test_process_with_unread_output_can_be_ended(body: bpy.types.Object) -> None:
-    """A process that writes more than is read is ended at once."""
-    session = started(body, BABBLES)
-    time.sleep(0.5)
-    assert session.process.running
-    LiveCheck.stop(wait=True)
-    assert not session.process.running
-    assert not session.process.folder.exists()

@@ -11,29 +11,12 @@ import pytest
 from addon.authoring import dance_import, timeline
 from addon.check_settings import CHECKS_KEY, check_arguments, check_settings, read_checks, store_checks
 from addon.live.session import watched_options
-from solver.cli import OK, main, parser
+from solver.cli import parser
 from solver.cli.declared import given
 from solver.errors import InvalidValue
 from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.rigs import hoap3
 from tests.addon.scenes import build
-
-WORDS = [
-    "dance",
-    "hoap3",
-    "--postures",
-    "both=1",
-    "--effort",
-    "0.02",
-    "--min-duration",
-    "1",
-    "--hold",
-    "0.3",
-    "--workers",
-    "1",
-    "--progress",
-    "none",
-]
 
 
 @pytest.fixture
@@ -68,11 +51,9 @@ def test_field_changes_only_its_own_option(body: bpy.types.Object) -> None:
     assert read_checks(body).reach > read_checks(body).clearance == 0.05
 
 
-def test_designed_dance_is_checked_with_its_design_options(registered: None, tmp_path: Path) -> None:
+def test_designed_dance_is_checked_with_its_design_options(registered: None, designed: Path) -> None:
     """Check, Balance and Live Check get the check options with which a dance was designed."""
-    chosen = ["--shrink", "0.3", "--friction", "0.45"]
-    assert main([*WORDS, *chosen, "--output", str(tmp_path / "dance")]) == OK
-    body = dance_import.show_dance(bpy.context, dance_import.read_dance(tmp_path / "dance"))
+    body = dance_import.show_dance(bpy.context, dance_import.read_dance(designed))
     expected = replace(DANCE_CHECKS, shrink=0.3, friction=0.45)
     assert read_checks(body) == expected
     shown = timeline.sample_timeline(bpy.context.scene, body)

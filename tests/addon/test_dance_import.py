@@ -20,7 +20,6 @@ from addon.authoring import (
 )
 from addon.colours import compute_colouring
 from addon.solver_api import study_folder
-from solver.cli import OK, main
 from solver.cli.exit_codes import INCOMPLETE, WRONG_INPUT
 from solver.errors import Cancelled, InvalidValue
 from solver.rigs import hoap3
@@ -35,15 +34,6 @@ from tests.addon.test_timeline import difference
 from tests.bipeds import Biped
 
 SINGLE = 1e-5
-WORDS = ["dance", "hoap3", "--postures", "both=1", "--effort", "0.02", "--min-duration", "1", "--hold", "0.3"]
-
-
-@pytest.fixture(scope="session")
-def designed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of a small designed dance."""
-    folder = tmp_path_factory.mktemp("designed") / "dance"
-    assert main([*WORDS, "--workers", "1", "--seed", "1", "--output", str(folder), "--progress", "none"]) == OK
-    return folder
 
 
 def danced(folder: Path, rate: float) -> bpy.types.Object:

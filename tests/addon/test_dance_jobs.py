@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +10,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, convert, registration, scores
+from addon import action, convert, scores
 from addon.armature import rig_of
 from addon.authoring import dance_import, failure_markers, ghost, keying, timeline
 from addon.authoring.taken_back import read_taken_back
@@ -43,22 +41,15 @@ HUG = -0.6
 
 
 @pytest.fixture
-def standing(
-    empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[bpy.types.Object, Path]]:
+def standing(own: Path) -> tuple[bpy.types.Object, Path]:
     """HOAP-3 on both feet, which raises an arm in three postures; and the folder of jobs."""
-    registration.register()
-    own = tmp_path / "own"
-    own.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(own))
     body, scene = build(hoap3(torque="peak")), bpy.context.scene
     action.set_frame_rate(scene, RATE)
     for frame, angle, role in ((1, 0.0, "fixed"), (6, 0.1, "preferred"), (11, 0.0, "preferred")):
         posed(body, angle, frame, role)
     scene.frame_set(1)
     keying.key_contacts(scene, body, list(rig_of(body).patches))
-    yield body, own
-    registration.unregister()
+    return body, own
 
 
 def posed(body: bpy.types.Object, angle: float, frame: int, role: str = "preferred") -> None:
@@ -249,7 +240,6 @@ def test_a_designed_dance_comes_with_its_moves(standing: tuple[bpy.types.Object,
     assert find_message(scene, body, "dance").verdict == "good"
     assert list(own.iterdir()) == []
     moves = find_moves(body)
-    assert moves is not None
     (row,) = [move for move in moves.rows if move.name == "posture 1"]
     assert re.fullmatch(r"([1-5]) of 5( fast| far|,| on one foot)*", row.difficulty)
     assert row.difficulty.startswith(str(row.score))

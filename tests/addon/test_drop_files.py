@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import bpy
@@ -176,11 +175,8 @@ def test_all_readable_suffixes_are_offered(registered: None) -> None:
     assert ".tsv" in recording_suffixes()
 
 
-def test_sample_study_lists_simulated_recordings(registered: None, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_sample_study_lists_simulated_recordings(own: Path) -> None:
     """One click writes simulated recordings, shows them, and enters the person that they are of."""
-    own = tmp_path / "own"
-    own.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(own))
     assert bpy.ops.exciting_dance.sample_study() == {"FINISHED"}
     assert sorted(listed()) == sorted(
         f"{name}.{end}" for name in ("dance", "left_leg", "static") for end in ("mot", "trc")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import armature, inertials, registration
+from addon import armature, inertials
 from addon.authoring import keying, timeline
 from addon.colours import compute_colouring
 from addon.job_messages import find_message
@@ -30,15 +28,6 @@ from solver.scene.timeline import TIMELINE
 from tests.addon.scenes import build
 
 
-@pytest.fixture
-def registered(empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The registered add-on, with its job folders in the test's folder."""
-    registration.register()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    yield
-    registration.unregister()
-
-
 def identified(body: bpy.types.Object, rig: Rig, mass: float) -> InertialParameters:
     """Write another mass, distributed differently, to a body's bones, as an identification does."""
     generator = np.random.default_rng(3)
@@ -48,7 +37,7 @@ def identified(body: bpy.types.Object, rig: Rig, mass: float) -> InertialParamet
     return found
 
 
-def test_rig_has_the_mass_of_its_bones(registered: None) -> None:
+def test_rig_has_the_mass_of_its_bones(own: Path) -> None:
     """A rig has its prior mass until another one is identified or edited."""
     rig = human(1.75, 70.0, "male")
     body = build(rig)
@@ -78,7 +67,7 @@ def keyed(body: bpy.types.Object) -> None:
     keying.key_contacts(scene, body, list(armature.rig_of(body).patches))
 
 
-def test_jobs_get_the_identified_body(registered: None, tmp_path: Path) -> None:
+def test_jobs_get_the_identified_body(own: Path, tmp_path: Path) -> None:
     """For a person with 70 kg in the prior and 84 kg identified, the input of every job is the rig of 84 kg."""
     rig = human(1.75, 70.0, "male")
     body = build(rig)
@@ -96,7 +85,7 @@ def test_jobs_get_the_identified_body(registered: None, tmp_path: Path) -> None:
     assert armature.rig_of(body).differences(rig) == ()
 
 
-def test_check_uses_the_identified_mass(registered: None, tmp_path: Path) -> None:
+def test_check_uses_the_identified_mass(own: Path, tmp_path: Path) -> None:
     """HOAP-3 can hold a posture; with thirty times its mass it cannot, and Check reports it."""
     rig = hoap3()
     body = build(rig)
@@ -108,7 +97,7 @@ def test_check_uses_the_identified_mass(registered: None, tmp_path: Path) -> Non
     assert find_message(bpy.context.scene, body, "dance").verdict == "bad"
 
 
-def test_a_body_without_a_result_is_its_rig(registered: None) -> None:
+def test_a_body_without_a_result_is_its_rig(own: Path) -> None:
     """With the prior or nothing on its bones, a body is exactly the rig that it was built from."""
     rig = hoap3()
     body = build(rig)
@@ -117,7 +106,7 @@ def test_a_body_without_a_result_is_its_rig(registered: None) -> None:
     assert inertials.rig_with_inertials(body) == rig
 
 
-def test_edited_mass_is_used(registered: None) -> None:
+def test_edited_mass_is_used(own: Path) -> None:
     """An edited mass of a bone is used; a physically impossible one is an error that names the bone."""
     rig = hoap3()
     body = build(rig)
@@ -130,7 +119,7 @@ def test_edited_mass_is_used(registered: None) -> None:
         inertials.rig_with_inertials(body)
 
 
-def test_flights_used_for_identification_are_marked(registered: None, tmp_path: Path) -> None:
+def test_flights_used_for_identification_are_marked(own: Path, tmp_path: Path) -> None:
     """Take-off and landing of the trial's own flights are marked at the scene's frames."""
     rig = hoap3()
     times = np.arange(101) / 100.0
@@ -143,7 +132,7 @@ def test_flights_used_for_identification_are_marked(registered: None, tmp_path: 
     assert marks == dict(zip(FLIGHT_MARKERS, (31, 71), strict=True))
 
 
-def test_legend_names_flight_as_the_source(registered: None) -> None:
+def test_legend_names_flight_as_the_source(own: Path) -> None:
     """If flights alone determined the parameters, the title of the legend says so; with plates it names the data."""
     rig = hoap3()
     body = build(rig)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,43 +10,13 @@ import numpy as np
 import pytest
 
 import solver
-from addon import joint_moments, overlays, registration
+from addon import joint_moments, overlays
 from addon.action import curves_of
-from addon.bpy_access import require
 from addon.job_messages import find_message
-from addon.operators.dynamics import EXCITING_DANCE_OT_moments
 from addon.properties import study_settings
 from solver.moments import moments_of_study
-from solver.scene.study_folder import MOMENTS_END, MOMENTS_FOLDER, RESULT_FILE
+from solver.scene.study_folder import MOMENTS_END, MOMENTS_FOLDER
 from tests.addon.scenes import fingerprint
-
-
-@pytest.fixture(scope="module")
-def identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of a simulated robot's study with forces."""
-    robot = solver.demo.simulated_robot()
-    found = solver.identify(
-        robot.recordings, rig=robot.rig, settings=solver.Settings(bootstrap=0, no_cross_validation=True)
-    )
-    folder = tmp_path_factory.mktemp("study")
-    solver.write_study(folder, found, simulated=True)
-    return folder
-
-
-@pytest.fixture
-def study(identified: Path, tmp_path: Path) -> Path:
-    """The same folder, copied for one test."""
-    return Path(shutil.copytree(identified, tmp_path / "study"))
-
-
-@pytest.fixture
-def body(empty_scene: None, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The study in an empty scene."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    registration.register()
-    assert bpy.ops.exciting_dance.open_study(directory=str(study)) == {"FINISHED"}
-    yield require(bpy.context.view_layer.objects.active, "rig")
-    registration.unregister()
 
 
 def keyed(body: Any) -> dict[str, np.ndarray]:
@@ -63,14 +30,14 @@ def keyed(body: Any) -> dict[str, np.ndarray]:
     return found
 
 
-def test_moments_key_the_solvers_values(body: Any, study: Path) -> None:
+def test_moments_key_the_solvers_values(studied: bpy.types.Object, study: Path) -> None:
     """Curves per kilogram under stable names with their unit, tables beside them; repeating changes nothing."""
     wanted = moments_of_study(study)["dance"]
-    moved = len(curves_of(body))
+    moved = len(curves_of(studied))
     for _ in range(2):
         assert bpy.ops.exciting_dance.moments() == {"FINISHED"}
-        curves = keyed(body)
-        assert len(curves_of(body)) == moved + len(curves)
+        curves = keyed(studied)
+        assert len(curves_of(studied)) == moved + len(curves)
         for name, values in zip(wanted.names, wanted.per_kg.T, strict=True):
             known = values[np.isfinite(values)]
             assert len(known) == len(curves.get(name, ()))
@@ -78,19 +45,19 @@ def test_moments_key_the_solvers_values(body: Any, study: Path) -> None:
                 np.testing.assert_allclose(curves[name], known, atol=1e-5)
     assert curves
     name = next(iter(curves))
-    assert "[N m/kg]" in body.id_properties_ui(joint_moments.PREFIX + name).as_dict()["description"]
-    assert joint_moments.find_moments_file(body) == study / MOMENTS_FOLDER / f"dance{MOMENTS_END}"
-    assert "1 recording" in find_message(bpy.context.scene, body, "moments").message
+    assert "[N m/kg]" in studied.id_properties_ui(joint_moments.PREFIX + name).as_dict()["description"]
+    assert joint_moments.find_moments_file(studied) == study / MOMENTS_FOLDER / f"dance{MOMENTS_END}"
+    assert "1 recording" in find_message(bpy.context.scene, studied, "moments").message
     bpy.context.scene.frame_set(200)
-    curve = next(curve for curve in curves_of(body) if curve.data_path == f'["{joint_moments.PREFIX}{name}"]')
-    assert body[joint_moments.PREFIX + name] == pytest.approx(curve.evaluate(200), abs=1e-6)
-    lines = overlays._moment_lines(body)
+    curve = next(curve for curve in curves_of(studied) if curve.data_path == f'["{joint_moments.PREFIX}{name}"]')
+    assert studied[joint_moments.PREFIX + name] == pytest.approx(curve.evaluate(200), abs=1e-6)
+    lines = overlays._moment_lines(studied)
     study_settings(bpy.context).show_moments = False
     assert lines
-    assert overlays._moment_lines(body) == []
+    assert overlays._moment_lines(studied) == []
 
 
-def test_a_job_that_fails_changes_nothing(body: Any, study: Path) -> None:
+def test_a_job_that_fails_changes_nothing(studied: bpy.types.Object, study: Path) -> None:
     """A damaged motion of the study ends in an error, and scene and files stay."""
     assert bpy.ops.exciting_dance.moments() == {"FINISHED"}
     archive, before = study / MOMENTS_FOLDER / f"dance{MOMENTS_END}", fingerprint()
@@ -104,14 +71,6 @@ def test_a_job_that_fails_changes_nothing(body: Any, study: Path) -> None:
     archive.write_bytes(kept[: len(kept) // 2])
     with pytest.raises(solver.InputError, match="dance"):
         joint_moments.read_moments(archive.parent)
-
-
-def test_moments_need_an_identified_study(body: Any, study: Path) -> None:
-    """For a study that was only tracked the button is disabled, because it has no forces."""
-    assert EXCITING_DANCE_OT_moments.poll(bpy.context)
-    (study / RESULT_FILE).rename(study / "kept.json")
-    assert not EXCITING_DANCE_OT_moments.poll(bpy.context)
-    (study / "kept.json").rename(study / RESULT_FILE)
 
 
 def test_an_arc_turns_about_its_moment() -> None:

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import inertials, registration
+from addon import inertials
 from addon.authoring import timeline
 from addon.check_settings import check_settings
 from addon.interpreter import chosen_interpreter
@@ -49,9 +49,8 @@ def robot() -> Rig:
 
 
 @pytest.fixture
-def body(empty_scene: None, robot: Rig) -> Iterator[bpy.types.Object]:
+def body(registered: None, robot: Rig) -> Iterator[bpy.types.Object]:
     """The robot on both feet, moving an arm."""
-    registration.register()
     made, scene = build(robot), bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, FRAMES, 24
     for frame, angle in ((1, 0.0), (12, -0.4), (FRAMES, 0.0)):
@@ -61,7 +60,6 @@ def body(empty_scene: None, robot: Rig) -> Iterator[bpy.types.Object]:
     settings.shrink, settings.friction, settings.allowed_slip = 0.3, 0.4, 0.003
     yield made
     LiveCheck.stop(wait=True)
-    registration.unregister()
 
 
 def key(body: bpy.types.Object, link: str, frame: int, angle: float) -> None:
@@ -100,7 +98,6 @@ def test_results_are_those_of_the_solver(body: bpy.types.Object, robot: Rig) -> 
     session = LiveCheck.start(bpy.context, body)
     until(session, lambda: session.results is not None and session.results.done)
     first = session.results
-    assert first is not None
     trees = own_check(robot, timeline.sample_timeline(scene, body))
     assert len(first.frames) == FRAMES
     for found, wanted in zip(first.frames, trees, strict=True):
@@ -219,7 +216,6 @@ def test_the_identified_body_is_checked(body: bpy.types.Object, robot: Rig) -> N
     """A new result on the bones is checked with its masses."""
     session = LiveCheck.start(bpy.context, body)
     until(session, lambda: session.results is not None and session.results.done)
-    assert session.results is not None
     prior_frames = [frame.tree() for frame in session.results.frames if frame is not None]
     found = robot.prior.scaled(1.5 * robot.prior.total_mass)
     inertials.write_inertials(body, SceneResult(found, robot.prior, method="a test"))

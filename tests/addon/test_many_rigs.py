@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +10,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, armature, inertials, registration, scene_rigs
+from addon import action, armature, inertials, scene_rigs
 from addon.authoring import failure_markers, ghost, timeline
 from addon.colours import DIVERGING_MAP, colour_body, interpolate_colour, srgb_to_linear
 from addon.job_messages import JobMessage, dismiss_message, find_message, store_message
@@ -27,15 +26,13 @@ HINGE = "left_upper_arm"
 
 
 @pytest.fixture
-def body(empty_scene: None) -> Iterator[bpy.types.Object]:
+def body(registered: None) -> bpy.types.Object:
     """HOAP-3 with masses and two postures, the second with an arm beyond its limit."""
-    registration.register()
     made = build(hoap3())
     inertials.write_prior(made)
     posed(made, 0.0, 1)
     posed(made, 3.1, 20)
-    yield made
-    registration.unregister()
+    return made
 
 
 def test_joint_limits_need_no_frame_stepping(body: bpy.types.Object) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
 import pytest
 
 import solver
-from addon import marker_list, registration
+from addon import marker_list
 from addon.job_messages import find_message
 from solver.calibration.marker_set import load_marker_set
 from solver.formats.npz import write_recording_npz
@@ -21,20 +19,14 @@ HIDDEN = {"LTHI": "U1", "RTIB": "U2", "T10": "U3"}
 
 
 @pytest.fixture
-def recorded(empty_scene: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def recorded(own: Path, tmp_path: Path) -> Path:
     """A simulated static trial, shown and listed, with three markers of unknown names."""
-    registration.register()
-    own = tmp_path / "own"
-    own.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(own))
     static = solver.demo.simulated_person().recordings[1].markers
-    assert static is not None
     names = tuple(HIDDEN.get(name, name) for name in static.names)
     path = tmp_path / "static.npz"
     write_recording_npz(path, Recording("static", Markers(static.times[:20], names, static.positions[:20])))
     bpy.ops.exciting_dance.import_recording(directory=str(tmp_path), files=[{"name": path.name}])
-    yield path
-    registration.unregister()
+    return path
 
 
 def rows() -> dict[str, marker_list.MarkerRow]:
@@ -96,7 +88,6 @@ def test_unrecognised_markers_are_listed(recorded: Path, tmp_path: Path) -> None
     scene = bpy.context.scene
     path = tmp_path / "nameless.npz"
     static = solver.demo.simulated_person().recordings[1].markers
-    assert static is not None
     names = tuple(f"P{k:02d}" for k in range(len(static.names)))
     write_recording_npz(path, Recording("nameless", Markers(static.times[:5], names, static.positions[:5])))
     scene.exciting_dance.files.clear()
@@ -104,7 +95,6 @@ def test_unrecognised_markers_are_listed(recorded: Path, tmp_path: Path) -> None
     with pytest.raises(RuntimeError, match="P07"):
         bpy.ops.exciting_dance.find_markers()
     item = find_message(scene, None, "markers")
-    assert item is not None
     assert "P07" in item.message
     assert list(rows()) == list(names)
     assert not any(row.use for row in rows().values())

@@ -82,10 +82,8 @@ def test_latest_message_of_a_rig_is_found(registered: None) -> None:
     for about, place in ((body, "dance"), (body, "markers"), (None, "recording")):
         store_message(scene, about, place, JobMessage(f"of {place}"))
     found = find_latest_message(scene, body)
-    assert found is not None
     assert found.place == "markers"
     found = find_latest_message(scene, body, {"markers"})
-    assert found is not None
     assert found.message == "of dance"
     dismiss_message(scene, body, "dance")
     assert find_latest_message(scene, body, {"markers"}) is None

@@ -235,7 +235,6 @@ def test_a_picture_has_the_legends_colours(empty_scene: None, tmp_path: Path) ->
     assert (wide, high) == (len(PICTURED_QUANTITIES) * PANEL_WIDTH, PANEL_HEIGHT)
     colour_body(bpy.context.scene, body, "mass")
     material = material_of(shapes_of(body)["torso"], "torso")
-    assert material is not None
     wanted = linear_to_srgb(np.array(material.diffuse_color)[:3])
     near = np.abs(shown[:, :PANEL_WIDTH] - wanted).max(axis=2) < 1.5 / 255.0
     assert near.sum() > 500

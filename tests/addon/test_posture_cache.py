@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 import bpy
 import pytest
 
-from addon import registration
 from addon.authoring import keying, timeline
 from addon.authoring.posture_cache import PostureCache, continue_count, summarise_postures
 from benchmarks.panel import build_dancing_scene, redraw_once
@@ -21,15 +20,13 @@ from tests.addon.test_dance_jobs import posed
 
 
 @pytest.fixture
-def body(empty_scene: None) -> Iterator[bpy.types.Object]:
+def body(registered: None) -> bpy.types.Object:
     """HOAP-3 with three postures."""
-    registration.register()
     made = build(hoap3())
     for frame in (1, 10, 20):
         posed(made, 0.1, frame)
     bpy.context.view_layer.update()
-    yield made
-    registration.unregister()
+    return made
 
 
 def test_cache_follows_every_edit(body: bpy.types.Object) -> None:
@@ -101,9 +98,8 @@ def test_window_counts_in_slices(body: bpy.types.Object, monkeypatch: pytest.Mon
     assert not bpy.ops.exciting_dance.balance_dance.poll()
 
 
-def test_samples_are_not_postures(empty_scene: None) -> None:
+def test_samples_are_not_postures(registered: None) -> None:
     """Keys of a recording do not count, a posture keyed among them counts as one, and the samples stay."""
-    registration.register()
     body = build_dancing_scene(hoap3(), 3.0, 100.0)
     assert timeline.read_key_roles(body) == {}
     frames = len(timeline.pose_curves(body)[0].keyframe_points)
@@ -112,7 +108,6 @@ def test_samples_are_not_postures(empty_scene: None) -> None:
     assert timeline.read_key_roles(body) == {100.0: "fixed"}
     assert keying.clear_inbetweens(body, 1.0, 300.0) == 0
     assert {len(curve.keyframe_points) for curve in timeline.pose_curves(body)} == {frames}
-    registration.unregister()
 
 
 def calls(function: Callable[[], object]) -> Counter[str]:
@@ -133,11 +128,10 @@ def calls(function: Callable[[], object]) -> Counter[str]:
     return found
 
 
-def test_redraw_reads_no_keys_and_validates_nothing(empty_scene: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redraw_reads_no_keys_and_validates_nothing(registered: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A redraw of the Author panels does the same work for long and short motions, also right after a change: it reads
     no keys and compares no bones with links.
     """
-    registration.register()
     monkeypatch.setattr(PostureCache, "synchronous", False)
     found = []
     for seconds in (1.0, 40.0):
@@ -148,7 +142,6 @@ def test_redraw_reads_no_keys_and_validates_nothing(empty_scene: None, monkeypat
             found.append(calls(redraw_once))
             while not continue_count():
                 pass
-    registration.unregister()
     assert found[0] == found[2]
     assert found[1] == found[3]
     for each in found:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +9,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from addon import armature, registration  # noqa: E402
+from addon import armature  # noqa: E402
 from addon.authoring import pose_sampling  # noqa: E402
 from solver.contacts.schedule import Phase, Schedule, stance  # noqa: E402
 from solver.dance.workflows.standing_posture import find_standing_posture  # noqa: E402
@@ -20,24 +18,7 @@ from solver.options.checks import DANCE_CHECKS  # noqa: E402
 
 
 @pytest.fixture
-def registered(empty_scene: None) -> Iterator[None]:
-    """The registered add-on in an empty scene."""
-    registration.register()
-    yield
-    registration.unregister()
-
-
-@pytest.fixture
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which the add-on creates its folders in this test."""
-    folder = tmp_path / "own"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
-
-
-@pytest.fixture
-def robot(registered: None, own_folders: Path) -> str:
+def robot(own: Path) -> str:
     """Name of HOAP-3 in the scene."""
     assert bpy.ops.exciting_dance.import_rig(kind="hoap3") == {"FINISHED"}
     return str(bpy.context.view_layer.objects.active.name)
@@ -49,7 +30,7 @@ def _state(**words: str) -> None:
         setattr(settings, f"stated_{name}", words.get(name, ""))
 
 
-def test_details_are_written_to_the_rig_and_undone(robot: str, own_folders: Path) -> None:
+def test_details_are_written_to_the_rig_and_undone(robot: str, own: Path) -> None:
     """Soles, torques and pairs are as typed, links and inertial parameters unchanged; one undo restores everything."""
     before = armature.rig_of(bpy.data.objects[robot])
     one, other = before.links[1], before.links[5]
@@ -65,7 +46,7 @@ def test_details_are_written_to_the_rig_and_undone(robot: str, own_folders: Path
     assert sorted(sides) == pytest.approx([0.07, 0.07, 0.12, 0.12])
     assert after.links == before.links
     assert after.prior.values == pytest.approx(before.prior.values)
-    assert list(own_folders.iterdir()) == []
+    assert list(own.iterdir()) == []
     bpy.ops.ed.undo_push(message="after")
     bpy.ops.ed.undo()
     assert armature.rig_of(bpy.data.objects[robot]) == before
@@ -85,7 +66,7 @@ def test_invalid_detail_is_one_error(robot: str, details: dict[str, str], expect
 
 
 @pytest.mark.parametrize("kind", ["human", "hoap3"])
-def test_new_rig_stands_in_a_feasible_pose(registered: None, own_folders: Path, kind: str) -> None:
+def test_new_rig_stands_in_a_feasible_pose(own: Path, kind: str) -> None:
     """A new rig is in the pose in which dances start, which passes every check; its rest pose is the neutral one.
 
     In the neutral pose a person's hands are 2.8 cm inside its thighs, and its zero-moment point is outside.
@@ -94,7 +75,6 @@ def test_new_rig_stands_in_a_feasible_pose(registered: None, own_folders: Path, 
     body = bpy.context.view_layer.objects.active
     rig = armature.rig_of(body)
     record = find_standing_posture(rig)
-    assert record is not None
     anchors = stance(rig, "both")
     schedule = Schedule((Phase(0.0, 1.0, anchors),), ground=0.0)
     assert check_motion(rig, record.motion, schedule, DANCE_CHECKS).feasible

@@ -140,7 +140,7 @@ def _always_colliding() -> Rig:
     ],
 )
 def test_rigs_that_cannot_dance_are_refused(made: object, words: str) -> None:
-    """No feet or area, an unknown torque limit, a collision in every posture: one error each, which names the culprit."""
+    """No feet or area, an unknown torque limit, a collision everywhere: one error each, which names the culprit."""
     with pytest.raises(InvalidValue, match=words):
         design_dance(made(), DanceOptions(postures={"both": 1}, pool=8, workers=1))  # type: ignore[operator]
 
