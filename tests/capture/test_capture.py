@@ -335,7 +335,7 @@ def test_a_replayed_take_is_the_recording(body: Calibration, stream: Stream, tmp
     capture, _ = captured(FollowOptions(body), sent(stream))
     taken = capture.build_take("again")
     taken.write(tmp_path / "take")
-    found = find_recordings([tmp_path / "take" / "again.csv"])[0]
+    found = find_recordings([tmp_path / "take" / "again.joints.csv"])[0]
     second, _ = captured(FollowOptions(body.rig), sent(build_stream(found)))
     motion = taken.to_study().records[0].motion
     assert farthest(body.rig, second.build_take("twice").rows["q"], motion.q) < 1e-4
