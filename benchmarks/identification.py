@@ -11,9 +11,9 @@ import platform
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from solver.identification.comparison import AXES
 from solver.rigs import hrp2
 from solver.threads import one_blas_thread
+from solver.wrenches import WRENCH_AXES
 
 from . import solvers
 from .figures import (
@@ -139,7 +139,7 @@ def unmeasured() -> list[Figure]:
         ("unseen moving trials, RMSE identified / prior, 6 axes", "", at_most(subject.RATIO_MUST), None),
         *(
             (f"unseen moving trials, mean RMSE {axis}", "N" if axis[0] == "F" else "N m", at_most(must), at_most(aim))
-            for axis, must, aim in zip(AXES, subject.RMSE_MUST, subject.RMSE_AIM)
+            for axis, must, aim in zip(WRENCH_AXES, subject.RMSE_MUST, subject.RMSE_AIM)
         ),
         ("  the same, vertical force, worst split", "", at_most(subject.VERTICAL_MUST), None),
         ("unseen flights, CoM acceleration error", "% of g", at_most(6.5), at_most(5.0)),

@@ -15,6 +15,7 @@ UNKNOWN = "unknown"
 """Unknown sex: the mean of both columns is used."""
 SEXES = (*TABLED, UNKNOWN)
 SIDES = ("right", "left")
+"""Order of the sides among a person's links, and of the feet in the coordinates of a dance."""
 CHAINS = (("upper_arm", "forearm", "hand"), ("thigh", "shank", "foot"))
 LINKS = ("pelvis", "torso", "head", *(f"{side}_{name}" for chain in CHAINS for side in SIDES for name in chain))
 """The fifteen links, depth first."""

@@ -45,7 +45,7 @@ NO_LEGS = "no legs found"
 """Text of the note on a rig without feet."""
 CONTRADICTING = "left and right turn in ranges that contradict each other"
 """Text of the note on a rig whose file has contradictory joint limits."""
-SIDES = ("left", "right")
+PAIR_SIDES = ("left", "right")
 """Order of the links in a rig's pairs."""
 WIDE = 110
 """Characters in a line of a rig's repr."""
@@ -406,17 +406,19 @@ class Rig(_Derived):
         """
         self.require_contacts()
         sides: dict[str, str] = {}
-        for column, side in enumerate(SIDES):
+        for column, side in enumerate(PAIR_SIDES):
             links = {pair[column] for pair in self.pairs}
             named = [p.name for p in self.soles if p.link in links] or [p.name for p in self.soles if side in p.name]
             if named:
                 sides[side] = named[0]
-        if not sides and len(self.soles) == len(SIDES):  # no side in any name: x is forward, as in a rig's usual frame
+        if not sides and len(self.soles) == len(
+            PAIR_SIDES
+        ):  # no side in any name: x is forward, as in a rig's usual frame
             rotations, origins = self.rest
             index = [self.index(p.link) for p in self.soles]
             across = [float((rotations[k] @ p.centroid + origins[k])[1]) for k, p in zip(index, self.soles)]
-            sides = dict(zip(SIDES, np.array([p.name for p in self.soles])[np.argsort(across)[::-1]].tolist()))
-        for side in SIDES:
+            sides = dict(zip(PAIR_SIDES, np.array([p.name for p in self.soles])[np.argsort(across)[::-1]].tolist()))
+        for side in PAIR_SIDES:
             if side not in sides:
                 raise InvalidValue(
                     f"rig {self.name!r} has no {side} foot among its patches {', '.join(self.patches)}: "

@@ -11,6 +11,10 @@ from .arrays import abbreviate, frozen, frozen_mask, frozen_times
 from .errors import InvalidValue
 from .motion import describe_span, rate_of
 
+WRENCH_AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
+"""Components of a wrench."""
+DRAWN_FORCE = 20.0
+"""[N] Force below which neither a centre of pressure nor a central axis is drawn, because noise dominates its place."""
 LEAST_LOAD = 10.0
 """[N] Vertical force below which centre of pressure and free moment of a plate are too inaccurate."""
 
@@ -46,7 +50,7 @@ class Wrenches:
 
     def __repr__(self) -> str:
         assert self.measured is not None
-        axes = [name for name, known in zip(("Fx", "Fy", "Fz", "Mx", "My", "Mz"), self.measured.any(axis=0)) if known]
+        axes = [name for name, known in zip(WRENCH_AXES, self.measured.any(axis=0)) if known]
         vertical = self.total[:, 2]
         vertical = vertical[np.isfinite(vertical)]
         mean = f", mean vertical force {vertical.mean():.1f} N" if len(vertical) else ""

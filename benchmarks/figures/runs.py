@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.identification.comparison import AXES, Comparison
+from solver.identification.comparison import Comparison
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.options.reading import ReadOptions
 from solver.rig import Rig
@@ -18,6 +18,7 @@ from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.study.values import Study, TrialRecord
 from solver.threads import one_blas_thread
+from solver.wrenches import WRENCH_AXES
 
 from .figure import Figure, at_most
 
@@ -93,7 +94,7 @@ def format_errors(found: Sequence[Comparison]) -> str:
     )
     listed = ", ".join(
         f"{axis} {value:.3g} ({table:.3g}, {plain:.3g})"
-        for axis, value, table, plain in zip(AXES, ours, prior, unweighted)
+        for axis, value, table, plain in zip(WRENCH_AXES, ours, prior, unweighted)
     )
     return f"RMSE in N and N m, in brackets the prior's with its own frequency weights and without: {listed}"
 

@@ -10,7 +10,7 @@ import numpy as np
 from solver.demo.person import Person, simulate_person
 from solver.demo.run import InertialError, inertial_error
 from solver.dynamics import integrate, predicted_wrench
-from solver.identification.comparison import AXES, compare
+from solver.identification.comparison import compare
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
 from solver.motion import Motion
@@ -21,7 +21,7 @@ from solver.study.values import TrialRecord
 from solver.threads import one_blas_thread
 from solver.tracking.track import TrackedMotion
 from solver.trial import Recording, Trial
-from solver.wrenches import Wrenches
+from solver.wrenches import WRENCH_AXES, Wrenches
 
 from .figure import Bound, Figure, at_most
 
@@ -65,7 +65,7 @@ def noise_free_figures() -> list[Figure]:
             ratios += [compare(rig, t, found.parameters, found.prior).ratio for t in folds[others]]
         errors = compare(rig, trials[0], truth, rig.prior).prior.rmse
     mean = np.mean(ratios, axis=0)
-    axes = ", ".join(f"{axis} {value:.1e}" for axis, value in zip(AXES, mean))
+    axes = ", ".join(f"{axis} {value:.1e}" for axis, value in zip(WRENCH_AXES, mean))
     listed = ", ".join(f"{value:.0f}" for value in errors)
     return [
         Figure(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.identification.comparison import AXES, MOMENTS, Comparison, FlightCheck, check_flight, compare
+from solver.identification.comparison import MOMENTS, Comparison, FlightCheck, check_flight, compare
 from solver.identification.error_model.frequency_weights import UNWEIGHTED
 from solver.identification.identify import MIN_FLIGHT_FRAMES, IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
@@ -19,6 +19,7 @@ from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.study.values import Study, TrialRecord
 from solver.trial import Recording, Trial
+from solver.wrenches import WRENCH_AXES
 
 from ..marker_errors import reference_error
 from .figure import Bound, Figure, at_most, within
@@ -187,7 +188,8 @@ def unseen_figures(splits: Sequence[Unseen], label: str) -> list[Figure]:
                at_most(0.68), f"{which}; {_list_axes(mean)}"),
         Figure("  the same, moments about the pelvis", data, float(mean[MOMENTS].mean()), "", at_most(0.70),
                note=which),
-        Figure(f"  the same, largest axis: {AXES[worst]}", data, float(mean[worst]), "", at_most(1.05), note=which),
+        Figure(f"  the same, largest axis: {WRENCH_AXES[worst]}", data, float(mean[worst]), "", at_most(1.05),
+               note=which),
         Figure("unseen moving trials, RMSE identified / prior, 6 axes", data, float(harder.mean()), "",
                at_most(RATIO_MUST), at_most(RATIO_AIM),
                f"without the split that leaves out {STATIC}; {_list_axes(harder)}; {_unweighted_note(moving)}"),
@@ -201,12 +203,12 @@ def unseen_figures(splits: Sequence[Unseen], label: str) -> list[Figure]:
 def vertical_figure(splits: Sequence[Unseen], label: str) -> Figure:
     """Mean RMSE of the vertical force [N] over the moving trials."""
     ours, prior = _mean_rmse([split.comparison for split in splits if split.comparison.trial != STATIC])
-    what, note = f"unseen moving trials, mean RMSE {AXES[VERTICAL]}", f"prior {prior[VERTICAL]:.3g}"
+    what, note = f"unseen moving trials, mean RMSE {WRENCH_AXES[VERTICAL]}", f"prior {prior[VERTICAL]:.3g}"
     return Figure(what, f"{_real()}, {label}", float(ours[VERTICAL]), "N", note=note)
 
 
 def _list_axes(ratios: np.ndarray) -> str:
-    return ", ".join(f"{axis} {value:.2f}" for axis, value in zip(AXES, ratios))
+    return ", ".join(f"{axis} {value:.2f}" for axis, value in zip(WRENCH_AXES, ratios))
 
 
 def _absolute_rows(splits: Sequence[Unseen], data: str) -> list[Figure]:
@@ -222,10 +224,10 @@ def _absolute_rows(splits: Sequence[Unseen], data: str) -> list[Figure]:
             at_most(RMSE_AIM[axis]), f"prior {prior[axis]:.3g}; without frequency weights {unweighted[axis]:.3g}, "
             f"prior {unweighted_prior[axis]:.3g}",
         )
-        for axis, name in enumerate(AXES)
+        for axis, name in enumerate(WRENCH_AXES)
     ]  # fmt: skip
     what = "the same, prior with its own frequency weights"
-    return rows + [Figure(f"{what} {name}", data, float(prior[k]), _unit(name)) for k, name in enumerate(AXES)]
+    return rows + [Figure(f"{what} {name}", data, float(prior[k]), _unit(name)) for k, name in enumerate(WRENCH_AXES)]
 
 
 def _unit(axis: str) -> str:
@@ -272,14 +274,16 @@ def _flight_rows(flights: Sequence[FlightCheck], label: str) -> list[Figure]:
 
 def split_lines(splits: Sequence[Unseen]) -> list[str]:
     """Errors of each split [N, N m] on three lines, then the ratios of each on one."""
-    lines = [f"  {'left out':<12}{'RMSE':<18}{''.join(f'{axis:>7}' for axis in AXES)}"]
+    lines = [f"  {'left out':<12}{'RMSE':<18}{''.join(f'{axis:>7}' for axis in WRENCH_AXES)}"]
     for split in splits:
         one = split.comparison
         rows = (("prior, no weights", one.unweighted_prior), ("prior", one.prior), ("identified", one.identified))
         for place, (name, own) in enumerate(rows):
             cells = "".join(f"{value:7.2f}" for value in own.rmse)
             lines.append(f"  {one.trial if not place else '':<12}{name:<18}{cells}")
-    lines.append(f"  {'left out':<12}{'identified / prior':<18}{''.join(f'{axis:>7}' for axis in AXES)}   mean  frames")
+    lines.append(
+        f"  {'left out':<12}{'identified / prior':<18}{''.join(f'{axis:>7}' for axis in WRENCH_AXES)}   mean  frames"
+    )
     for split in splits:
         cells = "".join(f"{value:7.3f}" for value in split.ratio)
         lines.append(f"  {split.comparison.trial:<30}{cells}{split.ratio.mean():7.3f}{split.comparison.frames:8d}")

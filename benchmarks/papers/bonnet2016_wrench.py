@@ -14,12 +14,13 @@ import numpy as np
 
 from benchmarks.engine.loop import ROBOT, Sensors
 from solver.identification.base_estimation import WELL_KNOWN
-from solver.identification.comparison import AXES, WrenchFit
+from solver.identification.comparison import WrenchFit
 from solver.inertials import InertialParameters
 from solver.options.dances import DanceOptions
 from solver.report.svg import Drawing
 from solver.rig import Rig
 from solver.rigs import hoap3
+from solver.wrenches import WRENCH_AXES
 
 from . import plots
 from .bonnet2016_bodies import ROBOT_MASS, delivered_robot
@@ -111,7 +112,7 @@ def wrench_table(test: WrenchTest, unseen: str) -> str:
         f"default; weighed: the prior scaled to the mass on the plates. {test.noise}",
         _line("axis", [f"paper {name}", "paper Id"], titles),
     ]
-    for axis, axis_name in enumerate(AXES):
+    for axis, axis_name in enumerate(WRENCH_AXES):
         theirs = [_pair(paper[k][0][axis], paper[k][1][axis]) for k in ("prior", "identified")]
         rows.append(_line(axis_name, theirs, [_pair(fits[k].rmse[axis], fits[k].correlation[axis]) for k in columns]))
     means = [_means(paper[k][0], paper[k][1]) for k in ("prior", "identified")]

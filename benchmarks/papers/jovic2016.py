@@ -16,7 +16,6 @@ from typing import cast
 import numpy as np
 
 from solver.dance.workflows.design import design_dance
-from solver.identification.comparison import AXES
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.options.study import Settings
 from solver.progress import write_lines
@@ -26,6 +25,7 @@ from solver.study.pipeline import identify
 from solver.study.recordings import load
 from solver.study.values import Study
 from solver.threads import one_blas_thread
+from solver.wrenches import WRENCH_AXES
 
 from ..reference import reference_line
 from . import plots
@@ -207,7 +207,7 @@ def print_axes(
     """RMSE and correlation (6,) by axis of named sets of parameters, the paper's first."""
     names = ("in print: identified", f"in print: {other}", *columns)
     print(f"   axis {''.join(f'{name:>23s}' for name in names)}")
-    for axis, name in enumerate(AXES):
+    for axis, name in enumerate(WRENCH_AXES):
         theirs = paper[name]
         cells = [(theirs[0], theirs[2]), (theirs[1], theirs[3])]
         cells += [(float(rmse[axis]), float(correlation[axis])) for rmse, correlation in columns.values()]

@@ -15,7 +15,6 @@ from solver.demo.truth import perturb_inertials
 from solver.dynamics import base_regressor, integrate, predicted_wrench
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_parameters import base_parameters
-from solver.identification.comparison import AXES
 from solver.identification.flight import PLAIN, SCALED, NullSpace, null_space
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.inertials import InertialParameters
@@ -28,7 +27,7 @@ from solver.study.flights import find_trial_flights
 from solver.study.values import TrialRecord
 from solver.tracking import TrackingOptions, track_markers
 from solver.trial import Recording, Trial
-from solver.wrenches import Wrenches
+from solver.wrenches import WRENCH_AXES, Wrenches
 
 from ..figures.figure import Figure, at_least, at_most, within
 from . import plots
@@ -124,7 +123,7 @@ def figure_5(jumps: Jumps) -> tuple[str, Drawing]:
     lines = [
         f"Fig. 5, simulated jumper, {jumps.count} flights of {SECONDS} s, {1e3 * jumps.noise:g} mm: mean |error| of",
         f"the external wrench [N, N m] in {TEST_SECONDS:g} s of other motion, without noise in it",
-        " " * 18 + "".join(f"{axis:>8s}" for axis in AXES),
+        " " * 18 + "".join(f"{axis:>8s}" for axis in WRENCH_AXES),
         " in print         " + "".join(f"{value:8.2f}" for value in PRINTED),
     ]
     for name, values in sets.items():
@@ -134,7 +133,7 @@ def figure_5(jumps: Jumps) -> tuple[str, Drawing]:
     curves = {"true": true} | {name: true + wrench_errors(rig, truth, test, values) for name, values in sets.items()}
     panels = [
         (f"{axis} [{'N' if k < 3 else 'N m'}]", {name: each[:, k] for name, each in curves.items()})
-        for k, axis in enumerate(AXES)
+        for k, axis in enumerate(WRENCH_AXES)
     ]
     return "\n".join(lines), plots.curves_over_time(test.times, panels, "Fig. 5: wrench of a jumper, SIMULATED")
 

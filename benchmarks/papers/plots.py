@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.identification.comparison import AXES
 from solver.identification.equations import measured_wrench, reconstructed_wrench
 from solver.inertials import InertialParameters
 from solver.report.svg import Axis, Drawing, axis_limits
 from solver.rig import Rig
 from solver.storage.atomic import write_atomically
 from solver.trial import Trial
+from solver.wrenches import WRENCH_AXES
 
 STYLE = """
 svg { background: #ffffff; font: 12px sans-serif; }
@@ -79,7 +79,7 @@ def wrenches(
     values |= {name: reconstructed_wrench(rig, trial, parameters, base) for name, parameters in sets.items()}
     curves = {name: np.where(trial.counted[:, None], each, np.nan) for name, each in values.items()}
     panels = [(f"{axis} [{'N' if k < 3 else 'N m'}]", {name: each[:, k] for name, each in curves.items()})
-              for k, axis in enumerate(AXES)]  # fmt: skip
+              for k, axis in enumerate(WRENCH_AXES)]  # fmt: skip
     return curves_over_time(trial.motion.times, panels, title)
 
 

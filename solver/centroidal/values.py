@@ -14,6 +14,7 @@ from ..errors import InvalidValue
 from ..inertials import GRAVITY
 from ..motion import describe_span, rate_of
 from ..storage.codec import FileKind
+from ..wrenches import DRAWN_FORCE
 
 AXES = 3
 KINEMATIC, WRENCH = "kinematic", "wrench"
@@ -31,8 +32,6 @@ the momentum rate by (8)."""
 UNITS: Mapping[str, str] = MappingProxyType(
     {COM: "m", "acceleration": "m/s^2", MOMENTUM: "kg m^2/s", MOMENTUM_RATE: "N m", "force": "N", "moment": "N m"}
 )
-MIN_FORCE = 20.0
-"""[N] Below this force a wrench's central axis is not drawn, because noise dominates its direction."""
 MAX_STEP_DEVIATION = 0.01
 """Largest relative deviation of a time step from the mean one that counts as rounding of the time stamps."""
 
@@ -240,7 +239,7 @@ class CentroidalEstimate(ArrayValue):
         force, moment = wrench[:, :AXES], wrench[:, AXES:]
         size = np.linalg.norm(force, axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
-            along = np.where(size > MIN_FORCE, force / size, np.nan)
+            along = np.where(size > DRAWN_FORCE, force / size, np.nan)
             foot = np.cross(force, moment) / size**2
         return foot + along * np.sum(along * (self.com - foot), axis=1, keepdims=True), along
 

@@ -15,13 +15,13 @@ from ..errors import InputError
 from ..options.plates import KnownPlates
 from ..options.study import Settings
 from ..progress import Progress
+from ..wrenches import WRENCH_AXES
 from .argument_types import path
 from .bodies import rig_named
 from .declared import add_options
 from .extensions import find_extensions
 from .foreseen import require_forces
 from .options import add_output_file, add_plates, add_recordings, add_verb, plate_options, read_options
-from .words import AXES
 
 T = TypeVar("T")
 
@@ -202,7 +202,7 @@ def write_comparisons(path: Path, comparisons: Sequence[Comparison]) -> None:
         for c in comparisons:
             fits = (c.identified, c.prior, c.unweighted_prior)
             columns = [getattr(fit, name) for name in ("rmse", "correlation") for fit in fits]
-            for axis, name in enumerate(AXES):
+            for axis, name in enumerate(WRENCH_AXES):
                 values = [f"{float(column[axis]):.9g}" for column in columns]
                 unit = "N" if name.startswith("F") else "N m"
                 writer.writerow([c.trial, "yes" if c.used else "no", c.frames, name, unit, *values])

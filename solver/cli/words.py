@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..formats.text_table import format_inertial_table, format_table
+from ..wrenches import WRENCH_AXES
 
 if TYPE_CHECKING:
     from ..identification.added_load import AddedLoad
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from ..study.residuals import TrialResidual
     from ..study.values import Study
 
-AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 MOST_ALONE, LEAST_SHARE = 3, 0.005
 """Links whose probability of carrying a load alone is printed: how many, and how improbable."""
 
@@ -102,8 +102,8 @@ def compared(comparisons: Sequence[Comparison]) -> str:
     ]
     return (
         "RMSE [N, N m]; identified and prior each with frequency weights of its own\n"
-        + format_table(("trial", "", "", *AXES), errors)
+        + format_table(("trial", "", "", *WRENCH_AXES), errors)
         + "\n\nRMSE identified / prior\n"
-        + format_table(("trial", "", *AXES, "mean", "no weights"), ratios)
+        + format_table(("trial", "", *WRENCH_AXES, "mean", "no weights"), ratios)
         + "\nno weights: mean ratio to the prior without frequency weights"
     )

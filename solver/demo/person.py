@@ -12,6 +12,7 @@ from ..calibration.marker_set import load_marker_set
 from ..dynamics import link_motions
 from ..inertials import InertialParameters
 from ..motion import Motion
+from ..person import SIDES
 from ..rig import Rig
 from ..rigs import human
 from ..rigs.human_skeleton import default_lengths
@@ -36,7 +37,6 @@ PLACEMENT_SPREAD = 0.004
 """[m] standard deviation of a marker's location about that of its set."""
 FORCE_RATE, MARKER_RATE = 200, 100
 STATIC_SECONDS, MOVING_SECONDS = 3.0, 12.0
-SIDES = ("right", "left")
 STANDING = {"dance": SIDES, "right_leg": ("left",), "left_leg": ("right",)}
 """Feet that stay on the ground by trial."""
 CROUCH = (

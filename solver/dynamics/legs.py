@@ -48,8 +48,6 @@ DAMPED_ITERATIONS = 40
 DAMPING = 1e-4
 CLOSE_ERROR = 1e-13
 """Error at which damped least squares ends."""
-SIDES = ("right", "left")
-"""Order of the feet in the coordinates of a dance."""
 
 
 class Leg:

@@ -30,6 +30,7 @@ from ..joints import ROOT_NV
 from ..motion import Motion
 from ..rig import Rig
 from ..so3 import quaternion_log
+from ..wrenches import WRENCH_AXES
 
 TORQUES, BASE = "torques", "base"
 MEASURED = (TORQUES, BASE)
@@ -100,7 +101,7 @@ class FixedBaseRobot:
     @property
     def row_names(self) -> tuple[str, ...]:
         """Name of each measured row."""
-        return ("Fx", "Fy", "Fz", "Mx", "My", "Mz") if self.measured == BASE else self.names
+        return WRENCH_AXES if self.measured == BASE else self.names
 
     @property
     def is_prismatic(self) -> np.ndarray:

@@ -19,8 +19,6 @@ from .equations import base_origins, measured_wrench, reconstructed_wrenches
 from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
 from .estimate import NAME_SEPARATOR, PARAMETER_COLUMNS, PARAMETER_PATTERN, Estimate
 
-AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
-"""World axes; moments about the base link's origin."""
 FORCES = slice(0, 3)
 MOMENTS = slice(3, 6)
 PLATE_ERROR = 0.002
@@ -30,7 +28,8 @@ for an adult of 70 kg. Slow motions cause forces no larger than that, and their 
 
 @dataclass(frozen=True, slots=True)
 class WrenchFit(ArrayValue):
-    """Measured against reconstructed wrench, per axis (6,) as `AXES`; NaN where the axis was not measured.
+    """Measured against reconstructed wrench, per axis (6,) as `WRENCH_AXES`, in the world about the base link's
+    origin; NaN where the axis was not measured.
 
     Attributes:
         rmse: root mean square error [N, N m].

@@ -15,10 +15,11 @@ from scipy.linalg import block_diag, cho_factor, cho_solve, solve_triangular
 
 from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters, steiner, symmetric_entries
 from ..rig import Rig
+from ..signals.pooling import TWO_SIDED_STDS
 from .body_coordinates import BASIS, BodyCoordinates
 from .consistent import ConsistentOptions, population_rows, prior_strengths
 from .constraints import mass_rows
-from .result import NOISE, PRIOR, SKIN, TWO_SIDED, Uncertainty
+from .result import NOISE, PRIOR, SKIN, Uncertainty
 from .weighted_equations import EquationsWithErrors
 
 JOINT_CENTRE_STD = 3.5e-3
@@ -143,7 +144,7 @@ def uncertainty_of_changes(phi: np.ndarray, parameters: InertialParameters) -> U
         masses[:, None] * symmetric_entries(steiner(coms + com_changes) - steiner(coms - com_changes)) / 2.0
     )
     std, com_std, inertia_std = (np.sqrt((part**2).sum(axis=0)) for part in (phi, com_changes, inertia_changes))
-    return Uncertainty(0, 0, std, values - TWO_SIDED * std, values + TWO_SIDED * std, com_std, inertia_std)
+    return Uncertainty(0, 0, std, values - TWO_SIDED_STDS * std, values + TWO_SIDED_STDS * std, com_std, inertia_std)
 
 
 def _joint_centre_displacements(prior: InertialParameters) -> np.ndarray:

@@ -15,6 +15,7 @@ from ..arrays import Array, ArrayValue, abbreviate, frozen
 from ..inertials import INERTIA, MASS, PARAMETERS, InertialParameters, LinkInertia, symmetric_matrix
 from ..notebook import HtmlResult, build_data_frame
 from ..scene.result import SceneResult
+from ..signals.pooling import TWO_SIDED_STDS
 from ..storage.atomic import write_atomically
 from .base_estimation import BaseEstimate
 from .comparison import Comparison, FlightCheck
@@ -24,8 +25,6 @@ from .estimate import Estimate, find_bounded_parameters
 NOISE, PRIOR, SKIN = "noise", "prior", "skin and skeleton"
 """Sources of uncertainty."""
 INERTIA_AXES = ("xx", "xy", "yy", "xz", "yz", "zz")
-TWO_SIDED = 1.96
-"""Standard deviations to either side that contain 95 %."""
 UNITS = {"m": "kg", "h": "kg m", "I": "kg m^2"}
 """By the first letter of a parameter's name."""
 
@@ -173,8 +172,8 @@ class Identification(HtmlResult, ArrayValue):
             mass = float(lower[MASS]), float(upper[MASS])
             at_origin = symmetric_matrix(lower[INERTIA]), symmetric_matrix(upper[INERTIA])
             half_width, half_widths = (
-                TWO_SIDED * uncertainty.com_std[row],
-                TWO_SIDED * symmetric_matrix(uncertainty.inertia_std[row]),
+                TWO_SIDED_STDS * uncertainty.com_std[row],
+                TWO_SIDED_STDS * symmetric_matrix(uncertainty.inertia_std[row]),
             )
             com, inertia = (
                 (link_inertia.com - half_width, link_inertia.com + half_width),

@@ -14,7 +14,8 @@ from ..errors import InvalidValue
 from ..formats.joint_coordinates import coordinate_names
 from ..joints import ROOT_NV
 from ..motion import Motion
-from ..rig import SIDES, Rig
+from ..person import SIDES
+from ..rig import Rig
 from ..rigs.opensim.document import GROUND
 from ..rigs.opensim.kinematics import find_coordinates, unit_motion
 from ..rigs.opensim.rig import body_placements, is_opensim, model_of

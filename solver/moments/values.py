@@ -10,10 +10,9 @@ import numpy as np
 
 from ..arrays import Array, ArrayValue, Names, Times, frozen
 from ..errors import InvalidValue
+from ..signals.pooling import TWO_SIDED_STDS
 from ..storage.codec import FileKind
 
-TWO_SIDED = 1.96
-"""Standard deviations to either side that contain 95 %."""
 INERTIALS, PLATES = "inertial parameters", "plates"
 """Causes of errors, beside those of the motion."""
 
@@ -102,7 +101,7 @@ class JointMoments(ArrayValue):
     @property
     def half_width(self) -> np.ndarray:
         """(N, C) half the width of the 95 % intervals; NaN if unknown."""
-        return np.full(self.values.shape, np.nan) if self.std is None else TWO_SIDED * self.std
+        return np.full(self.values.shape, np.nan) if self.std is None else TWO_SIDED_STDS * self.std
 
     @property
     def peaks(self) -> np.ndarray:

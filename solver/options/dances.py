@@ -20,6 +20,8 @@ PHRASE = 8
 """Beats of a phrase."""
 TEMPO = Range(20.0, 400.0)
 """Range of the tempo, in beats a minute."""
+EXCITATION_RATE = 50.0
+"""[1/s] Rate at which excitation is evaluated, as in bonnet2016."""
 SEARCH_TOLERANCE = 1e-7
 """[each check's unit] Rounding: a design keeps the limits, and leaves the tolerance of the checks to its edits."""
 

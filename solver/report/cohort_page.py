@@ -13,6 +13,7 @@ import numpy as np
 from ..scene.study_folder import REPORT_FILE
 from ..storage.atomic import write_atomically
 from ..storage.output_folder import write_folder
+from ..wrenches import WRENCH_AXES
 from . import cohort_figures as figures
 from .cohort_content import COHORT, Cohort, CohortMember
 from .document import (
@@ -25,7 +26,7 @@ from .document import (
     render_definitions,
     render_list,
 )
-from .figures import AXES, UNITS
+from .figures import UNITS
 from .svg import DASH
 from .tables import Column, Table, change, format_number, link, number, ratio, relative_change, with_std
 
@@ -80,7 +81,9 @@ def build_cards(cohort: Cohort) -> list[Card]:
 def subject_table(cohort: Cohort) -> Table:
     """Errors of each subject."""
     rmse = "RMSE on trials not used [N, N m]: identified (prior, prior without weights)"
-    forces, moments = ([Column(axis, _rmse_of_bodies, rmse) for axis in axes] for axes in (AXES[:3], AXES[3:]))
+    forces, moments = (
+        [Column(axis, _rmse_of_bodies, rmse) for axis in axes] for axes in (WRENCH_AXES[:3], WRENCH_AXES[3:])
+    )
     rows = []
     for m in cohort.members:
         errors = [*zip(m.rmse, m.prior_rmse, m.unweighted_rmse, strict=True)]
@@ -187,7 +190,9 @@ def write_cohort(cohort: Cohort, folder: str | Path) -> None:
 def _rows(cohort: Cohort) -> Iterator[Sequence[object]]:
     links = list(dict.fromkeys(link for member in cohort.members for link in member.links))
     bodies = ("", " prior", " prior without weights")
-    errors = [f"RMSE{body} {axis} not used [{unit}]" for body in bodies for axis, unit in zip(AXES, UNITS, strict=True)]
+    errors = [
+        f"RMSE{body} {axis} not used [{unit}]" for body in bodies for axis, unit in zip(WRENCH_AXES, UNITS, strict=True)
+    ]
     masses = [f"{what} {link} [kg]" for link in links for what in ("mass", "prior mass")]
     means = ["ratio not used", "ratio used", "marker error [m]", "warnings"]
     yield ["subject", "why not", "mass [kg]", *errors, *means, *masses]

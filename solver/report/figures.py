@@ -6,10 +6,10 @@ from html import escape
 
 import numpy as np
 
-from ..identification.comparison import AXES
-from ..identification.result import TWO_SIDED
 from ..inertials import MASS
 from ..scene.labels import display_name
+from ..signals.pooling import TWO_SIDED_STDS
+from ..wrenches import WRENCH_AXES
 from .content import Content, Signals, TrackingErrors
 from .svg import MINUS, Axis, Drawing, axis_limits, find_runs, format_tick, round_ticks
 from .tables import relative_change
@@ -29,7 +29,7 @@ def draw_wrenches(signals: Signals, key: str) -> str:
     column = (WIDTH - left - gap - right) / 2.0
     drawing = Drawing(WIDTH, top + 3 * panel + 2 * between + 40.0, f"Wrench during {signals.trial}")
     left_out = ~signals.counted
-    for axis, (name, unit) in enumerate(zip(AXES, UNITS, strict=True)):
+    for axis, (name, unit) in enumerate(zip(WRENCH_AXES, UNITS, strict=True)):
         row, side = axis % 3, axis // 3
         x0, y0 = left + side * (column + gap), top + row * (panel + between)
         x = Axis(float(signals.times[0]), float(signals.times[-1]), x0, x0 + column)
@@ -62,7 +62,7 @@ def draw_masses(content: Content) -> str:
     step, left, right, top = 24.0, 150.0, 84.0, 10.0
     drawing = Drawing(WIDTH, top + step * len(names) + 44.0, "Mass of every link, identified and prior")
     found, prior = content.identified.masses, content.prior.masses
-    reach = TWO_SIDED * np.nan_to_num(content.std[:, MASS])
+    reach = TWO_SIDED_STDS * np.nan_to_num(content.std[:, MASS])
     truth = np.full(len(names), np.nan) if content.truth is None else content.truth.masses
     low, high = axis_limits(found - reach, found + reach, prior, truth, np.zeros(1), margin=0.03)
     x = Axis(min(low, 0.0), high, left, WIDTH - right)

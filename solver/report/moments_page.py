@@ -13,6 +13,7 @@ from ..moments.values import MOMENTS, JointMoments
 from ..scene.study_folder import MOMENTS_END, MOMENTS_PAGE, MOMENTS_TABLE_END
 from ..storage.atomic import write_atomically
 from ..storage.output_folder import write_folder
+from ..wrenches import WRENCH_AXES
 from .document import Block, Figure, build_document, render_cards, render_list
 from .figures import WIDTH
 from .svg import Axis, Drawing, axis_limits, find_runs
@@ -102,7 +103,7 @@ def _draw(found: JointMoments) -> str:
     return drawing.markup()
 
 
-RESIDUAL = ("fx", "fy", "fz", "mx", "my", "mz")
+RESIDUAL = tuple(map(str.lower, WRENCH_AXES))
 
 
 def write_moments(folder: str | Path, found: Mapping[str, JointMoments]) -> tuple[str, ...]:

@@ -6,15 +6,16 @@ from html import escape
 
 import numpy as np
 
-from ..identification.comparison import AXES, Comparison
+from ..identification.comparison import Comparison
 from ..study.residuals import FORCE_THRESHOLD, MOMENT_THRESHOLD
+from ..wrenches import WRENCH_AXES
 from .content import Content, MomentSummary
 from .figures import UNITS
 from .tables import Column, Table, finite_mean, number, ratio, yes_no
 
 MIN_MOMENT = 0.02
 """[N m/kg] Coordinates whose moment stays below this in all trials are left out."""
-AXIS_COLUMNS = tuple(Column(f"{axis} [{unit}]") for axis, unit in zip(AXES, UNITS, strict=True))
+AXIS_COLUMNS = tuple(Column(f"{axis} [{unit}]") for axis, unit in zip(WRENCH_AXES, UNITS, strict=True))
 ERRORS, RATIO, CORRELATIONS = number(1), ratio, number(3)
 
 

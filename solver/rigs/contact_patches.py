@@ -10,6 +10,7 @@ import numpy as np
 
 from ..assets import read_asset
 from ..errors import InvalidValue, UnknownName, UnknownPreset
+from ..person import SIDES
 from ..rig import Rig
 from ..shape import ContactPolygon, Shape
 from ..so3 import Exponential
@@ -17,7 +18,6 @@ from .solids import bottom_points
 
 HANDS, KNEES, SHINS = BODY_PARTS = ("hands", "knees", "shins")
 """Parts of a person that can carry load besides the feet."""
-SIDES = ("right", "left")
 DIRECTIONS = {
     f"{sign}{letter}": f * np.eye(3)[k] for k, letter in enumerate("xyz") for sign, f in (("+", 1.0), ("-", -1.0))
 }

@@ -12,6 +12,7 @@ from ..arrays import Array, ArrayValue, Names, Times
 from ..files import Paths
 from ..so3 import continuous_signs, to_quaternion
 from ..storage.codec import FileKind
+from ..wrenches import DRAWN_FORCE
 
 if TYPE_CHECKING:
     from ..inertials import InertialParameters
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from ..rig import Rig
     from ..wrenches import Wrenches
 
-MIN_FORCE = 20.0
-"""[N] Vertical force above which a centre of pressure is drawn, because noise dominates below it."""
 NEAR_GROUND = 0.04
 """[m] Height up to which a point of a contact patch counts as on the floor: tracked soles are off by a few cm."""
 
@@ -143,7 +142,7 @@ def scene_recording(markers: Markers | None, wrenches: Wrenches | None) -> Scene
         marker_times, names, positions = markers.times, markers.names, markers.positions
     if wrenches is not None:
         forces, moments = wrenches.values[:, :, :3], wrenches.values[:, :, 3:]
-        loaded = forces[:, :, 2] > MIN_FORCE
+        loaded = forces[:, :, 2] > DRAWN_FORCE
         assert wrenches.measured is not None
         loaded &= wrenches.measured[:, None, 3:5].all(axis=2)
         vertical = np.where(loaded, forces[:, :, 2], np.nan)

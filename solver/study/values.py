@@ -14,7 +14,6 @@ from ..calibration.body_mass import MassEstimate
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue, UnknownName
 from ..identification.added_load import AddedLoad
-from ..identification.comparison import AXES
 from ..identification.flight import NullSpace
 from ..identification.result import Identification
 from ..motion import Motion
@@ -26,6 +25,7 @@ from ..signals.lag import Lag
 from ..signals.windows import Windows
 from ..tracking.track import TrackedMotion
 from ..trial import Recording, Trial
+from ..wrenches import WRENCH_AXES
 from .plates.correction import NO_CORRECTION, PlateCorrection
 from .plates.finding import Finding
 from .plates.known_plates import collect_known_plates
@@ -190,12 +190,12 @@ class Study(HtmlResult):
             SolverError: pandas is not installed.
         """
         found = () if self.identification is None else self.identification.comparisons
-        rows = [(fit, axis) for fit in found for axis in range(len(AXES))]
+        rows = [(fit, axis) for fit in found for axis in range(len(WRENCH_AXES))]
         return build_data_frame(
             {
                 "trial": [fit.trial for fit, _ in rows],
                 "used": [fit.used for fit, _ in rows],
-                "axis": [AXES[axis] for _, axis in rows],
+                "axis": [WRENCH_AXES[axis] for _, axis in rows],
                 "rmse_identified": [float(fit.identified.rmse[axis]) for fit, axis in rows],
                 "rmse_prior": [float(fit.prior.rmse[axis]) for fit, axis in rows],
                 "rmse_prior_unweighted": [float(fit.unweighted_prior.rmse[axis]) for fit, axis in rows],

@@ -13,7 +13,7 @@ from solver.calibration import Calibration
 from solver.cli import main
 from solver.demo.examples import simulated_robot
 from solver.errors import InvalidValue
-from solver.identification.comparison import AXES, mean_ratio
+from solver.identification.comparison import mean_ratio
 from solver.moments import moments_of_study
 from solver.options.study import Settings
 from solver.report import CONTENT, build_content, render
@@ -28,6 +28,7 @@ from solver.study.provenance import PROVENANCE
 from solver.study.values import Study
 from solver.tracking import Attachment, TrackedMotion
 from solver.version import VERSION
+from solver.wrenches import WRENCH_AXES
 
 ROBOT = simulated_robot()
 
@@ -176,7 +177,7 @@ def test_the_verb_compares_as_the_function(
     )
     with table.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
-    assert [row["axis"] for row in rows] == list(AXES)
+    assert [row["axis"] for row in rows] == list(WRENCH_AXES)
     assert [row["unit"] for row in rows] == ["N"] * 3 + ["N m"] * 3
     assert {row["trial"] for row in rows} == {"dance"}
     assert {row["used"] for row in rows} == {"yes"}

@@ -11,11 +11,11 @@ from scipy.optimize import linear_sum_assignment
 from ...contacts.schedule import Phase
 from ...contacts.support import support_polygon
 from ...coordinates import to_flat
-from ...dynamics.legs import SIDES
 from ...errors import InvalidValue
 from ...feasibility import CheckOptions
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import link_weights
+from ...person import SIDES
 from ...progress import Progress
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker

@@ -9,7 +9,7 @@ import numpy as np
 from ...coordinates import coordinate_links, coordinate_names
 from ...dynamics.legs import require_joints
 from ...errors import InvalidValue, UnknownName
-from ...rig import SIDES, Rig
+from ...rig import PAIR_SIDES, Rig
 from ...trajectory.legged_rig import fixed_coordinates
 
 TRUNK = "trunk"
@@ -61,7 +61,7 @@ def require_danceable(rig: Rig) -> None:
     Raises:
         InvalidValue: the rig has no feet, legs with too few joints, or joints without a torque limit.
     """
-    if not rig.contacts and len(rig.feet) < len(SIDES):
+    if not rig.contacts and len(rig.feet) < len(PAIR_SIDES):
         raise InvalidValue(
             f"rig {rig.name!r} has no two legs to dance on. `excite` designs motions of a robot whose base is fixed; "
             "name the feet of one that walks (--feet)"

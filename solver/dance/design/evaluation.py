@@ -12,6 +12,8 @@ from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import PLATE_NOISE, Excitation
 from ...identification.excitation.expected_deviations import ExpectedDeviations
 from ...motion import Motion
+from ...options.checks import VERIFICATION_RATE
+from ...options.dances import EXCITATION_RATE
 from ...rig import ROOT_NV, Rig
 from ...scene.labels import display_name
 from .body_parts import body_parts
@@ -19,10 +21,6 @@ from .dance import Dance
 from .objective import noise_model
 from .sequential_design import MoreTime, predict_more_time, recorded_information
 
-VERIFICATION_RATE = 500.0
-"""[1/s] Rate at which a dance is verified: ten times that of the search."""
-EXCITATION_RATE = 50.0
-"""[1/s] Rate at which excitation is evaluated, as in the paper."""
 WELL_DETERMINED = 0.1
 """Relative standard deviation below which bonnet2016 calls a base parameter identified."""
 FAST_JOINT = 4.0

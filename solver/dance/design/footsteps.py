@@ -9,8 +9,8 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from ...dynamics.legs import SIDES
 from ...errors import InvalidValue
+from ...person import SIDES
 from ...rig import ROOT_NV
 from ...trajectory.legged_rig import Footing
 from ...trajectory.segment import DanceSegment, SegmentChecker

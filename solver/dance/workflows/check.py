@@ -9,6 +9,8 @@ from ...errors import InvalidValue
 from ...feasibility import CheckOptions, Checks, check_motion
 from ...feasibility.attribution import Attribution, attribute_failures
 from ...feasibility.messages import describe_unsupported, format_check_table, plural_names
+from ...options.checks import VERIFICATION_RATE
+from ...options.dances import EXCITATION_RATE
 from ...progress import Progress, silent
 from ...scene.dance_folder import SUMMARY_FILE
 from ...scene.labels import join_names
@@ -17,10 +19,7 @@ from ...scene.summary import SUMMARY, SceneSummary
 from ...storage.output_folder import write_folder
 from ..authoring.authored_dance import AuthoredDance
 from .loading import LoadedDance, find_contacts
-from .summaries import EXCITATION_RATE, excitation_by_link, failed_time_ranges, scene_failures, scene_keys, scene_strips
-
-VERIFICATION_RATE = 500.0
-"""[1/s] Rate at which a dance is checked."""
+from .summaries import excitation_by_link, failed_time_ranges, scene_failures, scene_keys, scene_strips
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ import numpy as np
 from ...feasibility import CheckOptions, Checks, check_motion
 from ...feasibility.messages import describe_unsupported, format_check_table
 from ...formats.text_table import format_table
+from ...options.checks import VERIFICATION_RATE
 from ...progress import Progress, silent
 from ...scene.summary import Status
 from ..authoring.authored_dance import AuthoredDance
 from ..authoring.retime import RetimedMotion, TimeScaling, retime, retime_dance
-from .check import VERIFICATION_RATE
 from .edited_dance import EditedDance
 from .loading import load_authored_dance, require_support
 from .summaries import Conclusion, summarise_authored

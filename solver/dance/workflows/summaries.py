@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...options.dances import EXCITATION_RATE
 from ...scene.labels import display_name
 from ...scene.summary import SceneFailure, SceneMove, SceneSummary, Status
 from ...scene.timeline import SceneKey, SceneStrip
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from ..design.evaluation import Evaluation
     from ..design.named_poses import NamedPose
 
-EXCITATION_RATE = 50.0
-"""[1/s] Sampling rate at which excitation is evaluated, as in bonnet2016."""
 PLATE_RATE = 500.0
 """[1/s] Sampling rate of the force plate for the predicted deviations."""
 TIME_TOLERANCE = 1e-9

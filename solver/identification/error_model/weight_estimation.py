@@ -22,6 +22,7 @@ from ...qp.bounded import Bounds, solve_bounded
 from ...rig import Rig
 from ...signals import is_still, rate_of_grid
 from ...trial import Trial
+from ...wrenches import WRENCH_AXES
 from ..blocks import AXES
 from ..equations import TrialChunk, group_wrenches, low_pass_at, measured_wrench, split_trial, wrenches_about_base
 from .frequency_weights import HALF, FrequencyWeights, has_marker_displacements, skin_compliance_wrenches, solve_shares
@@ -169,11 +170,10 @@ def _independent_samples(trial: Trial) -> float:
 def describe_cutoffs(rig: Rig, weights: FrequencyWeights) -> str:
     """Text that lists, by region, the frequencies above which less than half of the motion is used; empty if all is
     used."""
-    names = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
     texts = []
     for name, links in body_regions(rig).items():
         cutoffs = weights.cutoffs[links[0]]
-        limited = [f"{axis} {cutoff:.2g} Hz" for axis, cutoff in zip(names, cutoffs) if np.isfinite(cutoff)]
+        limited = [f"{axis} {cutoff:.2g} Hz" for axis, cutoff in zip(WRENCH_AXES, cutoffs) if np.isfinite(cutoff)]
         texts += [f"{name} {', '.join(limited)}"] if limited else []
     return "; ".join(texts)
 

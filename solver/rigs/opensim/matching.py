@@ -28,7 +28,7 @@ SEGMENTS = {
     "foot": r"foot|talus|calcn|calcaneus|toe",
 }  # fmt: skip
 """Names of a model's bodies, by segment of a person."""
-SIDES = {"right": r"(^|_)(r|right)(_|$)|^r(?=[A-Z])", "left": r"(^|_)(l|left)(_|$)|^l(?=[A-Z])"}
+SIDE_PATTERNS = {"right": r"(^|_)(r|right)(_|$)|^r(?=[A-Z])", "left": r"(^|_)(l|left)(_|$)|^l(?=[A-Z])"}
 CENTRAL = ("pelvis", "abdomen", "torso", "head")
 NEXT = {"upper_arm": "forearm", "forearm": "hand", "thigh": "shank", "shank": "foot"}
 """Segment whose joint is the far end of a segment."""
@@ -151,7 +151,7 @@ def _segment_of(body: str, links: tuple[str, ...]) -> str | None:
             continue
         if segment in CENTRAL:
             return segment if segment in links else None
-        side = next((side for side, words in SIDES.items() if re.search(words, body)), None)
+        side = next((side for side, words in SIDE_PATTERNS.items() if re.search(words, body)), None)
         name = f"{side}_{segment}"
         return name if name in links else None
     return None
@@ -190,7 +190,7 @@ class _Landmarks:
         if name in CENTRAL:
             if name == "pelvis":
                 return self.middle, None
-            arms = [self.centres.get(f"{each}_upper_arm") for each in SIDES]
+            arms = [self.centres.get(f"{each}_upper_arm") for each in SIDE_PATTERNS]
             if name != "torso" or arms[0] is None or arms[1] is None:
                 return self.middle, None
             return self.middle, 0.5 * (arms[0] + arms[1])
