@@ -14,10 +14,10 @@ from solver.dance.design.footsteps import OPPOSITE, WEIGHT_OVER, StepPlanner
 from solver.dance.design.plan import CONFIGURATION_ORDER, build_transition_planner
 from solver.dance.design.postures import DrawOptions, draw_posture_pool
 from solver.dance.design.transitions import TransitionPlanner
-from solver.dynamics.legs import SIDES
 from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.options.dances import DanceOptions
+from solver.person import SIDES
 from solver.rig import Rig
 from solver.trajectory.legged_rig import Footing
 from solver.trajectory.segment import DanceSegment

@@ -16,9 +16,10 @@ from scipy.linalg import solve_banded
 
 from solver.coordinates import to_flat, to_manifold
 from solver.dynamics import com_trajectory, link_poses, predicted_wrench
-from solver.dynamics.legs import FOOT_SIZE, SIDES, build_legs
+from solver.dynamics.legs import FOOT_SIZE, build_legs
 from solver.errors import InvalidValue
 from solver.motion import Motion
+from solver.person import SIDES
 from solver.rig import Rig
 from solver.signals import GRAVITY
 
