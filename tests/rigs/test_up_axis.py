@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue
+from solver.errors import InputError
 from solver.formats.urdf_writer import write_urdf
 from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3
@@ -49,5 +49,5 @@ def test_up_as_stated(lying: Path) -> None:
     feet = [link for link in hoap3().links if "foot" in link]
     rig = from_urdf(lying, up="z")
     assert all(_standing(rig)[rig.index(link), 1] < -0.2 for link in feet)
-    with pytest.raises(InvalidValue, match="auto, y, z"):
+    with pytest.raises(InputError, match="auto, y, z"):
         from_urdf(lying, up="x")

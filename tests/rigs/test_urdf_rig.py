@@ -121,7 +121,8 @@ def test_any_tree_is_that_of_pinocchio(write: Write) -> None:
     masses = [float(word) for word in re.findall(r'mass value="([^"]+)"', path.read_text())]
     assert rig.prior.total_mass == pytest.approx(sum(masses))
     q = pin.integrate(model, pin.neutral(model), np.random.default_rng(3).normal(size=model.nv))
-    np.testing.assert_allclose(*(pin.crba(m, m.createData(), q) for m in (model, rig.model)), atol=1e-9)
+    a, b = (pin.crba(m, m.createData(), q) for m in (model, rig.model))
+    np.testing.assert_allclose(a, b, atol=1e-9)
 
 
 def test_mimic_joints_move_independently_and_are_reported(write: Write) -> None:
