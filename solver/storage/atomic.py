@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import re
 import secrets
@@ -17,8 +16,8 @@ from typing import IO, Any
 from ..errors import InputError
 from ..termination import note_output, on_stop, uninterrupted
 
-MAX_NAME_BYTES = 200
-"""[bytes] A longer file name is hashed in the name of its temporary file."""
+WORK_NAME = re.compile(r"\.exciting_dance\.[0-9a-f]{8}\.part")
+"""Names of files and folders in which outputs are prepared."""
 ABANDONED_AGE = 3600.0
 """[s] A temporary file to which nothing was written for so long is one that a killed process left."""
 MIN_FREE_BYTES = 1 << 24
@@ -38,13 +37,13 @@ def write_atomically(path: str | Path, *, binary: bool = False) -> Iterator[IO[A
     """An open stream (UTF-8 text with line feeds, or bytes) that replaces ``path`` when the block ends without error.
 
     The data goes to a temporary file in the same folder. It is removed when the block raises or is cancelled; if this
-    process is killed, a later writer of ``path`` removes it. A reader sees the old file or the new one, never part of
-    one. A lone surrogate, as in a file name that is not UTF-8, is written as its escape, which JSON reads back.
+    process is killed, a later writer in that folder removes it. A reader sees the old file or the new one, never a
+    part. A lone surrogate, as in a file name that is not UTF-8, is written as its escape, which JSON reads back.
 
     Raises:
         InputError: the folder does not exist, is not writable or is full, or ``path`` cannot be a file.
     """
-    target, temporary = _choose_temporary(Path(path))
+    target, temporary = _choose_names(Path(path))
     mode = {"mode": "xb"} if binary else {"mode": "x", "encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
     with _removed(temporary):
         with report_os_errors(path):
@@ -64,7 +63,7 @@ def check_writable(path: str | Path) -> None:
     Raises:
         InputError: it cannot be written.
     """
-    target, temporary = _choose_temporary(Path(path))
+    target, temporary = _choose_names(Path(path))
     with report_os_errors(path), _removed(temporary):
         probe_space(target.parent, temporary)
 
@@ -100,22 +99,24 @@ def report_os_errors(path: str | Path, error_numbers: tuple[int, ...] = ()) -> I
         raise InputError(path, f"cannot be written: {error.strerror or error}", remedy=REMEDY) from None
 
 
-def _choose_temporary(path: Path) -> tuple[Path, Path]:
+def unused_name(folder: Path) -> Path:
+    """A name that no other file or folder has, for an output that is being prepared."""
+    return folder / f".exciting_dance.{secrets.token_hex(4)}.part"
+
+
+def _choose_names(path: Path) -> tuple[Path, Path]:
     """The target of a path, with links resolved, and an unused name beside it; removes what killed processes left."""
     with report_os_errors(path):
         target = Path(os.path.realpath(path))  # a link is kept, and its target replaced
         if target.exists() and not target.is_file():
             what = "is a folder" if target.is_dir() else "is not a regular file"
             raise InputError(path, f"{what}, a file is needed", remedy="Name another file")
-        name = os.fsencode(target.name)
-        short = target.name if len(name) <= MAX_NAME_BYTES else hashlib.blake2b(name, digest_size=8).hexdigest()
-        ours = re.compile(rf"\.{re.escape(short)}\.[0-9a-f]{{8}}\.part")
         for other in os.scandir(target.parent):
-            if ours.fullmatch(other.name):
-                with suppress(OSError):
+            if WORK_NAME.fullmatch(other.name):
+                with suppress(OSError):  # also of a folder
                     if time.time() - other.stat(follow_symlinks=False).st_mtime > ABANDONED_AGE:
                         os.unlink(other)
-        return target, target.with_name(f".{short}.{secrets.token_hex(4)}.part")
+        return target, unused_name(target.parent)
 
 
 @contextmanager

@@ -123,24 +123,22 @@ def _check_depth(tree: Any) -> None:
 
 def to_json_values(value: Any) -> Any:
     """Convert arrays, mappings, sequences, paths, enumerations and data classes to JSON types; NaN becomes None."""
-    if isinstance(value, Enum):
-        return to_json_values(value.value)
-    if isinstance(value, np.ndarray):
-        return to_json_values(value.tolist())
-    if isinstance(value, np.generic):
-        return to_json_values(value.item())
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    elif isinstance(value, Enum):
+        value = value.value
+    elif is_dataclass(value) and not isinstance(value, type):
+        value = {f.name: getattr(value, f.name) for f in fields(value)}
     if value is None or isinstance(value, bool | int | str):
         return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): to_json_values(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [to_json_values(entry) for entry in value]
     if isinstance(value, Path):
         return str(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_json_values(getattr(value, f.name)) for f in fields(value)}
     raise InvalidValue(f"a {type(value).__name__} cannot be converted to JSON")
 
 

@@ -12,15 +12,12 @@ import re
 import secrets
 import shutil
 import sys
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 LOCK_FILE = "lock"
 """Name of the lock file in a temporary folder; the process that owns the folder holds the lock."""
-MIN_AGE = 60.0
-"""[s] A younger temporary folder without a lock file may be about to get one."""
 MAX_TRIES = 10
 
 if sys.platform == "win32":
@@ -72,7 +69,7 @@ class Lock:
 
 
 def acquire(path: Path, owner_text: str = "") -> Lock | None:
-    """Lock a file, created if missing; None if another process, or another lock of this one, holds it.
+    """Lock a file, created with its folder if missing; None if another process, or lock of this one, holds it.
 
     Args:
         path: of the lock file.
@@ -84,7 +81,11 @@ def acquire(path: Path, owner_text: str = "") -> Lock | None:
     for _ in range(MAX_TRIES):
         if os.path.islink(path) or (os.path.isfile(path) and os.lstat(path).st_nlink > 1):
             raise OSError(errno.ELOOP, f"{path.name} is a link")
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        except FileNotFoundError:
+            continue  # another process, which released the folder, removed it
         if not _seize(descriptor):
             os.close(descriptor)
             return None
@@ -133,22 +134,11 @@ def remove_abandoned_folders(parent: Path, prefix: str) -> tuple[Path, ...]:
 
     A folder without lock file was kept on purpose and is not removed.
     """
-    ours = re.compile(re.escape(prefix) + "[0-9a-f]{8}")
-    swept = []
+    ours, removed = re.compile(re.escape(prefix) + "[0-9a-f]{8}"), []
     for folder in sorted(parent.iterdir()) if parent.is_dir() else ():
-        if ours.fullmatch(folder.name) and not folder.is_symlink():
+        if ours.fullmatch(folder.name) and not folder.is_symlink() and (folder / LOCK_FILE).exists():
             with suppress(OSError):  # of another user
-                if _remove_if_abandoned(folder):
-                    swept.append(folder)
-    return tuple(swept)
-
-
-def _remove_if_abandoned(folder: Path) -> bool:
-    if (folder / LOCK_FILE).exists():
-        lock = acquire(folder / LOCK_FILE)
-        if lock is None:
-            return False
-        remove_locked_folder(folder, lock)
-    elif time.time() - folder.stat().st_mtime > MIN_AGE:
-        folder.rmdir()  # killed before it had a lock; fails if another program put files into it
-    return not folder.exists()
+                if (lock := acquire(folder / LOCK_FILE)) is not None:
+                    remove_locked_folder(folder, lock)
+                    removed.append(folder)
+    return tuple(removed)

@@ -10,8 +10,6 @@ removed, and no link in the folder is followed.
 from __future__ import annotations
 
 import os
-import re
-import secrets
 import shutil
 import socket
 import threading
@@ -19,13 +17,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TypeVar
 
 from ..errors import InputError, SolverError
 from ..termination import note_output, on_stop, uninterrupted
-from .atomic import CANNOT_WRITE, probe_space, report_os_errors
+from .atomic import CANNOT_WRITE, WORK_NAME, probe_space, report_os_errors, unused_name
 from .lock import Lock, acquire, read_owner
 from .manifest import (
     MANIFEST_FILE,
@@ -40,10 +39,8 @@ from .manifest import (
 
 T = TypeVar("T")
 LOCK_FILE = ".exciting_dance.lock"
-WORK_NAME = re.compile(r"\.exciting_dance\.[0-9a-f]{8}\.part")
-"""Names of the hidden folders in which results are prepared."""
 POLL_INTERVAL, MAX_TRIES = 0.02, 10
-"""[s] Time between two attempts to read or to lock a folder that another process is changing, and their number."""
+"""[s] Time between two attempts to read a folder that another process is changing, and their number."""
 MAX_SHOWN = 3
 
 _reservations: dict[Path, _Reservation] = {}
@@ -105,7 +102,7 @@ def write_folder(path: str | Path, *, keep_previous: bool = False) -> Iterator[P
                 reservation.check(())
             stack.callback(reservation.remove_work_folder)
             with report_os_errors(path):
-                new = reservation.new = reservation.unused_name() / "new"
+                new = reservation.new = unused_name(reservation.real_path) / "new"
                 new.mkdir(parents=True)
         with report_os_errors(path, error_numbers=CANNOT_WRITE), _rename_errors(Path(path), new):
             yield new
@@ -155,26 +152,19 @@ class _Reservation:
     new: Path | None = None
     extra_files: Mapping[str, str] = field(default_factory=dict)
 
-    def unused_name(self) -> Path:
-        """A name of a hidden folder for new files."""
-        return self.real_path / f".exciting_dance.{secrets.token_hex(4)}.part"
-
     def check(self, names: tuple[str, ...]) -> None:
         """Check that files of these names can be written."""
-        if foreign := _foreign_files(self.real_path, names, files_written(self.real_path)):
+        if foreign := _foreign_files(self.real_path, map(StoredPath, names), files_written(self.real_path)):
             others = f", as were {', '.join(foreign[1:MAX_SHOWN])}" if len(foreign) > 1 else ""
             more = f" and {len(foreign) - MAX_SHOWN} more" if len(foreign) > MAX_SHOWN else ""
             problem = f"was not written by this program, or was changed since{others}{more}: the results need that name"
             raise InputError(self.path / foreign[0], problem, remedy="Move it away, or name another folder")
         with report_os_errors(self.path):
-            probe = self.unused_name()
+            probe = unused_name(self.real_path)
             try:
                 probe_space(self.real_path, probe)
             finally:
                 probe.unlink(missing_ok=True)
-            for name in names:
-                with suppress(FileNotFoundError):
-                    os.lstat(self.real_path / StoredPath(name))  # a name that is too long
 
     def publish(self, new: Path, *, keep_previous: bool) -> None:
         """Move the new files into place; if that fails, everything is as before."""
@@ -182,7 +172,8 @@ class _Reservation:
         files = {name: file_digest(new / name, sync=True) for name in _list_files(new)}
         previous, ours = read_manifest(folder), files_written(folder)
         if foreign := _foreign_files(folder, files, ours):
-            spare = _unused_sibling(folder)
+            numbered = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+            spare = next(place for place in numbered if not os.path.lexists(place))
             MANIFEST_KIND.write(new / MANIFEST_FILE, Manifest(files))
             shutil.move(new, spare)
             raise InputError(self.path / foreign[0], f"was created meanwhile and was kept; the results are in {spare}")
@@ -252,7 +243,10 @@ def _reserve(path: Path) -> _Reservation:
             raise InputError(path, "is already being written by this process", remedy="Name another folder")
         created = tuple(folder for folder in (real, *real.parents) if not folder.exists())
         try:
-            lock = _lock_folder(path, real)
+            words = f"process {os.getpid()} on {socket.gethostname()} since {time.strftime('%H:%M')}"
+            if (lock := acquire(real / LOCK_FILE, words)) is None:
+                problem = f"is being written by {read_owner(real / LOCK_FILE) or 'another process'}"
+                raise InputError(path, problem, remedy="Wait until it ends, or name another folder")
         except BaseException:
             _remove_empty(created)
             raise
@@ -263,25 +257,6 @@ def _reserve(path: Path) -> _Reservation:
                 with suppress(OSError):
                     left.unlink(missing_ok=True)
         return reservation
-
-
-def _lock_folder(path: Path, real: Path) -> Lock:
-    """Create a folder and lock it; another process that releases it may remove it in between."""
-    words = f"process {os.getpid()} on {socket.gethostname()} since {time.strftime('%H:%M')}"
-    for attempt in range(MAX_TRIES):
-        try:
-            real.mkdir(parents=True, exist_ok=True)
-            lock = acquire(real / LOCK_FILE, words)
-        except FileNotFoundError:
-            if attempt == MAX_TRIES - 1:
-                raise
-            time.sleep(POLL_INTERVAL)
-            continue
-        if lock is not None:
-            return lock
-        break
-    who = read_owner(real / LOCK_FILE) or "another process"
-    raise InputError(path, f"is being written by {who}", remedy="Wait until it ends, or name another folder")
 
 
 def _foreign_files(folder: Path, names: Iterable[str], ours: Mapping[str, set[str]]) -> tuple[str, ...]:
@@ -337,14 +312,6 @@ def _content(path: Path) -> bytes:
 
 def _resolve_path(path: str | Path) -> Path:
     return Path(os.path.realpath(path))
-
-
-def _unused_sibling(folder: Path) -> Path:
-    """An unused name beside a folder."""
-    number = 2
-    while os.path.lexists(free := folder.with_name(f"{folder.name}-{number}")):
-        number += 1
-    return free
 
 
 def _remove_empty(folders: Iterable[Path]) -> None:
