@@ -25,7 +25,7 @@ from ..motion import JointCoordinates
 from ..so3 import quaternion_exp
 from .csv_tables import SI_FACTORS, normalise_unit, read_table
 from .opensim_storage import SIMM_ROWS, read_storage
-from .plate_columns import KNOWN_NAMES
+from .plate_columns import KNOWN_NAMES, find_plate_columns, has_force_columns
 from .text_files import Warn, ignore_warning
 
 ROOT_POSITION, ROOT_ROTATION, ROOT_QUATERNION = (
@@ -89,7 +89,9 @@ def read_joints_storage(
         remedy = "Write inDegrees=yes or inDegrees=no into its header, or state the unit (angles = deg or rad)"
         remedy += f"; if it holds forces, use known column names: {KNOWN_NAMES}"
         raise InputError(path, problem, remedy=remedy)
-    columns = {name: (storage.column(name), f"{unit} or m") for name in storage.names}
+    plates = find_plate_columns(path, storage.names) if has_force_columns(storage.names) else {}
+    forces = {name for plate in plates.values() for names in plate.values() for name in names}
+    columns = {name: (storage.column(name), f"{unit} or m") for name in storage.names if name not in forces}
     for name in ROOT_POSITION + ROOT_QUATERNION:
         if name in columns:
             columns[name] = (columns[name][0], "m")

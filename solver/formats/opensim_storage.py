@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +18,12 @@ from .axes_and_units import length_in_metres, to_z_up
 from .plate_columns import check_free_moments, find_plate_columns, has_force_columns, has_free_moments, has_only_forces
 from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines, split_cells, undo_rounding
 from .uniform_sampling import resample_wrenches
-from .wrench_checks import ForceConvention, check_centres_of_pressure, resolve_force_up
+from .wrench_checks import MAX_DISTANCE, ForceConvention, check_centres_of_pressure, resolve_force_up
 
+COORDINATE_NAMES = re.compile(
+    "flexion|extension|[ab]duction|rotation|_angle|tilt|_list|bending|_t[xyz]$", re.IGNORECASE
+)
+"""Words in the names of joint coordinates of OpenSim's models."""
 LOADED_FORCE = 30.0
 """[N] Highest force below which programs leave out the centre of pressure."""
 END_OF_HEADER = "endheader"
@@ -148,7 +153,7 @@ def has_orientations(path: str | Path) -> bool:
 def read_forces(
     path: str | Path,
     up: str = "auto",
-    units: str = "m",
+    units: str | None = None,
     *,
     sign: int = 1,
     missing: str = "error",
@@ -163,7 +168,8 @@ def read_forces(
     Args:
         path: the file.
         up: the file's vertical axis, or ``"auto"``: that of the mean force.
-        units: unit of the centre of pressure, ``"m"`` or ``"mm"``; free moments follow it (N m, N mm).
+        units: unit of the centre of pressure; free moments follow it (N m, N mm). None: metres, or millimetres where
+            these would lie outside any laboratory.
         sign: 1 if the columns hold the force of the ground on the body, -1 if they hold that of the body on the plates.
         missing: ``"error"`` refuses missing samples, ``"keep"`` leaves them NaN.
         warn: receives messages about irregularities.
@@ -181,13 +187,13 @@ def read_forces_with_up(
     """As `read_forces`, with the file's vertical axis."""
     storage = read_storage(path, warn=warn)
     plates = find_plate_columns(path, storage.names)
-    metre = length_in_metres(convention.units, path)
     check_missing_forces(path, storage, plates, missing, warn)
     forces, points, moments = (
         _column_vectors(storage, [plate.get(what) for plate in plates.values()]) for what in "vpm"
     )
     for what, vectors in (("centre of pressure", points), ("free moment", moments)):
         _check_loaded(path, storage, forces, (what, vectors), missing)
+    metre = length_in_metres(convention.units or _guess_unit(path, forces, points, warn), path)
     # Without columns of a free moment it is zero; an empty cell means zero only while the plate is unloaded.
     none = np.array(["m" not in plate for plate in plates.values()]) | (forces == 0.0).all(axis=2)
     moments = convention.sign * np.where(none[:, :, None], 0.0, moments) * metre
@@ -212,6 +218,19 @@ def read_forces_with_up(
     return result, axis
 
 
+def _guess_unit(path: str | Path, forces: np.ndarray, points: np.ndarray, warn: Warn) -> str:
+    """Unit of centres of pressure (N, K, 3) under forces (N, K, 3) [N]: metres, unless no laboratory is so large."""
+    distance = np.linalg.norm(points[np.linalg.norm(forces, axis=2) > LOADED_FORCE], axis=1)
+    far = float(np.nanmedian(distance)) if np.isfinite(distance).any() else 0.0
+    if far <= MAX_DISTANCE:
+        return "m"
+    warn(
+        f"{Path(path).name}: a centre of pressure {far:.0f} m away is impossible: lengths are taken to be in mm "
+        "(--force-units overrules it)"
+    )
+    return "mm"
+
+
 def _check_loaded(
     path: str | Path, storage: Storage, forces: np.ndarray, found: tuple[str, np.ndarray], missing: str
 ) -> None:
@@ -227,12 +246,20 @@ def _check_loaded(
 
 
 def has_forces(path: str | Path) -> bool:
-    """Whether a storage file is of forces; the same suffix also serves joint angles.
-
-    SIMM's motion files hold joint angles, and may repeat the forces of the trial.
-    """
+    """Whether a storage file is of forces, by its columns; the same suffix also serves joint angles."""
     header, names = _read_head(path)
-    return has_force_columns(names) and (SIMM_ROWS not in header or has_only_forces(names))
+    return has_force_columns(names) and not _has_angles(header, names)
+
+
+def has_forces_beside_angles(path: str | Path) -> bool:
+    """Whether a storage file has forces beside joint angles, as of SIMM; repeated columns do not count."""
+    header, names = _read_head(path)
+    return len(set(names)) == len(names) and has_force_columns(names) and _has_angles(header, names)
+
+
+def _has_angles(header: Mapping[str, str], names: Sequence[str]) -> bool:
+    """Whether columns beside those of forces are joint angles, by their names or because SIMM wrote the file."""
+    return not has_only_forces(names) and (SIMM_ROWS in header or any(map(COORDINATE_NAMES.search, names)))
 
 
 def has_trial(path: str | Path) -> bool:

@@ -72,7 +72,7 @@ def read_recording(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS, *, name
                 file, options, warnings, sources.get(MARKERS) or sources.get(JOINTS) or sources.get(SEGMENTS)
             )
             for kind, axis in axes.items():
-                if kind in sources:
+                if kind in sources and not (kind == FORCES and content_kind(sources[kind][0]) == JOINTS):
                     problem = f"holds {kind}, and so does {sources[kind][0].name}"
                     raise InputError(file, problem, remedy=f"Name one file of {kind} a trial")
                 sources[kind] = (file, axis)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from ..options.reading import ReadOptions
 from ..trial import Recording
+from ..wrenches import Wrenches
 from .file_formats import FORCES, JOINTS, SEGMENTS
 from .joint_coordinates_reader import read_joints_storage
-from .opensim_storage import has_forces, has_orientations, has_trial, read_forces_with_up
+from .opensim_storage import has_forces, has_forces_beside_angles, has_orientations, has_trial, read_forces_with_up
 from .orientations import read_orientations_storage
 from .text_files import Warn
 from .trial_names import printable_name
@@ -27,10 +28,17 @@ def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None,
     kind, name = find_kind(path, False), printable_name(path.stem)
     if kind == JOINTS:
         joints = read_joints_storage(path, options.angle_units, warn=warn)
-        return Recording(name, joints=joints), "" if joints.root is None else "z"
+        up = "" if joints.root is None else "z"
+        if not has_forces_beside_angles(path):
+            return Recording(name, joints=joints), up
+        return Recording(name, wrenches=_read_forces(path, options, motion_up, warn)[0], joints=joints), up
     if kind == SEGMENTS:
         segments, up = read_orientations_storage(path, options.up, warn=warn)
         return Recording(name, segments=segments), up
-    convention = ForceConvention(options.force_up or options.up, motion_up, options.force_units, options.sign or 1)
-    wrenches, up = read_forces_with_up(path, convention, missing=options.missing, warn=warn)
+    wrenches, up = _read_forces(path, options, motion_up, warn)
     return Recording(name, None, wrenches), up
+
+
+def _read_forces(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Wrenches, str]:
+    convention = ForceConvention(options.force_up or options.up, motion_up, options.force_units, options.sign or 1)
+    return read_forces_with_up(path, convention, missing=options.missing, warn=warn)

@@ -29,13 +29,14 @@ class ForceConvention:
     Attributes:
         up: the file's vertical axis, or ``"auto"``: that of the mean force.
         fallback_up: the vertical axis if all forces are zero.
-        units: of the centre of pressure, ``"m"`` or ``"mm"``; free moments follow it (N m, N mm).
+        units: of the centre of pressure; free moments follow it (N m, N mm). None: metres, or millimetres where these
+            would lie outside any laboratory.
         sign: 1 if the columns hold the force of the ground on the body, -1 if they hold that of the body on the plates.
     """
 
     up: str = "auto"
     fallback_up: str | None = None
-    units: str = "m"
+    units: str | None = None
     sign: int = 1
 
 

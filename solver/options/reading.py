@@ -35,7 +35,7 @@ class ReadOptions(Options):
     up: Annotated[str, Option(choices=UP_AXES, usual="detected", common=True)] = "auto"
     force_up: Annotated[str | None, Option(choices=UP_AXES)] = None
     units: Annotated[str | None, Option(choices=LENGTH_UNITS, usual="from the file", common=True)] = None
-    force_units: Annotated[str, Option(choices=FORCE_UNITS)] = "m"
+    force_units: Annotated[str | None, Option(choices=FORCE_UNITS, usual="m, or mm where m is impossible")] = None
     forces_on_plates: Annotated[bool, Option()] = False
     keep_missing: Annotated[bool, Option()] = False
     ragged: Annotated[bool, Option()] = False

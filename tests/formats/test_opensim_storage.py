@@ -45,16 +45,38 @@ def test_plates_stay_apart_and_add_up(tmp_path: Path) -> None:
     np.testing.assert_allclose(wrenches.total[0, :3], 15.0 * FORCE, rtol=1e-9)
 
 
-def test_millimetres_when_stated_equal_metres(tmp_path: Path) -> None:
-    """Centre of pressure in mm and free moment in N mm give the same wrench when the unit is stated."""
+def test_millimetres_are_found_and_equal_metres(tmp_path: Path) -> None:
+    """Centre of pressure in mm and free moment in N mm give the same wrench, stated, or found and noted; stated metres
+    are refused."""
     rows = [to_y_up(np.array([FORCE, POINT * s, FREE * s])).reshape(-1) for s in (1.0, 1000.0)]
     metres, millimetres = (
         write_mot(tmp_path / f"{i}.mot", force_names(), times(), np.tile(row, (len(times()), 1)))
         for i, row in enumerate(rows)
     )
     np.testing.assert_allclose(read_forces(millimetres, units="mm").values, read_forces(metres).values, rtol=1e-9)
+    notes: list[str] = []
+    np.testing.assert_allclose(
+        read_forces(millimetres, warn=notes.append).values, read_forces(metres).values, rtol=1e-9
+    )
+    assert "taken to be in mm (--force-units overrules it)" in notes[0]
     with pytest.raises(InputError, match="mm"):
-        read_forces(millimetres)
+        read_forces(millimetres, units="m")
+
+
+@pytest.mark.parametrize("head", ["version=1\ninDegrees=yes\nendheader", "datacolumns 12\ndatarows 110\nendheader"])
+def test_a_file_of_angles_and_forces_holds_both(tmp_path: Path, head: str) -> None:
+    """Columns decide, with OpenSim's header or SIMM's: joint angles, and forces, which a file of forces replaces."""
+    alone = standing_mot(tmp_path / "walk_grf.mot")
+    titles, *rows = alone.read_text().partition("endheader\n")[2].splitlines()
+    both = tmp_path / "walk.mot"
+    table = [f"{titles}\thip_flexion_r\tpelvis_tx", *(f"{row}\t30.0\t0.5" for row in rows)]
+    both.write_text("\n".join(["walk", head, *table]) + "\n")
+    one, two = read_recording([both]), read_recording([both, alone])
+    for found in (one, two):
+        assert found.joints is not None
+        assert found.joints.names == ("hip_flexion_r", "pelvis_tx")
+        assert found.wrenches is not None
+        np.testing.assert_allclose(found.wrenches.values, read_forces(alone).values, rtol=1e-9)
 
 
 def test_an_unloaded_plate_pushes_nothing_wherever_its_point_is(tmp_path: Path) -> None:
