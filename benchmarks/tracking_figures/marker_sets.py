@@ -77,7 +77,7 @@ def _recognise(name: str, markers: Markers) -> FileRead:
     chosen = np.unique(np.linspace(0, len(markers) - 1, min(MOST_FRAMES, len(markers))).astype(int))
     some = Markers(markers.times[chosen], markers.names, markers.positions[chosen])
     try:
-        found = recognise([Recording("markers", some)])
+        found = recognise([Recording("markers", some)], built_in_sets=False)
     except SolverError as error:
         return FileRead(counts=True, read=False, line=f"{name}: NOT read: {str(error)[:100]}")
     wrong, known = _against_the_laboratory(markers, found)

@@ -76,8 +76,9 @@ def fit_calibration(  # noqa: PLR0913 one argument for each property of a person
 
 
 def _links_without_markers(marker_set: MarkerSet, names: Sequence[str]) -> tuple[str, ...]:
-    """Links of the trunk and legs on which the set places no recorded marker."""
-    marked = {place.link for name in names if (place := marker_set.find_location(name)) is not None}
+    """Links of the trunk and legs on which, and at whose joint centre, the set places no recorded marker."""
+    places = [place for name in names if (place := marker_set.find_location(name)) is not None]
+    marked = {place.link for place in places} | {place.reference_joint for place in places if not place.offset.any()}
     return tuple(link for link in TRUNK_AND_LEGS if link not in marked)
 
 
@@ -135,5 +136,5 @@ def _find_marker_set(
     else:
         if not by_names.unknown_names(names):
             return by_names, f"marker set {by_names.name}: recognised by the marker names"
-        recognition = recognise(recordings, height=height, given=by_names.tree, given_by_name=True)
+        recognition = recognise(recordings, height=height)
     return recognition.marker_set, recognition.summary

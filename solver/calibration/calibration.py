@@ -150,6 +150,15 @@ def _build_calibration(
         )
     sizes = subject.size_ratios()
     warnings += (*_warn_of_different_subjects(sizes), *check_fit(subject.collect_evidence()))
+    noise = subject.marker_set.noise
+    if noise:
+        angle = np.degrees(np.sqrt(2.0) * noise / np.mean(list(segment_lengths(rig, joints).values())))
+        assumptions += (
+            f"the points of {subject.marker_set.name} were estimated, as from video, and err by {1e3 * noise:.0f} mm "
+            f"in each axis: a limb's direction errs by about {angle:.0f} degrees in each frame; the tilt of the pelvis "
+            "and rotations about straight limbs are hardly observed. Such data carry postures, steps and the motion of "
+            "the centre of mass; masses and inertias of single links stay near the tables'",
+        )
     defaults = subject.data.rig(subject.height)
     shifts = {
         link: float(np.linalg.norm(centre - defaults.joints[defaults.index(link)].position))

@@ -17,6 +17,9 @@ MIN_STIFFNESS = 1e-6
 """[1/m^2, 1/rad^2] Added to the diagonal of a pose's Hessian: an unobserved coordinate keeps its value."""
 POSTURE_STIFFNESS = 0.25
 """[1/rad^2] Weight of the joints' distance from neutral in every frame: a standard deviation of 2 rad."""
+ESTIMATED_POSTURE_STIFFNESS = 1.0
+"""[1/rad^2] The same for points that were estimated, as from video: one radian. Joint centres with noise observe no
+rotation about a straight limb; on simulated standing 2 rad let shanks turn by a right angle."""
 RANGE_STIFFNESS = 400.0
 """[1/rad^2] Weight of a hinge's distance from its range in every frame: a standard deviation of 3 degrees. With markers
 on one side of an elbow alone, an arm rotated about its length with the elbow bent backwards fits nearly as well."""
@@ -230,7 +233,7 @@ class SubjectFit:
     def __init__(
         self, rig: Rig, links: np.ndarray, information: np.ndarray, information_vector: np.ndarray, constant: float
     ) -> None:
-        self.rig = rig
+        self.rig, self.posture_stiffness = rig, POSTURE_STIFFNESS
         self.links = links
         self.information, self.information_vector, self.constant = information, information_vector, constant
         self.joints = len(rig.links) - 1
@@ -302,7 +305,7 @@ class SubjectFit:
             sizes = np.linalg.norm(residuals, axis=1) / sample.std
             sizes = sizes[np.isfinite(sizes)]
             total += float(np.where(sizes > HUBER_STDS, 2.0 * HUBER_STDS * sizes - HUBER_STDS**2, sizes**2).sum())
-            total += POSTURE_STIFFNESS * self.posture.cost(sample.q) + RANGE_STIFFNESS * self.hinges.cost(sample.q)
+            total += self.posture_stiffness * self.posture.cost(sample.q) + RANGE_STIFFNESS * self.hinges.cost(sample.q)
         return total
 
     def _step(
@@ -364,6 +367,6 @@ class SubjectFit:
                 outer = points[k][:, :, None] * pulls[:, None, :]
                 moments = (self._selector @ outer.reshape(len(links), 9)).reshape(-1, 3, 3)
                 hessian[k] = kinematics.curvature(moments, self._selector @ pulls)
-            self.posture.add(sample.q, POSTURE_STIFFNESS, hessian[k], gradient[k])
+            self.posture.add(sample.q, self.posture_stiffness, hessian[k], gradient[k])
             self.hinges.add(sample.q, RANGE_STIFFNESS, hessian[k], gradient[k])
         return LinearisedFrames(rotations, jacobian, points, residuals, weights, hessian, gradient)

@@ -52,6 +52,7 @@ class FitEvidence:
             other markers.
         range_violation: (F, nv - 6) [rad] by which joint coordinates leave their ranges, 0 inside.
         lengths, expected_lengths: [m] by link: as fitted, and of a person of that stature.
+        noise: [m] standard deviation of points that were estimated, as from video, each axis.
     """
 
     rig: Rig
@@ -64,6 +65,7 @@ class FitEvidence:
     range_violation: np.ndarray
     lengths: Mapping[str, float]
     expected_lengths: Mapping[str, float]
+    noise: float = 0.0
 
     @property
     def rmse(self) -> float:
@@ -94,7 +96,7 @@ def check_fit(evidence: FitEvidence) -> tuple[str, ...]:
 
 
 def _check_rmse(evidence: FitEvidence) -> list[str]:
-    if evidence.rmse < FAILED_RMSE:
+    if evidence.rmse < np.hypot(FAILED_RMSE, np.sqrt(3.0) * evidence.noise):
         return []
     names = tuple(dict.fromkeys(evidence.recordings))
     rows = np.array(evidence.recordings)
@@ -109,6 +111,7 @@ def _check_rmse(evidence: FitEvidence) -> list[str]:
 
 def _check_markers(evidence: FitEvidence) -> list[str]:
     bound = MAX_STATIC_MARKER_ERROR if evidence.static else MAX_MARKER_ERROR
+    bound = float(np.hypot(bound, 3.0 * evidence.noise))
     errors = np.array([np.sqrt(np.mean(e[np.isfinite(e)] ** 2)) if np.isfinite(e).any() else 0.0
                        for e in evidence.residuals.T])  # fmt: skip
     off = [k for k in np.argsort(-errors) if errors[k] > bound][:MAX_WARNINGS]

@@ -22,6 +22,7 @@ from ..rigs.human_skeleton import LATERAL_SIGN
 from ..scene.marker_set import HOW_TO_WRITE, Entry, marker_set_path, parse_entry
 from ..storage.json_tree import WrongEntry, parse_json_object
 from ..storage.value_tree import from_tree
+from .name_recognition import LANDMARK, read_names
 
 FREE_STD = (0.12, 0.12, 0.12)
 """[m] Standard deviation of the location of a marker that is on no landmark: it is estimated from the data."""
@@ -41,6 +42,9 @@ FREE_OFFSETS = {
 """Initial location of a free marker on its link, in units of stature: forwards, outwards, up."""
 MEASURED_FROM_MIDDLE = ("thigh", "shank", "upper_arm", "forearm")
 """Links on which it is measured from their middle."""
+ESTIMATED_POINT_STD = 0.005
+"""[m] A point with this noise weighs as much as a marker: beside it the tracker's posture task, of 2.5e-5 m^2, has a
+standard deviation of one radian, as `fit.ESTIMATED_POSTURE_STIFFNESS` has."""
 MIN_MATCHES = 8
 """Fewest recognised markers of a recording that uses the set."""
 MIN_COVERAGE = 0.6
@@ -110,6 +114,7 @@ class MarkerSet:
         aliases: other names of the same markers.
         ignored: patterns of names (computed angles, forces, ...) that are not markers.
         tree: the set as stored in a file.
+        noise: [m] standard deviation of a point that was estimated, as from video, each axis; 0 for markers.
     """
 
     name: str
@@ -121,6 +126,7 @@ class MarkerSet:
     aliases: Mapping[str, str]
     ignored: tuple[str, ...] = ()
     tree: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    noise: float = 0.0
 
     def canonical_name(self, name: str) -> str | None:
         """The set's own name of a recorded marker, None if it has none.
@@ -185,6 +191,8 @@ def load_marker_set(source: str | Path) -> MarkerSet:
 def detect_marker_set(names: Sequence[str], path: str | Path = "markers") -> MarkerSet:
     """The built-in set that recognises most of the recorded names.
 
+    A set of key points does not fit a recording with bony landmarks that it lacks: there the same names mean markers.
+
     Args:
         names: recorded marker names.
         path: of the recording, for the error.
@@ -193,7 +201,8 @@ def detect_marker_set(names: Sequence[str], path: str | Path = "markers") -> Mar
         InputError: no set recognises enough of them; lists the unmatched names and how to write a set.
     """
     sets = [load_marker_set(name) for name in marker_sets()]
-    best = max(sets, key=lambda candidate: candidate.count_matches(names))
+    fitting = [candidate for candidate in sets if not (candidate.noise and _has_landmarks(candidate, names))]
+    best = max(fitting, key=lambda candidate: (candidate.count_matches(names), -len(candidate.locations)))
     matched = best.count_matches(names)
     unknown = best.unknown_names(names)
     if matched < MIN_MATCHES or (matched < len(unknown) and matched < MIN_COVERAGE * len(best.locations)):
@@ -202,6 +211,11 @@ def detect_marker_set(names: Sequence[str], path: str | Path = "markers") -> Mar
         problem = f"no marker set fits: the nearest, {contained}, but not {listed}"
         raise InputError(path, problem, remedy=HOW_TO_WRITE)
     return best
+
+
+def _has_landmarks(marker_set: MarkerSet, names: Sequence[str]) -> bool:
+    """Whether names that are not in the set are those of bony landmarks."""
+    return any(reading.kind == LANDMARK for reading in read_names(marker_set.unknown_names(names)).values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +227,7 @@ class MarkerSetFile:
     about: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
+    noise: float = 0.0
 
 
 def _read(path: Path) -> MarkerSet:
@@ -246,7 +261,9 @@ def _build(path: Path, whole_tree: Mapping[str, Any]) -> MarkerSet:
             elif entry.joint_centre is not None:
                 centres[marker] = _require_link(entry.joint_centre, place)
             else:
-                locations[marker] = _build_location(entry, place)
+                location = _build_location(entry, place)
+                factor = (ESTIMATED_POINT_STD / written.noise) ** 2 if written.noise else 1.0
+                locations[marker] = replace(location, weight=factor * location.weight)
                 if entry.landmark is not None:
                     marked[marker] = entry.landmark
         for alias, marker in written.aliases.items():
@@ -256,7 +273,16 @@ def _build(path: Path, whole_tree: Mapping[str, Any]) -> MarkerSet:
         raise InputError(path, error.problem, place=error.place or None, remedy=HOW_TO_WRITE) from error
     aliases = dict(written.aliases)
     return MarkerSet(
-        written.name, written.about, locations, centres, marked, virtual, aliases, written.ignored, whole_tree
+        written.name,
+        written.about,
+        locations,
+        centres,
+        marked,
+        virtual,
+        aliases,
+        written.ignored,
+        whole_tree,
+        written.noise,
     )
 
 

@@ -1,14 +1,14 @@
 """Builds a marker set from the markers' names, and from which link each of the other markers moves with.
 
-Names come first (`name_recognition`). A person with the markers so named is calibrated and posed in some frames. In
-each link's frame every marker then has a location, which on the link that carries it is the same in all frames. A
-marker is assigned to the link of the largest posterior probability. The prior is the interpretation of its name; the
-likelihood decreases with the variance of its location in the link's frame while the person moves, and with its distance
-from the link while the person stands. That probability is its confidence. A name is overruled only where motion and
-distance both contradict it. Markers far from the body, and those that are not on it by name, are not used.
+The built-in set that fits comes first, then other names (`name_recognition`). A person with the markers so named is
+calibrated and posed in some frames. In each link's frame every marker then has a location, which on the link that
+carries it is the same in all frames. A marker is assigned to the link of the largest posterior probability. The prior
+is the interpretation of its name; the likelihood decreases with the variance of its location in the link's frame while
+the person moves, and with its distance from the link while the person stands. That probability is its confidence. A
+name is overruled only where motion and distance both contradict it. Markers far from the body, and those that are not
+on it by name, are not used.
 
-Entries of a given marker set help to place the other markers. Those that a user gave are kept whatever names and motion
-suggest; those of a built-in set that was found by the names are names.
+Entries of a marker set that a user gives are kept whatever names and motion suggest.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..tracking.targets import Targets
 from ..tracking.track import track_targets
 from ..trial import Recording
 from .calibration import Calibration, calibrate_with_marker_set
-from .marker_set import MarkerSet, marker_set_from_tree
+from .marker_set import MarkerSet, detect_marker_set, marker_set_from_tree
 from .name_recognition import (
     JOINT_CENTRE,
     LANDMARK,
@@ -138,8 +138,8 @@ class Recognition:
         for proposal in self.proposals:
             if not proposal.place:
                 unused.setdefault(proposal.reason, []).append(proposal.marker)
-        text = f"marker set {self.tree['name']} from names and motion: {len(self.used_proposals)} of "
-        text += f"{len(self.proposals)} markers, mean confidence {100.0 * self.confidence:.0f} %"
+        text = f"marker set {self.tree['name']}: {len(self.used_proposals)} of {len(self.proposals)} markers, "
+        text += f"mean confidence {100.0 * self.confidence:.0f} %"
         text += f"; least certain {', '.join(uncertain)}" if uncertain else ""
         return text + "".join(f"; not used {', '.join(markers)} ({reason})" for reason, markers in unused.items())
 
@@ -157,17 +157,16 @@ def recognise(
     *,
     height: float | None = None,
     given: Mapping[str, Any] | None = None,
-    given_by_name: bool = False,
+    built_in_sets: bool = True,
 ) -> Recognition:
-    """A marker set for recordings with markers that are in no known set.
+    """A marker set for all markers of recordings: of a built-in set if one fits, and by names and motion.
 
     Args:
         recordings: of one person and one set of markers; best a static trial and one that moves.
         height: stature [m]; None: estimated.
         given: tree of a marker set (`scene.marker_set.read_marker_set_tree`) whose entries are kept; only other markers
             are recognised.
-        given_by_name: whether the entries are those of a built-in set that has the markers' names, which motion and
-            geometry may overrule.
+        built_in_sets: False for names and motion alone.
 
     Raises:
         InputError: the names of too few markers say where they are, or ``given`` is not a marker set.
@@ -185,10 +184,18 @@ def recognise(
     if not marked:
         listed = ", ".join(recording.name for recording in recordings)
         raise InvalidValue(f"no recording has markers ({listed}): give marker files, such as .trc or .c3d")
-    names = tuple(dict.fromkeys(name for r in marked for name in r.markers.names))  # type: ignore[union-attr]
-    given_entries = {} if given is None else _given_entries(given, names)
-    readings = {name: _reading_of_entry(entry, name) for name, entry in given_entries.items()}
-    readings |= read_names([name for name in names if name not in given_entries], readings.values())
+    names = _names_of(marked)
+    known: Mapping[str, Any] = given or {}
+    kept = {} if given is None else _entries_in(marker_set_from_tree(given), names)
+    entries = dict(kept)
+    try:
+        fitting = detect_marker_set(names) if built_in_sets else None
+    except InputError:
+        fitting = None
+    if fitting is not None:
+        known, entries = fitting.tree, _entries_in(fitting, names) | kept
+    readings = {name: _reading_of_entry(entry, name) for name, entry in entries.items()}
+    readings |= read_names([name for name in names if name not in entries], readings.values())
     body = [name for name, reading in readings.items() if reading.kind in (LANDMARK, LINK)]
     if len(body) < MIN_NAMED:
         listed = ", ".join(name for name in names if name not in body)
@@ -197,20 +204,22 @@ def recognise(
         )
         raise InputError(marked[0].name, problem, remedy=NAME_MORE_MARKERS)
     tries = [
-        _PosedMarkers.from_recordings(marked, names, readings, given_entries, side, height)
+        _PosedMarkers.from_recordings(marked, readings, entries, known, side, height)
         for side in _candidate_sides(readings)
     ]
-    name = "recognised" if given is None else f"{given['name']}, completed"
-    kept = frozenset() if given_by_name else frozenset(given_entries)
-    return min(tries, key=lambda posed: posed.calibration.rmse).propose_all(name, kept)
+    return min(tries, key=lambda posed: posed.calibration.rmse).propose_all(known, kept)
 
 
-def _given_entries(given: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Entries of a given marker set for the recorded names; of those that it ignores, too."""
-    known = marker_set_from_tree(given)
-    own = {name: found for name in names if (found := known.canonical_name(name)) is not None}
-    ignored = {name: {"virtual": COMPUTED} for name in known.ignored_names(names)}
-    return ignored | {name: dict(given["markers"][found]) for name, found in own.items()}
+def _names_of(recordings: Sequence[Recording]) -> tuple[str, ...]:
+    """Names of all markers of recordings."""
+    return tuple(dict.fromkeys(name for r in recordings for name in r.markers.names))  # type: ignore[union-attr]
+
+
+def _entries_in(marker_set: MarkerSet, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Entries of a marker set for the recorded names; of those that it ignores, too."""
+    own = {name: found for name in names if (found := marker_set.canonical_name(name)) is not None}
+    ignored = {name: {"virtual": COMPUTED} for name in marker_set.ignored_names(names)}
+    return ignored | {name: dict(marker_set.tree["markers"][found]) for name, found in own.items()}
 
 
 def _reading_of_entry(entry: Mapping[str, Any], name: str) -> NameReading:
@@ -250,7 +259,7 @@ class _PosedMarkers:
     Attributes:
         names: M.
         readings: interpretations of the names, sides filled in.
-        given: entries of markers of the given set.
+        given: entries of markers of the given set and of the built-in one.
         calibration: the body.
         locations: (M, L, 3) [m] median location in each link's frame, in the standing recordings if it was seen there;
             NaN if never seen.
@@ -267,18 +276,19 @@ class _PosedMarkers:
     @staticmethod
     def from_recordings(
         recordings: Sequence[Recording],
-        names: tuple[str, ...],
         readings: Mapping[str, NameReading],
         given: Mapping[str, dict[str, Any]],
+        known: Mapping[str, Any],
         side: str,
         height: float | None,
     ) -> _PosedMarkers:
         """A body posed by the markers whose names say where they are; ``side`` for names without one."""
+        names = _names_of(recordings)
         sided = {
             name: NameReading(r.kind, r.body_part, side, r.confidence) if _lacks_side(r) else r
             for name, r in readings.items()
         }
-        tree = _tree({name: _entry_of_reading(reading) for name, reading in sided.items()} | dict(given))
+        tree = _tree({name: _entry_of_reading(reading) for name, reading in sided.items()} | dict(given), known)
         found = calibrate_with_marker_set(
             SubjectData(DEFAULT_MASS, DEFAULT_SEX, height), recordings, marker_set_from_tree(tree)
         )
@@ -290,9 +300,9 @@ class _PosedMarkers:
         locations, stds = np.where(np.isfinite(standing[0]), standing[0], moving[0]), moving[1]
         return _PosedMarkers(names, sided, given, found, locations, np.where(np.isfinite(stds), stds, standing[1]))
 
-    def propose_all(self, name: str, kept: Collection[str]) -> Recognition:
-        """Assigns each marker to its most probable link; those ``kept`` to the link of their entry. ``name`` is the
-        set's.
+    def propose_all(self, known: Mapping[str, Any], kept: Collection[str]) -> Recognition:
+        """Assigns each marker to its most probable link; those ``kept`` to the link of their entry. ``known`` is the
+        set that they complete.
         """
         proposals, entries = [], {}
         for row, marker in enumerate(self.names):
@@ -300,7 +310,7 @@ class _PosedMarkers:
             proposals.append(proposal)
             notes = {"confidence": round(proposal.confidence, 2), "because": proposal.reason}
             entries[marker] = {**entry, **notes, **self._seen_locations(row, proposal)}
-        return Recognition(_tree(entries, name), tuple(proposals), self.calibration)
+        return Recognition(_tree(entries, known), tuple(proposals), self.calibration)
 
     def _propose(self, row: int, name: str, *, is_kept: bool) -> tuple[Proposal, dict[str, Any]]:
         rig, reading, given = self.calibration.rig, self.readings.get(name), self.given.get(name)
@@ -382,10 +392,12 @@ def _median_and_std(local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return locations, stds
 
 
-def _tree(entries: Mapping[str, Mapping[str, Any]], name: str = "recognised") -> dict[str, Any]:
-    """A marker set as stored in a file."""
+def _tree(entries: Mapping[str, Mapping[str, Any]], known: Mapping[str, Any]) -> dict[str, Any]:
+    """A marker set as stored in a file, with the noise of the set that it completes."""
     markers = {name: dict(entry) for name, entry in entries.items()}
-    return {"name": name, "about": "Put together from names and motion.", "markers": markers}
+    name = f"{known['name']}, completed by names and motion" if known else "recognised by names and motion"
+    about = "Put together from names and motion."
+    return {"name": name, "about": about, "noise": known.get("noise", 0.0), "markers": markers}
 
 
 def _entry_of_reading(reading: NameReading) -> dict[str, Any]:
@@ -403,7 +415,8 @@ def _link_of_reading(reading: NameReading) -> str:
     """The link of a landmark or link."""
     if reading.kind == LINK:
         return reading.link
-    place = marker_set_from_tree(_tree({"marker": {"landmark": reading.landmark}})).find_location("marker")
+    tree = {"name": reading.landmark, "markers": {"marker": {"landmark": reading.landmark}}}
+    place = marker_set_from_tree(tree).find_location("marker")
     if place is None:
         raise InvalidValue(f"{reading.landmark!r} is not a landmark")
     return place.link

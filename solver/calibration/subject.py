@@ -23,7 +23,7 @@ from ..tracking.options import TrackingOptions
 from ..tracking.tasks import PositionTask, TargetSample, Tasks
 from ..trial import Recording
 from .error_draws import CalibrationErrorDraws, draw_calibration_errors
-from .fit import CalibrationFrame, SubjectFit
+from .fit import ESTIMATED_POSTURE_STIFFNESS, CalibrationFrame, SubjectFit
 from .fit_checks import FitEvidence, is_suspect
 from .marker_set import MarkerLocation, MarkerSet
 from .priors import LinearPrior, build_prior, joint_centre_location
@@ -171,6 +171,8 @@ class SubjectState:
         self.links = np.array([rig.index(place.link) for place in self.locations])
         self.rig = rig
         self.fit = SubjectFit(rig, self.links, *self.prior.information_form())
+        if self.marker_set.noise:
+            self.fit.posture_stiffness = ESTIMATED_POSTURE_STIFFNESS
         joints = {link: joint.position for link, joint in zip(rig.links, rig.joints)}
         self.offsets = np.array([place.position(joints, height) for place in self.locations])
         self.theta = self.expected_theta = self.fit.stack_unknowns(self.offsets)
@@ -210,6 +212,7 @@ class SubjectState:
         table = select_markers(recording.markers, self.names)
         still = is_static(recording.markers)
         frames, std = select_static_frames(table, recordings) if still else select_moving_frames(table, recordings)
+        std = float(np.hypot(std, self.marker_set.noise))
         self.frames[recording.name] = len(frames)
         return self._pose_frames(frames, std, recording.name)
 
@@ -222,6 +225,7 @@ class SubjectState:
         if self.samples:
             weights[:] = 1.0
         tasks = Tasks(PositionTask(tuple(self.names), self.links, self.offsets, weights))
+        within_limits |= self.marker_set.noise > 0.0  # joint centres observe no rotation about a straight limb
         options = TrackingOptions(limits=within_limits, huber_distance=0.05, iterations=30)
         engine = InverseKinematics(rig, tasks, options)
         samples: list[CalibrationFrame] = []
@@ -299,6 +303,7 @@ class SubjectState:
             np.array([limits.violation(sample.q) for sample in self.samples]),
             segment_lengths(rig, joints),
             segment_lengths(self.rig, expected_joints),
+            self.marker_set.noise,
         )
 
     def residuals(self) -> np.ndarray:

@@ -22,7 +22,21 @@ from ..storage.json_tree import WrongEntry, json_text, parse_json_object
 from ..storage.value_tree import from_tree
 from .labels import display_name
 
-MIDLINE_LANDMARKS = frozenset({"sacrum", "c7", "t7", "t10", "sternal_notch", "xiphoid", "forehead", "head_top"})
+MIDLINE_LANDMARKS = frozenset(
+    [
+        "sacrum",
+        "c7",
+        "t7",
+        "t10",
+        "sternal_notch",
+        "xiphoid",
+        "forehead",
+        "head_top",
+        "mid_hips",
+        "mid_shoulders",
+        "nose",
+    ]
+)
 """Landmarks in the middle of the body, without sides."""
 REVIEW_CONFIDENCE = 0.5
 """Confidence below which a location needs a review."""

@@ -34,8 +34,9 @@ def find_initial_pose(rig: Rig, tasks: Tasks, sample: TargetSample, options: Tra
     """Configuration (nq,) that fits one sample, without previous knowledge; every point has its full weight.
 
     Two starts, the link-by-link rigid fit and the neutral posture under the fitted root, are refined with Huber
-    weights. The better one, and the fit of chains of hinges to their orientations if there are any, then converge
-    within the limits; the better result is returned.
+    weights. The better one, the neutral posture, and the fit of chains of hinges to their orientations if there are
+    any, then converge within the limits; the best result is returned. The first start may bend an elbow backwards if no
+    point observes the rotation of the upper arm; neutral does not.
     """
     sample = replace(sample, weight_factors=None)
     engine = InverseKinematics(rig, tasks, replace(options, huber_distance=HUBER_DISTANCE, limits=False))
@@ -52,7 +53,7 @@ def find_initial_pose(rig: Rig, tasks: Tasks, sample: TargetSample, options: Tra
         return best
     bounded = InverseKinematics(rig, tasks, replace(options, huber_distance=HUBER_DISTANCE, iterations=MAX_ITERATIONS))
     settled = []
-    for q in (best, *starts):
+    for q in (best, neutral, *starts):
         bounded.state = SolverState.initial(rig.nv)
         q, _ = bounded.refine(q, sample, SETTLE_STEP)
         settled.append((q, robust_cost(bounded, q, sample)))

@@ -190,12 +190,12 @@ def test_markers_beside_a_set_are_placed_within_2_cm(person: Recording) -> None:
 def test_motion_and_distance_together_overrule_a_name(person: Recording) -> None:
     """A marker with the label of another link's is placed on the link that carries it, unless a user says so."""
     wrong = renamed(person, {"LTHI": "RFRM", "RFRM": "X1"})
-    tree = load_marker_set("plug_in_gait").tree
     for by_name, place in (
         (True, ("left_thigh", "motion")),
         (False, ("right_forearm", "given, but moves with left_thigh")),
     ):
-        found = recognise([wrong], given=tree, given_by_name=by_name)
+        given = None if by_name else {"name": "mine", "markers": {"RFRM": {"link": "right_forearm"}}}
+        found = recognise([wrong], given=given)
         places = {p.marker: (p.place, p.reason) for p in found.proposals}
         assert places["RFRM"] == place
         assert places["LASI"][0] == "left asis"
