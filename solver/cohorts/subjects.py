@@ -24,6 +24,7 @@ from ..formats.trial_names import printable_name
 from ..numerals import numeral
 from ..person import UNKNOWN
 from ..storage.json_tree import parse_json_object
+from ..storage.manifest import path_within
 
 PARTICIPANTS, UNITS_FILE, SUBJECTS = "participants.tsv", "participants.json", "subjects.csv"
 SUBJECT_FILE = "subject.json"
@@ -259,10 +260,18 @@ def _info_from_row(row: TableRow) -> SubjectInfo:
         SEXES.get(sex.lower()),
         measure("height", LENGTH_UNITS, "m"),
         measure("mass", MASSES, "kg"),
-        words["marker_set"][0] if "marker_set" in words else None,
+        _find_marker_set(row.path, words["marker_set"][0]) if "marker_set" in words else None,
         tuple(words.get("static", ("", ""))[0].split()),
         tuple(assumed),
     )
+
+
+def _find_marker_set(table: Path, source: str) -> str:
+    """A built-in marker set's name, or a file below the table's folder, which may come from anybody."""
+    try:
+        return str(path_within(table.parent, source)) if source.lower().endswith(".json") else source
+    except InvalidValue as error:
+        raise InputError(table, f"the marker set {error}", remedy="Put the marker set beside this file") from None
 
 
 def _info_from_file(path: Path) -> SubjectInfo:
@@ -279,7 +288,7 @@ def _info_from_file(path: Path) -> SubjectInfo:
             continue
         if not isinstance(value, kinds[key]) or isinstance(value, bool):
             raise InputError(path, f"{value!r} cannot be the {key}", place=f"entry {key!r}", remedy=remedy)
-        values[key] = value
+        values[key] = _find_marker_set(path, str(value)) if key == "marker_set" else value
     if isinstance(static := values.get("static", ()), str):
         values["static"] = static.split()
     elif not all(isinstance(name, str) for name in static):

@@ -334,6 +334,18 @@ def test_a_subjects_own_file(tmp_path: Path) -> None:
         read_subject_info(tmp_path / "anna", row)
 
 
+def test_a_subjects_marker_set_lies_in_the_study(tmp_path: Path) -> None:
+    """A built-in name, or a file beside the table or subject.json that names it; a path elsewhere is refused."""
+    (tmp_path / "anna").mkdir()
+    for source, found in (("plug_in_gait", "plug_in_gait"), ("mine.json", str(tmp_path / "mine.json"))):
+        (tmp_path / "subjects.csv").write_text(f"subject,sex,marker_set\nanna,F,{source}\n")
+        assert read_subject_info(tmp_path / "anna", read_subject_table(tmp_path)["anna"]).marker_set == found
+    for source in ("../mine.json", str(tmp_path / "mine.json")):
+        (tmp_path / "anna" / "subject.json").write_text(f'{{"sex": "female", "marker_set": "{source}"}}')
+        with pytest.raises(InputError, match=r"subject\.json: the marker set .* is not the path of a file below"):
+            read_subject_info(tmp_path / "anna", None)
+
+
 def test_results_are_no_subject(tmp_path: Path) -> None:
     """A folder of an earlier run's results among the subjects is left out; a subject with results inside is not."""
     (tmp_path / "anna").mkdir()
