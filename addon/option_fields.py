@@ -105,13 +105,16 @@ def option_field(kind: type, name: str, **settings: Any) -> Any:
         common["default"] = declared.default
     if declared.kind is bool:
         return bpy.props.BoolProperty(**{**common, **settings})
+    if not declared.is_number and not declared.choices:
+        return bpy.props.StringProperty(**{**common, **settings})
     if not declared.is_number:
         items = [(each, each.replace("_", " ").title(), "") for each in declared.choices]
         return bpy.props.EnumProperty(**{**common, "items": items, **settings})
     limits = declared.option.range
     step = 1 if declared.kind is int else 10.0**-DIGITS
+    lowest = limits.low + step * limits.above
     numbers = {
-        "min": limits.low + step * limits.above,
+        "min": lowest if limits.also is None else min(lowest, limits.also),
         "max": min(limits.high - step * limits.below, 2**31 - 1),
         **dict(zip(("soft_min", "soft_max"), declared.option.slider or ())),
         **({} if declared.kind is int else UNITS.get(declared.unit, {})),
@@ -121,14 +124,19 @@ def option_field(kind: type, name: str, **settings: Any) -> Any:
     return property_of(**{**common, **numbers, **settings})
 
 
+def shown_values(settings: Any, kind: type) -> dict[str, Any]:
+    """Values that a property group shows for the labelled options of a class, by option."""
+    values = {name: getattr(settings, name) for name in labelled(kind)}
+    return {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in values.items()}
+
+
 def option_words(settings: Any, kind: type, *names: str) -> list[str]:
     """Command-line words for the labelled options of a class, or the named ones, that are not a group's defaults."""
     words = []
-    for name, declared in labelled(kind).items():
-        value = getattr(settings, name)
-        if name in (names or (name,)) and value != settings.bl_rna.properties[name].default:
-            shown = round(value, DIGITS) if isinstance(value, float) else value
-            words += [declared.flag] if declared.kind is bool else [declared.flag, str(shown)]
+    for name, value in shown_values(settings, kind).items():
+        declared = declarations(kind)[name]
+        if name in (names or (name,)) and getattr(settings, name) != settings.bl_rna.properties[name].default:
+            words += [declared.flag] if declared.kind is bool else [declared.flag, str(value)]
     return words
 
 

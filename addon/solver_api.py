@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from solver.centroidal import values as estimate_language
     from solver.centroidal.values import ESTIMATE, CentroidalEstimate
     from solver.character.character import CHARACTER, Character
+    from solver.cli.declared import add_options, given
     from solver.formats.file_formats import recording_suffixes
     from solver.formats.npz import write_recording_npz
     from solver.formats.recording import has_joints
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from solver.options.authoring import CompleteOptions, RetargetOptions
     from solver.options.checks import DANCE_CHECKS, CheckOptions
     from solver.options.dances import PHRASE, TEMPO, DanceOptions, Style
-    from solver.options.declared import Declaration, declarations
+    from solver.options.declared import Declaration, Option, Options, Range, declarations
     from solver.options.exciting import ExcitingOptions
     from solver.options.study import CohortOptions, Settings
     from solver.rig import BONE_LINKS, CHARACTER_KIND, REST_PLACEMENT, Rig
@@ -84,7 +85,8 @@ _NAMES = {
     "options.authoring": ("CompleteOptions", "RetargetOptions"),
     "options.checks": ("DANCE_CHECKS", "CheckOptions"),
     "options.dances": ("PHRASE", "TEMPO", "DanceOptions", "Style"),
-    "options.declared": ("Declaration", "declarations"),
+    "options.declared": ("Declaration", "Option", "Options", "Range", "declarations"),
+    "cli.declared": ("add_options", "given"),
     "options.exciting": ("ExcitingOptions",),
     "options.study": ("CohortOptions", "Settings"),
     "formats.file_formats": ("recording_suffixes",),

@@ -53,7 +53,7 @@ class EXCITING_DANCE_PT_rehearsal_film(DancePanel, bpy.types.Panel):  # type: ig
         layout.prop(settings, "film")
         column = layout.column(align=True)
         column.active = bool(settings.film)
-        for name in ("film_clock", "film_offset", "film_start", "film_speed", "shadow"):
+        for name in ("film_clock", "film_offset", "film_start", "film_speed", "no_shadow"):
             column.prop(settings, name)
 
 

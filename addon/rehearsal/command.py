@@ -9,19 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..job_messages import describe_duration
-from ..solver_api import errors
-from .options import (
-    CLOCKS,
-    COLOURS,
-    ENGINES,
-    GHOSTS,
-    SAMPLES,
-    VIDEO_END,
-    Film,
-    RehearsalOptions,
-    Rendering,
-    Staging,
-)
+from ..solver_api import add_options, errors, given
+from .options import CLOCKS, VIDEO_END, Film, RehearsalOptions, Rendering, Staging
 from .rehearse import describe_plan, rehearse_folder
 from .video import CANCELLED, ENCODING_FROM, INCOMPLETE, NO_CODEC, can_write_video
 
@@ -39,7 +28,8 @@ def run(arguments: Sequence[str], program: str) -> int:
     """Run the command; 0 on success, 1 if it was stopped and wrote the frames before, 2 if the input is invalid."""
     parsed = _parser(program).parse_args(arguments)
     try:
-        options, staging, rendering = _options(parsed), _staging(parsed), Rendering(parsed.engine, parsed.samples)
+        options = RehearsalOptions(**given(parsed, RehearsalOptions))
+        staging, rendering = _staging(parsed), Rendering(**given(parsed, Rendering))
         video, plan = rehearse_folder(parsed.folder, parsed.output, options, staging, rendering, ProgressLines())
     except errors.Cancelled as error:
         print(error, file=sys.stderr)
@@ -73,21 +63,6 @@ class ProgressLines:
         print(f"{message}{left}", flush=True)
 
 
-def _options(parsed: argparse.Namespace) -> RehearsalOptions:
-    return RehearsalOptions(
-        rate=parsed.rate,
-        slow=parsed.slow,
-        pause=parsed.pause,
-        lead=parsed.lead,
-        loops=parsed.loops,
-        title=parsed.title_time,
-        first=parsed.start,
-        last=parsed.stop,
-        ghost=parsed.ghost,
-        bpm=parsed.bpm,
-    )
-
-
 def _staging(parsed: argparse.Namespace) -> Staging:
     try:
         wide, _, high = parsed.size.partition("x")
@@ -99,7 +74,7 @@ def _staging(parsed: argparse.Namespace) -> Staging:
         film = Film(
             parsed.film, parsed.film_offset, parsed.film_start, parsed.film_speed, parsed.film_clock, parsed.film_rate
         )
-    return Staging(size, parsed.view, parsed.mirror, parsed.colours, parsed.title, film, not parsed.no_shadow)
+    return Staging(size, parsed.view, film=film, **given(parsed, Staging))
 
 
 def _video_path(text: str) -> Path:
@@ -110,61 +85,18 @@ def _video_path(text: str) -> Path:
 
 
 def _parser(program: str) -> argparse.ArgumentParser:
-    usual = RehearsalOptions()
     parser = argparse.ArgumentParser(prog=program, description=DESCRIPTION, allow_abbrev=False)
     add = parser.add_argument
     add("folder", type=Path, metavar="DANCE_FOLDER", help="results folder (--output) of `python -m solver dance`")
     add("--output", type=_video_path, required=True, metavar="FILE.mp4", help="video to write")
-    add(
-        "--slow",
-        type=float,
-        default=usual.slow,
-        metavar="X",
-        help="tempo of the slow preview; 0 for none (%(default)s)",
-    )
-    add(
-        "--pause",
-        type=float,
-        default=usual.pause,
-        metavar="S",
-        help="pause before each move of the preview (%(default)s)",
-    )
-    add("--lead", type=float, default=usual.lead, metavar="S", help="pause before each run (%(default)s)")
-    add("--loops", type=int, default=usual.loops, metavar="N", help="number of runs in real time (%(default)s)")
-    add("--start", type=float, metavar="S", help="first time of the dance that is shown (its start)")
-    add("--stop", type=float, metavar="S", help="last time of the dance that is shown (its end)")
-    add("--ghost", choices=GHOSTS, default=usual.ghost, help="what the ghost shows (%(default)s)")
-    add(
-        "--bpm",
-        type=float,
-        default=usual.bpm,
-        metavar="N",
-        help="beats per minute, counted to eight in the picture; 0 for none (%(default)g)",
-    )
-    add("--mirror", action="store_true", help="swap left and right, as for a teacher who faces the learner")
+    for kind in (RehearsalOptions, Staging, Rendering):
+        add_options(parser, kind)
     add("--view", choices=AUTOMATIC_VIEWS, default="front", help="camera position (%(default)s)")
-    add(
-        "--colours",
-        choices=COLOURS,
-        default="sides",
-        help="colours of the body: left blue and right red (sides), or its materials (own)",
-    )
-    add("--title", default="", metavar="TEXT", help="text of the title card")
-    add("--title-time", type=float, default=usual.title, metavar="S", help="duration of the title card; 0 for none")
     add("--film", type=Path, metavar="FILE", help="movie, image or folder of numbered images behind the body")
     add("--film-offset", type=float, default=0.0, metavar="S", help="time of the video at which the film starts (0)")
     add("--film-start", type=float, default=0.0, metavar="S", help="first time of the film that is shown (0)")
     add("--film-speed", type=float, default=1.0, metavar="X", help="speed of the film (1)")
     add("--film-clock", choices=CLOCKS, default="video", help="what the film is synchronised with (%(default)s)")
     add("--film-rate", type=float, metavar="HZ", help="frame rate of numbered images (that of the video)")
-    add("--no-shadow", action="store_true", help="no shadow of the body on the film")
     add("--size", default="640x360", metavar="WxH", help="picture size in pixels (%(default)s)")
-    add("--rate", type=float, default=usual.rate, metavar="HZ", help="frames per second (%(default)s)")
-    add(
-        "--engine",
-        choices=ENGINES,
-        default="auto",
-        help="the painter is fast everywhere, a film needs cycles, eevee needs a GPU (%(default)s)",
-    )
-    add("--samples", type=int, default=SAMPLES, metavar="N", help="samples per pixel of cycles and eevee (%(default)s)")
     return parser

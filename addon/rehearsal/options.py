@@ -1,14 +1,13 @@
 """Options of a rehearsal video."""
 
-from __future__ import annotations
-
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import bpy
 
-from ..solver_api import errors
+from ..solver_api import TEMPO, Option, Options, Range, errors
 
 CLOCKS = ("video", "dance")
 GHOSTS = ("move", "posture", "none")
@@ -20,58 +19,49 @@ SAMPLES = 4
 VIDEO_END = ".mp4"
 
 
+SHORT = Range(0.0, 60.0)
+"""[s] Range of pauses."""
+
+
 @dataclass(frozen=True, slots=True)
-class RehearsalOptions:
+class RehearsalOptions(Options):
     """How a dance is taught.
 
     Attributes:
-        rate: frame rate of the video [1/s].
         slow: tempo of the slow preview relative to real time; 0 for no preview.
-        pause: [s] additional pause of the preview before each move.
-        lead: [s] pause at the start of each run.
+        pause: [s] pause before each move of the preview.
+        lead: [s] pause before each run.
         loops: number of runs in real time.
-        title: [s] duration of the title card; 0 for none.
-        rest: [s] pause at the end of each run.
-        first, last: [s] interval of the dance; None for its start and end.
-        ghost: what the ghost shows while the body is still: ``"move"`` (the next move), ``"posture"`` (the next
-            posture) or ``"none"``.
         bpm: beats per minute, counted to eight in the picture; 0 for none.
+        ghost: what the ghost shows while the body is still; ``"move"`` (the next move), ``"posture"`` (the next
+            posture) or ``"none"``.
+        title_time: [s] duration of the title card; 0 for none.
+        rest: [s] pause at the end of each run.
+        start: [s] first time of the dance that is shown; None: its start.
+        stop: [s] last time of the dance that is shown; None: its end.
+        rate: [1/s] frames per second of the video.
     """
 
-    rate: float = 24.0
-    slow: float = 0.5
-    pause: float = 1.0
-    lead: float = 3.0
-    loops: int = 1
-    title: float = 3.0
-    rest: float = 1.0
-    first: float | None = None
-    last: float | None = None
-    ghost: str = "move"
-    bpm: float = 0.0
+    slow: Annotated[float, Option(Range(0.05, 1.0, also=0.0), label="Preview Tempo")] = 0.5
+    pause: Annotated[float, Option(SHORT, label="Pause")] = 1.0
+    lead: Annotated[float, Option(SHORT, label="Lead-in")] = 3.0
+    loops: Annotated[int, Option(Range(0, 100, whole=True), label="Real-Time Runs")] = 1
+    bpm: Annotated[float, Option(replace(TEMPO, also=0.0), label="Tempo")] = 0.0
+    ghost: Annotated[str, Option(choices=GHOSTS, label="Ghost")] = "move"
+    title_time: Annotated[float, Option(SHORT, label="Title Time")] = 3.0
+    rest: Annotated[float, Option(SHORT, in_code_only=True)] = 1.0
+    start: Annotated[float | None, Option(usual="its start")] = None
+    stop: Annotated[float | None, Option(usual="its end")] = None
+    rate: Annotated[float, Option(Range(1.0, 240.0), label="Frame Rate")] = 24.0
 
-    def __post_init__(self) -> None:
-        if not 1.0 <= self.rate <= 240.0:
-            raise errors.InvalidValue(f"the frame rate must be between 1 and 240 per second, not {self.rate:g}")
-        if self.slow != 0.0 and not 0.05 <= self.slow <= 1.0:
-            raise errors.InvalidValue(
-                f"the tempo of the preview must be 0 (none) or between 0.05 and 1, not {self.slow:g}"
-            )
-        for name in ("pause", "lead", "title", "rest"):
-            if not 0.0 <= getattr(self, name) <= 60.0:
-                raise errors.InvalidValue(f"{name} must be between 0 and 60 s, not {getattr(self, name):g}")
-        if not 0 <= self.loops <= 100:
-            raise errors.InvalidValue(f"the number of runs in real time must be between 0 and 100, not {self.loops}")
+    def require_consistent(self) -> None:
+        """Something is shown.
+
+        Raises:
+            InvalidValue: there is no run.
+        """
         if self.loops == 0 and self.slow == 0.0:
             raise errors.InvalidValue("the video would be empty: set a preview tempo or at least one run in real time")
-        if self.bpm != 0.0:
-            from ..solver_api import TEMPO
-
-            if not TEMPO.contains(self.bpm):
-                words = f"0 (not counted) or {TEMPO.words} beats per minute, not {self.bpm:g}"
-                raise errors.InvalidValue(f"the tempo must be {words}")
-        if self.ghost not in GHOSTS:
-            raise errors.InvalidValue(f"the ghost must be one of {', '.join(GHOSTS)}, not {self.ghost!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,55 +92,50 @@ class Film:
 
 
 @dataclass(frozen=True, slots=True)
-class Staging:
+class Staging(Options):
     """Appearance of a rehearsal video.
 
     Attributes:
         size: picture size in pixels.
-        view: ``"front"``, ``"behind"`` or ``"camera"``.
-        camera: camera of the view ``"camera"``; it is not changed.
-        mirror: whether to swap left and right, as for a teacher who faces the learner.
-        colours: ``"sides"`` (left blue, right red) or ``"own"`` (the body's materials).
+        view: camera of the video; ``"front"``, ``"behind"`` or ``"camera"``.
+        mirror: swap left and right, as for a teacher who faces the learner.
+        colours: colours of the body; ``"sides"`` (left blue, right red) or ``"own"`` (its materials).
         title: text of the title card.
+        no_shadow: no shadow of the body on the film; only Cycles shows one.
         film: film behind the body, or None.
-        shadow_on_film: whether the body casts a shadow on the film (Cycles only).
+        camera: camera of the view ``"camera"``; it is not changed.
     """
 
     size: tuple[int, int] = (640, 360)
-    view: str = "front"
-    mirror: bool = False
-    colours: str = "sides"
-    title: str = ""
+    view: Annotated[str, Option(choices=VIEWS, label="View", in_code_only=True)] = "front"
+    mirror: Annotated[bool, Option(label="Mirror")] = False
+    colours: Annotated[str, Option(choices=COLOURS, label="Colours")] = "sides"
+    title: Annotated[str, Option(label="Title")] = ""
+    no_shadow: Annotated[bool, Option(label="No Shadow")] = False
     film: Film | None = None
-    shadow_on_film: bool = True
     camera: bpy.types.Object | None = None
 
-    def __post_init__(self) -> None:
+    def require_consistent(self) -> None:
+        """The size is possible.
+
+        Raises:
+            InvalidValue: it is not.
+        """
         if not all(16 <= side <= 8192 and side % 2 == 0 for side in self.size):
             raise errors.InvalidValue(f"width and height must be even numbers from 16 to 8192 pixels, not {self.size}")
-        if self.view not in VIEWS:
-            raise errors.InvalidValue(f"the view must be one of {', '.join(VIEWS)}, not {self.view!r}")
-        if self.colours not in COLOURS:
-            raise errors.InvalidValue(f"the colours must be one of {', '.join(COLOURS)}, not {self.colours!r}")
 
 
 @dataclass(frozen=True, slots=True)
-class Rendering:
+class Rendering(Options):
     """Rendering of the frames.
 
     Attributes:
-        engine: ``"painter"`` (this package's own, fast on any computer), ``"cycles"``, ``"eevee"`` (needs a GPU), or
-            ``"auto"``: the painter, or Cycles where there is a film, which only Cycles and EEVEE show.
+        engine: render engine; ``"painter"`` (this package's own, fast on any computer), ``"cycles"``, ``"eevee"``
+            (needs a GPU), or ``"auto"``: the painter, or Cycles where there is a film, which only these two show.
         samples: samples per pixel of Cycles and EEVEE.
         denoise: denoising of Cycles; here it costs more time than it saves.
     """
 
-    engine: str = "auto"
-    samples: int = SAMPLES
-    denoise: bool = False
-
-    def __post_init__(self) -> None:
-        if self.engine not in ENGINES:
-            raise errors.InvalidValue(f"the engine must be one of {', '.join(ENGINES)}, not {self.engine!r}")
-        if not 1 <= self.samples <= 4096:
-            raise errors.InvalidValue(f"the number of samples must be between 1 and 4096, not {self.samples}")
+    engine: Annotated[str, Option(choices=ENGINES, label="Engine")] = "auto"
+    samples: Annotated[int, Option(Range(1, 4096, whole=True), label="Samples")] = SAMPLES
+    denoise: Annotated[bool, Option(in_code_only=True)] = False

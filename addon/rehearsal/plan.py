@@ -109,15 +109,15 @@ def plan_video(stops: Sequence[Stop], interval: tuple[float, float], options: Re
     Raises:
         InvalidValue: the interval is outside the dance, or stops overlap.
     """
-    first = interval[0] if options.first is None else options.first
-    last = interval[1] if options.last is None else options.last
+    first = interval[0] if options.start is None else options.start
+    last = interval[1] if options.stop is None else options.stop
     if not interval[0] - TIME_TOLERANCE <= first < last <= interval[1] + TIME_TOLERANCE:
         raise errors.InvalidValue(
             f"the interval {first:g} to {last:g} s is not within the dance, {interval[0]:g} to {interval[1]:g} s"
         )
     stops = _clip_stops(stops, first, last)
     runs = [("slow", options.slow)] * (options.slow > 0.0) + [("real", 1.0)] * options.loops
-    times, paused, parts = [np.full(_to_frames(options.title, options.rate), first)], [], []
+    times, paused, parts = [np.full(_to_frames(options.title_time, options.rate), first)], [], []
     paused.append(np.zeros(len(times[0]), bool))
     if len(times[0]):
         parts.append(VideoPart("title", 0.0, 0, 0, len(times[0])))

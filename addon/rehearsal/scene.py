@@ -97,7 +97,7 @@ def build_scene(body: bpy.types.Object, danced: RehearsedDance, plan: VideoPlan,
         scene, stage, body, danced, plan, GHOST_COLOUR if staging.film is None else GHOST_COLOUR_ON_FILM
     ):
         key_visibility(shown, piece, np.isfinite(plan.ghosts))
-    add_floor(scene, stage, danced, film=staging.film is not None, shadow=staging.shadow_on_film)
+    add_floor(scene, stage, danced, film=staging.film is not None, shadow=not staging.no_shadow)
     add_footprints(scene, stage, danced, plan, shown)
     _add_light(scene)
     add_captions(scene, danced, plan, staging.title, staging.mirror, shown)

@@ -20,7 +20,7 @@ from ..numerals import numeral
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 ATTRIBUTE = re.compile(r"^    (\w+): (?:\[([^]]+)\] ?)?(.*(?:\n {8}.*)*)", re.MULTILINE)
 """Entry of the ``Attributes`` of a docstring: name, unit and words."""
-ALSO = {inf: "for no limit", -1: "for all processors"}
+ALSO = {inf: "for no limit", -1: "for all processors", 0: "for none"}
 KIND_WORDS = {bool: "True or False", str: "a text"}
 FIRST_CLAUSE = re.compile(r"[^;]*?(?=;|\.(?:\s|$)|$)", re.DOTALL)
 
@@ -35,7 +35,7 @@ class Range:
         above: ``low`` itself is refused.
         below: ``high`` itself is refused.
         whole: whole numbers only.
-        also: accepted besides them: infinity for no limit, -1 for all processors.
+        also: accepted besides them: infinity for no limit, -1 for all processors, 0 for none.
     """
 
     low: float = -inf

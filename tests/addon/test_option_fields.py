@@ -16,13 +16,13 @@ from addon.job_messages import JobMessage  # noqa: E402
 from addon.option_fields import COMMAND_LINE, FIELDS, find_field, use_field_labels  # noqa: E402
 from solver.feasibility.messages import describe_unreachable, suggest_allowed_pairs  # noqa: E402
 from solver.rigs import hoap3  # noqa: E402
+from tests.options.test_declared import FIELDS as DECLARED  # noqa: E402
 
 WITHOUT_FIELD = {
-    "angle-units", "flight-only", "foot-clearance", "frame-rate", "free-moment", "help", "keep-missing", "no-drives",
-    "no-repair", "report-only",
-    "rig", "save-mapping", "torque-reserve", "units", "up", "variant",
-}  # fmt: skip
-"""Options in the solver's messages without a field, and one with a field for another verb only."""
+    *("help", "no-drives", "no-repair", "rig", "save-mapping", "up", "variant"),
+    *(declared.flag[2:] for _, declared in DECLARED if not declared.option.label),
+}
+"""Options in the solver's messages without a field; ``up`` has one for another verb only."""
 
 
 def _sentences() -> Iterator[str]:

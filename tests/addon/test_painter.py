@@ -36,7 +36,7 @@ from tests.addon.test_scene import found
 
 SIZE = 40, 30
 WIDE = Staging(size=(192, 108))
-BRIEF = RehearsalOptions(rate=20.0, slow=0.0, lead=0.0, title=0.0, rest=0.0, ghost="none")
+BRIEF = RehearsalOptions(rate=20.0, slow=0.0, lead=0.0, title_time=0.0, rest=0.0, ghost="none")
 
 
 def on_the_floor(rig: Rig) -> RehearsedDance:

@@ -38,7 +38,7 @@ from tests.addon.scenes import build, fingerprint
 STOPS = (Stop(0.0, 1.0, "home"), Stop(3.0, 4.0, "one"), Stop(6.0, 6.0, "two"), Stop(7.5, 9.0, "three"))
 SPAN = 0.0, 9.0
 RATE = 24.0
-BRIEF = RehearsalOptions(rate=20.0, slow=0.0, lead=0.0, title=0.0, rest=0.0, ghost="posture")
+BRIEF = RehearsalOptions(rate=20.0, slow=0.0, lead=0.0, title_time=0.0, rest=0.0, ghost="posture")
 TINY = Staging(size=(96, 54))
 COARSE = Rendering("cycles", 1)
 
@@ -147,7 +147,7 @@ def test_ghost_shows_the_next_stop(ghost: str) -> None:
 
 def test_duration_is_the_sum_of_the_parts() -> None:
     """The duration is the sum of title, lead-in, dance divided by tempo, pauses and rest, to one frame each."""
-    options = RehearsalOptions(slow=0.4, pause=1.5, lead=2.0, title=1.0, rest=0.5, loops=3)
+    options = RehearsalOptions(slow=0.4, pause=1.5, lead=2.0, title_time=1.0, rest=0.5, loops=3)
     done = plan_video(STOPS, SPAN, options)
     wanted = 1.0 + (2.0 + 9.0 / 0.4 + 2 * 1.5 + 0.5) + 3 * (2.0 + 9.0 + 0.5)
     assert done.duration == pytest.approx(wanted, abs=8 / RATE)
@@ -156,12 +156,12 @@ def test_duration_is_the_sum_of_the_parts() -> None:
 
 def test_interval_is_a_dance_of_its_own() -> None:
     """Only the chosen interval is shown, with stops at its ends; an interval outside the dance is an error."""
-    done = plan_video(STOPS, SPAN, RehearsalOptions(first=3.5, last=6.5))
+    done = plan_video(STOPS, SPAN, RehearsalOptions(start=3.5, stop=6.5))
     assert (done.times.min(), done.times.max()) == (3.5, pytest.approx(6.5))
     assert [(s.start, s.stop) for s in done.stops] == [(3.5, 4.0), (6.0, 6.0), (6.5, 6.5)]
     for first, last in ((5.0, 5.0), (-1.0, 3.0), (2.0, 9.5)):
         with pytest.raises(InvalidValue, match="not within the dance"):
-            plan_video(STOPS, SPAN, RehearsalOptions(first=first, last=last))
+            plan_video(STOPS, SPAN, RehearsalOptions(start=first, stop=last))
     with pytest.raises(InvalidValue, match="would be empty"):
         RehearsalOptions(slow=0.0, loops=0)
 
@@ -382,7 +382,7 @@ def test_images_never_replace_a_users_folder(tmp_path: Path) -> None:
 
 def test_film_follows_its_timing() -> None:
     """A film with the timing of the video runs at its own rate; with that of the dance it stops with the dance."""
-    done: VideoPlan = plan_video(STOPS, SPAN, RehearsalOptions(title=0.0))
+    done: VideoPlan = plan_video(STOPS, SPAN, RehearsalOptions(title_time=0.0))
     video = film_frames(Film(Path("x"), offset=1.0, start=2.0, speed=2.0), done, 30.0, 10**6)
     np.testing.assert_array_equal(video[:25], 60)
     assert video[24 + 48] == 60 + 2 * 2 * 30
@@ -392,14 +392,14 @@ def test_film_follows_its_timing() -> None:
 
 def test_beats_are_counted_to_eight() -> None:
     """Counts follow the time of the dance and go from 1 to 8, so that a slow preview counts slowly."""
-    done = plan_video(STOPS, SPAN, RehearsalOptions(bpm=120.0, slow=0.5, title=1.0))
+    done = plan_video(STOPS, SPAN, RehearsalOptions(bpm=120.0, slow=0.5, title_time=1.0))
     playing = done.beats > 0
     assert not done.beats[: done.parts[0].stop].any()
     np.testing.assert_array_equal(done.beats[playing], (np.floor(done.times[playing] * 2.0 + 1e-6) + 4) % 8 + 1)
     slow, real = (done.beats[p.play : p.stop] for p in done.parts if p.kind != "title")
     assert (slow == 3).sum() > 1.5 * (real == 3).sum() > 0
     assert not plan_video(STOPS, SPAN, RehearsalOptions()).beats.any()
-    with pytest.raises(InvalidValue, match="beats per minute"):
+    with pytest.raises(InvalidValue, match="from 20 to 400, or 0 for none"):
         RehearsalOptions(bpm=5.0)
 
 
