@@ -169,8 +169,8 @@ def test_markers_beside_a_set_are_placed_within_2_cm(person: Recording) -> None:
     """
     assert person.markers is not None
     rig = human(1.75, 70.0, "male")
-    attached = [Attachment(name, link, np.array(at)) for name, (link, at) in EXTRA.items()]
-    extra = seen_from(rig, attached, swinging(rig, 60, amplitude=0.5))
+    placed = [Attachment(name, link, np.array(at)) for name, (link, at) in EXTRA.items()]
+    extra = seen_from(rig, placed, swinging(rig, 60, amplitude=0.5))
     floor = np.tile([0.3, 0.2, 0.0], (60, 1, 1))
     rope = extra.positions[:, :1] + 0.1 * np.sin(extra.times)[:, None, None]
     positions = np.concatenate([person.markers.positions, extra.positions, floor, rope], axis=1)
