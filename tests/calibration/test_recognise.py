@@ -217,6 +217,16 @@ def test_a_set_that_no_file_describes_is_recognised(person: Recording) -> None:
     assert found.calibration.rmse < 0.008
 
 
+def test_every_marker_of_a_laboratory_is_used(shared_data: Path) -> None:
+    """Squats on a flywheel: four markers beside Plug-in Gait are placed, that of the tether is left out with a note."""
+    files = [shared_data / "foreign" / f"flywheel_{name}.c3d" for name in ("standing", "squat")]
+    found = fit_calibration([read_recording(file) for file in files], mass=81.0, sex="unknown")
+    links = {each.marker: each.link for each in found.attachments}
+    assert len(links) == 25
+    assert [links[name] for name in ("LILC", "RILC", "LMT5", "RMT5")] == ["pelvis", "pelvis", "left_foot", "right_foot"]
+    assert "not used TRAC (moves with no link)" in found.assumptions[0]
+
+
 def test_clusters_under_the_letters_of_vertebrae(shared_data: Path) -> None:
     """Two frames of standing, clusters RT1 to LS4: thighs and shanks, not a trunk; the body fits its markers."""
     found = recognise([read_recording(shared_data / "brought" / "thigh_clusters_type3.c3d")])
