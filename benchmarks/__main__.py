@@ -19,6 +19,7 @@ VERBS = {
     "characters": "benchmarks.characters",
     "extension": "benchmarks.extension",
     "house": "benchmarks.house",
+    "inputs": "benchmarks.inputs",
     "faults": "benchmarks.faults",
     "stops": "benchmarks.faults.stops",
     "mutation": "benchmarks.mutation",
