@@ -1,7 +1,7 @@
 """Figures of the code base: ``python -m benchmarks house [--quick]``.
 
-Statements and files by concept, identity of a rig after every file and process, and the time of operations that a
-user waits for. ``--quick`` leaves out the person's dance and the coverage and ends within a minute.
+Statements and files by concept, and the time of operations that a user waits for. ``--quick`` leaves out the person's
+dance and the coverage and ends within a minute.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from .extension import enabling_rows
 from .figures import structure
 from .figures.figure import Figure, at_least, at_most, left_out, missing
 from .figures.reading_paths import trace_in_process
-from .figures.round_trip import round_trips
 from .figures.table import FigureTable, table_parser
 from .figures.vocabulary import quaint_words
 
@@ -58,7 +57,6 @@ def main(arguments: list[str]) -> int:
         _structure,
         _reading,
         _interface,
-        _round_trips,
         _panel,
         enabling_rows,
         lambda: _dance(options.quick),
@@ -129,15 +127,6 @@ def _interface() -> list[Figure]:
 def _verb(parser: argparse.ArgumentParser, verb: str) -> argparse.ArgumentParser:
     choices = next(action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     return choices[verb]
-
-
-def _round_trips() -> list[Figure]:
-    with tempfile.TemporaryDirectory() as folder:
-        return [
-            Figure(f"a rig with another prior through {kind}", "human, HOAP-3, HRP-2", difference, "",
-                   at_most(1e-12))
-            for kind, difference in round_trips(Path(folder)).items()
-        ]  # fmt: skip
 
 
 def _panel() -> list[Figure]:

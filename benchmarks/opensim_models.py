@@ -3,8 +3,8 @@
 Identifies the masses of a subject's scaled model on some trials, and lets OpenSim's own inverse dynamics measure the
 residual force and moment at the pelvis on the other ones, with the model as it was, scaled to the right mass, and
 identified; motions and corrected plates are the same for all three, and both pass the filter of the identification.
-``--python`` names an interpreter that has the package ``opensim``, which this program does not need; without it only
-reading and writing are measured.
+``--python`` names an interpreter that has the package ``opensim``, which this program does not need. Whether every model
+is read, written and read again is in ``python -m benchmarks inputs``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import argparse
 import json
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -22,13 +21,10 @@ import numpy as np
 import solver
 from solver.formats.opensim_storage import read_storage, write_storage
 from solver.formats.opensim_writer import write_opensim
-from solver.inertials import InertialParameters
 from solver.motion import rate_of
 from solver.options.plates import PlateOptions
 from solver.options.study import Settings
 from solver.report.study_folder import write_study
-from solver.rig import Rig
-from solver.rigs.opensim.document import read_opensim
 from solver.rigs.opensim.rig import from_opensim
 from solver.signals import preset_of
 from solver.signals.filters import low_pass
@@ -36,7 +32,7 @@ from solver.study.joint_motion import convert_joint_recordings
 from solver.study.pipeline import prepare
 from solver.trial import Trial
 
-from .figures.figure import Figure, at_least, at_most, missing
+from .figures.figure import Figure, at_most, missing
 from .figures.table import FigureTable, table_parser
 from .recordings import DATA
 
@@ -68,39 +64,12 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(list(arguments))
     table = FigureTable(["opensim", *arguments], options.output)
     with tempfile.TemporaryDirectory() as folder:
-        table.add(file_figures(sorted(options.models.rglob("*.osim")), Path(folder)))
         if options.python is None or not (options.models / SCALED).is_file():
             reason = "needs --python" if options.python is None else f"no {SCALED} in {options.models}"
             table.add(missing(residual_rows("trials of subject_a", np.full((2, 3), np.nan)), reason))
         else:
             table.add(residual_figures(options, Path(folder)))
     return table.close()
-
-
-def file_figures(paths: Sequence[Path], folder: Path) -> Iterator[Figure]:
-    """Read, write and read again every model."""
-    for path in paths:
-        start = time.process_time()
-        try:
-            rig = from_opensim(path)
-        except solver.SolverError as error:
-            yield Figure("model read", path.name, 0.0, "", at_least(1.0), note=f"refused: {error}")
-            continue
-        seconds = time.process_time() - start
-        model = read_opensim(path)
-        deviation, total = round_trip(rig, folder / path.name)
-        size = f"{len(model.bodies)} bodies, {len(model.coordinates)} coordinates, {len(model.markers)} markers"
-        yield Figure("model read", path.name, 1.0, "", at_least(1.0), note=f"{size}; {seconds:.2f} CPU s here")
-        yield Figure("inertial parameters through a file: largest error", path.name, deviation, "SI", at_most(1e-9))
-        yield Figure("  the same, total mass", path.name, total, "kg", at_most(1e-9))
-
-
-def round_trip(rig: Rig, path: Path) -> tuple[float, float]:
-    """Largest errors of other inertials that were written and read again: of any number, and of the total mass."""
-    other = InertialParameters(rig.links, rig.prior.values * 1.1)
-    write_opensim(rig, path, other)
-    again = from_opensim(path).prior
-    return float(np.abs(again.values - other.values).max()), abs(again.total_mass - other.total_mass)
 
 
 def residual_figures(options: argparse.Namespace, folder: Path) -> Iterator[Figure]:
