@@ -4,20 +4,14 @@
 ``cutoff``, ``output``, ``bodies``) and runs InverseDynamicsTool for each.
 The wrench is a storage file with a force (BODY_force_vx, vy, vz), its point (BODY_force_px, py, pz) and a moment
 (BODY_moment_mx, my, mz), ground axes, for each body on which it acts.
-A task with ``markers`` runs InverseKinematicsTool instead, all markers weighing alike. One with ``swing`` (name,
-middle, amplitude, angular frequency) moves a single coordinate, and writes the derivative of the model's energy and the
-moment.
+A task with ``markers`` runs InverseKinematicsTool instead, all markers weighing alike.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import sys
 from pathlib import Path
-
-ENERGY_STEP = 1e-5
-"""[s] Between the energies whose difference is the power."""
 
 
 def run_task(opensim, task: dict) -> None:  # type: ignore[no-untyped-def,type-arg]
@@ -26,9 +20,6 @@ def run_task(opensim, task: dict) -> None:  # type: ignore[no-untyped-def,type-a
     model.initSystem()
     if "markers" in task:
         run_inverse_kinematics(opensim, model, task)
-        return
-    if "swing" in task:
-        swing_coordinate(opensim, model, task)
         return
     output = Path(task["output"])
     loads = opensim.ExternalLoads()
@@ -82,41 +73,6 @@ def run_inverse_kinematics(opensim, model, task: dict) -> None:  # type: ignore[
     tool.set_IKTaskSet(tasks)
     if not tool.run():
         raise SystemExit(f"inverse kinematics of {task['model']} failed")
-
-
-def swing_coordinate(opensim, model, task: dict) -> None:  # type: ignore[no-untyped-def,type-arg]
-    """Power (N,) [W] by the derivative of the energy, and moment (N,) [N m], of one coordinate at times; others are 0.
-
-    Nothing else does work, so that power is moment times velocity.
-    """
-    name, middle, size, speed = task["swing"]
-    model.updForceSet().clearAndDestroy()
-    state = model.initSystem()
-    coordinates = [model.getCoordinateSet().get(k) for k in range(model.getCoordinateSet().getSize())]
-    moving = next(each for each in coordinates if each.getName() == name)
-    for each in coordinates:
-        each.setLocked(state, False)
-
-    def move(time: float) -> None:
-        for each in coordinates:
-            each.setValue(state, middle + size * math.sin(speed * time) if each is moving else 0.0, False)
-            each.setSpeedValue(state, size * speed * math.cos(speed * time) if each is moving else 0.0)
-        model.realizeDynamics(state)
-
-    def energy(time: float) -> float:
-        move(time)
-        return float(model.calcKineticEnergy(state) + model.calcPotentialEnergy(state))
-
-    inverse, powers, moments = opensim.InverseDynamicsSolver(model), [], []
-    move(0.1 / speed)
-    place = max(range(state.getNU()), key=lambda k: abs(state.getU().get(k)))
-    for time in task["times"]:
-        powers.append((energy(time + ENERGY_STEP) - energy(time - ENERGY_STEP)) / (2.0 * ENERGY_STEP))
-        move(time)
-        accelerations = opensim.Vector(state.getNU(), 0.0)
-        accelerations.set(place, -size * speed**2 * math.sin(speed * time))
-        moments.append(inverse.solve(state, accelerations).get(place))
-    Path(task["output"]).write_text(json.dumps({"power": powers, "moment": moments}))
 
 
 def main(arguments: list[str]) -> int:

@@ -2,15 +2,13 @@
 
 The same model, filtered joint angles and filtered wrenches on the feet go into `solver.moments` and into OpenSim's
 InverseDynamicsTool, which computes without a further filter. Prints the largest and the RMS difference of the moments
-as a share of their ranges. The last trial is computed again with knees that turn about one axis. Then a knee alone
-moves, where moment times velocity must be the derivative of the model's energy: that shows which of two programs that
-differ is right. ``--python`` names an interpreter that has the package ``opensim``.
+as a share of their ranges. The last trial is computed again with knees that turn about one axis. ``--python`` names an
+interpreter that has the package ``opensim``.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -32,7 +30,6 @@ from solver.signals.filters import low_pass
 from solver.signals.manifold import smooth_motion
 from solver.signals.resample import resample
 from solver.trial import Trial
-from solver.wrenches import Wrenches
 
 from .figures.figure import Bound, Figure, at_most
 from .figures.table import FigureTable, table_parser
@@ -46,10 +43,6 @@ EDGE = 0.1
 MIN_RANGE = 1.0
 """[N m] Range below which a moment is left out of the shares: a toe that carries nothing."""
 WALK = "gait2392_walk1"
-SWING = ("knee_angle_r", 1.0, 0.6, 10.0)
-"""Coordinate that moves alone, its middle and amplitude [rad], and angular frequency [rad/s]."""
-SWING_SAMPLES = 2001
-SWING_MODELS = ("gait2392_subject01.osim", "rajagopal2016.osim", "lai_uhlrich2022.osim", SCALED)
 TRIALS = ("walking1", "squats1", "DJ1")
 MUST = 1.0
 """[%]"""
@@ -84,32 +77,6 @@ def moment_figures(options: argparse.Namespace, temporary: Path) -> Iterator[Fig
     place.mkdir()
     other = fix_small_rotations(model, place / f"{model.stem}_one_axis.osim")
     yield from compare(options.python, other, angles, forces, place, None)
-    for name in SWING_MODELS:
-        yield from compare_energy(options.python, options.models / name, temporary)
-
-
-def compare_energy(python: Path, model: Path, folder: Path) -> Iterator[Figure]:
-    """How far moment times velocity of a knee that moves alone is from the derivative of the model's energy."""
-    rig = from_opensim(model, meshes="none")
-    name, middle, size, speed = SWING
-    times = np.linspace(0.0, 2.0 * np.pi / speed, SWING_SAMPLES)
-    followers = {coupling.dependent for coupling in model_of(rig).couplings}
-    names = tuple(each for each in model_of(rig).coordinates if each not in followers)
-    values = np.zeros((len(times), len(names)))
-    values[:, names.index(name)] = middle + size * np.sin(speed * times)
-    q, _ = compute_configurations(rig, JointCoordinates(times, names, values, ("rad",) * len(names)))
-    still = Wrenches(times, ("none",), np.zeros((len(times), 1, 6)))
-    trial = Trial("swing", smooth_motion(rig, times, q, None), still, np.ones(len(times), bool))
-    found = compute_moments(rig, trial)
-    inside = slice(SWING_SAMPLES // 10, -SWING_SAMPLES // 10, 5)  # splines of poses are less accurate at their ends
-    task = {"model": str(model), "swing": SWING, "times": times[inside].tolist(), "output": str(folder / "swing.json")}
-    run_judge(python, [task], folder)
-    theirs = json.loads((folder / "swing.json").read_text())
-    power, velocity = np.array(theirs["power"]), size * speed * np.cos(speed * times[inside])
-    own, other = found.values[inside, found.names.index(name)], np.array(theirs["moment"])
-    for program, moment in (("here", own), ("in OpenSim", other)):
-        off = 100.0 * float(np.abs(moment * velocity - power).max() / np.ptp(power))
-        yield Figure(f"power of a knee alone against the energy, {program}", model.name, off, "%", note="of its range")
 
 
 def fix_small_rotations(model: Path, path: Path) -> Path:
