@@ -3,8 +3,8 @@
 Identifies the masses of a subject's scaled model on some trials, and lets OpenSim's own inverse dynamics measure the
 residual force and moment at the pelvis on the other ones, with the model as it was, scaled to the right mass, and
 identified; motions and corrected plates are the same for all three, and both pass the filter of the identification.
-``--python`` names an interpreter that has the package ``opensim``, which this program does not need. Reading and writing
-of every model is in ``python -m benchmarks inputs``.
+``--python`` names an interpreter that has the package ``opensim``, which this program does not need. Reading and
+writing of every model is in ``python -m benchmarks inputs``.
 """
 
 from __future__ import annotations
