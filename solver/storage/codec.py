@@ -19,7 +19,7 @@ from ..version import VERSION as PROGRAM
 from .atomic import write_atomically
 from .json_tree import WrongEntry, json_text, parse_json_object, read_json
 from .npz_archive import entry_names, is_archive, read_archive, write_archive
-from .value_tree import ArchiveArrays, from_tree, to_tree
+from .value_tree import Arrays, from_tree, to_tree
 
 T = TypeVar("T")
 KIND_KEY, VERSION_KEY = "kind", "version"
@@ -53,14 +53,14 @@ class FileKind(Generic[T]):
             InputError: the file cannot be written.
         """
         path = Path(path)
-        arrays = None if path.suffix.lower() == JSON_SUFFIX else ArchiveArrays({})
+        arrays: Arrays | None = None if path.suffix.lower() == JSON_SUFFIX else {}
         tree = {KIND_KEY: self.name, VERSION_KEY: self.version, **to_tree(value, self.value_type, arrays)}
         with write_atomically(path, binary=arrays is not None) as stream:
             if arrays is None:
                 stream.write(json_text(tree))
             else:
                 content = json.dumps(tree, ensure_ascii=False, allow_nan=False).encode()
-                write_archive(stream, arrays.entries, {TREE_ENTRY: content}, compressed=self.compressed)
+                write_archive(stream, arrays, {TREE_ENTRY: content}, compressed=self.compressed)
         return path
 
     def read(self, path: str | Path) -> T:
@@ -105,7 +105,7 @@ def is_own_file(path: str | Path) -> bool:
     return Path(path).suffix.lower() == JSON_SUFFIX or (is_archive(path) and TREE_ENTRY in (entry_names(path) or ()))
 
 
-def _read_tree(path: str | Path, remedy: str) -> tuple[dict[str, Any], ArchiveArrays | None]:
+def _read_tree(path: str | Path, remedy: str) -> tuple[dict[str, Any], Arrays | None]:
     if not is_archive(path):
         if Path(path).suffix.lower() != JSON_SUFFIX:
             raise InputError(path, "is no file of this program", remedy=remedy)
@@ -114,4 +114,4 @@ def _read_tree(path: str | Path, remedy: str) -> tuple[dict[str, Any], ArchiveAr
     if TREE_ENTRY not in others:
         held = ", ".join(sorted((*entries, *others))) or "nothing"
         raise InputError(path, f"is no file of this program: it lacks {TREE_ENTRY} and holds {held}", remedy=remedy)
-    return parse_json_object(path, others[TREE_ENTRY], remedy), ArchiveArrays(entries)
+    return parse_json_object(path, others[TREE_ENTRY], remedy), entries

@@ -8,7 +8,6 @@ archive, the name of an entry. A field that admits several types has the first t
 
 from __future__ import annotations
 
-import hashlib
 import math
 import types
 from collections.abc import Callable, Mapping
@@ -16,7 +15,7 @@ from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -31,44 +30,19 @@ MAX_ROWS = 1 << 28
 """Largest size of an array without entries, whose other axes could have any length."""
 MAX_SHOWN_CHARACTERS = 60
 """Characters of a wrong entry that are shown in an error."""
+Arrays: TypeAlias = dict[str, np.ndarray]
 CONSTRUCTION_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 """Exceptions that a value's constructor raises for entries of the declared type but of a wrong length or range."""
 
 
-class ArchiveArrays:
-    """Arrays beside a tree, by the place where each occurs first; equal arrays are stored once.
-
-    Attributes:
-        entries: arrays by name.
-    """
-
-    def __init__(self, entries: dict[str, np.ndarray]) -> None:
-        self.entries = entries
-        self._names: dict[tuple[str, tuple[int, ...], bytes], str] = {}
-
-    def store(self, array: np.ndarray, place: str) -> str:
-        """The name of an array in a tree."""
-        content = hashlib.sha256(np.ascontiguousarray(array).tobytes()).digest()
-        name = self._names.setdefault((array.dtype.str, array.shape, content), place or "array")
-        self.entries.setdefault(name, array)
-        return name
-
-    def load(self, tree: Any, place: str) -> np.ndarray:
-        """The array of a name in a tree."""
-        if not isinstance(tree, str) or tree not in self.entries:
-            raise WrongEntry(place, f"the array {tree!r} is missing")
-        if self.entries[tree].dtype not in DTYPES.values():
-            raise WrongEntry(place, f"an array of {self.entries[tree].dtype} is not read")
-        return self.entries[tree]
-
-
-def to_tree(value: Any, declared: Any = None, arrays: ArchiveArrays | None = None, place: str = "") -> Any:
+def to_tree(value: Any, declared: Any = None, arrays: Arrays | None = None, place: str = "") -> Any:
     """Convert a value to a tree.
 
     Args:
         value: to write.
         declared: its type; by default its own class.
-        arrays: where its arrays go; None: into the tree, as lists.
+        arrays: receives its arrays, by the place where each occurs first; equal arrays are stored once. None: they are
+            lists in the tree.
         place: of the value, for errors.
 
     Raises:
@@ -77,7 +51,7 @@ def to_tree(value: Any, declared: Any = None, arrays: ArchiveArrays | None = Non
     return _convert(value, type(value) if declared is None else declared, arrays, place, reading=False)
 
 
-def from_tree(declared: Any, tree: Any, arrays: ArchiveArrays | None = None, place: str = "") -> Any:
+def from_tree(declared: Any, tree: Any, arrays: Arrays | None = None, place: str = "") -> Any:
     """Convert a tree to a value of a declared type; fields with a default may be missing.
 
     Raises:
@@ -86,7 +60,7 @@ def from_tree(declared: Any, tree: Any, arrays: ArchiveArrays | None = None, pla
     return _convert(tree, declared, arrays, place, reading=True)
 
 
-def _convert(value: Any, declared: Any, arrays: ArchiveArrays | None, place: str, *, reading: bool) -> Any:
+def _convert(value: Any, declared: Any, arrays: Arrays | None, place: str, *, reading: bool) -> Any:
     """The tree of a value, or, when reading, the value of a tree."""
     kind, inner = get_origin(declared) or declared, get_args(declared)
 
@@ -191,14 +165,17 @@ def _name_of(number: float) -> str:
     return "nan" if math.isnan(number) else "inf" if number > 0.0 else "-inf"
 
 
-def _store(array: Any, arrays: ArchiveArrays | None, place: str) -> Any:
+def _store(array: Any, arrays: Arrays | None, place: str) -> Any:
     """The entry that represents an array in a tree: a name in an archive; lists; or type and shape without entries."""
     _expect(isinstance(array, np.ndarray), array, place, "an array")
     name = next((name for name, dtype in DTYPES.items() if dtype == array.dtype), None)
     if name is None or not array.ndim:
         raise WrongEntry(place, f"an array of {array.dtype} with {array.ndim} axes cannot be written")
     if arrays is not None:
-        return arrays.store(array, place)
+        alike = ((key, a) for key, a in arrays.items() if (a.dtype, a.shape) == (array.dtype, array.shape))
+        stored = next((key for key, other in alike if other.tobytes() == array.tobytes()), place or "array")
+        arrays.setdefault(stored, array)
+        return stored
     if not array.size:
         return {"dtype": name, "shape": list(array.shape)}
     values = array.astype(object)
@@ -208,10 +185,14 @@ def _store(array: Any, arrays: ArchiveArrays | None, place: str) -> Any:
     return values.tolist()
 
 
-def _load(tree: Any, arrays: ArchiveArrays | None, place: str) -> np.ndarray:
+def _load(tree: Any, arrays: Arrays | None, place: str) -> np.ndarray:
     """The array that an entry of a tree represents."""
     if arrays is not None:
-        return arrays.load(tree, place)
+        if not isinstance(tree, str) or tree not in arrays:
+            raise WrongEntry(place, f"the array {tree!r} is missing")
+        if arrays[tree].dtype not in DTYPES.values():
+            raise WrongEntry(place, f"an array of {arrays[tree].dtype} is not read")
+        return arrays[tree]
     if isinstance(tree, dict) and set(tree) == {"dtype", "shape"}:
         shape = from_tree(tuple[int, ...], tree["shape"], place=f"{place}.shape")
         if tree["dtype"] not in DTYPES or min(shape, default=1) != 0 or max(shape) > MAX_ROWS:
