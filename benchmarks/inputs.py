@@ -4,7 +4,8 @@ A cell is one step of one input: read, track, identify, moments, write, read aga
 (``../shared/data/README.md``), or be refused for the stated reason. Groups, the quickest first: ``files`` are read,
 ``bodies`` read, written and read again, ``names`` are conventions of one skeleton's bones, ``reports`` files rebuilt
 from public bug reports, ``clips`` skeletons that a person follows, ``written`` what a verb writes as the input of
-another one, ``laboratories`` recordings on their way from markers or joint angles to joint moments.
+another one, ``markers`` how many of a laboratory are used, ``laboratories`` recordings on their way from markers or
+joint angles to joint moments.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from solver.study.recordings import load
 from solver.tracking.bone_mapping import guess_mapping
 
 from .figures.figure import Figure, at_least, missing
+from .figures.markers_used import markers_used_figures
 from .figures.table import FigureTable, table_parser
 from .models import SHARED, places
 
@@ -242,11 +244,13 @@ LABORATORIES = (
     Pipeline("plugin_gait", "{data}/c3d/plugin_gait_static.c3d {data}/c3d/plugin_gait_motion.c3d"),
     Pipeline("sprint_8plates", "{data}/c3d/sprint_8plates.c3d", steps=("track",)),
     Pipeline("bmc_gait", "{data}/brought/bmc_gait.c3d"),
-    Pipeline("bmc_walk1", "{data}/brought/bmc_walk1.trc", steps=("track",), refused="no marker is known on torso"),
+    Pipeline("bmc_walk1", "{data}/brought/bmc_walk1.trc", steps=("track",), refused="left and right are exchanged|known on torso"),
     Pipeline("keypoints_halpe26", "{data}/brought/keypoints_halpe26.trc", steps=("track",), right=is_upright),
     Pipeline("keypoints_halpe26 and forces", "{data}/brought/keypoints_halpe26.trc", steps=("identify",),
              refused="has no forces|key points"),
-    Pipeline("thigh_clusters", "{data}/brought/thigh_clusters_type3.c3d", steps=("track",)),
+    Pipeline("thigh_clusters", "{data}/brought/thigh_clusters_type3.c3d", steps=("markers {files}",)),
+    Pipeline("thigh_clusters, a person", "{data}/brought/thigh_clusters_type3.c3d", steps=("track",),
+             refused="no marker is known on torso"),
     *(Pipeline(name, f"{{data}}/c3d/{name}.c3d", steps=("track",),
                refused="Record every link of the trunk and the legs|Give it as marker_set") for name in
       ("type1", "type2", "type3", "type4")),
@@ -302,6 +306,10 @@ GROUPS: dict[str, Callable[[Path], Iterator[Outcome]]] = {
 }
 
 
+MARKERS = "markers"
+"""The group with a row for each laboratory."""
+
+
 def group_figure(name: str, data: Path) -> Figure:
     """One row: how many cells of a group are as they must be."""
     row = Figure(f"{name}: cells that pass or are refused for the stated reason", "real and simulated", None, "",
@@ -320,9 +328,11 @@ def group_figure(name: str, data: Path) -> Figure:
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
     parser = table_parser("inputs", __doc__, data=True)
-    parser.add_argument("--only", nargs="+", choices=tuple(GROUPS), default=tuple(GROUPS), help="groups (default: all)")
+    groups = (*GROUPS, MARKERS)
+    parser.add_argument("--only", nargs="+", choices=groups, default=groups, help="groups (default: all)")
     options = parser.parse_args(list(arguments))
     table = FigureTable(["inputs", *arguments], options.output)
     for name in options.only:
-        table.measure(lambda name=name: [group_figure(name, options.data)])  # type: ignore[misc]
+        measure = markers_used_figures if name == MARKERS else lambda data, name=name: [group_figure(name, data)]  # type: ignore[misc]
+        table.measure(lambda measure=measure: measure(options.data))  # type: ignore[misc]
     return table.close()
