@@ -244,7 +244,7 @@ LABORATORIES = (
     Pipeline("plugin_gait", "{data}/c3d/plugin_gait_static.c3d {data}/c3d/plugin_gait_motion.c3d"),
     Pipeline("sprint_8plates", "{data}/c3d/sprint_8plates.c3d", steps=("track",)),
     Pipeline("bmc_gait", "{data}/brought/bmc_gait.c3d"),
-    Pipeline("bmc_walk1", "{data}/brought/bmc_walk1.trc", steps=("track",), refused="left and right are exchanged|known on torso"),
+    Pipeline("bmc_walk1", "{data}/brought/bmc_walk1.trc", steps=("track",), refused="left and right are exchanged"),
     Pipeline("keypoints_halpe26", "{data}/brought/keypoints_halpe26.trc", steps=("track",), right=is_upright),
     Pipeline("keypoints_halpe26 and forces", "{data}/brought/keypoints_halpe26.trc", steps=("identify",),
              refused="has no forces|key points"),
