@@ -149,7 +149,7 @@ class CheckedFollower:
             problems = [problem for _, problem in find_problems(inputs)]
         except InvalidValue:  # no pose of the root, or no valid orientation yet
             return ()
-        return tuple(f"the stream looks wrong: {problem.text}; {problem.remedy}" for problem in problems)
+        return tuple(f"the stream looks wrong: {problem.text}. {problem.remedy}" for problem in problems)
 
 
 class MarkerFollower:

@@ -37,4 +37,4 @@ def require_parts(skeleton: Skeleton, parts: Mapping[str, str]) -> None:
     rest = RestPose(turns, skeleton.heads, skeleton.tails, tuple(skeleton.parents))
     segments = SegmentPoses(np.zeros(1), tuple(skeleton.bones), turns[None], skeleton.heads[None], rest)
     for _, problem in find_problems(CheckInput(Recording("armature", segments=segments), parts=parts)):
-        raise InvalidValue(f"the armature in rest pose: {problem.text}; {problem.remedy}")
+        raise InvalidValue(f"the armature in rest pose: {problem.text}. {problem.remedy}")

@@ -16,6 +16,7 @@ from ..person import CHAINS, SIDES
 from ..rig import Rig
 from ..trial import Recording
 from .joint_configurations import compute_configurations
+from .opensim_configurations import is_opensim_motion
 
 SAMPLES = 100
 """Instants that are examined."""
@@ -81,9 +82,10 @@ def find_points(
         return _of_markers(recording.markers)
     if recording.segments is not None:
         return _of_segments(recording.segments, parts)
-    if recording.joints is not None and recording.joints.root is not None and rig is not None:
-        return _of_joints(recording.joints, rig)
-    return None
+    joints = recording.joints
+    if joints is None or rig is None or (joints.root is None and not is_opensim_motion(rig, joints.names)):
+        return None
+    return _of_joints(joints, rig)
 
 
 def instants(count: int) -> np.ndarray:
@@ -161,10 +163,8 @@ def _of_segments(segments: SegmentPoses, parts: Mapping[str, str]) -> BodyPoints
 
 def _of_joints(joints: JointCoordinates, rig: Rig) -> BodyPoints | None:
     frames = instants(len(joints))
-    assert joints.root is not None
-    some = JointCoordinates(
-        joints.times[frames], joints.names, joints.values[frames], joints.units, joints.root[frames]
-    )
+    root = None if joints.root is None else joints.root[frames]
+    some = JointCoordinates(joints.times[frames], joints.names, joints.values[frames], joints.units, root)
     q, workspace = compute_configurations(rig, some)[0], Workspace(rig)
     owners = [rig.index(patch.link) for patch in rig.soles for _ in patch.vertices]
     corners = np.concatenate([patch.vertices for patch in rig.soles]) if owners else np.empty((0, 3))

@@ -34,7 +34,7 @@ def check_recording(recording: Recording, rig: Rig | None = None, parts: Mapping
         found = find_problems(inputs)
     except InvalidValue as error:
         raise InvalidValue(f"trial {recording.name!r}: {error}") from None
-    notes = [f"{recording.name}: {problem.text}; {problem.remedy}" for _, problem in found if problem.is_note]
+    notes = [f"{recording.name}: {problem.text}. {problem.remedy}" for _, problem in found if problem.is_note]
     if failed := [(check, problem) for check, problem in found if not problem.is_note]:
         readings = [reading for check, _ in failed for reading in check.readings(inputs)]
         others = [inputs.read_as(reading.apply(recording)) for reading in readings]
@@ -43,7 +43,7 @@ def check_recording(recording: Recording, rig: Rig | None = None, parts: Mapping
         if len(passing) != 1:
             tried = ", ".join(f"{r.name} ({'passes' if k in passing else 'fails'})" for k, r in enumerate(readings))
             text += f"; other readings tried: {tried}" if readings else ""
-            raise InputError(_file_of(recording), text, remedy="; ".join(problem.remedy for _, problem in failed))
+            raise InputError(_file_of(recording), text, remedy=". ".join(problem.remedy for _, problem in failed))
         reading, inputs = readings[passing[0]], others[passing[0]]
         overrule = f" ({reading.overrule} overrules this)" if reading.overrule else ""
         notes.append(f"{recording.name}: {text}; it is read with {reading.name}{overrule}")

@@ -39,10 +39,10 @@ def _measure(inputs: CheckInput) -> Problem | None:
         text = (
             f"joint angles reach {reached:.3g} rad and are {np.median(excess):.3g} rad beyond the limits of {rig.name}"
         )
-        return Problem(text, "check the unit of the angles (--angle-units deg or rad)")
+        return Problem(text, "Check the unit of the angles (--angle-units deg or rad)")
     if reached < SMALL_RANGE:
         text = f"no joint angle exceeds {np.degrees(reached):.2g} degrees"
-        return Problem(text, "check the angles' unit", is_note=True)
+        return Problem(text, "Check the angles' unit", is_note=True)
     return None
 
 

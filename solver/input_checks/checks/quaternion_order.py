@@ -32,7 +32,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
         if agreement >= MIN_AGREEMENT:
             return None
         text = f"the segments' orientations contradict their positions (median cosine {agreement:.2f})"
-        return Problem(text, "write quaternions as x y z w, from the segments' axes to the world's")
+        return Problem(text, "Write quaternions as x y z w, from the segments' axes to the world's")
     if segments.positions is not None or not (rotations := _known(segments.rotations)).size:
         return None
     up = inputs.recording.up or "z"
@@ -45,7 +45,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
     return Problem(
         "its quaternions look as if the file held another order: as stated, most segments are half a turn from upright "
         f"(median scalar part {sizes[3]:.2f}, another {max(others):.2f})",
-        "if so, every pose is wrong: write them in the stated order",
+        "If so, every pose is wrong: write them in the stated order",
         is_note=True,
     )
 

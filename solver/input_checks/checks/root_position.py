@@ -22,7 +22,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
         return None
     return Problem(
         "the root has no position: the body turns in one place, its feet slide and its heights are unknown",
-        "export the root's position channels if the file should have them",
+        "Export the root's position channels if the file should have them",
         is_note=True,
     )
 

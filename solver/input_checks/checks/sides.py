@@ -30,7 +30,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
     )
     return Problem(
         text,
-        "either a program with left-handed axes exported the file (mirror it: change the sign of one axis, or export "
+        "Either a program with left-handed axes exported the file (mirror it: change the sign of one axis, or export "
         "right-handed axes), or its names are exchanged (rename left and right); the data cannot say which",
     )
 

@@ -42,7 +42,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
     if not np.isfinite(stature) or low <= stature <= high:
         return None
     text = f"the recorded body is {stature:.3g} m tall, the expected one {low:.2g} to {high:.2g} m"
-    return Problem(text, "state the unit of lengths (--units), or scale its object in Blender")
+    return Problem(text, "State the unit of lengths (--units), or scale its object in Blender")
 
 
 def _readings(inputs: CheckInput) -> Sequence[Reading]:

@@ -65,11 +65,11 @@ def _measure(inputs: CheckInput) -> Problem | None:
     if better:
         shares = f"{100.0 * own.share:.0f} % of the time, and in {100.0 * max(better):.0f} %"
         text = f"the body is upright in {shares} with another vertical axis or another order of quaternions"
-        return Problem(text, "state the vertical axis of the file (--up), or write quaternions as x y z w")
+        return Problem(text, "State the vertical axis of the file (--up), or write quaternions as x y z w")
     joints = inputs.recording.joints
     if joints is not None and own.share >= MIN_SHARE and own.level < -MAX_DEPTH:
         text = f"the soles lie {-own.level:.1f} body heights below the world's origin"
-        return Problem(text, "write the root's position with z up")
+        return Problem(text, "Write the root's position with z up")
     return None
 
 
