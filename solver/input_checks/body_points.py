@@ -173,8 +173,9 @@ def _of_joints(joints: JointCoordinates, rig: Rig) -> BodyPoints | None:
         workspace.update_positions(q[frame])
         soles = np.einsum("cij,cj->ci", workspace.rotations[owners], corners) + workspace.positions[owners]
         points[frame] = np.concatenate([workspace.positions, soles])
-    low = range(len(rig.links), points.shape[1])
-    high = int(np.argmax(rig.rest[1][:, 2]))
+    heights = rig.rest[1][:, 2]
+    low = range(len(rig.links), points.shape[1]) if owners else np.argsort(heights)[:2].tolist()
+    high = int(np.argmax(heights))
     return _visible(points, low, (high,))
 
 
