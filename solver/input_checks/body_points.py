@@ -20,6 +20,8 @@ from .opensim_configurations import is_opensim_motion
 
 SAMPLES = 100
 """Instants that are examined."""
+LEAST_LEG = 0.1
+"""[m] Legs are taken to be at least so long: a root may lie on the floor."""
 SHOULDER_HEIGHT, LEG_LENGTH = 0.78, 0.49
 """[1] Relative to the stature, with thigh and shank of 24.5 and 24.6 %: D. A. Winter, Biomechanics and Motor Control of
 Human Movement, 4th edition, figure 4.1; the shoulders are seen from the middle of ankle, heel and toe."""
@@ -40,7 +42,8 @@ class BodyPoints:
 
     Attributes:
         positions: (n, P, 3) [m] world, z up; NaN where unknown.
-        low, high: indices of points of the feet, and of head, shoulders or pelvis.
+        low, high: indices of points of the feet, and of head, shoulders or pelvis; of a rig, the root and a point
+            that is the legs' length above it at rest.
         pairs: (K, 2) indices of points of the left side, and of their partners on the right.
         ahead: (A, 2) indices of points at the back of the body, and of others in front of them on the same part.
         stature: [m] of the body by the lengths of the legs, or by the way from feet to shoulders; NaN if unknown.
@@ -168,15 +171,14 @@ def _of_joints(joints: JointCoordinates, rig: Rig) -> BodyPoints | None:
     q, workspace = compute_configurations(rig, some)[0], Workspace(rig)
     owners = [rig.index(patch.link) for patch in rig.soles for _ in patch.vertices]
     corners = np.concatenate([patch.vertices for patch in rig.soles]) if owners else np.empty((0, 3))
-    points = np.full((len(q), len(rig.links) + len(corners), 3), np.nan)
+    points = np.full((len(q), len(rig.links) + len(corners) + 1, 3), np.nan)
+    above = rig.rest[0][0].T @ [0.0, 0.0, max(rig.leg_length, LEAST_LEG)]
     for frame in np.flatnonzero(np.isfinite(q).all(axis=1)):
         workspace.update_positions(q[frame])
         soles = np.einsum("cij,cj->ci", workspace.rotations[owners], corners) + workspace.positions[owners]
-        points[frame] = np.concatenate([workspace.positions, soles])
-    heights = rig.rest[1][:, 2]
-    low = range(len(rig.links), points.shape[1]) if owners else np.argsort(heights)[:2].tolist()
-    high = int(np.argmax(heights))
-    return _visible(points, low, (high,))
+        top = workspace.positions[0] + workspace.rotations[0] @ above
+        points[frame] = np.concatenate([workspace.positions, soles, top[None]])
+    return _visible(points, (0,), (points.shape[1] - 1,))  # the root is upright or not, wherever the head is
 
 
 def _visible(

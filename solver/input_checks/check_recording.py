@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from ..errors import InputError, InvalidValue
 from ..rig import Rig
@@ -34,7 +33,7 @@ def check_recording(recording: Recording, rig: Rig | None = None, parts: Mapping
         found = find_problems(inputs)
     except InvalidValue as error:
         raise InvalidValue(f"trial {recording.name!r}: {error}") from None
-    notes = [f"{recording.name}: {problem.text}. {problem.remedy}" for _, problem in found if problem.is_note]
+    used, notes = "", [f"{recording.name}: {problem.text}. {problem.remedy}" for _, problem in found if problem.is_note]
     if failed := [(check, problem) for check, problem in found if not problem.is_note]:
         readings = [reading for check, _ in failed for reading in check.readings(inputs)]
         others = [inputs.read_as(reading.apply(recording)) for reading in readings]
@@ -43,17 +42,13 @@ def check_recording(recording: Recording, rig: Rig | None = None, parts: Mapping
         if len(passing) != 1:
             tried = ", ".join(f"{r.name} ({'passes' if k in passing else 'fails'})" for k, r in enumerate(readings))
             text += f"; other readings tried: {tried}" if readings else ""
-            raise InputError(_file_of(recording), text, remedy=". ".join(problem.remedy for _, problem in failed))
-        reading, inputs = readings[passing[0]], others[passing[0]]
-        overrule = f" ({reading.overrule} overrules this)" if reading.overrule else ""
-        notes.append(f"{recording.name}: {text}; it is read with {reading.name}{overrule}")
-        return _checked(inputs, notes, reading.name)
-    return _checked(inputs, notes)
-
-
-def _checked(inputs: CheckInput, notes: Sequence[str], reading: str = "") -> Recording:
+            file = next(iter(recording.inputs), recording.name)
+            raise InputError(file, text, remedy=". ".join(problem.remedy for _, problem in failed))
+        inputs, used, overrule = others[passing[0]], readings[passing[0]].name, readings[passing[0]].overrule
+        overrules = f" ({overrule} overrules this)" if overrule else ""
+        notes.append(f"{recording.name}: {text}; it is read with {used}{overrules}")
     warnings = tuple(dict.fromkeys((*inputs.recording.warnings, *notes)))
-    return replace(inputs.recording, warnings=warnings, found=inputs.found_body(reading))
+    return replace(inputs.recording, warnings=warnings, found=inputs.found_body(used))
 
 
 def find_problems(inputs: CheckInput) -> list[tuple[InputCheck, Problem]]:
@@ -65,7 +60,3 @@ def find_problems(inputs: CheckInput) -> list[tuple[InputCheck, Problem]]:
         for check, problem in found
         if problem is not None
     ]
-
-
-def _file_of(recording: Recording) -> Path:
-    return Path(next(iter(recording.inputs), recording.name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -46,10 +45,6 @@ def _measure(inputs: CheckInput) -> Problem | None:
     return None
 
 
-def _readings(inputs: CheckInput) -> Sequence[Reading]:
-    return (Reading("angles in degrees", "--angle-units rad", _read_degrees),)
-
-
 def _read_degrees(recording: Recording) -> Recording:
     assert recording.joints is not None
     units = tuple("deg or m" if unit.startswith("rad") else unit for unit in recording.joints.units)
@@ -60,6 +55,6 @@ ANGLE_UNIT = InputCheck(
     name="angle unit",
     measures="joint angles against the limits of the rig",
     measure=_measure,
-    readings=_readings,
+    readings=lambda _: (Reading("angles in degrees", "--angle-units rad", _read_degrees),),
     option="angle_units",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -71,10 +70,6 @@ def _agreement(segments: SegmentPoses) -> float | None:
     return float(np.median(cosines)) if cosines.size else None
 
 
-def _readings(_: CheckInput) -> Sequence[Reading]:
-    return (Reading("quaternions as w x y z", "", _read_scalar_first),)
-
-
 def _read_scalar_first(recording: Recording) -> Recording:
     segments = recording.segments
     assert segments is not None
@@ -88,5 +83,5 @@ QUATERNION_ORDER = InputCheck(
     name="quaternion order",
     measures="segments' orientations against the positions of their ends, or without positions against upright posture",
     measure=_measure,
-    readings=_readings,
+    readings=lambda _: (Reading("quaternions as w x y z", "", _read_scalar_first),),
 )

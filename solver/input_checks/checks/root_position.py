@@ -12,10 +12,11 @@ STILL = 1e-6
 
 def _measure(inputs: CheckInput) -> Problem | None:
     segments = inputs.recording.segments
-    if segments is None or len(segments) < 2:
-        return None
-    moves = np.nanmax(np.ptp(segments.rotations, axis=0), initial=0.0) > STILL
-    if segments.positions is None or not moves:
+    if (
+        segments is None
+        or segments.positions is None
+        or not np.nanmax(np.ptp(segments.rotations, axis=0), initial=0.0) > STILL
+    ):
         return None
     root = segments.positions[:, segments.rest.parents.index(-1) if segments.rest and segments.rest.parents else 0]
     if not np.isfinite(root).any() or np.nanmax(np.nanmax(root, axis=0) - np.nanmin(root, axis=0)) > STILL:

@@ -14,8 +14,8 @@ from ...trial import Recording
 from ..body_points import LEG_LENGTH
 from ..check_definition import CheckInput, InputCheck, Problem, Reading
 
-RATIOS, CLOSE_RATIOS = (0.6, 1.6), (0.75, 1.3)
-"""Statures relative to the body's: accepted as they are, and by another unit."""
+RATIOS, POSTURE, CLOSE_RATIOS = (0.6, 1.6), 0.2, (0.75, 1.3)
+"""Statures relative to the body's: accepted as they are, with markers of somebody who crouches, and by another unit."""
 ADULTS = (1.2, 2.2)
 """[m] Statures for which another unit is accepted if no body is known."""
 RIGHT_LEG = tuple(f"right_{part}" for part in CHAINS[1])
@@ -38,7 +38,7 @@ def _range(inputs: CheckInput, people: tuple[float, float], ratios: tuple[float,
 
 def _measure(inputs: CheckInput) -> Problem | None:
     stature = np.nan if inputs.points is None else inputs.points.stature
-    low, high = _range(inputs, STATURES, RATIOS)
+    low, high = _range(inputs, STATURES, RATIOS if inputs.recording.markers is None else (POSTURE, RATIOS[1]))
     if not np.isfinite(stature) or low <= stature <= high:
         return None
     text = f"the recorded body is {stature:.3g} m tall, the expected one {low:.2g} to {high:.2g} m"

@@ -25,9 +25,9 @@ AXIS_RATIO, ORDER_RATIO = 0.3, 0.7
 """A body that is upright for less than this fraction of the time of another reading is wrong: of another vertical axis,
 which lying persons have too, or of another order of quaternions, which nobody has. Chosen on 60 public recordings, of
 which one of getting up has .54 and the others at least 4."""
-MAX_DEPTH = 0.75
-"""Largest depth of a robot's soles below the world's origin, relative to the body: the origin is the floor or a place
-in the body at the start."""
+MAX_DEPTH = 1.5
+"""Largest depth of a rig's soles below the world's origin, relative to its legs: the origin is the floor, or the root
+at the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
         return Problem(text, "State the vertical axis of the file (--up), or write quaternions as x y z w")
     joints = inputs.recording.joints
     if joints is not None and own.share >= MIN_SHARE and own.level < -MAX_DEPTH:
-        text = f"the soles lie {-own.level:.1f} body heights below the world's origin"
+        text = f"the soles lie {-own.level:.1f} leg lengths below the world's origin"
         return Problem(text, "Write the root's position with z up")
     return None
 
