@@ -4,8 +4,8 @@ A cell is one step of one input: read, track, identify, moments, write, read aga
 (``../shared/data/README.md``), or be refused for the stated reason. Groups, the quickest first: ``files`` are read,
 ``bodies`` read, written and read again, ``names`` are conventions of one skeleton's bones, ``reports`` files rebuilt
 from public bug reports, ``clips`` skeletons that a person follows, ``written`` what a verb writes as the input of
-another one, ``markers`` how many of a laboratory are used, ``laboratories`` recordings on their way from markers or
-joint angles to joint moments.
+another one, ``robots`` their own motion, rig and file after an identification, ``markers`` how many of a laboratory are
+used, ``laboratories`` recordings on their way from markers or joint angles to joint moments.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from .figures.figure import Figure, at_least, missing
 from .figures.markers_used import markers_used_figures
 from .figures.table import FigureTable, table_parser
 from .models import SHARED, places
+from .rereads import reread_robots
 
 Outcome = tuple[str, str]
 """A cell, and what is wrong with it; empty if it is as it must be."""
@@ -49,8 +50,8 @@ REFUSED = {
     "broken_bad": "inconsistent", "broken_empty": "is empty", "broken_parameter": "no marker is visible",
     "C3DRotation": "only poses of segments", "Optotrak": "damaged", "sample_pro": "State it: up",
     "sample_static": "State it: up", "_marker_errors": "no column is titled", "_tau": "no column is titled",
-    "ur-20": "no column is titled", "std_cop": "force_units = mm", "mot_c3dadapter": "force_units = mm",
-    "one_plate_reversed": "plate_2 would pull", "bvh_left_handed": "mirrored", "hoap3_kinematics": "<intertial> is not",
+    "ur-20": "no column is titled", "one_plate_reversed": "plate_2 would pull", "bvh_left_handed": "mirrored",
+    "hoap3_kinematics": "<intertial> is not",
 }  # fmt: skip
 """Parts of the names of files that no reader accepts as they are, and the reason that it must state."""
 RIGHT: dict[str, Callable[[Any], bool]] = {
@@ -59,6 +60,8 @@ RIGHT: dict[str, Callable[[Any], bool]] = {
     "bmc_gait": lambda found: len(found.markers.names) == 33 and len(found.wrenches.frames) == 2,
     "c3d_256": lambda found: len(found.markers.names) == 14 and len(found.wrenches.frames) == 2,
     "c3d_right": lambda found: np.allclose(found.wrenches.values[:, :, 2].mean(axis=0), (476.0, 284.0), atol=1.0),
+    "mot_c3dadapter": lambda found: len(found.wrenches.frames) == 2,
+    "std_cop": lambda found: len(found.wrenches.frames) == 2,
     "mot_2000hz": lambda found: abs(found.wrenches.rate - 2000.0) < 1e-6,
 }
 """What files of the same parts must hold."""
@@ -295,6 +298,12 @@ def read_written(_: Path) -> Iterator[Outcome]:
             yield words, said.getvalue()[:SHOWN] if code == WRONG_INPUT else ""
 
 
+def read_robots(_: Path) -> Iterator[Outcome]:
+    """What is written about robots is read again."""
+    with tempfile.TemporaryDirectory() as home:
+        yield from reread_robots(Path(home))
+
+
 GROUPS: dict[str, Callable[[Path], Iterator[Outcome]]] = {
     "files": read_files,
     "bodies": read_bodies,
@@ -302,6 +311,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Outcome]]] = {
     "reports": lambda data: run_pipelines(REPORTS, data),
     "clips": follow_clips,
     "written": read_written,
+    "robots": read_robots,
     "laboratories": lambda data: run_pipelines(LABORATORIES, data),
 }
 
