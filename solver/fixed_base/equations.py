@@ -113,7 +113,8 @@ class FixedBaseEquations(FullParameterForm):
         return EquationsWithErrors(self.factor, self.target)
 
     def fit_drives(self, parameters: InertialParameters) -> np.ndarray:
-        """(n, 4) parameters of the drives (`DRIVES`) that fit best with these inertials; (0, 4) without drives."""
+        """(n + C, 4) parameters of the drives (`DRIVES`), then of coupled ones (`COUPLED`), that fit best with these
+        inertials; (0, 4) without drives."""
         return self._fit_drive_vector(self.structure.project(parameters)).reshape(-1, len(DRIVES))
 
     def squared_residuals(self, parameters: InertialParameters) -> np.ndarray:
@@ -170,16 +171,14 @@ class FixedBaseEquations(FullParameterForm):
     def _factor_columns(self, row: int) -> np.ndarray:
         """Columns of a row's factor among all of [D Y_b m]."""
         drives, size = self.robot.drive_columns, len(self.structure)
-        own_columns = np.arange(len(DRIVES)) + len(DRIVES) * row if drives else np.zeros(0, int)
-        return np.concatenate([own_columns, drives + np.arange(size + 1)])
+        return np.concatenate([drive_columns_of(self.robot, row), drives + np.arange(size + 1)])
 
 
 def split_blocks(
     robot: FixedBaseRobot, trial: str, pieces: Iterable[np.ndarray], length: int
 ) -> tuple[FixedBaseBlock, ...]:
     """Blocks of about ``length`` frames from filtered pieces (n, R, D + 10 L + 1) of [rows, measured]."""
-    drives = robot.drive_columns
-    independent = drives + robot.structure.independent
+    independent = robot.drive_columns + robot.structure.independent
     found: list[FixedBaseBlock] = []
     waiting: list[np.ndarray] = []
     frames = 0
@@ -187,18 +186,24 @@ def split_blocks(
         waiting.append(piece)
         frames += len(piece)
         if frames >= length:
-            found.append(_build_block(trial, np.concatenate(waiting), drives, independent))
+            found.append(_build_block(trial, np.concatenate(waiting), robot, independent))
             waiting, frames = [], 0
     if frames:
-        found.append(_build_block(trial, np.concatenate(waiting), drives, independent))
+        found.append(_build_block(trial, np.concatenate(waiting), robot, independent))
     return tuple(found)
 
 
-def _build_block(trial: str, rows: np.ndarray, drives: int, independent: np.ndarray) -> FixedBaseBlock:
+def drive_columns_of(robot: FixedBaseRobot, row: int) -> np.ndarray:
+    """Columns of the drives that act on a measured row: the joint's own, and those of coupled drives."""
+    single = len(DRIVES) * len(robot.names)
+    own = np.arange(len(DRIVES)) + len(DRIVES) * row
+    return np.concatenate([own, np.arange(single, robot.drive_columns)]) if robot.drive_columns else np.zeros(0, int)
+
+
+def _build_block(trial: str, rows: np.ndarray, robot: FixedBaseRobot, independent: np.ndarray) -> FixedBaseBlock:
     factors = []
     for row in range(rows.shape[1]):
-        own_columns = np.arange(len(DRIVES)) + len(DRIVES) * row if drives else np.zeros(0, int)
-        columns = np.concatenate([own_columns, independent, [rows.shape[2] - 1]])
+        columns = np.concatenate([drive_columns_of(robot, row), independent, [rows.shape[2] - 1]])
         factors.append(triangular_factor(rows[:, row][:, columns]))
     return FixedBaseBlock(trial, len(rows), tuple(factors))
 
@@ -216,7 +221,7 @@ def require_excited_joints(equations: FixedBaseEquations) -> None:
     sizes = np.linalg.norm(drive_triangle, axis=0)
     weak = np.abs(np.diag(drive_triangle)) <= DEPENDENCE_TOLERANCE * np.where(sizes > 0.0, sizes, 1.0)
     if weak.any():
-        joint = equations.robot.names[int(np.flatnonzero(weak)[0]) // len(DRIVES)]
+        joint = equations.robot.drive_names[int(np.flatnonzero(weak)[0]) // len(DRIVES)]
         raise InvalidValue(
             f"joint {joint!r} moves too little to separate its friction from its rotor inertia: move it, lock it, or "
             f"measure "

@@ -36,7 +36,7 @@ from ..storage.output_folder import write_folder
 from ..trial import Recording
 from .exciting_motions import ExcitingMotion
 from .identify import FixedBaseIdentification, FixedBaseTrial
-from .robot import BASE, DRIVES, FixedBaseRobot
+from .robot import BASE, COUPLED, DRIVES, FixedBaseRobot
 
 STORAGE_SUFFIXES = (".mot", ".sto")
 TORQUE_UNITS = {"nm": False, "nmm": False, "n": True, "kn": True}
@@ -55,6 +55,7 @@ class StoredFixedBase:
     drives: bool
     bench_held: tuple[str, ...]
     mount: np.ndarray
+    coupled: tuple[tuple[str, str, int], ...]
     preset: FilterPreset | None
 
     @staticmethod
@@ -62,11 +63,13 @@ class StoredFixedBase:
         """Settings of an identification."""
         robot = found.robot
         assert robot.locked_links is not None
-        return StoredFixedBase(robot.measured, robot.drives, robot.locked_links, robot.mount, found.options.preset)
+        return StoredFixedBase(
+            robot.measured, robot.drives, robot.locked_links, robot.mount, robot.coupled, found.options.preset
+        )
 
     def to_robot(self, rig: Rig) -> FixedBaseRobot:
         """The fixed-base robot of a rig."""
-        return FixedBaseRobot(rig, self.measured, self.drives, self.bench_held, self.mount)
+        return FixedBaseRobot(rig, self.measured, self.drives, self.bench_held, self.mount, self.coupled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +199,12 @@ def write_result(
 
 
 def _write_drives(path: Path, found: FixedBaseIdentification) -> None:
-    slides = found.robot.is_prismatic
+    robot = found.robot
+    slides = [*robot.is_prismatic, *(robot.is_prismatic[robot.names.index(one)] for one, *_ in robot.coupled)]
     with write_atomically(path) as stream:
         stream.write("joint,parameter,value,unit\n")
-        for joint, slide, row in zip(found.robot.names, slides, found.drives):
-            for name, value, unit in zip(DRIVES, row, DRIVE_UNITS[bool(slide)]):
+        for joint, slide, row in zip(robot.drive_names, slides, found.drives):
+            for name, value, unit in zip(DRIVES if joint in robot.names else COUPLED, row, DRIVE_UNITS[bool(slide)]):
                 stream.write(f"{joint},{name},{value:.9g},{unit}\n")
 
 

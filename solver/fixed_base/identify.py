@@ -85,7 +85,8 @@ class FixedBaseIdentification:
     Attributes:
         robot: that was identified.
         estimate: the inertials.
-        drives: (n, 4) by joint, columns `DRIVES`; no rows where no drives were requested.
+        drives: (n, 4) by joint, columns `DRIVES`, then by pair of coupled joints, columns `COUPLED`; no rows where no
+            drives were requested.
         drives_prior: (n, 4) the same, as they fit best with the prior.
         std: standard deviations under data and prior.
         determined: (L, 10) in [0, 1]: 1 where the data alone determine a parameter, 0 where the prior supplied it.
@@ -135,7 +136,17 @@ def identify_fixed_base(
     options = FixedBaseOptions() if options is None else options
     rig, notes = replace_impossible_prior(robot.rig)
     robot = replace(robot, rig=rig) if notes else robot
-    notes = (*notes, *_check_measurements(robot, trials, options))
+    readings = [_read_trial(robot, trial, options) for trial in trials]
+    causes = _check_measurements(trials, readings)
+    for _ in robot.names:
+        pair = next(filter(None, (reading.find_coupled_drives() for reading in readings)), None)
+        if pair is None:
+            break
+        robot = replace(robot, coupled=(*robot.coupled, pair))
+        notes = (*notes, f"one drive moves {pair[0]} and {pair[1]}: its terms were added")
+        readings = [_read_trial(robot, trial, options) for trial in trials]
+        causes = _check_measurements(trials, readings)
+    notes = (*notes, *causes)
     equations = accumulate(robot, trials, options)
     require_excited_joints(equations)
     unaffected = (robot.rig.links[0],) if robot.measured == TORQUES else ()
@@ -168,21 +179,24 @@ def identify_fixed_base(
     )
 
 
-def _check_measurements(
-    robot: FixedBaseRobot, trials: Sequence[FixedBaseTrial], options: FixedBaseOptions
-) -> list[str]:
+def _read_trial(robot: FixedBaseRobot, trial: FixedBaseTrial, options: FixedBaseOptions) -> TrialReadings:
+    """The trial's readings, without the ends, whose derivatives depend on padding."""
+    motion, measured = prepare_trial(robot, trial, options.preset)
+    inner = slice(END_FRAMES, len(motion) - END_FRAMES)
+    y = np.column_stack([np.interp(motion.times, trial.times, column) for column in trial.y.T])
+    moved = Motion(*(values[inner] for values in (motion.times, motion.q, motion.v, motion.a)))
+    return TrialReadings(robot, moved, measured[inner], y[inner])
+
+
+def _check_measurements(trials: Sequence[FixedBaseTrial], readings: Sequence[TrialReadings]) -> list[str]:
     """Notes on trials whose measurements the motion does not explain.
 
     Raises:
         InvalidValue: another reading of a trial explains it far better.
     """
     notes = []
-    for trial in trials:
-        motion, measured = prepare_trial(robot, trial, options.preset)
-        inner = slice(END_FRAMES, len(motion) - END_FRAMES)
-        y = np.column_stack([np.interp(motion.times, trial.times, column) for column in trial.y.T])
-        moved = Motion(*(values[inner] for values in (motion.times, motion.q, motion.v, motion.a)))
-        found = TrialReadings(robot, moved, measured[inner], y[inner]).find_cause(robot.row_names)
+    for trial, reading in zip(trials, readings):
+        found = reading.find_cause(reading.robot.row_names)
         if found is None:
             continue
         cause, ratio = found

@@ -5,6 +5,9 @@ joint torques. Both are linear in the inertial parameters phi. Torques that are 
 those of the drives, which are linear in rotor inertia, friction and offset:
 
     tau_j = Y_j phi + I_j a_j + f_j v_j + c_j sign(v_j) + o_j
+
+A drive that moves joints j and k adds I a_k + f v_k + c sign(v_k + s v_j) to j, and I a_j + f v_j + d sign(v_k + s v_j)
+to k, as in the wrist of TX40; s is 1 or -1.
 """
 
 from __future__ import annotations
@@ -36,6 +39,8 @@ TORQUES, BASE = "torques", "base"
 MEASURED = (TORQUES, BASE)
 DRIVES = ("rotor inertia", "viscous friction", "Coulomb friction", "offset")
 """Parameters of a drive: [kg m^2, N m s/rad, N m, N m] of a revolute joint, [kg, N s/m, N, N] of a prismatic one."""
+COUPLED = ("rotor inertia", "viscous friction", "Coulomb friction", "Coulomb friction of the second joint")
+"""Parameters of a drive that moves two joints, beside those of both: a wrist whose motors turn each other's gears."""
 FRICTION_SPEED = 0.01
 """[rad/s, m/s] speed at which Coulomb friction reaches 71 % of its full value."""
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
@@ -60,6 +65,7 @@ class FixedBaseRobot:
         locked_links: links whose joints do not move; None locks coupled fingers: joints that mimic another, and those
             mimicked.
         mount: (4,) orientation of the root in the world, quaternion xyzw: upright, on a wall, hanging.
+        coupled: pairs of coordinates that one drive moves, with s above.
     """
 
     rig: Rig
@@ -67,6 +73,7 @@ class FixedBaseRobot:
     drives: bool = True
     locked_links: tuple[str, ...] | None = None
     mount: np.ndarray = field(default_factory=lambda: UPRIGHT)
+    coupled: tuple[tuple[str, str, int], ...] = ()
 
     def __post_init__(self) -> None:
         if self.measured not in MEASURED:
@@ -110,8 +117,13 @@ class FixedBaseRobot:
 
     @property
     def drive_columns(self) -> int:
-        """D, number of columns of the drives' parameters, joint by joint."""
-        return len(DRIVES) * len(self.names) if self.drives and self.measured == TORQUES else 0
+        """D, number of columns of the drives' parameters, joint by joint, then of the coupled drives."""
+        return len(DRIVES) * len(self.drive_names) if self.drives and self.measured == TORQUES else 0
+
+    @property
+    def drive_names(self) -> tuple[str, ...]:
+        """Names of the drives: those of the coordinates, then those of coupled pairs."""
+        return (*self.names, *(f"{one} and {other}" for one, other, _ in self.coupled))
 
     @property
     def home(self) -> np.ndarray:
@@ -155,7 +167,8 @@ class FixedBaseRobot:
         count = len(self.names)
         drives = np.zeros((len(motion), count, count, len(DRIVES)))
         drives[:, np.arange(count), np.arange(count)] = drive_rows
-        return np.concatenate([drives.reshape(len(motion), count, -1), inertial], axis=2)
+        coupled = [coupled_columns(v, a, self.names.index(i), self.names.index(j), s) for i, j, s in self.coupled]
+        return np.concatenate([drives.reshape(len(motion), count, -1), *coupled, inertial], axis=2)
 
     def random_motion(self, frames: int, seed: int = SEED) -> Motion:
         """Random postures in the joints' ranges with random speeds and accelerations, independent from frame to
@@ -166,6 +179,17 @@ class FixedBaseRobot:
         y = generator.uniform(lower, upper, (frames, len(lower)))
         dy, ddy = RANDOM_STD * generator.standard_normal((2, *y.shape))
         return self.motion(np.arange(float(frames)), y, dy, ddy)
+
+
+def coupled_columns(v: np.ndarray, a: np.ndarray, one: int, other: int, sign: int) -> np.ndarray:
+    """Columns (N, n, 4) of the parameters `COUPLED` of a drive that moves two joints, at speeds and accelerations
+    (N, n)."""
+    columns = np.zeros((*v.shape, len(COUPLED)))
+    together = v[:, other] + sign * v[:, one]
+    for row, partner, own in ((one, other, 2), (other, one, 3)):
+        columns[:, row, 0], columns[:, row, 1] = a[:, partner], v[:, partner]
+        columns[:, row, own] = together / np.hypot(together, FRICTION_SPEED)
+    return columns
 
 
 def _mimic_links(rig: Rig) -> tuple[str, ...]:

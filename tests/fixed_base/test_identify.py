@@ -13,7 +13,7 @@ import pytest
 from solver.cli import main
 from solver.errors import InputError, InvalidValue
 from solver.fixed_base.comparison import FixedBaseModel, compare_fixed_base
-from solver.fixed_base.files import read_trial
+from solver.fixed_base.files import read_trial, write_result
 from solver.fixed_base.identify import FixedBaseOptions, FixedBaseTrial, identify_fixed_base
 from solver.fixed_base.robot import BASE, TORQUES, FixedBaseRobot
 from solver.formats.csv_tables import write_table, write_wrenches_csv
@@ -116,6 +116,21 @@ def test_suspicious_measurements_are_noted(tmp_path: Path) -> None:
     assert any("100 times too small" in note for note in small.notes)
     shifted = identify_fixed_base(FixedBaseRobot(rig), [replace(trial, measured=trial.measured + 9.0 * np.eye(4)[0])])
     assert any("offset above the Coulomb friction of turret" in note for note in shifted.notes)
+
+
+def test_a_drive_that_moves_two_joints_is_found(tmp_path: Path) -> None:
+    """Its terms are added with a note, are the true ones, and are stored with the result; two drives have none."""
+    rig = arm(tmp_path)
+    truth = FixedBaseRobot(rig, coupled=(("upper", "fore", 1),))
+    trial = recorded(truth, np.vstack([DRIVES, [0.15, 2.0, 6.0, 5.0]]))
+    found = identify_fixed_base(FixedBaseRobot(rig), [trial])
+    assert found.robot.coupled == truth.coupled
+    assert "one drive moves upper and fore: its terms were added" in found.notes
+    np.testing.assert_allclose(found.drives[-1], [0.15, 2.0, 6.0, 5.0], rtol=0.03)
+    write_result(found, ["swings"], tmp_path / "found")
+    with (tmp_path / "found" / "drives.csv").open() as stream:
+        assert [row["joint"] for row in csv.DictReader(stream)][-4:] == ["upper and fore"] * 4
+    assert identify_fixed_base(FixedBaseRobot(rig), [recorded(FixedBaseRobot(rig), DRIVES)]).robot.coupled == ()
 
 
 def test_unusable_trials_are_refused(tmp_path: Path) -> None:
