@@ -82,6 +82,8 @@ def write_identified_model(rig: Rig, path: str | Path, parameters: InertialParam
     source = require_unchanged(rig)
     data = read_bytes(source)
     tags = find_tags(data)
+    if not all(tag.text for tag in tags):
+        raise InputError(source, "is in an encoding that does not keep ASCII", remedy="Save it as UTF-8")
     edits = _urdf_edits if rig.provenance["kind"] == "urdf" else _mjcf_edits
     with write_atomically(path, binary=True) as stream:
         stream.write(apply_edits(data, edits(source, rig, parameters, tags)))

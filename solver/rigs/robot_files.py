@@ -47,9 +47,10 @@ def model_digest(path: str | Path) -> str:
 
 
 def model_file(rig: Rig) -> Path | None:
-    """The file that a rig was read from; None for a rig that was built."""
+    """The file that a rig was read from; None for a rig that was built, or whose provenance was not written here."""
     kind = find_rig_kind(str(rig.provenance.get("kind")))
-    return None if kind is None or not kind.suffixes else Path(str(rig.provenance["path"]))
+    is_read = kind is not None and bool(kind.suffixes) and {"path", "up", DIGEST} <= set(rig.provenance)
+    return Path(str(rig.provenance["path"])) if is_read else None
 
 
 def require_unchanged(rig: Rig) -> Path:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from solver.errors import InputError, InvalidValue
-from solver.formats.robot_writer import identified_model_name, write_identified_model
+from solver.formats.robot_writer import identified_model_name, write_back, write_identified_model
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.rigs import from_mjcf, from_urdf
@@ -65,6 +66,17 @@ def test_only_inertials_change(tmp_path: Path, file: object) -> None:
     assert re.findall(rb'rpy="[^"]*"', before) == re.findall(rb'rpy="[^"]*"', after)
     write_identified_model(rig, out, rig.prior)
     assert out.read_bytes() == before
+
+
+def test_an_encoding_of_two_bytes_is_named_and_a_rig_without_its_file_writes_none(tmp_path: Path) -> None:
+    """UTF-16 is read and not written back, with the way out; a rig whose file nobody knows is written nowhere."""
+    path = Biped().write(tmp_path)
+    path.write_text(f'<?xml version="1.0" encoding="UTF-16"?>{path.read_text()}', encoding="utf-16")
+    rig, reasons = from_urdf(path), list[str]()
+    write_back(rig, tmp_path, rig.prior, "consistent", reasons.append)
+    assert "Save it as UTF-8" in reasons[0]
+    write_back(replace(rig, provenance={"kind": "urdf"}), tmp_path, rig.prior, "consistent", reasons.append)
+    assert len(reasons) == len(list(tmp_path.iterdir())) == 1
 
 
 def test_what_cannot_be_written_back_is_named(tmp_path: Path) -> None:
