@@ -31,8 +31,6 @@ from .xml_tags import Edit, Tag, apply_edits, children, find_tags
 
 ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler", "diaginertia")
 """Attributes of MJCF's <inertial> that ``fullinertia`` replaces."""
-FULL_INERTIA = (0, 2, 5, 1, 3, 4)
-"""Order of ``fullinertia``, xx yy zz xy xz yz, in `symmetric_entries`."""
 
 
 def identified_model_name(model: str | Path) -> str:
@@ -123,7 +121,7 @@ def _mjcf_edits(path: Path, rig: Rig, parameters: InertialParameters, tags: Sequ
         values = {
             "pos": _format(new.com + origins[name]),
             "mass": _format([new.mass]),
-            "fullinertia": _format(symmetric_entries(new.inertia)[list(FULL_INERTIA)]),
+            "fullinertia": _format([*np.diag(new.inertia), *new.inertia[[0, 0, 1], [1, 2, 2]]]),
         }
         if inertial := children(tags, body, "inertial"):
             yield tags[inertial[0]].edit({**values, **dict.fromkeys(ORIENTATIONS)})

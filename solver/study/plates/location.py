@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...formats.wrench_checks import MAX_DISTANCE
 from ...options.plates import POSITION
 from ...signals.pooling import TWO_SIDED_STDS, blocks_of, fit_blocks
 from ...so3 import to_matrix
@@ -25,9 +26,8 @@ POSTURE_STD = np.array([0.008, 0.0015])
 """[m] The same between trials of one person: leaning the trunk moves its error forwards."""
 MIN_FRAMES = 20
 PLANAR_RANGE = 1e-6
-"""[m] Sideways range of the root of a planar model: Gait10dof's is 1e-15 m, a person's in quiet standing 1e-3 m."""
-UNKNOWN_STD = 1e3
-"""[m] Standard deviation of a displacement that the motion does not determine."""
+"""[m] Largest sideways range of the root of a planar model. Chosen on a walk of Gait10dof (0 m) and on a person's quiet
+standing (subject_a, 1.3 mm)."""
 DIRECTION_WORDS = (("forwards", "backwards"), ("to the left", "to the right"))
 """Words for the body's directions, by direction and sign."""
 
@@ -92,7 +92,7 @@ def _estimate_displacement(item: ComparedTrial) -> _Displacement | None:
     if not np.isfinite([x_std, y_std]).all():
         return None
     facing = compute_heading(item.trial.motion.q[used])
-    posture = np.array([POSTURE_STD[0], UNKNOWN_STD if is_planar(item) else POSTURE_STD[1]])
+    posture = np.array([POSTURE_STD[0], MAX_DISTANCE if is_planar(item) else POSTURE_STD[1]])
     own = np.diag([x_std[0] ** 2, y_std[0] ** 2]) + facing @ np.diag(posture**2) @ facing.T
     return _Displacement(np.array([x[0], y[0]]), own, facing, int(used.sum()))
 
@@ -139,7 +139,7 @@ def _build_finding(
     quantities = " and ".join(
         f"{1e3 * abs(value):.1f} ± {1e3 * TWO_SIDED_STDS * std:.1f} mm {words[int(value < 0.0)]}"
         for value, std, words in zip(values, stds, DIRECTION_WORDS)
-        if std < UNKNOWN_STD / 2.0
+        if std < 0.5 * MAX_DISTANCE
     )
     against = "" if names == usual else f" against those of {', '.join(usual)}"
     low, high = compute_interval(1e3 * values[most], 1e3 * stds[most])

@@ -16,7 +16,7 @@ from ...options.plates import MASS, POSITION
 from ...signals.pooling import TWO_SIDED_STDS, blocks_of, fit_blocks, pool
 from ...wrenches import LEAST_LOAD
 from .finding import CERTAIN_STDS, Action, Finding, compute_interval
-from .location import DIRECTION_WORDS, MIN_FRAMES, UNKNOWN_STD, compute_heading, is_planar
+from .location import DIRECTION_WORDS, MIN_FRAMES, compute_heading, is_planar
 from .trial_wrenches import LOADED_FRACTION, ComparedTrial
 
 STEP_STD = np.array([0.007, 0.008])
@@ -69,7 +69,7 @@ def check_single_plates(
         values[:, :2] = values[:, :2] @ heading
         deviations, stds = _subtract_mean(values, stds)
         if any(map(is_planar, trials)):
-            stds[:, 1] = UNKNOWN_STD
+            stds[:, 1] = np.inf
         for (k, deviation), std in zip(zip(readings_by_plate, deviations), stds):
             found += _build_findings(names, plates, k, (deviation, std), heading, (keep_location, keep_gain))
     return found
