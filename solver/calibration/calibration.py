@@ -17,7 +17,7 @@ from ..tracking.targets import Attachment
 from ..trial import Recording
 from .error_draws import CalibrationErrorDraws
 from .fit_checks import check_fit
-from .marker_set import MarkerSet
+from .marker_set import NO_LINK, UNSEEN, MarkerSet
 from .subject import SubjectData, SubjectState, is_static, segment_lengths
 
 MAX_SIZE_DIFFERENCE = 0.04
@@ -148,16 +148,21 @@ def _build_calibration(
             f"{len(unknown)} markers are not in marker set {subject.marker_set.name!r} and are not used: "
             + ", ".join(unknown)
         )
+    unplaced = [name for name in sorted(names) if subject.marker_set.virtual.get(name) in (NO_LINK, UNSEEN)]
+    if unplaced:
+        warnings.append(
+            f"{len(unplaced)} markers move with no link, or are hardly seen, and are not used: {', '.join(unplaced)}"
+        )
     sizes = subject.size_ratios()
     warnings += (*_warn_of_different_subjects(sizes), *check_fit(subject.collect_evidence()))
     noise = subject.marker_set.noise
     if noise:
         angle = np.degrees(np.sqrt(2.0) * noise / np.mean(list(segment_lengths(rig, joints).values())))
-        assumptions += (
+        warnings.append(
             f"the points of {subject.marker_set.name} were estimated, as from video, and err by {1e3 * noise:.0f} mm "
             f"in each axis: a limb's direction errs by about {angle:.0f} degrees in each frame; the tilt of the pelvis "
             "and rotations about straight limbs are hardly observed. Such data carry postures, steps and the motion of "
-            "the centre of mass; masses and inertias of single links stay near the tables'",
+            "the centre of mass; masses and inertias of single links stay near the tables'"
         )
     defaults = subject.data.rig(subject.height)
     shifts = {

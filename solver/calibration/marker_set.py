@@ -45,6 +45,8 @@ MEASURED_FROM_MIDDLE = ("thigh", "shank", "upper_arm", "forearm")
 ESTIMATED_POINT_STD = 0.005
 """[m] A point with this noise weighs as much as a marker: beside it the tracker's posture task, of 2.5e-5 m^2, has a
 standard deviation of one radian, as `fit.ESTIMATED_POSTURE_STIFFNESS` has."""
+NO_LINK, UNSEEN = "moves with no link", "never seen with enough others"
+"""Why a recorded marker could not be placed."""
 MIN_MATCHES = 8
 """Fewest recognised markers of a recording that uses the set."""
 MIN_COVERAGE = 0.6

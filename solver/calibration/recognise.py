@@ -32,7 +32,7 @@ from ..tracking.targets import Targets
 from ..tracking.track import track_targets
 from ..trial import Recording
 from .calibration import Calibration, calibrate_with_marker_set
-from .marker_set import MarkerSet, detect_marker_set, marker_set_from_tree
+from .marker_set import NO_LINK, UNSEEN, MarkerSet, detect_marker_set, marker_set_from_tree
 from .name_recognition import (
     JOINT_CENTRE,
     LANDMARK,
@@ -329,9 +329,8 @@ class _PosedMarkers:
         own = None if reading is None else rig.index(_link_of_reading(reading))
         words = "" if reading is None else reading.landmark or _link_of_reading(reading)
         if not np.isfinite(likelihood).any():
-            unseen = "never seen with enough others"
             return (Proposal(name, words, GIVEN_CONFIDENCE, "given"), given) if given else (
-                Proposal(name, "", 1.0, unseen), {"virtual": unseen})  # fmt: skip
+                Proposal(name, "", 1.0, UNSEEN), {"virtual": UNSEEN})  # fmt: skip
         posterior = self._posterior(reading, own, likelihood)
         order = np.argsort(-posterior)
         best, others = (
@@ -343,7 +342,7 @@ class _PosedMarkers:
             return Proposal(name, words, float(posterior[own]), because, _exclude(others, words)), given
         bound = MAX_UNNAMED_STD if own is None else MAX_LOCATION_STD
         if distances[best] > MAX_BONE_DISTANCE or self.location_stds[row, best] > bound:
-            return Proposal(name, "", 0.5, "moves with no link"), {"virtual": "moves with no link"}
+            return Proposal(name, "", 0.5, NO_LINK), {"virtual": NO_LINK}
         is_overruled = own is not None and (sources[:, best] > sources[:, own] + np.log(MIN_ODDS)).all()
         if reading is not None and own is not None and not is_overruled:
             sure = float(posterior[own])

@@ -39,8 +39,8 @@ def test_key_points_are_joint_centres(name: str, noise: float) -> None:
     found = fit_calibration([Recording("video", recorded)], mass=70.0, sex="male", height=1.75)
     assert found.marker_set == known.name
     assert len(found.attachments) == len(known.locations)
-    assert found.warnings == ()
-    assert "Such data carry" in found.assumptions[-1]
+    (warning,) = found.warnings
+    assert "Such data carry" in warning
     for link, length in (("left_thigh", 0.2441), ("right_shank", 0.2446), ("right_upper_arm", 0.1531)):
         assert found.lengths[link] == pytest.approx(1.75 * length, abs=0.01 + noise)
     tracked = track_markers(found.rig, found.attachments, recorded)
@@ -62,7 +62,7 @@ def test_recorded_key_points_are_calibrated_and_tracked(shared_data: Path) -> No
     recording = read_recording(shared_data / "brought" / "keypoints_halpe26.trc")
     assert recording.markers is not None
     found = fit_calibration([recording], mass=70.0, sex="male")
-    assert (found.marker_set, len(found.attachments), found.warnings) == ("HALPE_26", 21, ())
+    assert (found.marker_set, len(found.attachments), len(found.warnings)) == ("HALPE_26", 21, 1)
     tracked = track_markers(found.rig, found.attachments, recording.markers)
     assert tracked.rmse < 1.1 * found.rmse < 0.02
     assert {p.place for p in recognise([recording]).proposals} >= {"left hip_centre", "right wrist_centre"}
