@@ -160,9 +160,9 @@ def _build_calibration(
         angle = np.degrees(np.sqrt(2.0) * noise / np.mean(list(segment_lengths(rig, joints).values())))
         warnings.append(
             f"the points of {subject.marker_set.name} were estimated, as from video, and err by {1e3 * noise:.0f} mm "
-            f"in each axis: a limb's direction errs by about {angle:.0f} degrees in each frame; the tilt of the pelvis "
-            "and rotations about straight limbs are hardly observed. Such data carry postures, steps and the motion of "
-            "the centre of mass; masses and inertias of single links stay near the tables'"
+            f"in each axis: a limb's direction errs by about {angle:.0f} degrees in each frame; joint centres hardly "
+            "observe the tilt of the pelvis and rotations about straight limbs. Such data carry postures, steps and the "
+            "motion of the centre of mass; masses and inertias of single links stay near the tables'"
         )
     defaults = subject.data.rig(subject.height)
     shifts = {
