@@ -161,8 +161,8 @@ def _build_calibration(
         warnings.append(
             f"the points of {subject.marker_set.name} were estimated, as from video, and err by {1e3 * noise:.0f} mm "
             f"in each axis: a limb's direction errs by about {angle:.0f} degrees in each frame; joint centres hardly "
-            "observe the tilt of the pelvis and rotations about straight limbs. Such data carry postures, steps and the "
-            "motion of the centre of mass; masses and inertias of single links stay near the tables'"
+            "observe the tilt of the pelvis and rotations about straight limbs. Such data carry postures, steps and "
+            "the motion of the centre of mass; masses and inertias of single links stay near the tables'"
         )
     defaults = subject.data.rig(subject.height)
     shifts = {
