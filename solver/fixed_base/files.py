@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -119,8 +119,7 @@ def read_trial(
         InputError: a malformed file, a joint without a column, a wrong unit, missing values, or times that do not
             overlap.
     """
-    storage = Path(coordinates).suffix.lower() in STORAGE_SUFFIXES
-    found = read_joints_storage(coordinates, warn=warn) if storage else read_joints_csv(coordinates, warn=warn)
+    found = _read_coordinates(coordinates, warn)
     y = _check_joints(robot, Path(coordinates), found, warn)
     _require_complete(coordinates, y)
     times, values = _read_measurements(robot, measured, warn)
@@ -138,6 +137,25 @@ def read_trial(
     sample_times = found.times[inside]
     resampled = np.column_stack([np.interp(sample_times, times, column) for column in values.T])
     return FixedBaseTrial(Path(coordinates).stem, sample_times, y[inside], resampled)
+
+
+def _read_coordinates(path: str | Path, warn: Warn) -> JointCoordinates:
+    storage = Path(path).suffix.lower() in STORAGE_SUFFIXES
+    return read_joints_storage(path, warn=warn) if storage else read_joints_csv(path, warn=warn)
+
+
+def lock_joints_without_column(robot: FixedBaseRobot, path: str | Path, warn: Warn) -> FixedBaseRobot:
+    """The robot with joints locked that have no column in a table of coordinates, and a warning that names all of them.
+
+    A table with columns that are no joints of the robot locks none: a name may be misspelt.
+    """
+    given, rig = set(_read_coordinates(path, ignore_warning).names), robot.rig
+    joints = {joint.name: link for link, joint in zip(rig.links[1:], rig.joints[1:])}
+    missing = [name for name, link in joints.items() if link in robot.names and not {name, link} & given]
+    if not missing or len(missing) == len(robot.names) or given - set(joints) - set(joints.values()):
+        return robot
+    warn(f"{Path(path).name}: joints without a column are fixed: {', '.join(missing)}")
+    return replace(robot, locked_links=(*(robot.locked_links or ()), *(joints[name] for name in missing)))
 
 
 def exciting_summary(found: ExcitingMotion) -> SceneSummary:

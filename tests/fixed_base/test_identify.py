@@ -13,7 +13,7 @@ import pytest
 from solver.cli import main
 from solver.errors import InputError, InvalidValue
 from solver.fixed_base.comparison import FixedBaseModel, compare_fixed_base
-from solver.fixed_base.files import read_trial, write_result
+from solver.fixed_base.files import lock_joints_without_column, read_trial, write_result
 from solver.fixed_base.identify import FixedBaseOptions, FixedBaseTrial, identify_fixed_base
 from solver.fixed_base.robot import BASE, TORQUES, FixedBaseRobot
 from solver.formats.csv_tables import write_table, write_wrenches_csv
@@ -168,6 +168,19 @@ def test_files_are_read_as_written(tmp_path: Path) -> None:
     found = read_trial(bench, *written(tmp_path, trial, bench))
     np.testing.assert_allclose(found.y, trial.y, atol=1e-9)
     np.testing.assert_allclose(found.measured, trial.measured, atol=1e-6)
+
+
+def test_joints_without_a_column_are_locked(tmp_path: Path) -> None:
+    """One warning names them all; a table with an unknown column may be misspelt, so that none is locked."""
+    bench = FixedBaseRobot(arm(tmp_path))
+    angles, _ = written(tmp_path, recorded(bench, DRIVES), bench)
+    rows = [line.split(",") for line in angles.read_text().splitlines()]
+    angles.write_text("\n".join(",".join(row[:3]) for row in rows))
+    warnings: list[str] = []
+    assert lock_joints_without_column(bench, angles, warnings.append).names == ("turret", "upper")
+    assert warnings == ["run_angles.csv: joints without a column are fixed: bend, reach"]
+    angles.write_text("\n".join([",".join([*rows[0][:3], "bent [rad]"]), *(",".join(row[:4]) for row in rows[1:])]))
+    assert lock_joints_without_column(bench, angles, warnings.append) is bench
 
 
 def test_the_base_sensor_is_read_in_the_base_links_axes(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     from ...cli.printed import warn
     from ...formats.text_table import format_table
-    from ..files import read_trial, write_result
+    from ..files import lock_joints_without_column, read_trial, write_result
     from ..identify import DEFAULT_FILTER, FixedBaseOptions, identify_fixed_base
     from ..robot import BASE, TORQUES
 
@@ -54,6 +54,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     robot = robot_from_options(options, BASE if options.base else TORQUES)
     warnings: list[str] = []
     progress(0.0, "reading")
+    robot = lock_joints_without_column(robot, options.angles[0], warnings.append)
     trials = [
         read_trial(robot, angles, values, warn=warnings.append) for angles, values in zip(options.angles, measured)
     ]
