@@ -4,8 +4,9 @@ A cell is one step of one input: read, track, identify, moments, write, read aga
 (``../shared/data/README.md``), or be refused for the stated reason. Groups, the quickest first: ``files`` are read,
 ``bodies`` read, written and read again, ``names`` are conventions of one skeleton's bones, ``reports`` files rebuilt
 from public bug reports, ``clips`` skeletons that a person follows, ``written`` what a verb writes as the input of
-another one, ``robots`` their own motion, rig and file after an identification, ``markers`` how many of a laboratory are
-used, ``laboratories`` recordings on their way from markers or joint angles to joint moments.
+another one, ``robots`` their own motion, rig and file after an identification, ``faults`` what is wrong in the data of
+arms and humanoids, ``markers`` those used of each laboratory, and ``laboratories`` recordings on their way from markers
+or joint angles to joint moments.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -37,6 +38,7 @@ from solver.scene.rig import load_rig, read_rig, write_rig
 from solver.study.recordings import load
 from solver.tracking.bone_mapping import guess_mapping
 
+from .figures import wrong_measurements
 from .figures.figure import Figure, at_least, missing
 from .figures.markers_used import markers_used_figures
 from .figures.table import FigureTable, table_parser
@@ -46,22 +48,22 @@ from .rereads import reread_robots
 Outcome = tuple[str, str]
 """A cell, and what is wrong with it; empty if it is as it must be."""
 BODIES = ("*.urdf", "*.osim", "mjcf/*.xml", "mjcf_*.xml")
+MIRRORED = "left and right are exchanged"
 REFUSED = {
     "broken_bad": "inconsistent", "broken_empty": "is empty", "broken_parameter": "no marker is visible",
     "C3DRotation": "only poses of segments", "Optotrak": "damaged", "sample_pro": "State it: up",
     "sample_static": "State it: up", "_marker_errors": "no column is titled", "_tau": "no column is titled",
-    "ur-20": "no column is titled", "one_plate_reversed": "plate_2 would pull", "bvh_left_handed": "mirrored",
-    "hoap3_kinematics": "<intertial> is not",
+    "ur-20": "no column is titled", "one_plate_reversed": "plate_2 would pull", "bvh_left_handed": MIRRORED,
+    "bmc_walk1": MIRRORED, "hoap3_kinematics": "<intertial> is not",
 }  # fmt: skip
 """Parts of the names of files that no reader accepts as they are, and the reason that it must state."""
 RIGHT: dict[str, Callable[[Any], bool]] = {
     "bmc_grf_run": lambda found: found.wrenches.frames == ("R_ground_force", "L_ground_force"),
-    "bmc_walk1": lambda found: 0.8 < np.nanmedian(found.markers.positions[:, :4, 2]) < 1.2,
     "bmc_gait": lambda found: len(found.markers.names) == 33 and len(found.wrenches.frames) == 2,
     "c3d_256": lambda found: len(found.markers.names) == 14 and len(found.wrenches.frames) == 2,
     "c3d_right": lambda found: np.allclose(found.wrenches.values[:, :, 2].mean(axis=0), (476.0, 284.0), atol=1.0),
-    "mot_c3dadapter": lambda found: len(found.wrenches.frames) == 2,
-    "std_cop": lambda found: len(found.wrenches.frames) == 2,
+    "mot_c3dadapter": lambda found: np.allclose(np.abs(found.wrenches.centres_of_pressure()[0, :, :2]), (0.2, 0.1)),
+    "std_cop": lambda found: len(found.wrenches.frames) == 2 and found.wrenches.values[:, :, 2].max() > 300.0,
     "mot_2000hz": lambda found: abs(found.wrenches.rate - 2000.0) < 1e-6,
 }
 """What files of the same parts must hold."""
@@ -91,6 +93,7 @@ class Pipeline:
         options: of reading, of the subject and of the body.
         steps: of `STEPS`, or whole commands.
         refused: pattern of the reason for which the last step must be refused; empty: it must pass.
+        noted: pattern of what the last step must say where it passes.
         right: what is wrong with the results in a folder, empty if nothing is.
     """
 
@@ -99,6 +102,7 @@ class Pipeline:
     options: str = "--sex unknown"
     steps: tuple[str, ...] = WHOLE
     refused: str = ""
+    noted: str = ""
     right: Callable[[Path], str] = lambda _: ""
 
     def run(self, folders: dict[str, str]) -> Iterator[Outcome]:
@@ -107,26 +111,27 @@ class Pipeline:
             words = {**folders, "out": out, "files": self.files.format(**folders)}
             words["options"] = self.options.format(**folders)
             for step in self.steps:
-                refused = self.refused if step == self.steps[-1] else ""
-                wrong = run_command(STEPS.get(step, step).format(**words), refused) or (
-                    self.right(Path(out)) if step == self.steps[-1] and not refused else ""
-                )
+                last = step == self.steps[-1]
+                expected = (self.refused, self.noted) if last else ("", "")
+                wrong = run_command(STEPS.get(step, step).format(**words), *expected)
+                wrong = wrong or (self.right(Path(out)) if last and not self.refused else "")
                 yield f"{self.name}, {step.split(' {')[0]}", wrong
                 if wrong:
                     return
 
 
-def run_command(words: str, refused: str) -> str:
+def run_command(words: str, refused: str, noted: str = "") -> str:
     """Run a verb in this process; what is wrong with its outcome."""
     said = StringIO()
     try:
-        with redirect_stdout(StringIO()), redirect_stderr(said):
+        with redirect_stdout(said), redirect_stderr(said):
             code = run_verb([*words.split(), "--progress", "none"])
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     text = said.getvalue().strip().rpartition("error: ")[2]
     if not refused:
-        return text[:SHOWN] if code == WRONG_INPUT else ""
+        missing = "" if re.search(noted, said.getvalue()) else f"says nothing of {noted!r}"
+        return text[:SHOWN] if code == WRONG_INPUT else missing
     return "" if code == WRONG_INPUT and re.search(refused, text) else f"not refused for {refused!r}: {text[:SHOWN]}"
 
 
@@ -212,16 +217,20 @@ def is_upright(out: Path) -> str:
 
 def follow(name: str, refused: str = "", options: str = PERSON) -> Pipeline:
     """A skeleton or a robot's motion of the reports that is tracked."""
-    return Pipeline(name, f"{{data}}/brought/reports/{name}", options, ("track",), refused, is_upright)
+    return Pipeline(name, f"{{data}}/brought/reports/{name}", options, ("track",), refused, right=is_upright)
 
 
 ARM = "identify-fixed-base {data}/brought/reports/arm.urdf --angles {data}/brought/reports/arm_q.csv --torques "
 ARM += "{data}/brought/reports/arm_tau_%s.csv --no-drives --output {out}/arm"
 REPORTS = (
     *(follow(f"bvh_{kind}.bvh") for kind in ("right", "daz_genesis8_names", "mmd_english_names", "rigify_def_names",
-                                             "vrm_names", "root_without_position")),
+                                             "vrm_names")),
     *map(follow, ("smpl_right.npz", "smpl_y_up.npz")),
-    follow("bvh_left_handed.bvh", "mirrored"),
+    follow("bvh_left_handed.bvh", MIRRORED),
+    replace(follow("bvh_root_without_position.bvh"), right=lambda _: "", noted="the root has no position"),
+    *(Pipeline(name, "", "", (f"rig {{data}}/brought/reports/{name} --output {{out}}/rig.json",), noted=note)
+      for name, note in (("urdf_inertia_kg_mm2.urdf", "inertia is in another unit"),
+                         ("mjcf_closed_loop.xml", "left out: connect"), ("urdf_mimic_and_imu.urdf", "mimic"))),
     follow("smpl_y_up.npz", options=f"{PERSON} --up y"),
     follow("../rest_y_motion_z.bvh"),
     *(follow(f"robot_{kind}_100hz.csv", options="--rig hrp2") for kind in ("wxyz", "degrees_bare")),
@@ -247,7 +256,7 @@ LABORATORIES = (
     Pipeline("plugin_gait", "{data}/c3d/plugin_gait_static.c3d {data}/c3d/plugin_gait_motion.c3d"),
     Pipeline("sprint_8plates", "{data}/c3d/sprint_8plates.c3d", steps=("track",)),
     Pipeline("bmc_gait", "{data}/brought/bmc_gait.c3d"),
-    Pipeline("bmc_walk1", "{data}/brought/bmc_walk1.trc", steps=("track",), refused="left and right are exchanged"),
+    Pipeline("bmc_walk1", "{data}/brought/bmc_walk1.trc", steps=("track",), refused=MIRRORED),
     Pipeline("keypoints_halpe26", "{data}/brought/keypoints_halpe26.trc", steps=("track",), right=is_upright),
     Pipeline("keypoints_halpe26 and forces", "{data}/brought/keypoints_halpe26.trc", steps=("identify",),
              refused="has no forces|key points"),
@@ -316,8 +325,11 @@ GROUPS: dict[str, Callable[[Path], Iterator[Outcome]]] = {
 }
 
 
-MARKERS = "markers"
-"""The group with a row for each laboratory."""
+ROWS: dict[str, Callable[[Path], Iterable[Figure]]] = {
+    "faults": lambda _: wrong_measurements.figures(quick=True),
+    "markers": markers_used_figures,
+}
+"""Groups with a row for each body or laboratory."""
 
 
 def group_figure(name: str, data: Path) -> Figure:
@@ -338,11 +350,11 @@ def group_figure(name: str, data: Path) -> Figure:
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
     parser = table_parser("inputs", __doc__, data=True)
-    groups = (*GROUPS, MARKERS)
+    groups = (*GROUPS, *ROWS)
     parser.add_argument("--only", nargs="+", choices=groups, default=groups, help="groups (default: all)")
     options = parser.parse_args(list(arguments))
     table = FigureTable(["inputs", *arguments], options.output)
     for name in options.only:
-        measure = markers_used_figures if name == MARKERS else lambda data, name=name: [group_figure(name, data)]  # type: ignore[misc]
-        table.measure(lambda measure=measure: measure(options.data))  # type: ignore[misc]
+        rows = ROWS.get(name, lambda data, name=name: [group_figure(name, data)])  # type: ignore[misc]
+        table.measure(lambda rows=rows: rows(options.data))  # type: ignore[misc]
     return table.close()
