@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.figures.structure import constants_without_data, statements
 
-CEILINGS = {"solver": 47_599, "addon": 12_186}
+CEILINGS = {"solver": 47_602, "addon": 12_186}
 """Statements, docstrings not counted."""
 TESTS = 0.63
 """Statements of the tests, as a share of those of solver and add-on."""

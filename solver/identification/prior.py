@@ -6,8 +6,12 @@ import numpy as np
 
 from ..inertials import InertialParameters
 from ..rig import Rig
-from ..rigs.anthropometry import nearest_consistent
+from ..rigs.anthropometry import MIN_SECOND_MOMENT
 from .body_coordinates import impossible_links
+
+POINT_RATIO = 1e-6
+"""Second moments below this fraction of mass times size squared are those of a point. Measured on TX40, iCub and Romeo,
+whose files give zeros there."""
 
 
 def replace_impossible_prior(rig: Rig) -> tuple[Rig, tuple[str, ...]]:
@@ -22,16 +26,18 @@ def replace_impossible_prior(rig: Rig) -> tuple[Rig, tuple[str, ...]]:
     changed: dict[str, list[str]] = {}
     for link in links:
         k = prior.index(link)
-        mass = float(prior.masses[k])
-        second = mass * (boxes[k, 1] - boxes[k, 0]) ** 2 / 12.0  # of a solid box
-        box = np.diag(second.sum() - second)
-        inertia, is_changed = nearest_consistent(inertias[k])
-        shape = not is_changed or np.trace(inertias[k]) <= 0.0
+        mass, own = float(prior.masses[k]), 0.5 * np.trace(inertias[k]) * np.eye(3) - inertias[k]
+        moments, axes = np.linalg.eigh(own)
+        size = float(np.maximum(moments, 0.0).sum())
+        is_point = size <= POINT_RATIO * mass * float(np.ptp(boxes[k], axis=0).max()) ** 2
+        second = np.diag(mass * np.ptp(boxes[k], axis=0) ** 2 / 12.0)  # of a solid box
+        if not is_point:
+            second = (axes * np.maximum(moments, MIN_SECOND_MOMENT * size)) @ axes.T
+        inertia = np.trace(second) * np.eye(3) - second
         values[k] = 0.0
         if mass > 0.0:
-            body = InertialParameters.from_com((link,), np.array([mass]), coms[[k]], (box if shape else inertia)[None])
-            values[k] = body.values[0]
-        done = "that of a box of the link's size" if shape else "the nearest consistent one"
+            values[k] = InertialParameters.from_com((link,), np.array([mass]), coms[[k]], inertia[None]).values[0]
+        done = "that of a box of the link's size" if is_point else "the nearest consistent one"
         changed.setdefault(done if mass > 0.0 else "none, as they have no mass", []).append(link)
     if not links:
         return rig, ()
