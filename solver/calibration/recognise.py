@@ -60,7 +60,8 @@ MAX_BONE_DISTANCE = 0.30
 MAX_LOCATION_STD = 0.06
 """[m] Standard deviation of the location on the best link above which a marker belongs to none."""
 MAX_UNNAMED_STD = 0.02
-"""[m] The same for a marker whose name says nothing: 25 mm on the tether of a flywheel squat, 2 to 9 mm on its body."""
+"""[m] The same for a marker whose name says nothing. Chosen on squats with a flywheel: 25 mm on the tether, 2 to 9 mm
+on the body."""
 UNNAMED_LINK_FACTOR = 0.05
 """Factor on the prior of a link on which no marker is named, because its pose is uncertain."""
 GIVEN_CONFIDENCE = 0.99
@@ -68,8 +69,8 @@ GIVEN_CONFIDENCE = 0.99
 MIN_PROBABILITY, MAX_ALTERNATIVES = 0.01, 3
 """Smallest probability of a link that is listed as an alternative, and largest number of alternatives."""
 MIN_ODDS = 3.0
-"""Likelihood ratio by which motion and distance each must favour another link to overrule a name. They overrule no name
-of the recordings of twelve laboratories."""
+"""Likelihood ratio by which motion and distance each must favour another link to overrule a name. Chosen on recordings
+of twelve laboratories, of which they overrule no name."""
 COMPUTED = "computed, not recorded"
 """Why a marker that the recording software computed is not used."""
 DEFAULT_MASS, DEFAULT_SEX = 70.0, "male"
