@@ -48,7 +48,7 @@ def shifted(metres: float) -> Recording:
     ("wrong", "words"),
     [
         (with_values(values() * [[[-1.0], [1.0]]]), "would pull the body down"),
-        (with_values(np.repeat(values()[:, :1], 2, axis=1)), "would count twice"),
+        (with_values(np.repeat(values()[:, :1], 2, axis=1)), "it would count twice"),
         (shifted(0.6), "from the nearest marker near the floor"),
         (with_values(5.0 * values()), "but .* weighs"),
     ],
