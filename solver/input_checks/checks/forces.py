@@ -19,8 +19,8 @@ LEAST_SHARE = 0.05
 walks of a laboratory with tilted plates."""
 MIN_SAMPLES = 10
 SAME_FORCE, SAME_PLACE = 0.01, 0.005
-"""Relative difference and distance [m] up to which two plates hold the same load. Chosen on recordings of subjects a, b,
-c and e, six Plug-in Gait laboratories and a flywheel: two loaded plates are .24 m or more apart."""
+"""Relative difference and distance [m] up to which two plates hold the same load. Chosen on recordings of subjects
+a, b, c, e, six Plug-in Gait laboratories and a flywheel: two loaded plates are .24 m or more apart."""
 LOW = 0.35
 """[m] Markers up to this height above the lowest one of the same frame may be on what stands on a plate; chosen on the
 same recordings, where .2 gives the same distances within 2 cm."""
