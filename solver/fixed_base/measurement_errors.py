@@ -51,7 +51,7 @@ CURRENTS = "currents, counts, or before a gear"
 GAINS = {1e3: "in N mm, not N m", 1e-3: "in kN m, not N m"}
 GAINS |= {10.0**k: f"about {10**k} times too large: {CURRENTS}" for k in (1, 2, 4)}
 GAINS |= {10.0**-k: f"about {10**k} times too small: {CURRENTS}" for k in (1, 2, 4)}
-"""Units of the measurements that are tried. Powers of ten are enough, because the prior is wrong by less than three."""
+"""Units of the measurements that are tried. Chosen on simulated faults of TX40 and UR10e: powers of ten are enough."""
 MIN_TIME_OFFSET, MAX_TIME_OFFSET, TIME_OFFSET_STEP, MIN_OVERLAP = 0.1, 1.0, 0.05, 0.5
 """[s] by which measurements may be late or early, and the fraction of the trial that must still have some."""
 MAX_EFFORT, MIN_BEYOND = 1.5, 0.01

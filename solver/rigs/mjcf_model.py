@@ -26,8 +26,8 @@ FREE, BALL, SLIDE, HINGE = range(4)
 """MuJoCo's types of joints."""
 JOINT_EQUALITY = 2
 """MuJoCo's type of an equality constraint between joints."""
-EQUALITY_KINDS = {0: "connect", 1: "weld", JOINT_EQUALITY: "joint", 3: "tendon", 4: "flex"}
-"""MuJoCo's types of equality constraints, for those without a name."""
+EQUALITY_KINDS = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain", "distance")
+"""MuJoCo's types of equality constraints by their number."""
 JOINT_TRANSMISSION = 0
 """MuJoCo's type of a transmission that acts on a joint."""
 MAX_BODIES = 5_000
@@ -252,7 +252,7 @@ class _ModelReader:
                     offset, multiplier = (float(value) for value in model.eq_data[k, :2])
                     result[own] = replace(result[own], mimic=Mimic(source, multiplier, offset))
                     continue
-            lost.append(str(model.equality(k).name) or f"{EQUALITY_KINDS.get(kind, 'constraint')} {k + 1}")
+            lost.append(str(model.equality(k).name) or f"{EQUALITY_KINDS[kind]} {k + 1}")
         note = f"constraints that a tree cannot keep, left out: {', '.join(lost)}; their joints move independently"
         result, notes = resolve_mimic(result)
         return result, (*notes, *((note,) if lost else ()))
