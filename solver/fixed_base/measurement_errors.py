@@ -48,9 +48,11 @@ MAX_SUSPECTS, COMPARED = 6, 8
 """Rows that are tried one by one and in pairs, those with the largest residuals; and readings that are compared with
 the final scales, the best with the first ones."""
 CURRENTS = "currents, counts, or before a gear"
-GAINS = {1e3: "in N mm, not N m", 1e-3: "in kN m, not N m"}
-GAINS |= {10.0**k: f"about {10**k} times too large: {CURRENTS}" for k in (1, 2, 4)}
-GAINS |= {10.0**-k: f"about {10**k} times too small: {CURRENTS}" for k in (1, 2, 4)}
+GAINS = (
+    {1e3: "in N mm, not N m", 1e-3: "in kN m, not N m"}
+    | {10.0**k: f"about {10**k} times too large: {CURRENTS}" for k in (1, 2, 4)}
+    | {10.0**-k: f"about {10**k} times too small: {CURRENTS}" for k in (1, 2, 4)}
+)
 """Units of the measurements that are tried. Chosen on simulated faults of TX40 and UR10e: powers of ten are enough."""
 MIN_TIME_OFFSET, MAX_TIME_OFFSET, TIME_OFFSET_STEP, MIN_OVERLAP = 0.1, 1.0, 0.05, 0.5
 """[s] by which measurements may be late or early, and the fraction of the trial that must still have some."""
