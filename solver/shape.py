@@ -98,12 +98,14 @@ class ContactPolygon(ArrayValue):
         link: that carries it.
         vertices: (V, 3) [m] in the link frame, counter-clockwise seen from outside the body (from below a sole).
         sole: whether it is the sole of a foot. Other patches (hands, knees) carry load only in contact strips.
+        toes: whether toes bend, so that the heel may rise about the ball of the foot.
     """
 
     name: str
     link: str
     vertices: Annotated[np.ndarray, Array(None, 3)]
     sole: bool = True
+    toes: bool = False
 
     def require_consistent(self) -> None:
         if len(self.vertices) < LEAST_CORNERS:

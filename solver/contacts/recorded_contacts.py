@@ -24,6 +24,7 @@ from .contact_detection import (
     remove_short,
     stances_by_force,
 )
+from .rolling import PARTS
 from .schedule import Anchor, Phase, Schedule, flat_on_ground
 
 CHUNK = 2048
@@ -115,7 +116,11 @@ def find_recorded_contacts(
 
 
 def build_schedule(
-    times: np.ndarray, stances: np.ndarray, anchors: Sequence[Sequence[Anchor]], ground: float = 0.0
+    times: np.ndarray,
+    stances: np.ndarray,
+    anchors: Sequence[Sequence[Anchor]],
+    ground: float = 0.0,
+    parts: np.ndarray | None = None,
 ) -> Schedule:
     """Contact phases of stances.
 
@@ -124,14 +129,18 @@ def build_schedule(
         stances: (F, N) True where each foot is in stance.
         anchors: of each foot's stances in their order.
         ground: [m] height of the floor.
+        parts: (F, N) indices in `rolling.PARTS` of the part of each sole that touches; whole soles by default.
     """
     count = len(times)
+    parts = np.zeros(stances.shape, int) if parts is None else parts
     runs = [true_runs(own) for own in stances]
-    edges = sorted({0, count - 1, *(k for own in runs for a, b in own for k in (a, min(b, count - 1)))})
+    edges = {0, count - 1, *(k for own in runs for a, b in own for k in (a, min(b, count - 1)))}
+    for own, part in zip(stances, parts):
+        edges |= {int(k) for k in np.flatnonzero(own[1:] & own[:-1] & (part[1:] != part[:-1])) + 1}
     phases = []
-    for start, stop in pairwise(edges):
+    for start, stop in pairwise(sorted(edges)):
         planted = [
-            anchors[foot][number]
+            replace(anchors[foot][number], part=PARTS[parts[foot, start]])
             for foot, own in enumerate(runs)
             for number, (a, b) in enumerate(own)
             if a <= start and stop <= min(b, count - 1)

@@ -13,6 +13,7 @@ from ..errors import InvalidValue, UnknownPreset
 from ..options.dances import FOOT_CONFIGURATIONS
 from ..rig import Rig
 from ..so3 import rotation_between
+from .rolling import PARTS, SOLE, RollingSole
 
 SAME_TIME = 1e-9
 """[s] Consecutive phases with a smaller gap are contiguous."""
@@ -36,24 +37,31 @@ class Anchor(ArrayValue):
         patch: name of the rig's contact polygon.
         rotation: (3, 3) axes of the link that carries the patch, in world axes.
         position: (3,) [m] origin of that link, world.
+        part: of the sole that touches, one of `rolling.PARTS`; the pose is that of the flat sole even while it rolls.
     """
 
     patch: str
     rotation: Annotated[np.ndarray, Array(3, 3)]
     position: Annotated[np.ndarray, Array(3)]
+    part: str = SOLE
 
     def require_consistent(self) -> None:
         if np.abs(self.rotation.T @ self.rotation - np.eye(3)).max() > ORTHONORMAL:
             raise InvalidValue(f"anchor {self.patch!r}: its matrix is not a rotation")
+        if self.part not in PARTS:
+            raise InvalidValue(f"anchor {self.patch!r}: part {self.part!r} is none of {', '.join(PARTS)}")
 
     def is_same_place(self, other: Anchor) -> bool:
-        """Whether another anchor plants its patch in the same place."""
+        """Whether another anchor has its flat patch in the same place, whatever part of it touches."""
         difference = max(np.abs(self.position - other.position).max(), np.abs(self.rotation - other.rotation).max())
         return bool(difference <= SAME_PLACE)
 
     def points(self, rig: Rig) -> np.ndarray:
-        """Corners of the planted patch (V, 3) [m], world."""
-        return rig.patch(self.patch).vertices @ self.rotation.T + self.position
+        """Corners (V, 3) [m] of the area that touches, world."""
+        corners = (
+            rig.patch(self.patch).vertices if self.part == SOLE else RollingSole.of(rig, self.patch).outline(self.part)
+        )
+        return corners @ self.rotation.T + self.position
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..contacts.rolling import SOLE
 from ..contacts.schedule import Phase
 from ..contacts.support import SupportPolygon, support_polygon
 from ..coordinates import Curves
@@ -92,7 +93,9 @@ class PlantedPhase:
         centres = [np.append(sole.centre, each[:, 2].mean()) for sole, each in zip(soles, corners)]
         axes = np.array([surface_axes(c, a.rotation) for c, a in zip(corners, phase.anchors)]).reshape(-1, 2, 2)
         halves = np.array([half_lengths(each, own) for each, own in zip(corners, axes)]).reshape(-1, 2)
-        by_rule = len(phase.loaded) <= RULE_SOLES and all(rig.patch(name).sole for name in phase.loaded)
+        by_rule = len(phase.loaded) < 2 or (
+            len(phase.loaded) <= RULE_SOLES and all(rig.patch(a.patch).sole and a.part == SOLE for a in phase.anchors)
+        )
         return PlantedPhase(
             phase,
             np.array([names.index(name) for name in phase.loaded], int),

@@ -19,7 +19,7 @@ from ..options.checks import CheckOptions
 from ..rig import Rig
 from . import check_table
 from .check_definition import Check, CheckItems, NearMargins, smallest_margins
-from .check_input import Body, CheckInput, PlantedPhase
+from .check_input import RULE_SOLES, Body, CheckInput, PlantedPhase
 from .check_results import Checks, Margin
 from .checks.collisions import FLOOR
 from .checks.joint_limits import missing_limits
@@ -210,7 +210,8 @@ class FrameChecker:
         """
         ground = self.schedule.ground
         for anchor, height in zip(planted.phase.anchors, planted.centres[:, 2] - ground):
-            if planted.load_distribution is not None and abs(height) > FLOOR_TOLERANCE:
+            others = len(planted.links) > RULE_SOLES or not all(self.rig.patch(p).sole for p in planted.phase.loaded)
+            if others and abs(height) > FLOOR_TOLERANCE:
                 raise InvalidValue(
                     f"patch {anchor.patch!r} is planted {height:+.3f} m off the floor at {ground:g} m together with "
                     f"{len(planted.phase.anchors) - 1} others. Hands, knees and more than two feet need one "
@@ -324,6 +325,6 @@ def _is_same_phase(one: Phase, two: Phase) -> bool:
     if one.loaded != two.loaded:
         return False
     return all(
-        np.array_equal(a.position, b.position) and np.array_equal(a.rotation, b.rotation)
+        a.part == b.part and np.array_equal(a.position, b.position) and np.array_equal(a.rotation, b.rotation)
         for a, b in zip(one.anchors, two.anchors)
     )

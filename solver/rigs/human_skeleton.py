@@ -284,7 +284,7 @@ def _build_sole(skeleton: Skeleton, side: str) -> ContactPolygon:
     normal = np.cross(vertices[1] - vertices[0], vertices[2] - vertices[1])
     if normal[2] > 0:
         vertices = vertices[::-1]
-    return ContactPolygon(f"{side}_sole", link, vertices)
+    return ContactPolygon(f"{side}_sole", link, vertices, toes=True)
 
 
 def segment_shapes(skeleton: Skeleton, link: str, unit: float) -> tuple[Shape, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...contacts.rolling import RollingSole
 from ...scene.labels import format_length
 from ..check_definition import Check, CheckItems, CheckMessages, NearMargins, SmoothLimit
 from ..check_input import Body, CheckInput
@@ -38,6 +39,11 @@ def _collision_margins(inputs: CheckInput) -> NearMargins:
 def _floor_margins(inputs: CheckInput) -> np.ndarray:
     rig, swing = inputs.body.rig, inputs.body.options.foot_clearance
     heights = inputs.body.detector.floor_distances(inputs.state.rotation, inputs.state.position, inputs.ground)
+    for patch in rig.contacts:
+        if patch.toes:  # shapes of feet are rigid, their toes are not
+            link, sole = rig.index(patch.link), RollingSole.of(rig, patch.name)
+            points = sole.lowest_points(inputs.state.rotation[:, link], inputs.state.position[:, link])
+            heights[:, link] = points[:, :, 2].min(axis=1) - inputs.ground
     planted = {rig.index(link) for link in inputs.planted.links}
     heights[:, sorted(planted)] = np.inf
     if swing:

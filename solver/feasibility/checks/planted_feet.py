@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from ...contacts.rolling import SOLE, RollingSole
 from ...contacts.schedule import Anchor
 from ...dynamics.kinematics import product
 from ...rig import Rig
@@ -35,9 +36,18 @@ def patch_points(rig: Rig, rotation: np.ndarray, position: np.ndarray, patch: st
     return corners.T
 
 
+def touching_offsets(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchor: Anchor) -> np.ndarray:
+    """Offsets (N, P, 3) [m] of what touches of a patch from where its anchor has it: corners, or ends of an edge."""
+    if anchor.part == SOLE:
+        return patch_points(rig, rotation, position, anchor.patch) - anchor.points(rig)
+    sole, link = RollingSole.of(rig, anchor.patch), rig.index(rig.patch(anchor.patch).link)
+    planted = sole.line(anchor.part) @ (anchor.rotation @ sole.axes).T + anchor.position
+    return sole.touching_points(anchor.part, rotation[:, link], position[:, link]) - planted
+
+
 def slip_distances(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchors: Sequence[Anchor]) -> np.ndarray:
-    """Largest distance (N, F) [m] of a corner of each planted patch from its anchored position."""
-    offsets = [patch_points(rig, rotation, position, anchor.patch) - anchor.points(rig) for anchor in anchors]
+    """Largest distance (N, F) [m] of what touches of each planted patch from its anchored position."""
+    offsets = [touching_offsets(rig, rotation, position, anchor) for anchor in anchors]
     return np.stack([np.sqrt(dot(each.T, each.T).max(axis=0)) for each in offsets], axis=1)
 
 
@@ -53,7 +63,7 @@ def slip_by_axis(
     limits = allowed * np.tile([np.sqrt(0.125), np.sqrt(0.125), np.sqrt(0.75)], SLIP_POINTS)
     rows = [np.zeros((len(rotation), 0))]
     for anchor in anchors:
-        corners = patch_points(rig, rotation, position, anchor.patch) - anchor.points(rig)
+        corners = touching_offsets(rig, rotation, position, anchor)
         offsets = corners[:, _evenly_spaced(corners.shape[1], SLIP_POINTS)].reshape(len(corners), 3 * SLIP_POINTS)
         rows += [limits - offsets, limits + offsets]
     return np.concatenate(rows, axis=1)
@@ -75,7 +85,7 @@ def placement_errors(rig: Rig, rotation: np.ndarray, position: np.ndarray, ancho
 
 
 def _placement_points(rig: Rig, rotation: np.ndarray, position: np.ndarray, anchor: Anchor) -> np.ndarray:
-    corners = patch_points(rig, rotation, position, anchor.patch)[:, :, :2] - anchor.points(rig)[:, :2]
+    corners = touching_offsets(rig, rotation, position, anchor)[:, :, :2]
     return corners[:, _evenly_spaced(corners.shape[1])]
 
 
