@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 EXPLANATION = """
 Transfers a motion (.motion.npz, a study's folder with --trial, a dance), segments with positions (.bvh), orientations
 with a root position (AMASS, SMPL-X .npz; segment lengths are those of a person of --height, 1.7 m by default) or
-markers (with --calibration, or the subject's --sex, --height and --mass) to another rig. Feet are planted where the
-recorded feet are, joint limits hold, collisions are avoided, and the motion is slowed down where joints would be too
-fast. Then the centre of mass is moved over the feet where the robot would fall or overload a joint, with shorter steps
-if necessary, and what still fails is repaired with the least change. Feasibility is reported before and after.
+markers (with --calibration, or the subject's --sex, --height and --mass) to another rig. Feet stand and roll,
+heel to toe, where the recorded feet do, joint limits hold, collisions are avoided, and the motion is slowed down where
+joints would be too fast or too weak. The centre of mass is moved over what touches of the feet where the body would
+fall. What still fails is repaired with the least change if soles stay flat. Feasibility is reported before and after.
 
-A step that the recording cuts off at its start or end is completed on both feet if the legs reach. Contacts are found
-from the motion of the feet, and from force plates if --forces is given.
+The motion begins and ends as the recording does; with --from-rest it begins and ends on both feet, and a step that the
+recording cuts off is completed if the legs reach. Contacts are found from the motion of the feet, and from force plates
+if --forces is given.
 
 The mapping of segments to links is a preset (HRP-2, HOAP-3, iCub, G1, people), or proposed from names and joints. It is
 printed and written to mapping.json, and can be corrected and given back with --mapping.

@@ -28,6 +28,7 @@ from ..tracking.anatomy import LEG, find_anatomy
 from ..tracking.retargeting import time_scaling as pace
 from ..tracking.retargeting.batch_kinematics import to_configurations
 from ..tracking.retargeting.foot_paths import FootPaths
+from ..tracking.retargeting.leg_reach import LegReach
 from ..tracking.retargeting.performer import Performer
 from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
 from ..tracking.retargeting.retarget import retarget_motion
@@ -43,7 +44,7 @@ STANCE_STEP, MAX_STANCE_STEPS = 0.01, 3
 MAX_ITERATIONS, POSE_STEPS, REPOSE_STEPS = 8, 4, 3
 SMOOTHING_GAIN = 1.4
 """Factor of a smoothed change, since smoothing lowers its peak."""
-WINDOW, SMOOTHING_WIDTH = 0.3, 0.12
+WINDOW, SMOOTHING_WIDTH = 0.5, 0.25
 """[s] of the recording that change before and after an overlap; and width of the moving average, applied thrice."""
 MAX_OVERLAPPING_SHARE = 0.3
 """If a larger share of the pairs overlaps, the shapes are unusable."""
@@ -59,6 +60,7 @@ class OverlapFinder:
         self.rig, self.detector = given.rig, CollisionDetector(given.rig, check_options)
         self.tolerance = check_options.tolerance
         self.posing = PoseSolver(given.rig, given.mapping, given.foot_paths.links)
+        self.reach = LegReach.of(self.posing)
         rig, parts = given.rig, find_anatomy(given.rig).parts
         self.shanks = np.array([rig.descendants[rig.index(parts[f"{side}_{LEG[1]}"])] for side in SIDES])
         """(2, L) links of the right and the left leg from the knee down."""
@@ -226,7 +228,8 @@ def _current_targets(
     for number, link in enumerate(given.foot_paths.links):
         turns[:, np.flatnonzero(posing.links == link)[0]] = given.foot_paths.rotations[number][frames]
     base = posing.tree.link_origins(placed, 0).T + poses.root_rotations @ posing.hip_offset
-    return PoseTargets(turns, given.foot_paths.positions[:, frames].swapaxes(0, 1), base, com)
+    targets = PoseTargets(turns, given.foot_paths.positions[:, frames].swapaxes(0, 1), base, com)
+    return overlaps.reach.yield_feet(poses, targets, given.foot_paths.swing_weights[frames])
 
 
 def separate_around(
@@ -269,7 +272,9 @@ def separate_around(
     if free.any():
         motion = replace(motion, foot_paths=_turn_feet(overlaps, motion.foot_paths, path, around, free))
         wanted = _current_targets(overlaps, motion, poses, own, around)
-    again, done = posing.solve(wanted, path, REPOSE_STEPS, PosePrior(path, SMOOTH_PATH_WEIGHT))
+    again, done = posing.solve(
+        wanted, path, REPOSE_STEPS, PosePrior(path, np.maximum(posing.leg_weights, SMOOTH_PATH_WEIGHT))
+    )
     turn, y, converged = (
         np.array(values) for values in (motion.poses.root_rotations, motion.poses.y, motion.converged)
     )
@@ -327,6 +332,6 @@ def _slow_down(overlaps: OverlapFinder, motion: RetargetedMotion, keep_com: bool
         longer = motion.stretch(pace.stretch_times(times, factors))
         poses = longer.poses
         wanted = _current_targets(overlaps, longer, poses, overlaps.com_positions(poses) if keep_com else None)
-        again, done = overlaps.posing.solve(wanted, poses, REPOSE_STEPS, PosePrior(poses, SMOOTH_PATH_WEIGHT))
+        again, done = overlaps.posing.solve(wanted, poses, REPOSE_STEPS, PosePrior(poses, overlaps.posing.leg_weights))
         motion = longer.with_poses(again, done)
     return motion

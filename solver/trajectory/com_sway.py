@@ -17,12 +17,14 @@ from .. import qp
 from ..contacts.support import SupportPolygon
 
 DEGREE = 5
-KNOT_SPACING = 0.1
+KNOT_SPACING = 0.05
 """[s] between knots."""
-SAMPLE_RATE = 50.0
+SAMPLE_RATE = 100.0
 """[1/s] Smallest rate of the samples."""
 SWAY_UNIT = 0.01
 """Unit of length, as a share of the height of the centre of mass."""
+LOAD_RANGE = 0.05, 3.0
+"""Vertical force over the weight by which distances are multiplied: its bounds."""
 SUPPORT_PENALTY, RESERVE_PENALTY = 3000.0, 100.0
 """Cost of one unit outside the support, and outside the reduced support; a constant sway by one unit costs one."""
 BACKEND = qp.SPARSE
@@ -53,31 +55,39 @@ class Pendulum:
         zmp: (N, 2) [m] zero-moment points.
         lever: (N,) [s^2] height of the centre of mass above the ground over the vertical force per mass.
         displacement: (N, 2) [m] of the centre of mass so far.
+        load: (N,) vertical force over the weight.
         height: [m] typical height of the centre of mass.
+        from_rest: whether the motion starts from rest and comes to rest.
     """
 
     times: np.ndarray
     zmp: np.ndarray
     lever: np.ndarray
     displacement: np.ndarray
+    load: np.ndarray
     height: float
+    from_rest: bool = False
 
 
 def solve_least_sway(pendulum: Pendulum, supports: SupportRegions, gravity: float) -> np.ndarray | None:
-    """Further displacement (N, 2) [m] of the centre of mass, at rest at both ends; None: no solution.
+    """Further displacement (N, 2) [m] of the centre of mass; None: no solution.
 
-    The total displacement is minimised.
+    The total displacement is minimised. Distances from the edges of supports are multiplied by the load: they are
+    moments, which stay small where the zero-moment point is far away because the feet hardly carry.
     """
     times = pendulum.times
     step = max(1, round(1.0 / (SAMPLE_RATE * float(np.median(np.diff(times))))))
     looked = np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
-    (at, bend), (positions, _) = (_spline_bases(times, instants) for instants in (times[looked], times))
+    (at, bend), (positions, _) = (
+        _spline_bases(times, instants, pendulum.from_rest) for instants in (times[looked], times)
+    )
     unit, count, m = SWAY_UNIT * pendulum.height, len(looked), at.shape[1]
     even = pendulum.height / gravity
     metric = (at.T @ at + even**2 * bend.T @ bend) * (2.0 / (count * unit**2))
     swaying = np.gradient(np.gradient(pendulum.displacement, times, axis=0), times, axis=0)[looked]
     wish = (at.T @ pendulum.displacement[looked] + even**2 * bend.T @ swaying) * (2.0 / (count * unit**2))
-    moved, left = at - sparse.diags_array(pendulum.lever[looked]) @ bend, pendulum.zmp[looked]
+    load, lever = np.clip(pendulum.load[looked], *LOAD_RANGE), sparse.diags_array(pendulum.lever[looked])
+    moved = sparse.csr_array(sparse.diags_array(load) @ (at - lever @ bend))
     rows, least, slack = [], [], []
     for place, polygons in enumerate((supports.polygons, supports.reduced_polygons)):
         for number, polygon in enumerate(polygons):
@@ -86,32 +96,33 @@ def solve_least_sway(pendulum: Pendulum, supports: SupportRegions, gravity: floa
                 continue
             for normal, offset in zip(polygon.normals, polygon.offsets):
                 rows.append(sparse.hstack([normal[0] * moved[own], normal[1] * moved[own]]))
-                least.append(offset - left[own] @ normal)
+                least.append(load[own] * (offset - pendulum.zmp[looked][own] @ normal))
                 slack.append(place * count + own)
     if not rows:
         return np.zeros_like(pendulum.displacement)
-    give = np.concatenate(slack)
-    matrix = sparse.hstack(
-        [sparse.vstack(rows), sparse.csr_array((np.full(len(give), unit), (np.arange(len(give)), give)),
-                                               shape=(len(give), 2 * count))]
-    )  # fmt: skip
     price = np.repeat([SUPPORT_PENALTY, RESERVE_PENALTY], count) / count
-    below = np.concatenate(least)
+    give, below = np.concatenate(slack), np.concatenate(least)
+    fall_short = sparse.csr_array(
+        (np.full(len(give), unit), (np.arange(len(give)), give)), shape=(len(give), 2 * count)
+    )
     problem = qp.Problem(
         sparse.block_diag([metric, metric, sparse.csc_array((2 * count, 2 * count))], "csc"),
         np.concatenate([wish.T.ravel(), price]),
-        qp.Rows(sparse.csr_array(matrix), below, np.full(len(below), np.inf), ("support",) * len(below)),
+        qp.Rows(
+            sparse.csr_array(sparse.hstack([sparse.vstack(rows), fall_short])), below, np.full(len(below), np.inf),
+            ("support",) * len(below),
+        ),
         np.concatenate([np.full(2 * m, -np.inf), np.zeros(2 * count)]),
         np.full(2 * m + 2 * count, np.inf),
-    )
+    )  # fmt: skip
     solution = qp.solve(problem, BACKEND, tolerance=QP_TOLERANCE)
-    if not solution.usable:
-        return None
-    return np.asarray(positions @ solution.x[: 2 * m].reshape(2, m).T)
+    return np.asarray(positions @ solution.x[: 2 * m].reshape(2, m).T) if solution.usable else None
 
 
-def _spline_bases(times: np.ndarray, instants: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Values and second derivatives (M, m) of basis functions of splines that are at rest at both ends."""
+def _spline_bases(
+    times: np.ndarray, instants: np.ndarray, from_rest: bool
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Values and second derivatives (M, m) of basis functions of splines, at rest at both ends on request."""
     first, last = float(times[0]), float(times[-1])
     spans = max(DEGREE, round((last - first) / KNOT_SPACING))  # with fewer no spline would be at rest at both ends
     wide = (last - first) / spans
@@ -122,6 +133,8 @@ def _spline_bases(times: np.ndarray, instants: np.ndarray) -> tuple[sparse.csr_a
     slope = sparse.csr_array(sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(count - 1, count)) / wide)
     again = sparse.csr_array(sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(count - 2, count - 1)) / wide)
     bend = BSpline.design_matrix(inside, knots[2:-2], DEGREE - 2, extrapolate=True) @ again @ slope
+    if not from_rest:
+        return sparse.csr_array(value), sparse.csr_array(bend)
     # equal control values at an end are rest
     inner = count - 2 * DEGREE
     tied = np.concatenate([np.zeros(DEGREE, int), np.arange(1, inner + 1), np.full(DEGREE, inner + 1)])

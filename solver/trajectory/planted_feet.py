@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BSpline, PPoly, make_interp_spline
 
+from ..contacts.rolling import SOLE
 from ..contacts.schedule import SAME_TIME, Anchor, Schedule
 from ..coordinates import to_manifold
 from ..dynamics import Workspace
@@ -33,11 +34,11 @@ BLEND_TIME = 0.4
 
 @dataclass(frozen=True, slots=True)
 class _Stance:
-    """An interval in which a foot stays in place, except for deviations of fixed keys within the tolerance."""
+    """An interval in which a foot rolls, or stays in place but for deviations of fixed keys within the tolerance."""
 
     start: float
     stop: float
-    pose: PPoly  # (6,) foot coordinates over time
+    pose: PPoly | BSpline  # (6,) foot coordinates over time
 
 
 class FootPath:
@@ -57,7 +58,12 @@ class FootPath:
         runs = _stance_intervals(schedule, leg.patch)
         self.planted = bool(runs)
         own = [(time, self._pose(q)) for time, q in fixed]
-        self._stances = [_build_stance(anchor, start, stop, own) for start, stop, anchor in runs]
+        self._stances = [
+            _Stance(start, stop, self._own_path(rig, curve, start, stop))
+            if rolls
+            else _build_stance(anchor, start, stop, own)
+            for start, stop, anchor, rolls in runs
+        ]
         self._swings: list[tuple[float, float, BSpline, PPoly | None]] = []
         if self.planted:
             self._build_swings(rig, curve, schedule)
@@ -83,17 +89,21 @@ class FootPath:
         self._workspace.update_positions(q)
         return np.concatenate([self._workspace.positions[self._link], log(self._workspace.rotations[self._link])])
 
+    def _own_path(self, rig: Rig, curve: FlatCurve, start: float, stop: float) -> BSpline:
+        """Foot coordinates (6,) over time as the curve moves the foot."""
+        times = sample_times(start, stop, SWING_RATE)
+        times = times if len(times) > DEGREE else np.linspace(start, stop, DEGREE + 1)
+        poses = np.array([self._pose(q) for q in to_manifold(rig, *curve.at(times)).q])
+        poses[:, 3:] = unwrap(poses[:, 3:])
+        return make_interp_spline(times, poses, k=DEGREE)
+
     def _build_swings(self, rig: Rig, curve: FlatCurve, schedule: Schedule) -> None:
         edges = [schedule.start, *(t for span in self._stances for t in (span.start, span.stop)), schedule.stop]
         for number, (start, stop) in enumerate(zip(edges[::2], edges[1::2])):
             start, stop = max(start, curve.start), min(stop, curve.stop)
             if stop - start <= SAME_TIME:
                 continue
-            times = sample_times(start, stop, SWING_RATE)
-            times = times if len(times) > DEGREE else np.linspace(start, stop, DEGREE + 1)
-            poses = np.array([self._pose(q) for q in to_manifold(rig, *curve.at(times)).q])
-            poses[:, 3:] = unwrap(poses[:, 3:])
-            own = make_interp_spline(times, poses, k=DEGREE)
+            own = self._own_path(rig, curve, start, stop)
             before = self._stances[number - 1].pose if number > 0 else None
             after = self._stances[number].pose if number < len(self._stances) else None
             if schedule.phase_at(0.5 * (start + stop)).airborne:  # without contact, jerk of the legs moves the body
@@ -123,26 +133,27 @@ def _blend_polynomial(span: tuple[float, float], first: list[np.ndarray], last: 
     return PPoly(coefficients, bridge.x)
 
 
-def _end_offsets(own: BSpline, standing: PPoly | None, time: float, orders: int) -> list[np.ndarray]:
+def _end_offsets(own: BSpline, standing: PPoly | BSpline | None, time: float, orders: int) -> list[np.ndarray]:
     """Offset of the stance from a foot's own path, with derivatives; zero without a stance."""
     if standing is None:
         return [np.zeros(FOOT_SIZE)] * orders
     return [standing(time, order) - own(time, order) for order in range(orders)]
 
 
-def _stance_intervals(schedule: Schedule, patch: str) -> list[tuple[float, float, Anchor]]:
-    """Intervals in which a patch stays on one anchor; neighbouring phases with the same anchor are merged."""
-    result: list[tuple[float, float, Anchor]] = []
+def _stance_intervals(schedule: Schedule, patch: str) -> list[tuple[float, float, Anchor, bool]]:
+    """Intervals in which a patch stays on one anchor, and whether it rolls there; neighbouring phases with the same
+    anchor are merged.
+    """
+    result: list[tuple[float, float, Anchor, bool]] = []
     for phase in schedule.phases:
         for anchor in phase.anchors:
             if anchor.patch != patch:
                 continue
-            last = result[-1] if result else None
-            same = last is not None and abs(last[1] - phase.start) <= SAME_TIME and last[2].is_same_place(anchor)
-            if last is not None and same:
-                result[-1] = (last[0], phase.stop, last[2])
+            last, rolls = result[-1] if result else None, anchor.part != SOLE
+            if last is not None and abs(last[1] - phase.start) <= SAME_TIME and last[2].is_same_place(anchor):
+                result[-1] = (last[0], phase.stop, last[2], last[3] or rolls)
             else:
-                result.append((phase.start, phase.stop, anchor))
+                result.append((phase.start, phase.stop, anchor, rolls))
     return result
 
 

@@ -102,11 +102,11 @@ def test_every_setting_becomes_an_option(own: Path, tmp_path: Path) -> None:
     leader.animation_data_create().action = action.add_motion_action(bpy.context.scene, leader, motion, "squat")
     settings.follows = "hoap3"
     assert retarget_arguments(settings) == []
-    settings.keep_timing = settings.allow_collisions = settings.no_step_completion = True
+    settings.keep_timing = settings.allow_collisions = settings.from_rest = True
     settings.slower, settings.follow_forces = 2.0, str(tmp_path / "none.mot")
     settings.follow_repaired = False
     assert retarget_arguments(settings) == [
-        "--no-repair", "--keep-timing", "--slower", "2.0", "--allow-collisions", "--no-step-completion", "--forces",
+        "--no-repair", "--keep-timing", "--slower", "2.0", "--allow-collisions", "--from-rest", "--forces",
         str(tmp_path / "none.mot"),
     ]  # fmt: skip
     before = fingerprint()

@@ -1,41 +1,74 @@
-"""Soles of swinging feet stay above the floor, whatever their outline and however suddenly they tilt."""
+"""Paths of feet: they roll without slipping in stances, swing smoothly between them, and stay above the floor."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.interpolate import PchipInterpolator
 
-from solver.shape import ContactPolygon
+from solver.contacts.rolling import BALL, PARTS, SOLE, TOUCHING_HEIGHT, RollingSole, pitch_rotations
+from solver.rig import Rig
+from solver.rigs import hrp2, human
 from solver.so3 import exp
-from solver.tracking.retargeting.foot_paths import FLOOR_TOLERANCE, _bounding_corners, _smooth_heights
+from solver.tracking.retargeting.foot_paths import _plan_foot, _PlannedFoot
+
+TIMES = np.arange(0.0, 2.0, 0.01)
+STANCE = (TIMES < 0.7) | (TIMES > 1.1)
 
 
-def test_a_swing_stays_above_the_floor_and_begins_and_ends_at_rest() -> None:
-    """Where a corner of the sole becomes the lowest at once, the spline is raised, and only there."""
-    share = np.linspace(0.0, 1.0, 101)
-    heights = 0.05 + 0.08 * np.clip(1.0 - np.abs(share - 0.5) / 0.1, 0.0, None)
-    free, raised = (_smooth_heights(heights, least, True, True) for least in (np.full(101, -np.inf), heights))
-    assert (free - heights).min() < -0.005
-    assert (raised - heights).min() > -2.0 * FLOOR_TOLERANCE
-    assert (raised - free).min() > -1e-12
-    assert raised.max() < heights.max() + 0.05
-    assert np.abs(np.diff(raised)[[0, -1]]).max() < 1e-4
-    assert raised[[0, -1]] == pytest.approx(heights[[0, -1]], abs=1e-9)
-    smooth = 0.05 + 0.03 * np.sin(np.pi * share) ** 4
-    same = _smooth_heights(smooth, np.full(101, 0.0), True, True)
-    np.testing.assert_array_equal(same, _smooth_heights(smooth, np.full(101, -np.inf), True, True))
+def planned(rig: Rig, bias: float) -> tuple[RollingSole, _PlannedFoot]:
+    """Simulated: two stances with heel strike and push-off, a step of .6 m, and a sole recorded with a pitch bias."""
+    sole = RollingSole.of(rig, rig.patches[0])
+    knots = [0.0, 0.4, 0.7, 0.9, 1.1, 1.25, 1.6, 2.0]
+    pitch = PchipInterpolator(knots, [0.0, 0.0, -0.9, -0.4, 0.35, 0.0, 0.0, 0.0])(TIMES)
+    turned, moved = sole.roll(pitch)
+    step = 0.6 * np.clip((TIMES - 0.7) / 0.4, 0.0, 1.0)
+    step = step - 0.3 / np.pi * np.sin(2.0 * np.pi * step / 0.6) * (step > 0.0)
+    place = moved + np.column_stack([step, 0.0 * step, -sole.corners[:, 2].mean() + 0.1 * step * (0.6 - step)])
+    recorded = turned @ pitch_rotations(np.full(len(TIMES), bias)) @ sole.axes.T
+    return sole, _plan_foot(sole, TIMES, (recorded, place), STANCE, [0.0, 0.0])
 
 
-def test_corners_of_a_sole_are_in_its_plane_and_around_it() -> None:
-    """Every vertex is inside the box of the corners, also if the sole is tilted in its link."""
-    outline = np.array([[0.1, 0.0], [0.05, 0.04], [-0.05, 0.03], [-0.06, 0.0], [-0.05, -0.03], [0.05, -0.04]])
-    turn = exp(np.array([0.1, -0.2, 0.0]))
-    vertices = np.column_stack([outline, np.zeros(6)])[::-1] @ turn.T + [0.02, 0.0, -0.07]
-    sole = ContactPolygon("right_sole", "right_foot", vertices)
-    corners = _bounding_corners(sole)
-    assert (corners - sole.centroid) @ sole.outward == pytest.approx(0.0, abs=1e-12)
-    assert (corners.min(axis=0)[:2] <= vertices.min(axis=0)[:2] + 1e-3).all()
-    assert (corners.max(axis=0)[:2] >= vertices.max(axis=0)[:2] - 1e-3).all()
-    flat = ContactPolygon("right_sole", "right_foot", np.column_stack([outline, np.full(6, -0.07)])[::-1])
-    assert _bounding_corners(flat).min(axis=0) == pytest.approx([-0.06, -0.04, -0.07])
-    assert _bounding_corners(flat).max(axis=0) == pytest.approx([0.1, 0.04, -0.07])
+@pytest.mark.parametrize("bias", [0.0, 0.12])
+@pytest.mark.parametrize("rig", [human(1.75, 70.0, sex="male"), hrp2()], ids=["person", "robot"])
+def test_feet_roll_without_slipping(rig: Rig, bias: float) -> None:
+    """What touches stays in place in each stance, nothing is below the floor, and where feet rest they are level."""
+    sole, foot = planned(rig, bias)
+    pitch = sole.pitch(foot.rotation)
+    parts = sole.parts(pitch)
+    for anchor, own in zip(foot.anchors, (TIMES < 0.7, TIMES > 1.1)):
+        for number, part in enumerate(PARTS):
+            frames = own & (parts == number)
+            if part == SOLE or not frames.any():
+                continue
+            points = sole.touching_points(part, foot.rotation[frames], foot.position[frames])
+            planted = sole.line(part) @ (anchor.rotation @ sole.axes).T + anchor.position
+            assert np.abs(points - planted).max() < (1.1 * TOUCHING_HEIGHT if part == BALL else 1e-6)
+    assert len(set(parts[STANCE].tolist())) >= 3
+    lowest = sole.lowest_points(foot.rotation, foot.position)[..., 2].min(axis=1)
+    assert lowest.min() > -1e-6
+    assert lowest[STANCE] == pytest.approx(0.0, abs=1e-6)
+    assert pitch[(TIMES > 0.1) & (TIMES < 0.3)] == pytest.approx(0.0, abs=0.01)
+
+
+def test_swings_leave_and_reach_stances_without_a_jump() -> None:
+    """Velocity is continuous where a foot leaves the floor and where it lands; the step keeps its length."""
+    _, foot = planned(human(1.75, 70.0, sex="male"), 0.0)
+    change = np.abs(np.diff(foot.position, 2, axis=0)).max(axis=1) / 0.01  # [m/s] in a frame
+    edges = np.flatnonzero(np.diff(STANCE))
+    assert max(change[edge - 3 : edge + 3].max() for edge in edges) < 0.3
+    assert foot.anchors[1].position[0] - foot.anchors[0].position[0] == pytest.approx(0.6, abs=0.03)
+
+
+def test_a_foot_turns_only_if_it_is_turned() -> None:
+    """A few degrees of heading are noise: a stance has one heading; a pivot follows its own."""
+    rig = human(1.75, 70.0, sex="male")
+    sole, ranges = RollingSole.of(rig, rig.patches[0]), []
+    for turn in (0.1, 1.0):
+        yaw = exp(turn * TIMES[:, None] * [0.0, 0.0, 1.0])
+        place = np.tile([0.0, 0.0, -sole.corners[:, 2].mean()], (len(TIMES), 1))
+        recorded = (yaw @ sole.axes.T, place)
+        foot = _plan_foot(sole, TIMES, recorded, np.ones(len(TIMES), bool), [0.0])
+        ahead = (foot.rotation @ sole.axes)[:, :, 0]
+        ranges.append(float(np.ptp(np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0])))))
+    assert ranges == pytest.approx([0.0, 2.0], abs=0.02)

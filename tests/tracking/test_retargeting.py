@@ -12,9 +12,11 @@ from benchmarks.models import G1, HOW, ICUB, model_file
 from solver.arrays import true_runs
 from solver.character.rig import build_character_rig
 from solver.contacts.contact_detection import belt_speed, contacts_by_motion
+from solver.contacts.rolling import TOUCHING_HEIGHT
 from solver.coordinates import coordinate_names, joint_coordinates
 from solver.dynamics import link_motions
 from solver.errors import InvalidValue, UnknownLink, UnknownName
+from solver.feasibility.checks.planted_feet import slip_distances
 from solver.motion import Motion
 from solver.options.authoring import RetargetOptions
 from solver.person import LINKS
@@ -30,7 +32,7 @@ from solver.tracking.retargeting.retargeted_motion import RetargetedMotion
 from tests.character.synthetic import make_character
 
 RATE = 50.0
-DEEP, FAST = 0.005, 0.01
+DEEP = 0.005
 """[m] by which a foot may go into the floor, [m/s] at which a standing one may move."""
 
 
@@ -86,20 +88,24 @@ def corners(found: RetargetedMotion, side: str) -> np.ndarray:
 @pytest.mark.parametrize("steps", [0.0, 0.8])
 @pytest.mark.parametrize("name", ["hrp2", "hoap3"])
 def test_feet_stand_and_do_not_penetrate_the_floor(name: str, steps: float) -> None:
-    """No sole is below the floor, and planted soles move less than a centimetre a second."""
+    """No sole is below the floor, and what touches of planted soles stays in place."""
     found = followed(name, steps)
     assert found.converged.all()
     assert not steps or not found.foot_paths.in_stance.all()
-    for number, side in enumerate(("right", "left")):
-        sole = corners(found, side)
-        assert sole[:, :, 2].min() > -DEEP
-        speed = np.linalg.norm(np.gradient(sole, found.motion.times, axis=0), axis=2).max(axis=1)
-        assert speed[found.foot_paths.in_stance[number]].max() < FAST
-        for phase in found.schedule.phases:
-            for anchor in phase.anchors:
-                inside = (found.motion.times >= phase.start) & (found.motion.times <= phase.stop)
-                if anchor.patch == found.rig.sides[side]:
-                    assert np.abs(sole[inside] - anchor.points(found.rig)).max() < 1e-3
+    assert_feet_stand(found)
+
+
+def assert_feet_stand(found: RetargetedMotion) -> None:
+    """Nothing of a sole is below the floor; what touches is where its anchor has it, to what counts as touching."""
+    links = link_motions(found.rig, found.motion)
+    rotations, origins = links.rotation.transpose(3, 2, 0, 1), links.position.transpose(2, 1, 0)
+    for sole, link in zip(found.foot_paths.soles, found.foot_paths.links):
+        assert sole.lowest_points(rotations[:, link], origins[:, link])[..., 2].min() > -DEEP
+    numbers = found.schedule.index_at(found.motion.times)
+    for number, phase in enumerate(found.schedule.phases):
+        own = numbers == number
+        if phase.anchors and own.any():
+            assert slip_distances(found.rig, rotations[own], origins[own], phase.anchors).max() < 1.2 * TOUCHING_HEIGHT
 
 
 @pytest.mark.parametrize("name", ["hrp2", "hoap3"])

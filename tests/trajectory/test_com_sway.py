@@ -38,7 +38,8 @@ def stepping(seconds: float, count: int) -> SupportRegions:
 def pendulum(frames: int, zmp: np.ndarray | float = 0.0) -> Pendulum:
     """A mass that keeps over the middle between the feet."""
     points = np.zeros((frames, 2)) + zmp
-    return Pendulum(np.arange(frames) / RATE, points, np.full(frames, HEIGHT / GRAVITY), np.zeros((frames, 2)), HEIGHT)
+    return Pendulum(np.arange(frames) / RATE, points, np.full(frames, HEIGHT / GRAVITY), np.zeros((frames, 2)),
+                    np.ones(frames), HEIGHT, from_rest=True)  # fmt: skip
 
 
 def moved(given: Pendulum, sway: np.ndarray) -> np.ndarray:
@@ -95,7 +96,7 @@ def test_it_is_at_rest_at_both_ends() -> None:
 def test_splines_of_a_sway_are_symmetric_in_time(duration: float) -> None:
     """They add up to one, are at rest at both ends, and reversed in time and order they are the same."""
     times = np.linspace(3.0, 3.0 + duration, 101)
-    value, bend = (part.toarray() for part in _spline_bases(times, times))
+    value, bend = (part.toarray() for part in _spline_bases(times, times, True))
     np.testing.assert_allclose(value.sum(axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(bend.sum(axis=1), 0.0, atol=1e-6 / duration**2)
     np.testing.assert_allclose(value[::-1, ::-1], value, atol=1e-9)
@@ -103,7 +104,7 @@ def test_splines_of_a_sway_are_symmetric_in_time(duration: float) -> None:
     np.testing.assert_allclose(bend[[0, -1]], 0.0, atol=1e-6 / duration**2)
     assert (np.abs(value).max(axis=0) > 0.1).all()
     step = 1e-3 * duration
-    before, here, after = (_spline_bases(times, times[5:-5] + d)[0].toarray() for d in (-step, 0.0, step))
+    before, here, after = (_spline_bases(times, times[5:-5] + d, True)[0].toarray() for d in (-step, 0.0, step))
     curvature = (before - 2.0 * here + after) / step**2
     np.testing.assert_allclose(curvature, bend[5:-5], atol=0.01 * np.abs(bend).max())
 

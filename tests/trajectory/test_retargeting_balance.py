@@ -17,20 +17,13 @@ from solver.rig import GRAVITY, ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
 from solver.so3 import exp, to_matrix, to_quaternion
 from solver.tracking.retargeting.batch_kinematics import BatchKinematics, to_configurations
+from solver.tracking.retargeting.interpolation import smooth_between
+from solver.tracking.retargeting.leg_reach import SMOOTHING_TIME, smooth_maximum
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
 from solver.tracking.retargeting.retargeted_motion import RetargetedMotion
 from solver.tracking.retargeting.time_scaling import ease_ends
-from solver.trajectory.retargeting_balance import (
-    REDUCTION_POWER,
-    SMOOTHING_TIME,
-    TORQUE_RESERVE,
-    _Balancer,
-    _reduce_motion,
-    _smooth_maximum,
-    balance_motion,
-)
-from tests.dance.static_motions import standing_schedule, static_motion
+from solver.trajectory.retargeting_balance import _Balancer, balance_motion
 from tests.tracking.test_retargeting import person, squat
 
 CHECKS = CheckOptions(allowed_slip=0.002, pairs=())
@@ -42,50 +35,36 @@ def checked(found: RetargetedMotion) -> Checks:
 
 
 @cache
-def lifting() -> tuple[RetargetedMotion, RetargetedMotion]:
-    """Simulated: HRP-2 follows who lifts a foot while bending its knees, slowly; as led and as balanced."""
-    options = RetargetOptions(slower=4.0)
+def lifting(rig: str = "robot") -> tuple[RetargetedMotion, RetargetedMotion]:
+    """Simulated: a rig follows who lifts a foot while bending its knees, from rest; as led and as balanced."""
+    options = RetargetOptions(from_rest=True)
     source = Performer.from_motion(person(), squat(person(), steps=0.8))
-    found = retarget_motion(source, hrp2(), None, options)
-    return found, balance_motion(source, found, options, CHECKS)
+    found = retarget_motion(source, hrp2() if rig == "robot" else person(), None, options)
+    return found, balance_motion(found, options, CHECKS)
 
 
-def test_who_lifts_a_foot_stands_over_the_other() -> None:
+@pytest.mark.parametrize("rig", ["robot", "person"])
+def test_who_lifts_a_foot_stands_over_the_other(rig: str) -> None:
     """As led the zero-moment point leaves the standing foot for a third of the frames; balanced in hardly one."""
-    led, result = lifting()
+    led, result = lifting(rig)
     before, after = checked(led), checked(result)
     assert before.get_margin("zmp").failed.mean() > 0.3
-    assert after.get_margin("zmp").failed.mean() < 0.02
+    assert after.get_margin("zmp").failed.mean() < 0.03
     assert not after.get_margin("joint torque").failed.any()
-    assert not after.get_margin("joint speed").failed.any()
     assert not after.get_margin("slip").failed.any()
+    assert not result.foot_paths.in_stance.all()
 
 
-def test_it_starts_at_rest_and_lasts_longer() -> None:
-    """First and last frame are at rest, one foot still leaves the floor, and there is a note."""
+def test_a_motion_starts_from_rest_only_on_request() -> None:
+    """It then begins and ends at rest and lasts longer; otherwise it keeps its pace and its duration."""
     led, result = lifting()
     assert np.abs(result.motion.v[[0, -1], ROOT_NV:]).max() < 0.1
     assert result.motion.times[-1] > led.motion.times[-1]
-    assert not result.foot_paths.in_stance.all()
-    assert any("over the feet" in said for said in result.notes)
-
-
-def test_a_motion_that_is_too_fast_for_its_feet_is_slowed_down() -> None:
-    """A person who lifts a foot as fast as the performer cannot be balanced over flat soles; more slowly it can.
-
-    With the timing kept it fails in some frames.
-    """
-    source, results = Performer.from_motion(person(), squat(person(), steps=0.8)), []
-    for keeps in (False, True):
-        options = RetargetOptions(keep_timing=keeps)
-        found = retarget_motion(source, person(), None, options)
-        results.append(balance_motion(source, found, options, CHECKS))
-        assert checked(found).failed.mean() > 0.3
-    slowed, kept = results
-    assert not checked(slowed).failed.any()
-    assert checked(kept).get_margin("zmp").failed.any()
-    assert slowed.motion.times[-1] > kept.motion.times[-1]
-    assert ["forces" in " ".join(each.notes) for each in results] == [True, False]
+    source = Performer.from_motion(person(), squat(person(), steps=0.8).frames(slice(30, 120)))
+    found = retarget_motion(source, person())
+    kept = balance_motion(found, RetargetOptions(keep_timing=True), CHECKS)
+    assert kept.motion.times == pytest.approx(found.motion.times)
+    assert np.abs(kept.motion.v[[0, -1], ROOT_NV:]).max() > 0.1
 
 
 def lift_and_hop(air: float = 0.3) -> Motion:
@@ -102,39 +81,28 @@ def lift_and_hop(air: float = 0.3) -> Motion:
 
 def test_a_motion_that_jumps_is_not_slowed_down() -> None:
     """A flight that lasts longer is no free fall: it keeps its time also where feet before it fail."""
-    source, results = Performer.from_motion(person(), lift_and_hop()), []
-    for keeps in (False, True):
+    found = retarget_motion(Performer.from_motion(person(), lift_and_hop()), person())
+    balanced = balance_motion(found, RetargetOptions(), CHECKS)
+    assert any(phase.airborne for phase in balanced.schedule.phases)
+    np.testing.assert_allclose(balanced.motion.times, found.motion.times)
+
+
+def test_a_weak_robot_is_slowed_down() -> None:
+    """Where joints are too weak for the motion it lasts longer, unless its timing is kept; strong ones keep pace."""
+    strong, lasts = hrp2(), []
+    weak = replace(strong, limits=replace(strong.limits, torque=0.2 * strong.limits.torque))
+    source = Performer.from_motion(person(), squat(person(), seconds=1.0, steps=0.8))
+    for rig, keeps in ((strong, False), (weak, False), (weak, True)):
         options = RetargetOptions(keep_timing=keeps)
-        results.append(balance_motion(source, retarget_motion(source, person(), None, options), options, CHECKS))
-    default, kept = results
-    assert any(phase.airborne for phase in default.schedule.phases)
-    assert checked(kept).get_margin("zmp").failed.any()
-    np.testing.assert_allclose(default.motion.times, kept.motion.times)
-    assert "forces" not in " ".join(default.notes)
-
-
-def test_a_weak_robot_squats_less_deep() -> None:
-    """Where joints are too weak for the motion, and only there, it is reduced until their torques suffice."""
-    strong, options = hrp2(), RetargetOptions(slower=4.0)
-    weak = replace(strong, limits=replace(strong.limits, torque=0.16 * strong.limits.torque))
-    source, lowest = Performer.from_motion(person(), squat(person())), []
-    for rig in (strong, weak):
         found = retarget_motion(source, rig, None, options)
-        result = balance_motion(source, found, options, CHECKS)
-        assert not checked(result).failed.any()
-        assert checked(found).get_margin("joint torque").failed.any() == (rig is weak)
-        heights = result.motion.q[:, 2]
-        lowest.append(heights.min())
-        assert heights[[0, -1]] == pytest.approx(found.motion.q[[0, -1], 2], abs=0.02)
-    assert lowest[1] > lowest[0] + 0.01
+        lasts.append(balance_motion(found, options, CHECKS).motion.times[-1] / found.motion.times[-1])
+    assert lasts[0] == pytest.approx(1.0, abs=0.05)
+    assert lasts[1] > 1.05
+    assert lasts[2] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.6])
-def test_targets_turn_with_the_performer(share: float) -> None:
-    """A performer who faces another way has the same targets, turned, also where they are reduced towards standing.
-
-    Reduced, links are nearer to those of the posture at rest, and hips are as high or higher.
-    """
+def test_targets_turn_with_the_performer() -> None:
+    """A performer who faces another way has the same targets, turned."""
     turn, targets = exp(np.array([0.0, 0.0, 0.7])), []
     for yaw in (np.eye(3), turn):
         motion = squat(person())
@@ -143,23 +111,19 @@ def test_targets_turn_with_the_performer(share: float) -> None:
         q[:, 3:7] = to_quaternion(yaw @ to_matrix(q[:, 3:7]))
         source = Performer.from_motion(person(), Motion(motion.times, q, motion.v, motion.a))
         given = retarget_motion(source, hrp2(), None, RetargetOptions(slower=4.0))
-        targets.append(_Balancer(given, np.full(len(given.motion), share)).targets)
+        targets.append(_Balancer(given, from_rest=False).targets)
     one, other = targets
     np.testing.assert_allclose(other.rotations, turn @ one.rotations, atol=1e-4)
-    np.testing.assert_allclose(other.hip_positions, one.hip_positions @ turn.T, atol=1e-4)
-    whole = _Balancer(given, np.zeros(len(given.motion))).targets
-    assert (other.hip_positions[:, 2] >= whole.hip_positions[:, 2] - 1e-9).all()
-    assert (np.abs(other.hip_positions - whole.hip_positions).max() > 0.01) == (share > 0.0)
+    np.testing.assert_allclose(other.foot_positions, one.foot_positions @ turn.T, atol=1e-4)
 
 
 def test_a_smoothed_maximum_is_wide_and_bounded() -> None:
     """A constant stays; a peak is kept over the time around it, at any sampling, and nothing exceeds it or is far."""
     for rate in (100.0, 250.0):
         times = np.arange(0.0, 4.0, 1.0 / rate)
-        np.testing.assert_allclose(_smooth_maximum(times, np.full(len(times), 0.3)), 0.3)
-        np.testing.assert_allclose(_smooth_maximum(times, np.full(len(times), 0.3), -1.5), 1.3**-1.5)
+        np.testing.assert_allclose(smooth_maximum(times, np.full(len(times), 0.3)), 0.3)
         peak = np.where(np.abs(times - 2.0) < 0.6 / rate, 0.4, 0.0)
-        spread = _smooth_maximum(times, peak)
+        spread = smooth_maximum(times, peak)
         assert spread.max() == pytest.approx(0.4, abs=0.02)
         assert (np.diff(spread)[times[1:] < 1.99] >= -1e-12).all()
         assert (spread[np.abs(times - 2.0) < 0.01] > 0.36).all()
@@ -167,29 +131,14 @@ def test_a_smoothed_maximum_is_wide_and_bounded() -> None:
         assert spread.sum() / rate == pytest.approx(0.4 * 2.0 * SMOOTHING_TIME, rel=0.1)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.4])
-def test_a_motion_is_reduced_only_where_torques_fail(share: float) -> None:
-    """By the power of the exceeded torque, with the reserve; by nothing where torques suffice, and never by less."""
-    plain = check_motion(hoap3(), static_motion(hoap3(), hoap3().neutral), standing_schedule(hoap3()))
-    times, count = np.arange(0.0, 4.0, 0.01), 400
-
-    def reduced(smallest: np.ndarray) -> np.ndarray:
-        margins = tuple(
-            replace(margin, pieces=(np.tile(smallest[:, None], (1, len(margin.items))),))
-            if margin.name == "joint torque"
-            else margin
-            for margin in plain.margins
-        )
-        return _reduce_motion(times, np.full(count, share), replace(plain, margins=margins))
-
-    np.testing.assert_allclose(reduced(np.full(count, 0.01)), share)
-    np.testing.assert_allclose(reduced(np.full(count, np.inf)), share)
-    expected = 1.0 - (1.0 - share) * (1.0 + 0.2 + TORQUE_RESERVE) ** -REDUCTION_POWER
-    np.testing.assert_allclose(reduced(np.full(count, -0.2)), expected)
-    partly = reduced(np.where((times > 1.0) & (times < 3.0), -0.2, 0.02))
-    np.testing.assert_allclose(partly[(times > 1.2) & (times < 2.8)], expected)
-    np.testing.assert_allclose(partly[(times < 0.5) | (times > 3.5)], share)
-    assert reduced(np.full(count, -50.0)).max() < 1.0
+def test_hips_come_down_no_faster_than_needed() -> None:
+    """A path between bounds keeps them, is nothing where nothing is needed, and accelerates little."""
+    times = np.arange(0.0, 3.0, 0.01)
+    low = np.where(np.abs(times - 1.5) < 0.2, 0.03, -0.01)
+    path = smooth_between(times, low, np.full(len(times), np.inf))
+    assert (path - low).min() > -1e-4
+    assert np.abs(path[[0, -1]]).max() < 0.01
+    assert np.abs(np.diff(path, 2)).max() / 1e-4 < 1.5
 
 
 def test_time_is_eased_at_both_ends_only() -> None:
@@ -219,11 +168,3 @@ def test_the_centre_of_mass_of_many_frames(make: object) -> None:
     hinges = [k for joint, k in zip(rig.joints, np.cumsum([0, *(j.nv for j in rig.joints)])) if joint.nv == 1]
     assert slopes[:, :, :ROOT_NV] == pytest.approx(own[:, :, :ROOT_NV], abs=1e-9)
     assert slopes[:, :, hinges] == pytest.approx(own[:, :, hinges], abs=1e-9)
-
-
-def test_shorter_strides_keep_the_step_width() -> None:
-    """Strides half as long halve how far feet and hips go, not how far apart the feet are sideways."""
-    source = Performer.from_motion(person(), squat(person(), steps=0.8))
-    whole, half = (retarget_motion(source, hrp2(), None, RetargetOptions(stride_ratio=s)) for s in (1.0, 0.5))
-    apart = [np.linalg.norm(np.subtract(*(own[0].position[:2] for own in f.foot_paths.anchors))) for f in (whole, half)]
-    assert apart[1] == pytest.approx(apart[0], abs=0.01)

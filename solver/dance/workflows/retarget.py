@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ...contacts.rolling import SOLE
 from ...contacts.schedule import Schedule
 from ...errors import InvalidValue
 from ...feasibility import Checks, check_motion
@@ -29,7 +30,6 @@ from ...tracking.retargeting.retarget import retarget_motion
 from ...tracking.retargeting.retargeted_motion import RetargetedMotion
 from ...trajectory.collision_avoidance import separate_legs_and_links
 from ...trajectory.retargeting_balance import balance_motion
-from ...trajectory.root_curve import constrain_root
 from ..authoring.authored_dance import AuthoredDance, Samples
 from .check import describe_omitted_checks, summarise_checks
 from .edited_dance import EditedDance
@@ -72,8 +72,6 @@ class RetargetedDance:
         adjusted_checks: checks of the adjusted motion.
         repaired: the repaired dance; None without a repair, or if nothing fails.
         adjustment: how it was adjusted before the repair: `AS_FOLLOWED`, `SEPARATED` or `BALANCED`.
-        conflict: why it is neither balanced nor repaired although it fails: the legs cannot keep its feet flat. Empty
-            otherwise.
     """
 
     name: str
@@ -84,7 +82,6 @@ class RetargetedDance:
     adjusted_checks: Checks | None = None
     repaired: EditedDance | None = None
     adjustment: str = AS_FOLLOWED
-    conflict: str = ""
 
     def __repr__(self) -> str:
         return f"{self.retargeted.rig.name} follows {self.name!r}: {self.message}"
@@ -111,8 +108,6 @@ class RetargetedDance:
     @property
     def message(self) -> str:
         """The result in one sentence."""
-        if self.conflict:
-            return f"Not feasible, and neither balanced nor repaired: {self.conflict}"
         return summarise_checks(self.after) if self.repaired is None else self.repaired.message
 
     @property
@@ -203,10 +198,9 @@ def retarget(
 ) -> RetargetedDance:
     """Retarget the motion of a person or another rig to a rig.
 
-    Links rotate as their segments do, feet stand where the performer's feet stand, and joint limits and speeds hold,
-    with slower motion if necessary. Colliding links are separated. If balance or a joint torque fails, the centre of
-    mass is balanced above the feet, with shorter steps and slower or smaller motion if necessary. What still fails is
-    repaired with the least displacement. Motions whose feet the legs do not reach are neither balanced nor repaired.
+    Links rotate as their segments do, feet stand and roll where the performer's feet do, and joint limits and speeds
+    hold, with slower motion if necessary. Colliding links are separated. If balance or a joint torque fails, the centre
+    of mass is balanced over what touches of the feet. What still fails is repaired with the least displacement.
 
     Args:
         source: a motion of any rig (its file, or the result of loading it), or a `Performer` of segment poses.
@@ -237,44 +231,35 @@ def retarget(
         kept = separate_legs_and_links(source, found, options, limits.checks)
         if kept.motion is not found:
             way, options = _check_candidate(kept.motion, limits, SEPARATED), kept.options
-    conflict = "" if limits.repair is None or way.checks.feasible else _find_leg_conflict(way.motion)
-    if limits.repair is not None and not way.checks.feasible and not conflict:
+    if limits.repair is not None and not way.checks.feasible:
         tried = _check_candidate(
-            balance_motion(source, way.motion, options, limits.checks, PartialProgress(progress, 0.3, 0.6)),
+            balance_motion(way.motion, options, limits.checks, PartialProgress(progress, 0.3, 0.6)),
             limits,
             BALANCED,
         )
         way = min(way, tried, key=_failed_fraction)
     led, after_led = (None, None) if way.label == AS_FOLLOWED else (way.motion, way.checks)
     answer, best, verdict = None, way.motion, way.checks
-    if limits.repair is None or conflict:
-        return RetargetedDance(
-            source.name, found, before, limits, led, after_led, adjustment=way.label, conflict=conflict
-        )
-    if not verdict.feasible and any(phase.airborne for phase in best.schedule.phases):
-        note = "it is not repaired further, because it jumps: repair it with the repair command"
+    if limits.repair is None:
+        return RetargetedDance(source.name, found, before, limits, led, after_led, adjustment=way.label)
+    phases = best.schedule.phases
+    jumps, rolls = any(p.airborne for p in phases), any(a.part != SOLE for p in phases for a in p.anchors)
+    if not verdict.feasible and (jumps or rolls):
+        note = f"it is not repaired further, because {'it jumps' if jumps else 'its feet roll'}: use the repair command"
         found, led = replace(found, notes=(*found.notes, note)), led and replace(led, notes=(*led.notes, note))
     elif not verdict.feasible:
         samples = Samples(best.motion.times, best.motion.q)
         keyed = AuthoredDance(rig, (), best.schedule, samples, name=source.name, checks=limits.checks)
-        answer = repair(
-            keyed, limits.checks, limits.repair, rate=found.motion.rate, progress=PartialProgress(progress, 0.6, 1.0)
-        )
-        if answer.checks.failed.mean() >= verdict.failed.mean():
+        part = PartialProgress(progress, 0.6, 1.0)
+        try:
+            answer = repair(keyed, limits.checks, limits.repair, rate=found.motion.rate, progress=part)
+        except InvalidValue as error:  # such as legs that cannot keep both feet in place
+            note = f"it is not repaired: {error}"
+            found, led = replace(found, notes=(*found.notes, note)), led and replace(led, notes=(*led.notes, note))
+        if answer is not None and answer.checks.failed.mean() >= verdict.failed.mean():
             answer = None  # a repair must not increase the number of failing frames
     progress(1.0, "followed")
     return RetargetedDance(source.name, found, before, limits, led, after_led, answer, way.label)
-
-
-def _find_leg_conflict(motion: RetargetedMotion) -> str:
-    """Why the legs cannot keep the motion's feet flat while the body moves; empty if they can."""
-    samples = Samples(motion.motion.times, motion.motion.q)
-    curve = AuthoredDance(motion.rig, (), motion.schedule, samples).curve()
-    try:
-        constrain_root(motion.rig, curve, motion.schedule, ())
-    except InvalidValue as error:
-        return str(error)
-    return ""
 
 
 @dataclass(frozen=True, slots=True)

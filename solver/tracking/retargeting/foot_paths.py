@@ -1,51 +1,58 @@
-"""Paths of a rig's feet: planted flat while the followed foot is in stance, swinging in between.
+"""Paths of a rig's feet: rolling without slipping while the followed foot is in stance, swinging in between.
 
 A stance plants the foot once, at the followed foot's position, scaled, and further out by the difference of the hips'
-widths. A swing is the followed foot's own path, bent so that it begins and ends at rest in the stances around it, and
-raised so that no corner of the sole is lower than the followed sole's lowest point, scaled.
+widths; the foot rolls there with the recorded pitch, made level where it is flat. A swing is the followed foot's own
+path with an offset that leads from one stance to the next, raised above the floor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
-from scipy.interpolate import BSpline
+from scipy.interpolate import CubicHermiteSpline
 
 from ...arrays import true_runs
 from ...contacts.recorded_contacts import STILL_LEG, build_schedule
-from ...contacts.schedule import Anchor, Schedule, flat_on_ground
+from ...contacts.rolling import RollingSole, pitch_rotations
+from ...contacts.schedule import Anchor, Schedule
 from ...person import SIDES
 from ...rig import Rig
-from ...shape import ContactPolygon
-from ...so3 import exp, log, nearest_rotation
-from ..anatomy import LEG, find_anatomy, find_joint_centres
+from ...so3 import exp, log
+from ..anatomy import LEG
 from ..bone_mapping import BoneMapping
-from .interpolation import holds_around, interpolate_positions, interpolate_rotations, smooth_step
+from .interpolation import (
+    holds_around,
+    interpolate_positions,
+    interpolate_rotations,
+    low_pass_positions,
+    low_pass_rotations,
+    smooth_between,
+    smooth_step,
+)
 from .performer import Performer
 
-EASE_FRACTION, TURN_FRACTION = 0.3, 0.5
-"""Fractions of a swing in which it leaves rest, and returns to it: position, and rotation, which takes longer because a
-person's foot is far from flat where it leaves the floor."""
-DEGREE, SPLINE_PIECES, REST_VALUES = 5, 8, 3
-"""Of the splines of swings' heights; so many equal control values give rest without acceleration."""
-FLOOR_TOLERANCE, MAX_RAISES = 1e-5, 50
-"""[m] Depth of a sole below the floor that needs no correction, and most corrections of a swing's spline."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepScale:
-    """Scale of the steps.
-
-    Attributes:
-        stride_ratio: ratio of horizontal distances to the followed ones, scaled; the width between feet is unchanged.
-        stance_widening: [m] by which the feet are further apart sideways.
-    """
-
-    stride_ratio: float = 1.0
-    stance_widening: float = 0.0
+UP = np.array([0.0, 0.0, 1.0])
+FLOOR_QUANTILE = 0.05
+"""Fraction of the samples of a sole that are below the floor because of noise."""
+EASE_FRACTION = 0.3
+"""Fraction of a swing in which its foot becomes free to give way, and is bound again."""
+FLAT_PITCH = np.radians(5.0)
+"""[rad] Pitch that counts as flat: recorded soles of standing people are level to about this."""
+STILL_PITCH_RATE, STILL_TIME = 0.4, 0.08
+"""[rad/s] Rate of pitch below which a sole rests, and [s] least time of that in a stance that has a flat part."""
+FLATTEST = 0.25
+"""Fraction of all stances of a foot, those with the slowest pitch, in which it is flat if a stance has no flat part."""
+MAX_PITCH_BIAS = np.radians(15.0)
+"""[rad] Largest pitch of a foot that is flat, by errors of the recording; above it the person stands on the toes."""
+CLEAR_HEADING, MAX_TURN = np.radians(15.0), np.radians(20.0)
+"""[rad] Pitch up to which a foot's heading is clear, and change of heading above which it turns in its stance."""
+HOLD_TIME, HOLD_FRACTION = 0.3, 0.4
+"""[s] in which the offset of a swing from the recorded path leaves that of the stance, at most this fraction of it."""
+STANCE_TOLERANCE, MAX_RAISE_ACCELERATION = 1e-4, 20.0
+"""[m] By how much the smooth path by which swinging feet are raised may differ from none in stances, and [m/s^2] its
+acceleration next to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +62,20 @@ class FootPaths:
     Attributes:
         times: (N,) [s].
         links: foot links, right then left.
+        soles: geometry of the soles of both.
         rotations: (2, N, 3, 3) axes of the foot links, world.
         positions: (2, N, 3) [m] their origins, world.
+        pitches: (2, N) [rad] of the soles, toes up.
         in_stance: (2, N) True where they stand.
-        anchors: of each foot's stances, in order.
+        anchors: flat, of each foot's stances, in order.
     """
 
     times: np.ndarray
     links: tuple[int, int]
+    soles: tuple[RollingSole, RollingSole]
     rotations: np.ndarray
     positions: np.ndarray
+    pitches: np.ndarray
     in_stance: np.ndarray
     anchors: tuple[tuple[Anchor, ...], tuple[Anchor, ...]]
 
@@ -76,51 +87,37 @@ class FootPaths:
 
     def resample(self, clock: np.ndarray, pace: np.ndarray) -> FootPaths:
         """The paths at times (M,) [s] of a clock that corresponds to times (M,) ``pace`` of these paths."""
-        times, in_stance = self.times, self.in_stance
+        rotations = np.array([interpolate_rotations(self.times, own, pace) for own in self.rotations])
         return replace(
             self,
             times=clock,
-            rotations=np.array(
-                [
-                    interpolate_rotations(times, rotations, pace, own)
-                    for rotations, own in zip(self.rotations, in_stance)
-                ]
-            ),
-            positions=np.array(
-                [
-                    interpolate_positions(times, positions, pace, own)
-                    for positions, own in zip(self.positions, in_stance)
-                ]
-            ),
-            in_stance=np.array([holds_around(times, own, pace) for own in in_stance]),
+            rotations=rotations,
+            positions=np.array([interpolate_positions(self.times, own, pace) for own in self.positions]),
+            pitches=np.array([sole.pitch(own) for sole, own in zip(self.soles, rotations)]),
+            in_stance=np.array([holds_around(self.times, own, pace) for own in self.in_stance]),
         )
 
     @property
     def swing_weights(self) -> np.ndarray:
         """(N, 2) 0 in stance, 1 in the middle of swings, smooth in between."""
-        result = np.zeros(self.in_stance.T.shape)
-        for number, in_stance in enumerate(self.in_stance):
-            for start, stop in true_runs(~in_stance):
-                share = np.linspace(0.0, 1.0, stop - start)
-                own = np.ones(stop - start)
-                if start:
-                    own *= smooth_step(share / EASE_FRACTION)
-                if stop < len(in_stance):
-                    own *= smooth_step((1.0 - share) / EASE_FRACTION)
-                result[start:stop, number] = own
-        return result
+        return np.column_stack([swing_freedom(own) for own in self.in_stance])
 
     def rotate_feet(self, angles: np.ndarray) -> FootPaths:
         """The paths with feet rotated about the vertical by angles (2, N) [rad]."""
-        return replace(self, rotations=exp(angles[..., None] * [0.0, 0.0, 1.0]) @ self.rotations)
+        return replace(self, rotations=exp(angles[..., None] * UP) @ self.rotations)
 
-    def schedule(self, times: np.ndarray | None = None) -> Schedule:
-        """Contact schedule; at ``times`` (N,) [s] if the timing has changed."""
-        return build_schedule(self.times if times is None else times, self.in_stance, self.anchors)
+    def schedule(self) -> Schedule:
+        """Contact schedule."""
+        parts = np.array([sole.parts(own) for sole, own in zip(self.soles, self.pitches)])
+        return build_schedule(self.times, self.in_stance, self.anchors, parts=parts)
 
 
 def plan_foot_paths(
-    performer: Performer, rig: Rig, mapping: BoneMapping, stances: Mapping[str, np.ndarray], step_scale: StepScale
+    performer: Performer,
+    rig: Rig,
+    mapping: BoneMapping,
+    stances: Mapping[str, np.ndarray],
+    stance_widening: float = 0.0,
 ) -> FootPaths:
     """Plans the paths of a rig's feet.
 
@@ -129,47 +126,60 @@ def plan_foot_paths(
         rig: that follows.
         mapping: segment that each link follows.
         stances: (N,) True where each side's foot stands.
-        step_scale: scale of the steps.
+        stance_widening: [m] by which the feet are further apart sideways.
     """
-    stride, sides, scale = step_scale.stride_ratio, rig.sides, mapping.scale
-    starts = find_joint_centres(rig, find_anatomy(rig).parts)
-    apart = 0.5 * float(np.linalg.norm(np.subtract(*(starts[f"{side}_{LEG[-1]}"][:2] for side in SIDES))))
-    outwards = stride * mapping.foot_widening + (1.0 - stride) * apart + 0.5 * step_scale.stance_widening
-    floor = min(float(np.quantile(performer.sole_points(side)[:, :, 2].min(axis=1), 0.05)) for side in SIDES)
-    lowest = {
-        side: scale * np.maximum(performer.sole_points(side)[:, :, 2].min(axis=1) - floor, 0.0) for side in SIDES
-    }  # fmt: skip
-    floors = {
-        side: min(float(np.median(lowest[side][a:b])) for a, b in true_runs(stances[side]))
+    sides, scale = rig.sides, mapping.scale
+    outwards = mapping.foot_widening + 0.5 * stance_widening
+    lowest = {side: performer.sole_points(side)[:, :, 2].min(axis=1) for side in SIDES}
+    floor = min(float(np.quantile(own, FLOOR_QUANTILE)) for own in lowest.values())
+    heights = {
+        side: [scale * float(np.median(lowest[side][a:b] - floor)) for a, b in true_runs(stances[side])]
         for side in SIDES
-        if stances[side].any()
     }
-    base = min(floors.values(), default=0.0)
-    links, rotations, positions, planted = [], [], [], []
+    least = {side: min(own) for side, own in heights.items() if own}
+    base = min(least.values(), default=0.0)
+    planned = []
     for side in SIDES:
         patch = rig.patch(sides[side])
-        link = rig.index(patch.link)
-        column = mapping.links.index(patch.link)
-        rotation = performer.part_rotations(f"{side}_{LEG[-1]}") @ mapping.rotations[column]
-        place = scale * performer.part_positions(f"{side}_{LEG[-1]}") * [stride, stride, 1.0]
-        out = _left_directions(performer) * (outwards if side == "left" else -outwards)
-        place = place + out
+        sole = RollingSole.of(rig, patch.name)
+        rotation = performer.part_rotations(f"{side}_{LEG[-1]}") @ _foot_rotation(performer, side, sole)
+        place = scale * (performer.part_positions(f"{side}_{LEG[-1]}") - [0.0, 0.0, floor])
+        place = place + _left_directions(performer) * (outwards if side == "left" else -outwards)
         # soles determine a foot's floor only to centimetres; a foot that never leaves a box has the other's floor
-        level = floors.get(side, base) if floors.get(side, base) - base < STILL_LEG else base
-        own, path, anchors = _plan_foot(rig, patch.name, rotation, place, lowest[side] - level, stances[side])
-        links.append(link)
-        rotations.append(own)
-        positions.append(path)
-        planted.append(anchors)
-    in_stance = np.array([stances[side] for side in SIDES])
+        level = least.get(side, base) if least.get(side, base) - base < STILL_LEG else base
+        supports = [height - level if height - level > STILL_LEG else 0.0 for height in heights[side]]
+        times = performer.times
+        recorded = low_pass_rotations(times, rotation), low_pass_positions(times, place)
+        planned.append(_plan_foot(sole, times, recorded,
+                                  stances[side], supports))  # fmt: skip
+    right, left = planned
     return FootPaths(
         performer.times,
-        (links[0], links[1]),
-        np.array(rotations),
-        np.array(positions),
-        in_stance,
-        (planted[0], planted[1]),
+        (rig.index(rig.patch(sides[SIDES[0]]).link), rig.index(rig.patch(sides[SIDES[1]]).link)),
+        (right.sole, left.sole),
+        np.array([right.rotation, left.rotation]),
+        np.array([right.position, left.position]),
+        np.array([own.sole.pitch(own.rotation) for own in planned]),
+        np.array([stances[side] for side in SIDES]),
+        (right.anchors, left.anchors),
     )
+
+
+def _foot_rotation(performer: Performer, side: str, sole: RollingSole) -> np.ndarray:
+    """Axes (3, 3) of a foot link in the followed segment's: in both rest poses soles are level, and toes point the same
+    way from the heels, however the bones of the feet point.
+    """
+    rest, names = performer.recording.rest, performer.recording.names
+    assert rest is not None
+    right, left = (rest.heads[names.index(performer.parts[f"{each}_{LEG[0]}"])] for each in SIDES)
+    foot = names.index(performer.parts[f"{side}_{LEG[-1]}"])
+    points = (performer.soles[side] @ rest.rotations[foot].T)[:, :2]
+    ahead = points @ np.cross(left - right, UP)[:2]
+    front = ahead > 0.5 * (ahead.min() + ahead.max())
+    forward = np.append(points[front].mean(axis=0) - points[~front].mean(axis=0), 0.0)
+    forward /= np.linalg.norm(forward)
+    level = np.column_stack([forward, np.cross(UP, forward), UP])
+    return np.asarray(rest.rotations[foot].T @ level @ sole.axes.T)
 
 
 def _left_directions(performer: Performer) -> np.ndarray:
@@ -179,86 +189,122 @@ def _left_directions(performer: Performer) -> np.ndarray:
     return across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9)
 
 
+@dataclass(frozen=True, slots=True)
+class _PlannedFoot:
+    """Rotations (N, 3, 3) and positions (N, 3) [m] of one foot link, and the anchors of its stances."""
+
+    sole: RollingSole
+    rotation: np.ndarray
+    position: np.ndarray
+    anchors: tuple[Anchor, ...]
+
+
 def _plan_foot(
-    rig: Rig, patch: str, rotation: np.ndarray, position: np.ndarray, lowest: np.ndarray, in_stance: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, tuple[Anchor, ...]]:
-    """Rotations and positions of one foot, and its anchors."""
-    rotation, position = np.array(rotation), np.array(position)
-    corners = _bounding_corners(rig.patch(patch))
-    anchors: list[Anchor] = []
-    runs = true_runs(in_stance)
-    for start, stop in runs:
-        height = float(np.median(lowest[start:stop]))
-        raised = height if height > STILL_LEG else 0.0
-        middle = Anchor(
-            patch, nearest_rotation(rotation[start:stop].sum(axis=0)), np.median(position[start:stop], axis=0)
-        )
-        anchors.append(flat_on_ground(rig, middle, raised))
-    for start, stop in true_runs(~in_stance):
-        before = next((a for a, (_, b) in zip(anchors, runs) if b == start), None)
-        after = next((a for a, (b, _) in zip(anchors, runs) if b == stop), None)
-        span = slice(start, stop)
-        share = np.linspace(0.0, 1.0, stop - start)  # at rest where it begins and ends, so that stances are at rest
-        rotation[span], position[span], ease = _bend_swing(rotation[span], position[span], share, before, after)
-        base = [0.0 if own is None else own.points(rig)[:, 2].min() for own in (before, after)]
-        rest = np.interp(share, [0.0, 1.0], base if before and after else [max(base)] * 2)
-        clear = rest * (1.0 - ease) + ease * np.maximum(lowest[span], 0.0)
-        low = (rotation[span, 2] @ corners.T).min(axis=1)
-        position[span, 2] = _smooth_heights(clear - low, min(base) - low, before is not None, after is not None)
-    for anchor, (start, stop) in zip(anchors, runs):
-        rotation[start:stop], position[start:stop] = anchor.rotation, anchor.position
-    return rotation, position, tuple(anchors)
+    sole: RollingSole,
+    times: np.ndarray,
+    recorded: tuple[np.ndarray, np.ndarray],
+    in_stance: np.ndarray,
+    supports: Sequence[float],
+) -> _PlannedFoot:
+    """Plans one foot: it rolls without slipping in its stances, and follows the recorded path between them.
 
-
-def _bounding_corners(patch: ContactPolygon) -> np.ndarray:
-    """Corners (8, 3) [m] of the box around a sole, link frame, in the sole's plane: feet have boxes as shapes."""
-    box, normal = np.array([patch.vertices.min(axis=0), patch.vertices.max(axis=0)]), patch.outward
-    corners = np.array(list(product(*box.T)))
-    return np.asarray(corners - np.outer((corners - patch.centroid) @ normal, normal))
-
-
-def _bend_swing(
-    rotation: np.ndarray, position: np.ndarray, share: np.ndarray, before: Anchor | None, after: Anchor | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A swing between anchors: its own deviation from its chord, eased, on the smooth path from one to the other."""
-    ease, turning = np.ones((2, len(share)))
-    for end, left in ((before, share), (after, 1.0 - share)):
-        if end is not None:
-            ease, turning = ease * smooth_step(left / EASE_FRACTION), turning * smooth_step(left / TURN_FRACTION)
-    first = (rotation[0], position[0]) if before is None else (before.rotation, before.position)
-    last = (rotation[-1], position[-1]) if after is None else (after.rotation, after.position)
-    along = smooth_step(share)[:, None]
-    chord = position[0] + along * (position[-1] - position[0])
-    way = first[1] + along * (last[1] - first[1])
-    turned = first[0] @ exp(along * log(first[0].T @ last[0]))
-    own = log(np.swapaxes(turned, 1, 2) @ rotation)
-    return turned @ exp(turning[:, None] * own), way + ease[:, None] * (position - chord), ease
-
-
-def _smooth_heights(heights: np.ndarray, least: np.ndarray, starts_at_rest: bool, ends_at_rest: bool) -> np.ndarray:
-    """A swing's heights (n,) without the kinks where another corner of the sole becomes the lowest.
-
-    A spline of few pieces, at rest at the ends that begin or end in stance, and raised where it is below the least
-    heights (n,), at which the sole touches the floor.
+    Args:
+        sole: of the foot.
+        times: (N,) [s].
+        recorded: rotations (N, 3, 3) and positions (N, 3) [m] of the link, as followed.
+        in_stance: (N,).
+        supports: [m] height of what each stance stands on.
     """
-    pieces = min(SPLINE_PIECES, (len(heights) - 1) // 3)
-    if pieces < 2:
-        return heights
-    share = np.linspace(0.0, 1.0, len(heights))
-    knots = np.concatenate([np.zeros(DEGREE), np.linspace(0.0, 1.0, pieces + 1), np.ones(DEGREE)])
-    basis = BSpline.design_matrix(share, knots, DEGREE).toarray()
-    count = basis.shape[1]
-    first, last = (REST_VALUES if own else 0 for own in (starts_at_rest, ends_at_rest))
-    fixed = np.concatenate([np.full(first, heights[0]), np.zeros(count - first - last), np.full(last, heights[-1])])
-    free = slice(first, count - last)
-    fixed[free] = np.linalg.lstsq(basis[:, free], heights - basis @ fixed, rcond=None)[0]
-    nearest = first + basis[:, free].argmax(axis=1)
-    shares = np.maximum(basis[np.arange(len(heights)), nearest], 1e-12)
-    for _ in range(MAX_RAISES):
-        missing = np.maximum(least - basis @ fixed, 0.0)
-        if missing.max() < FLOOR_TOLERANCE:
-            break
-        raises = np.zeros(count)
-        np.maximum.at(raises, nearest, np.minimum(missing / shares, missing.max()))
-        fixed += raises
-    return np.asarray(basis @ fixed)
+    axes, place, runs = recorded[0] @ sole.axes, recorded[1], true_runs(in_stance)
+    axes = axes @ pitch_rotations(-_pitch_bias(times, sole.pitch(recorded[0]), in_stance))
+    pitch = np.arcsin(np.clip(axes[:, 2, 0], -1.0, 1.0))
+    heading = np.unwrap(np.arctan2(axes[:, 1, 0], axes[:, 0, 0]))
+    offset, floors = np.zeros((len(times), 6)), np.zeros(len(times))
+    anchors: list[Anchor] = []
+    for (start, stop), height in zip(runs, supports):
+        own = slice(start, stop)
+        rocking = pitch[own] - FLAT_PITCH * np.tanh(pitch[own] / FLAT_PITCH)
+        directions, middle = _stance_heading(heading[own], rocking)
+        turned, moved = sole.roll(rocking)
+        facing = exp(directions[:, None] * UP)
+        moved = (facing @ moved[:, :, None])[..., 0]
+        flat = np.append(np.median(place[own, :2] - moved[:, :2], axis=0), height - float(sole.corners[:, 2].mean()))
+        offset[own, :3] = flat + moved - place[own]
+        offset[own, 3:] = log(facing @ turned @ axes[own].swapaxes(1, 2))
+        anchors.append(Anchor(sole.patch, exp(middle * UP) @ sole.axes.T, flat))
+        floors[own] = height
+    for start, stop in true_runs(~in_stance) if runs else []:
+        offset[start:stop] = _swing_offsets(times, offset, in_stance, start, stop)
+        ends = [floors[k] for k in (start - 1, min(stop, len(times) - 1)) if k >= 0 and in_stance[k]]
+        floors[start:stop] = np.linspace(ends[0], ends[-1], stop - start)
+    axes, position = exp(offset[:, 3:]) @ axes, place + offset[:, :3]
+    rotation = axes @ sole.axes.T
+    clear = sole.lowest_points(rotation, position)[..., 2].min(axis=1) - floors
+    position[:, 2] += _raise_above_floor(times, clear, in_stance)
+    return _PlannedFoot(sole, rotation, position, tuple(anchors))
+
+
+def _pitch_bias(times: np.ndarray, pitch: np.ndarray, in_stance: np.ndarray) -> np.ndarray:
+    """Pitch (N,) [rad] that counts as flat: of each stance's still frames, if it is small; interpolated in swings."""
+    if not in_stance.any():
+        return np.zeros_like(pitch)
+    rate, own = np.abs(np.gradient(pitch, times)), np.flatnonzero(in_stance)
+    usual = float(np.median(pitch[own[rate[own] <= np.quantile(rate[own], FLATTEST)]]))
+    usual = usual if abs(usual) < MAX_PITCH_BIAS else 0.0  # a foot on its toes is not flat
+    frames, values = [], []
+    for start, stop in true_runs(in_stance):
+        still = start + np.flatnonzero(rate[start:stop] < STILL_PITCH_RATE)
+        level = float(np.median(pitch[still])) if len(still) * np.median(np.diff(times)) > STILL_TIME else usual
+        frames += [start, stop - 1]
+        values += 2 * [level if min(abs(level), abs(level - usual)) < MAX_PITCH_BIAS else usual]
+    return np.interp(np.arange(len(pitch)), frames, values)
+
+
+def _stance_heading(heading: np.ndarray, pitch: np.ndarray) -> tuple[np.ndarray, float]:
+    """Heading (n,) [rad] of a stance, constant unless the foot turns, and that of its anchor."""
+    clear = np.flatnonzero(np.abs(pitch) < CLEAR_HEADING)
+    clear = clear if len(clear) else np.arange(len(pitch))
+    middle = float(np.median(heading[clear]))
+    own = np.interp(np.arange(len(pitch)), clear, heading[clear])
+    return (own if np.ptp(own) > MAX_TURN else np.full(len(pitch), middle)), middle
+
+
+def _swing_offsets(times: np.ndarray, offset: np.ndarray, in_stance: np.ndarray, start: int, stop: int) -> np.ndarray:
+    """Offsets (n, 6) of a swing from the recorded path, from those of the stance before to those of the one after."""
+    knots, values, slopes = [], [], []
+    for end, inwards in ((start - 1, start - 2), (stop, stop + 1)):
+        if not 0 <= end < len(times):
+            continue
+        known = 0 <= inwards < len(times) and in_stance[inwards]
+        knots.append(times[end])
+        values.append(offset[end])
+        slopes.append((offset[end] - offset[inwards]) / (times[end] - times[inwards]) if known else np.zeros(6))
+    if len(knots) == 1:  # the recording begins or ends in the swing
+        away = np.abs(times[start:stop] - knots[0])[:, None].clip(0.0, HOLD_TIME)
+        outwards = np.sign(times[start] - knots[0])
+        return np.asarray(values[0] + outwards * slopes[0] * (away - 0.5 * away**2 / HOLD_TIME))
+    return np.asarray(CubicHermiteSpline(knots, values, slopes)(times[start:stop]))
+
+
+def swing_freedom(in_stance: np.ndarray) -> np.ndarray:
+    """(N,) 0 in stance, 1 in the middle of swings, smooth in between."""
+    result = np.zeros(len(in_stance))
+    for start, stop in true_runs(~in_stance):
+        share = np.linspace(0.0, 1.0, stop - start)
+        result[start:stop] = (smooth_step(share / EASE_FRACTION) if start else 1.0) * (
+            smooth_step((1.0 - share) / EASE_FRACTION) if stop < len(in_stance) else 1.0
+        )
+    return result
+
+
+def _raise_above_floor(times: np.ndarray, clear: np.ndarray, in_stance: np.ndarray) -> np.ndarray:
+    """Heights (N,) [m], as smooth as possible, by which swinging feet with heights (N,) above the floor are raised so
+    that none is below it.
+    """
+    if (clear[~in_stance] >= 0.0).all():
+        return np.zeros(len(times))
+    still = times[in_stance] if in_stance.any() else times[:0]
+    away = np.abs(times[:, None] - still).min(axis=1, initial=np.inf)  # [s] from the nearest stance
+    low = np.where(in_stance, -STANCE_TOLERANCE, np.minimum(-clear, 0.5 * MAX_RAISE_ACCELERATION * away**2))
+    smooth = smooth_between(times, low, np.where(in_stance, STANCE_TOLERANCE, np.inf))
+    return np.where(in_stance, 0.0, np.maximum(smooth, -clear))

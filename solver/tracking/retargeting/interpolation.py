@@ -1,47 +1,66 @@
-"""Interpolates between the frames of a recording: rotations, positions, and whether a foot is in stance."""
+"""Interpolates between the frames of a recording, and smooths them: rotations, positions, and contacts."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import CubicSpline, interp1d
+from scipy import sparse
+from scipy.interpolate import BSpline, CubicSpline
 
-from ...arrays import true_runs
+from ... import qp
+from ...filter_presets import FilterPreset
+from ...signals import low_pass
 from ...so3 import continuous_signs, to_matrix, to_quaternion
 
-MIN_CURVE_STEPS = 4
-"""Fewest steps of a swing that are interpolated by a curve."""
+DEGREE, KNOT_SPACING, BOUND_RATE = 5, 0.05, 100.0
+"""Degree, distance [s] between knots, and rate [1/s] of the bounds, of smooth paths between bounds."""
+SIZE_UNIT, ACCELERATION_UNIT = 0.03, 0.5
+"""[m, m/s^2] Size and acceleration of such a path that cost the same: a twentieth of gravity."""
+POSE_FILTER = FilterPreset("retargeting", 2, 6.0, "poses of a followed motion")
 
 
-def interpolate_rotations(
-    times: np.ndarray, rotations: np.ndarray, instants: np.ndarray, at_rest: np.ndarray | None = None
-) -> np.ndarray:
-    """Rotations (M, ..., 3, 3) between those (N, ..., 3, 3) at times (N,), see `interpolate_positions`."""
-    between = interpolate_positions(times, continuous_signs(to_quaternion(rotations)), instants, at_rest)
-    return to_matrix(between / np.linalg.norm(between, axis=-1, keepdims=True))
+def interpolate_rotations(times: np.ndarray, rotations: np.ndarray, instants: np.ndarray) -> np.ndarray:
+    """Rotations (M, ..., 3, 3) between those (N, ..., 3, 3) at times (N,); velocity and acceleration are continuous."""
+    return _rotations(interpolate_positions(times, continuous_signs(to_quaternion(rotations)), instants))
 
 
-def interpolate_positions(
-    times: np.ndarray, positions: np.ndarray, instants: np.ndarray, at_rest: np.ndarray | None = None
-) -> np.ndarray:
-    """Positions (M, ...) between those (N, ...) at times (N,), with continuous velocity and acceleration.
+def interpolate_positions(times: np.ndarray, positions: np.ndarray, instants: np.ndarray) -> np.ndarray:
+    """Positions (M, ...) between those (N, ...) at times (N,), with continuous velocity and acceleration."""
+    return np.asarray(CubicSpline(times, positions)(instants))
 
-    Where they are at rest, (N,) True, they are constant; between they start from rest and return to it.
-    """
-    if at_rest is None or not at_rest.any():
-        return np.asarray(CubicSpline(times, positions)(instants))
-    result = positions[np.clip(np.searchsorted(times, instants - 1e-9), 0, len(times) - 1)]
-    for start, stop in true_runs(~at_rest):
-        first, last = max(start - 1, 0), min(stop, len(times) - 1)
-        inside = (instants >= times[first]) & (instants <= times[last])
-        if last - first < MIN_CURVE_STEPS or not inside.any():
-            result[inside] = interp1d(times[first : last + 1], positions[first : last + 1], axis=0)(instants[inside])
-            continue
-        ends = (("clamped" if start else "not-a-knot"), ("clamped" if stop < len(times) else "not-a-knot"))
-        zero = np.zeros(positions.shape[1:])
-        bounds = tuple((1, zero) if end == "clamped" else end for end in ends)
-        own = CubicSpline(times[first : last + 1], positions[first : last + 1], bc_type=bounds)
-        result[inside] = own(instants[inside])
-    return np.asarray(result)
+
+def low_pass_rotations(times: np.ndarray, rotations: np.ndarray, preset: FilterPreset = POSE_FILTER) -> np.ndarray:
+    """Rotations (N, 3, 3) at times (N,) [s], low-passed."""
+    return _rotations(low_pass_positions(times, continuous_signs(to_quaternion(rotations)), preset))
+
+
+def low_pass_positions(times: np.ndarray, positions: np.ndarray, preset: FilterPreset = POSE_FILTER) -> np.ndarray:
+    """Positions (N, n) at times (N,) [s], low-passed."""
+    return low_pass(positions, (len(times) - 1) / (times[-1] - times[0]), preset)
+
+
+def _rotations(quaternions: np.ndarray) -> np.ndarray:
+    """Rotations (N, ..., 3, 3) of quaternions (N, ..., 4) of any length."""
+    return to_matrix(quaternions / np.linalg.norm(quaternions, axis=-1, keepdims=True))
+
+
+def smooth_between(times: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The spline (N,) [m] of least size and acceleration between bounds (N,), which may be infinite."""
+    step = max(1, round(1.0 / (BOUND_RATE * float(np.median(np.diff(times))))))
+    looked = np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
+    spans = max(1, round((times[-1] - times[0]) / KNOT_SPACING))
+    knots = times[0] + (times[-1] - times[0]) / spans * np.arange(-DEGREE, spans + DEGREE + 1)
+    basis = BSpline(knots, np.eye(spans + DEGREE), DEGREE)
+    values, bends = (sparse.csc_array(basis(times[looked], order)) for order in (0, 2))
+    bounded = np.flatnonzero(np.isfinite(low[looked]) | np.isfinite(high[looked]))
+    problem = qp.Problem(
+        sparse.csc_array(values.T @ values / SIZE_UNIT**2 + bends.T @ bends / ACCELERATION_UNIT**2),
+        np.zeros(spans + DEGREE),
+        qp.Rows(sparse.csr_array(values)[bounded], low[looked][bounded], high[looked][bounded],
+                ("bound",) * len(bounded)),
+        np.full(spans + DEGREE, -np.inf),
+        np.full(spans + DEGREE, np.inf),
+    )  # fmt: skip
+    return np.asarray(basis(times) @ qp.solve(problem, qp.SPARSE, tolerance=1e-6).x)
 
 
 def holds_around(times: np.ndarray, holds: np.ndarray, pace: np.ndarray) -> np.ndarray:

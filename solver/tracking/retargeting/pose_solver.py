@@ -32,6 +32,9 @@ HIP_HEIGHT_WEIGHT = 200.0
 """The same of their height, if the centre of mass is controlled; the legs determine it."""
 POSTURE_WEIGHT = 3e-4
 """Weight of a radian away from the rest posture."""
+LEG_WEIGHT, BODY_WEIGHT = 0.03, 100.0
+"""Weights of a radian away from a smooth path, for legs and for all other coordinates: only legs give way to the feet,
+or corrections of the feet would shake the body."""
 DAMPING = 1e-5
 MAX_STEP = 0.4
 """[rad, m] Largest change of a coordinate in a step."""
@@ -57,6 +60,7 @@ class PoseTargets:
             only.
         separation: links that must not touch.
         foot_yaw_freedom: (N, F) fraction by which the feet may rotate about the vertical; 0 by default.
+        foot_freedom: (N, F) fraction by which the feet may leave position and orientation; 0 by default.
     """
 
     rotations: np.ndarray
@@ -65,14 +69,15 @@ class PoseTargets:
     com: np.ndarray | None = None
     separation: SeparationRows | None = None
     foot_yaw_freedom: np.ndarray | None = None
+    foot_freedom: np.ndarray | None = None
 
     def select(self, chosen: np.ndarray | slice) -> PoseTargets:
         """Targets of some of the frames."""
         com = None if self.com is None else self.com[chosen]
         apart = None if self.separation is None else self.separation.select(chosen, len(self.hip_positions))
-        free = None if self.foot_yaw_freedom is None else self.foot_yaw_freedom[chosen]
+        turns, free = (None if own is None else own[chosen] for own in (self.foot_yaw_freedom, self.foot_freedom))
         return PoseTargets(
-            self.rotations[chosen], self.foot_positions[chosen], self.hip_positions[chosen], com, apart, free
+            self.rotations[chosen], self.foot_positions[chosen], self.hip_positions[chosen], com, apart, turns, free
         )
 
 
@@ -98,12 +103,13 @@ class Poses:
 
 @dataclass(frozen=True, slots=True)
 class PosePrior:
-    """Poses to stay near: a radian away costs ``weight``, and so does `METRES_PER_RADIAN` of the root's position, or
-    corrections of the feet would shake the body rather than move the legs.
+    """Poses to stay near: a radian away costs ``weight``, and so does `METRES_PER_RADIAN` of the root's position.
+
+    The weight is one for all coordinates, or (nv,) of each.
     """
 
     poses: Poses
-    weight: float
+    weight: float | np.ndarray
 
     def select(self, chosen: np.ndarray | slice) -> PosePrior:
         """Prior of some of the frames."""
@@ -148,6 +154,9 @@ class PoseSolver:
         self.rest_coordinates = np.clip(0.0, *self.start_bounds)
         self._posture = np.concatenate([np.zeros(ROOT_NV), np.full(rig.nv - ROOT_NV, POSTURE_WEIGHT)])
         self._prior_weights = np.concatenate([np.full(3, METRES_PER_RADIAN**-2), np.ones(rig.nv - 3)])
+        in_one_leg = np.logical_xor(*self.tree.coordinate_moves_link[list(feet)])
+        self.leg_weights = np.where(in_one_leg, LEG_WEIGHT, BODY_WEIGHT)
+        """(nv,) weights of a prior from which only the legs give way."""
 
     def chain_poses(self, targets: PoseTargets, root_rotations: np.ndarray) -> Poses:
         """Each chain of joints fitted by itself, with given root rotations (N, 3, 3)."""
@@ -202,13 +211,13 @@ class PoseSolver:
         return np.asarray(result)
 
     def foot_errors(self, targets: PoseTargets, poses: Poses) -> np.ndarray:
-        """(N,) [m] the larger distance of both feet from their targets."""
+        """(F, N) [m] distances of the feet from their targets."""
         placed = self.link_frames(poses)
         errors = [
             targets.foot_positions[:, number] - self.tree.link_origins(placed, link).T
             for number, link in enumerate(self.feet)
         ]
-        return np.asarray(np.linalg.norm(errors, axis=2).max(axis=0))
+        return np.linalg.norm(errors, axis=2)
 
     def is_lost(self, targets: PoseTargets, poses: Poses) -> np.ndarray:
         """(N,) True where a link's orientation error shows that the frame is in a wrong minimum."""
@@ -232,6 +241,10 @@ class PoseSolver:
         errors, bones = self._orientation_errors(targets, placed)
         if targets.foot_yaw_freedom is not None:
             errors[:, self._foot_rows, 2] *= 1.0 - targets.foot_yaw_freedom
+        bound = np.ones((len(y), len(self.feet)))
+        if targets.foot_freedom is not None:
+            bound = 1.0 - targets.foot_freedom
+            errors[:, self._foot_rows] *= bound[:, :, None]
         torques = errors.swapaxes(1, 2) @ self._moved
         gradient = (axes * torques.swapaxes(1, 2)).sum(axis=2)
         hessian = axes @ axes.swapaxes(1, 2)
@@ -240,16 +253,20 @@ class PoseSolver:
         hessian -= twist_rows.swapaxes(1, 2) @ twist_rows
         if targets.foot_yaw_freedom is not None:
             yaw_rows = (
-                np.sqrt(targets.foot_yaw_freedom)[:, :, None]
+                np.sqrt(targets.foot_yaw_freedom * bound)[:, :, None]
                 * axes[:, None, :, 2]
                 * np.sqrt(self._moved[self._foot_rows])
             )
             hessian -= yaw_rows.swapaxes(1, 2) @ yaw_rows
+        if targets.foot_freedom is not None:
+            own = np.sqrt(targets.foot_freedom)[:, :, None] * np.sqrt(self._moved[self._foot_rows])
+            free_rows = (own[:, :, None] * axes.swapaxes(1, 2)[:, None]).reshape(len(y), -1, y.shape[1])
+            hessian -= free_rows.swapaxes(1, 2) @ free_rows
         rows, residuals = [], []
         for number, link in enumerate(self.feet):
-            point = self.tree.link_origins(placed, link)
-            rows.append(np.sqrt(FOOT_WEIGHT) * self.tree.jacobian(placed, link, point))
-            residuals.append(np.sqrt(FOOT_WEIGHT) * (targets.foot_positions[:, number] - point.T))
+            point, weight = self.tree.link_origins(placed, link), np.sqrt(FOOT_WEIGHT * bound[:, number])
+            rows.append(weight[:, None, None] * self.tree.jacobian(placed, link, point))
+            residuals.append(weight[:, None] * (targets.foot_positions[:, number] - point.T))
         point = self.tree.link_origins(placed, 0) + (poses.root_rotations @ self.hip_offset).T
         axes_followed, weight = (slice(None), HIP_WEIGHT) if targets.com is None else (slice(2, 3), HIP_HEIGHT_WEIGHT)
         rows.append(np.sqrt(weight) * self.tree.jacobian(placed, 0, point)[:, axes_followed])

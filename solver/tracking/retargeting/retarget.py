@@ -15,9 +15,10 @@ from ...signals import require_rate
 from ..anatomy import LEG
 from ..bone_mapping import BoneMapping, guess_mapping, mapping_notes
 from .complete_steps import complete_steps
+from .interpolation import POSE_FILTER
 from .performer import Performer
 from .pose_solver import Poses
-from .retargeted_motion import POSE_FILTER, RetargetedMotion, motion_from_poses
+from .retargeted_motion import RetargetedMotion, motion_from_poses
 from .retargeter import SPEED_TOLERANCE, Retargeter, TimedPoses
 
 MIN_RAISED_HEIGHT = 0.05
@@ -66,12 +67,12 @@ def _solve(
     """Poses of every frame, and which converged (N,); steps that the legs do not reach are not completed."""
     unreachable: set[str] = set()
     while True:
-        whole, added = (performer, {}) if options.no_step_completion else complete_steps(performer, unreachable)
+        whole, added = complete_steps(performer, unreachable) if options.from_rest else (performer, {})
         retargeter = Retargeter(whole, rig, mapping, options)
         progress(0.1, "posing")
         poses = retargeter.solve_poses(whole.times)
         progress(0.5, "smoothing")
-        poses, done = retargeter.smooth_poses(whole.times, poses, POSE_FILTER)
+        poses, done = retargeter.smooth_poses(whole.times, poses)
         is_reached = retargeter.is_within_reach(poses)
         unreached = {where for where, frames in added.items() if not is_reached[frames].all()}
         if not unreached:

@@ -8,7 +8,6 @@ import numpy as np
 
 from ...contacts.schedule import Schedule
 from ...coordinates import joint_coordinates
-from ...filter_presets import FilterPreset
 from ...motion import Motion
 from ...rig import ROOT_NV, Rig
 from ...so3 import continuous_signs, to_matrix, to_quaternion
@@ -20,7 +19,6 @@ from .interpolation import holds_around
 from .pose_solver import Poses
 from .time_scaling import ease_ends, even_times, interpolate_poses, interpolate_recording_times
 
-POSE_FILTER = FilterPreset("retargeting", 2, 6.0, "poses of a followed motion")
 EASE_TIME = 0.6
 """[s] of a motion in which it starts from rest, and comes to rest; each takes as long again."""
 

@@ -10,12 +10,12 @@ from ...filter_presets import FilterPreset
 from ...options.authoring import RetargetOptions
 from ...person import SIDES
 from ...rig import ROOT_NV, Rig
-from ...signals import low_pass
-from ...so3 import continuous_signs, exp, log, to_matrix, to_quaternion, unwrap
+from ...so3 import exp, log, unwrap
 from ..anatomy import ARM, LEG, find_anatomy, find_joint_centres
 from ..bone_mapping import BoneMapping
-from .foot_paths import FootPaths, StepScale, plan_foot_paths
-from .interpolation import interpolate_positions, interpolate_rotations
+from .foot_paths import FLOOR_QUANTILE, FootPaths, plan_foot_paths
+from .interpolation import POSE_FILTER, interpolate_rotations, low_pass_positions, low_pass_rotations
+from .leg_reach import LegReach
 from .performer import Performer
 from .pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
 from .time_scaling import (
@@ -30,8 +30,8 @@ from .time_scaling import (
 
 SPARSE_INTERVAL, DENSE_INTERVAL = 0.1, 0.03
 """[s] between frames that are posed from an initial fit, and between those that start from interpolated poses."""
-START_ITERATIONS, CONTINUE_ITERATIONS, REFINE_ITERATIONS = 16, 12, 6
-"""Most iterations of a frame from an initial fit, from an interpolated pose, and near its own smoothed pose."""
+START_ITERATIONS, CONTINUE_ITERATIONS, SETTLE_ITERATIONS = 16, 12, 20
+"""Most iterations of a frame from an initial fit, from an interpolated pose, and of legs that follow the feet."""
 RESTART_FRACTIONS = (0.25, 0.5, 0.75)
 """Fractions of the way from rest by which a frame is posed again."""
 MAX_SWEEPS, DIRECTIONS = 60, 2
@@ -45,8 +45,6 @@ SMOOTH_PATH_WEIGHT = 1.0
 changes by bounds or by single frames stay smooth."""
 MIN_SPARSE_FRAMES = 4
 """Sparse frames needed to interpolate others."""
-FLOOR_QUANTILE = 0.05
-"""Fraction of the samples of a sole that are below the floor because of noise."""
 REACH_TOLERANCE = 1e-3
 """[m] By how much a foot may miss its position: a fraction of the allowed slip of a standing foot (`CheckOptions`)."""
 MAX_WRIST_ANGLE = 1.2
@@ -83,17 +81,16 @@ class Retargeter:
 
     def __init__(self, performer: Performer, rig: Rig, mapping: BoneMapping, options: RetargetOptions) -> None:
         self.performer, self.rig, self.mapping = performer, rig, mapping
-        self.foot_paths = plan_foot_paths(
-            performer, rig, mapping, performer.stances(), StepScale(options.stride_ratio, options.stance_widening)
-        )
+        self.foot_paths = plan_foot_paths(performer, rig, mapping, performer.stances(), options.stance_widening)
         self.solver = PoseSolver(rig, mapping, self.foot_paths.links)
+        self.reach = LegReach.of(self.solver)
         columns = [performer.recording.names.index(segment) for segment in mapping.segments]
         self.rotations = performer.recording.rotations[:, columns] @ mapping.rotations
         self._limit_wrists()
         self.root = mapping.links.index(rig.links[0])
         self.foot_columns = [mapping.links.index(rig.links[link]) for link in self.foot_paths.links]
         hips = [performer.part_positions(f"{side}_{LEG[0]}") for side in SIDES]
-        self.hip_path = 0.5 * mapping.scale * (hips[0] + hips[1]) * [options.stride_ratio, options.stride_ratio, 1.0]
+        self.hip_path = 0.5 * mapping.scale * (hips[0] + hips[1])
         soles = [performer.sole_points(side)[:, :, 2] for side in SIDES]
         # the soles' lowest height is the floor of the rig, whatever the recording's zero
         self.hip_path = self.hip_path - [
@@ -197,14 +194,29 @@ class Retargeter:
             is_tried[:, np.clip(np.concatenate([better - 1, better + 1]), 0, len(y) - 1)] = False
         return Poses(rotation, y)
 
-    def smooth_poses(self, times: np.ndarray, poses: Poses, preset: FilterPreset) -> tuple[Poses, np.ndarray]:
-        """Poses near their own low-passed path that keep feet and limits, and which converged."""
-        path = low_pass_poses(self.solver, times, poses, preset)
-        return self.solver.solve(self.pose_targets(), path, REFINE_ITERATIONS, PosePrior(path, SMOOTH_PATH_WEIGHT))
+    def smooth_poses(self, times: np.ndarray, poses: Poses) -> tuple[Poses, np.ndarray]:
+        """Poses near their own low-passed path that keep feet and limits, and which converged.
+
+        The hips keep the recorded path, as low as the legs need; only the legs give way to the feet.
+        """
+        path, targets = low_pass_poses(self.solver, times, poses), self.pose_targets()
+        offset = path.root_rotations @ self.solver.hip_offset
+        hips = low_pass_positions(times, targets.hip_positions)
+        hips[:, 2] += np.median(path.y[:, 2] + offset[:, 2] - hips[:, 2])
+        path.y[:, :3] = hips - offset
+        path.y[:, 2] -= self.reach.lower_hips(times, path, targets, self.foot_paths.swing_weights)
+        return self._move_legs(path, targets, self.foot_paths)
+
+    def _move_legs(self, path: Poses, targets: PoseTargets, feet: FootPaths) -> tuple[Poses, np.ndarray]:
+        """Poses on a path whose legs keep the feet, and which converged."""
+        targets = replace(targets, hip_positions=path.y[:, :3] + path.root_rotations @ self.solver.hip_offset)
+        targets = self.reach.yield_feet(path, targets, feet.swing_weights)
+        return self.solver.solve(targets, path, SETTLE_ITERATIONS, PosePrior(path, self.solver.leg_weights))
 
     def is_within_reach(self, poses: Poses) -> np.ndarray:
-        """(N,) True where the legs reach the positions of both feet, for poses of every frame of the recording."""
-        return np.asarray(self.solver.foot_errors(self.pose_targets(), poses) < REACH_TOLERANCE)
+        """(N,) True where the legs reach the feet that stand, for poses of every frame of the recording."""
+        reached = self.solver.foot_errors(self.pose_targets(), poses) < REACH_TOLERANCE
+        return np.asarray((reached | ~self.foot_paths.in_stance).all(axis=0))
 
     def adjust_timing(
         self, times: np.ndarray, poses: Poses, converged: np.ndarray, options: RetargetOptions
@@ -243,10 +255,8 @@ class Retargeter:
         rotations = interpolate_rotations(times, self.rotations, pace)
         for foot, column in enumerate(self.foot_columns):
             rotations[:, column] = feet.rotations[foot]
-        targets = PoseTargets(
-            rotations, feet.positions.swapaxes(0, 1), interpolate_positions(times, self.hip_path, pace)
-        )
-        found, done = self.solver.solve(targets, path, REFINE_ITERATIONS, PosePrior(path, SMOOTH_PATH_WEIGHT))
+        targets = PoseTargets(rotations, feet.positions.swapaxes(0, 1), path.y[:, :3])
+        found, done = self._move_legs(path, targets, feet)
         return TimedPoses(clock, pace, found, feet, done)
 
 
@@ -256,9 +266,7 @@ def _select_frames(times: np.ndarray, interval: float) -> np.ndarray:
     return np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
 
 
-def low_pass_poses(solver: PoseSolver, times: np.ndarray, poses: Poses, preset: FilterPreset) -> Poses:
+def low_pass_poses(solver: PoseSolver, times: np.ndarray, poses: Poses, preset: FilterPreset = POSE_FILTER) -> Poses:
     """The low-passed path of poses, within bounds."""
-    rate = (len(times) - 1) / (times[-1] - times[0])
-    quaternions = low_pass(continuous_signs(to_quaternion(poses.root_rotations)), rate, preset)
-    rotation = to_matrix(quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True))
-    return Poses(rotation, np.clip(low_pass(poses.y, rate, preset), solver.lower, solver.upper))
+    smooth = low_pass_positions(times, poses.y, preset)
+    return Poses(low_pass_rotations(times, poses.root_rotations, preset), np.clip(smooth, solver.lower, solver.upper))

@@ -28,11 +28,10 @@ def toes_out() -> Performer:
 
 
 def test_legs_that_cannot_turn_their_feet_are_named(tmp_path: Path) -> None:
-    """Hips without yaw do not reach turned feet: the first sentence says so, and nothing is balanced or repaired."""
+    """Hips without yaw do not reach turned feet: a note says so, and nothing is repaired."""
     rig = from_urdf(Biped(hip=HIPS_WITHOUT_YAW).write(tmp_path))
     result = retarget(toes_out(), rig)
     assert not result.after.feasible
-    assert result.message.startswith("Not feasible, and neither balanced nor repaired: legs of five joints")
+    assert any("legs of five joints" in note for note in result.summary().notes)
     assert result.repaired is None
-    assert result.message in result.summary().message
     np.testing.assert_array_equal(result.motion.q, result.unrepaired.motion.q)

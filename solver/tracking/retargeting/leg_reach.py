@@ -1,0 +1,84 @@
+"""Reach of a rig's legs: how far hips come down so that bent legs reach, and how far swinging feet give way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.ndimage import maximum_filter1d, uniform_filter1d
+
+from ...person import SIDES
+from ..anatomy import LEG, find_anatomy, find_joint_centres
+from .interpolation import smooth_between
+from .pose_solver import Poses, PoseSolver, PoseTargets, knee_hinges
+
+KNEE_BEND = 0.2
+"""[rad] Bend of the knee at the reach of a leg: a straight one cannot keep its foot in place while the body moves."""
+SMOOTHING_TIME = 0.2
+"""[s] before and after a frame in which the hips come down."""
+RELEASE = 0.95
+"""Freedom of a foot in the middle of its swing: it gives way where joints meet limits, or the leg would swivel."""
+REACH_SOFTNESS = 0.005
+"""[m] Distance within which a swinging foot begins to give way."""
+
+
+@dataclass(frozen=True, slots=True)
+class LegReach:
+    """Legs of a rig.
+
+    Attributes:
+        hip_offset: (3,) [m] middle between the hips, axes of the root.
+        hips: (2, 3) [m] right and left, axes of the root.
+        reach: (2,) [m] from hip to foot link with bent knees.
+    """
+
+    hip_offset: np.ndarray
+    hips: np.ndarray
+    reach: np.ndarray
+
+    @staticmethod
+    def of(posing: PoseSolver) -> LegReach:
+        """Legs of a solver's rig."""
+        rig, y = posing.rig, np.array(posing.rest_coordinates)
+        for column, sign in knee_hinges(rig):
+            y[column] = sign * KNEE_BEND
+        starts, (turn, place) = find_joint_centres(rig, find_anatomy(rig).parts), (part[0] for part in rig.rest)
+        hips = np.array([turn.T @ (starts[f"{side}_{LEG[0]}"] - place) for side in SIDES])
+        y[:3] = 0.0
+        placed = posing.link_frames(Poses(np.eye(3)[None], y[None]))
+        feet = np.array([posing.tree.link_origins(placed, link)[:, 0] for link in posing.feet])
+        return LegReach(posing.hip_offset, hips, np.linalg.norm(feet - hips, axis=1))
+
+    def lower_hips(self, times: np.ndarray, poses: Poses, targets: PoseTargets, freedom: np.ndarray) -> np.ndarray:
+        """(N,) [m] by which the hips of poses come down so that the legs reach feet that are not free (N, 2).
+
+        The least displacement and acceleration: hips that drop quickly would change the load on the feet.
+        """
+        away = self._ways(poses, self.yield_feet(poses, targets, freedom))
+        level = np.sqrt(np.maximum(self.reach**2 - (away[..., :2] ** 2).sum(axis=2), 0.0))
+        least = (-away[..., 2] - level).max(axis=1)
+        if (least <= 0.0).all():
+            return np.zeros(len(times))
+        return smooth_between(times, least, np.full(len(times), np.inf))
+
+    def yield_feet(self, poses: Poses, targets: PoseTargets, freedom: np.ndarray) -> PoseTargets:
+        """Targets whose feet are within reach where they are free (N, 2): a kicking leg does not pull the body."""
+        away = self._ways(poses, targets)
+        distance = np.linalg.norm(away, axis=2)
+        beyond = REACH_SOFTNESS * np.logaddexp(0.0, (distance - self.reach) / REACH_SOFTNESS)
+        near = targets.foot_positions - (freedom * beyond / distance)[..., None] * away
+        return replace(targets, foot_positions=near, foot_freedom=RELEASE * freedom)
+
+    def _ways(self, poses: Poses, targets: PoseTargets) -> np.ndarray:
+        """Ways (N, 2, 3) [m] from the hips to the feet."""
+        hips = poses.y[:, None, :3] + (poses.root_rotations[:, None] @ self.hips[:, :, None])[..., 0]
+        return np.asarray(targets.foot_positions - hips)
+
+
+def smooth_maximum(times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Smoothed moving maximum of values (N,) within `SMOOTHING_TIME`."""
+    width = 2 * int(np.ceil(SMOOTHING_TIME / float(np.median(np.diff(times))))) + 1
+    values = maximum_filter1d(values, width, mode="nearest")
+    for _ in range(3):
+        values = uniform_filter1d(values, max(width // 3, 1), mode="nearest")
+    return np.asarray(values)
