@@ -25,7 +25,7 @@ from .tracking_figures.live_labels import live_label_figures
 from .tracking_figures.marker_sets import marker_set_figures
 from .tracking_figures.markers import marker_figures
 from .tracking_figures.passes import pass_figures
-from .tracking_figures.retargeting import retargeting_figures
+from .tracking_figures.retargeting import retargeting_figures, walking_figures
 from .tracking_figures.smoother import smoother_figures
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
@@ -45,6 +45,7 @@ PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
     live_label_figures,
     live_figures,
     retargeting_figures,
+    walking_figures,
 )
 """Each measures its figures from the folder of the recordings, and less of them or on less where it is to be quick."""
 
