@@ -23,6 +23,8 @@ EXPECTED = {
     "persons_masses": ("right_thigh", "body", "report.html"),
 }
 """Text that each example prints."""
+SLOW = ("persons_masses", "robot_with_its_own_data")
+"""Whole identifications; tests of the study and of a robot's own data have the same steps for less data."""
 
 
 def test_every_example_is_known() -> None:
@@ -30,7 +32,9 @@ def test_every_example_is_known() -> None:
     assert {path.stem for path in EXAMPLES} == set(EXPECTED)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, id=path.stem, marks=pytest.mark.slow if path.stem in SLOW else ()) for path in EXAMPLES]
+)
 def test_an_example_runs(path: Path, tmp_path: Path) -> None:
     """An example ends without an error, prints its results, and writes to out/ only."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

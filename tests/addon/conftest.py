@@ -38,13 +38,18 @@ def registered(empty_scene: None) -> Iterator[None]:
     registration.unregister()
 
 
-@pytest.fixture
-def own(registered: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which jobs create their folders."""
-    folder = tmp_path / "own"
-    folder.mkdir()
+@pytest.fixture(autouse=True)
+def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which jobs create their folders: none that other processes of tests also clean."""
+    folder = tmp_path_factory.mktemp("temporary")
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     return folder
+
+
+@pytest.fixture
+def own(registered: None, temporary: Path) -> Path:
+    """The folder in which jobs of the registered add-on create their folders."""
+    return temporary
 
 
 @pytest.fixture

@@ -139,7 +139,7 @@ def tracked(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_robot_is_identified_from_its_joint_data(own: Path, tmp_path: Path) -> None:
-    """Joint coordinates and forces of the robot in the scene move it, and identification changes its bones' masses."""
+    """Joint coordinates and forces of the robot in the scene move it; only identification changes its bones' masses."""
     assert bpy.ops.exciting_dance.import_rig(kind="hrp2") == {"FINISHED"}
     body = bpy.context.view_layer.objects.active
     before = {bone.name: bone["mass"] for bone in body.data.bones}
@@ -149,10 +149,11 @@ def test_robot_is_identified_from_its_joint_data(own: Path, tmp_path: Path) -> N
     settings = bpy.context.scene.exciting_dance
     settings.bootstrap, settings.weigh = 0, True
     settings.files.add().path = str(recorded)
-    assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
-    shown = bpy.context.view_layer.objects.active
-    assert shown == body
+    assert bpy.ops.exciting_dance.track() == {"FINISHED"}
     assert study.find_trials(body) == ["dance"]
+    assert {bone.name: bone["mass"] for bone in body.data.bones} == before
+    assert bpy.ops.exciting_dance.identify() == {"FINISHED"}
+    assert bpy.context.view_layer.objects.active == body
     after = {bone.name: bone["mass"] for bone in body.data.bones}
     assert [name for name in before if abs(after[name] - before[name]) > 0.01]
 

@@ -149,6 +149,9 @@ def test_library_override_can_be_keyed(override: bpy.types.Object) -> None:
     assert {len(curve.keyframe_points) for curve in all_curves(again)} == {count}
 
 
+@pytest.mark.parametrize(
+    "override", ["its collection", pytest.param("its armature alone", marks=pytest.mark.slow)], indirect=True
+)
 def test_library_override_is_checked_balanced_and_coloured(override: bpy.types.Object) -> None:
     """Check, Balance and Colour work on an override and store their results in this file; for a rig without local
     shapes the message says how to get them.

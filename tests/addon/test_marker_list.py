@@ -13,6 +13,7 @@ from addon.job_messages import find_message
 from solver.calibration.marker_set import load_marker_set
 from solver.formats.npz import write_recording_npz
 from solver.motion import Markers
+from solver.scene.study_folder import CALIBRATION_FILE
 from solver.trial import Recording
 
 HIDDEN = {"LTHI": "U1", "RTIB": "U2", "T10": "U3"}
@@ -34,8 +35,8 @@ def rows() -> dict[str, marker_list.MarkerRow]:
     return {row.name: row for row in marker_list.marker_list(bpy.context.scene).rows}
 
 
-def test_marker_set_is_recognised_edited_and_saved(recorded: Path, tmp_path: Path) -> None:
-    """The recognised locations fill the list; the user's choices survive another recognition and are saved."""
+def test_marker_set_is_recognised_edited_and_saved(recorded: Path, own: Path, tmp_path: Path) -> None:
+    """The recognised locations fill the list; the user's choices survive another recognition; tracking uses them."""
     scene, ops = bpy.context.scene, bpy.ops.exciting_dance
     assert not ops.save_markers.poll()
     assert ops.find_markers() == {"FINISHED"}
@@ -58,6 +59,11 @@ def test_marker_set_is_recognised_edited_and_saved(recorded: Path, tmp_path: Pat
     assert (known.locations["U1"].link, known.locations["U2"].link) == ("left_thigh", "right_shank")
     assert "U3" not in known.locations
     assert scene.exciting_dance.marker_set == str(path)
+    scene.exciting_dance.height, scene.exciting_dance.sex = 1.75, "male"
+    assert ops.track() == {"FINISHED"}
+    (folder,) = own.glob("study-*")
+    calibrated = (folder / CALIBRATION_FILE).read_text()
+    assert [name for name in ("U1", "U2", "U3") if f'"{name}"' in calibrated] == ["U1", "U2"]
 
 
 def test_use_markers_selects_all_certain_or_none(recorded: Path) -> None:

@@ -71,5 +71,6 @@ def test_samples_come_as_they_are_sent(tmp_path: Path, monkeypatch: pytest.Monke
     values = np.array([np.ravel(sample.values) for sample in samples])
     assert np.allclose(values[:, 0], 1.0 + 1e-3 * np.arange(COUNT), atol=1e-6)
     assert np.allclose(values[:, 5], 0.5)
+    monkeypatch.setattr("solver.capture.lsl.SEARCH_TIMEOUT", 0.2)
     with pytest.raises(InvalidValue, match=NAME):
         LslReceiver("another")

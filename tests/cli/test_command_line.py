@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
@@ -147,7 +146,7 @@ def test_stopping_is_clean(number: signal.Signals, tmp_path: Path) -> None:
         "    with write_folder(options.output) as folder:\n"
         "        (folder / 'half').write_text('half')\n"
         "        print('working', flush=True)\n"
-        "        time.sleep(20)\n"
+        "        time.sleep(600)\n"
         "demo.run = work\n"
         f"sys.argv[1:] = ['demo', '--output', {str(tmp_path / 'out')!r}]\n"
         "sys.exit(main())\n"
@@ -156,11 +155,9 @@ def test_stopping_is_clean(number: signal.Signals, tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout.readline().strip() == "working"
-        started = time.monotonic()
         process.send_signal(number)
-        _, errors = process.communicate()
+        _, errors = process.communicate(timeout=60.0)
     assert process.returncode == 130
-    assert time.monotonic() - started < 10.0
     assert "Traceback" not in errors
     assert list(tmp_path.iterdir()) == []
 
