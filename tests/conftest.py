@@ -7,8 +7,12 @@ import runpy
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from solver.rig import Rig
 
 WITHOUT_PINOCCHIO = Path(__file__).resolve().parent / "without_pinocchio"
 if os.environ.get("ENGINE") == "numpy" and find_spec("pinocchio"):  # here and in every process that a test starts
@@ -23,6 +27,30 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"the real recordings are not at {SHARED_DATA}")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def person() -> Rig:
+    """A person."""
+    from solver.rigs import human
+
+    return human(1.75, 70.0, "male")
+
+
+@pytest.fixture(scope="session")
+def robot() -> Rig:
+    """A small robot."""
+    from solver.rigs import hoap3
+
+    return hoap3()
+
+
+@pytest.fixture(scope="session")
+def strong_robot() -> Rig:
+    """A small robot with its peak torques."""
+    from solver.rigs import hoap3
+
+    return hoap3(torque="peak")
 
 
 @pytest.fixture(scope="session")

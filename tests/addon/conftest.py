@@ -79,9 +79,3 @@ def designed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rig(request: pytest.FixtureRequest) -> Rig:
     """Each built-in rig."""
     return RIGS[request.param]()
-
-
-@pytest.fixture(scope="session")
-def person() -> Rig:
-    """A human rig."""
-    return human(1.75, 70.0, "male")

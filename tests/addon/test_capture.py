@@ -20,7 +20,6 @@ from addon.study import ERROR_KEY, key_marker_errors, played_trial
 from solver.capture.replay import build_stream, stream_datagrams
 from solver.capture.udp import UdpSender
 from solver.rig import Rig
-from solver.rigs import hoap3
 from solver.study.joint_motion import joints_of
 from solver.trial import Recording
 from tests.addon.scenes import build
@@ -29,11 +28,6 @@ PATIENCE = 60.0
 """[s] A busy machine starts a child in some."""
 FRAMES, RATE = 40, 100.0
 LINK = "right_shoulder"
-
-
-@pytest.fixture(scope="module")
-def robot() -> Rig:
-    return hoap3()
 
 
 @pytest.fixture

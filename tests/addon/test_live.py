@@ -30,7 +30,6 @@ from solver.dance.authoring.timeline import dance_from_timeline
 from solver.feasibility import CheckOptions, check_motion
 from solver.live.scene_frames import scene_frames
 from solver.rig import Rig
-from solver.rigs import hoap3
 from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
 from solver.scene.result import SceneResult
 from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline
@@ -40,12 +39,6 @@ from tests.random_motion import planar_pair
 
 FRAMES = 24
 OPTIONS = {"shrink": 0.3, "friction": 0.4, "allowed_slip": 0.003}
-
-
-@pytest.fixture(scope="module")
-def robot() -> Rig:
-    """A small humanoid."""
-    return hoap3()
 
 
 @pytest.fixture

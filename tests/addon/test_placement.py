@@ -19,19 +19,12 @@ from addon.pose_writer import PoseWriter
 from addon.solver_api import ScenePose
 from addon.study import Study, show_study
 from solver.rig import Rig
-from solver.rigs import hoap3
 from solver.scene.motion import scene_motion
 from tests.addon.scenes import build, random_motion
 from tests.addon.test_timeline import difference
 
 PUT = Matrix.Translation((2.0, -1.5, 0.0)) @ Matrix.Rotation(0.8, 4, "Z")
 """Where somebody moved and turned a rig."""
-
-
-@pytest.fixture(scope="module")
-def robot() -> Rig:
-    """A small robot."""
-    return hoap3(torque="peak")
 
 
 def spread(body: bpy.types.Object) -> tuple[np.ndarray, np.ndarray]:
@@ -59,22 +52,22 @@ def test_added_rigs_do_not_overlap(own: Path) -> None:
         assert spread(body)[0][2] == pytest.approx(0.0, abs=0.02)
 
 
-def test_free_place_is_used(registered: None, robot: Rig) -> None:
+def test_free_place_is_used(registered: None, strong_robot: Rig) -> None:
     """A rig that overlaps nothing stays in place; hidden rigs are ignored."""
-    first, second = build(robot), build(robot)
+    first, second = build(strong_robot), build(strong_robot)
     avoid_overlap(bpy.context, second)
     assert (floor_position(first) - floor_position(second)).length == pytest.approx(rest_size(first), rel=1e-6)
     armature.hide_rig(first)
-    third = build(robot)
+    third = build(strong_robot)
     avoid_overlap(bpy.context, third)
     assert third.location.y == 0.0
 
 
-def test_dance_starts_at_the_place_of_its_rig(own: Path, robot: Rig) -> None:
+def test_dance_starts_at_the_place_of_its_rig(own: Path, strong_robot: Rig) -> None:
     """A dance for a moved and rotated rig starts there with the same heading, and all checks pass."""
     scene = bpy.context.scene
     set_frame_rate(scene, 60.0)
-    there, here = build(robot), build(robot)
+    there, here = build(strong_robot), build(strong_robot)
     there.matrix_world = PUT
     settings = scene.exciting_dance_dance
     settings.postures, settings.effort, settings.min_duration, settings.hold, settings.seed = 1, 0.02, 1.0, 0.3, 1
@@ -93,28 +86,28 @@ def test_dance_starts_at_the_place_of_its_rig(own: Path, robot: Rig) -> None:
     assert find_message(scene, there, "dance").verdict == "good"
 
 
-def test_study_is_shown_at_the_recorded_place(registered: None, robot: Rig) -> None:
+def test_study_is_shown_at_the_recorded_place(registered: None, strong_robot: Rig) -> None:
     """For a moved rig, the bones of a study are at the markers, as for a rig at the origin."""
-    motion = scene_motion(robot, random_motion(robot))
+    motion = scene_motion(strong_robot, random_motion(strong_robot))
     lines = []
     for put in (Matrix.Identity(4), PUT):
-        body = build(robot)
+        body = build(strong_robot)
         body.matrix_world = put
         bpy.context.view_layer.update()
-        show_study(bpy.context, Study(Path("none"), robot, motions={"walk": motion}), onto=body)
+        show_study(bpy.context, Study(Path("none"), strong_robot, motions={"walk": motion}), onto=body)
         scene = bpy.context.scene
         lines.append(timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body)))
     assert difference(*lines) < 1e-5
 
 
-def test_stream_is_shown_at_the_measured_place(registered: None, robot: Rig) -> None:
+def test_stream_is_shown_at_the_measured_place(registered: None, strong_robot: Rig) -> None:
     """A captured pose is in world coordinates, independent of the rig's placement."""
-    motion = scene_motion(robot, random_motion(robot))
+    motion = scene_motion(strong_robot, random_motion(strong_robot))
     moved = motion.root[3], motion.rotations[3], motion.translations[3]
     pose = ScenePose(0.0, 0.0, 0.0, *moved, np.zeros(3), None, np.zeros((0, 2)), None)
     heads = []
     for put in (Matrix.Identity(4), PUT):
-        body = build(robot)
+        body = build(strong_robot)
         body.matrix_world = put
         bpy.context.view_layer.update()
         PoseWriter(body).show(body, pose)

@@ -28,7 +28,6 @@ from addon.rehearsal.video import count_frames, move_to_target, set_engine
 from solver.errors import Cancelled, InputError, InvalidValue
 from solver.motion import Motion
 from solver.rig import Rig
-from solver.rigs import hoap3
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
@@ -41,12 +40,6 @@ RATE = 24.0
 BRIEF = RehearsalOptions(rate=20.0, slow=0.0, lead=0.0, title_time=0.0, rest=0.0, ghost="posture")
 TINY = Staging(size=(96, 54))
 COARSE = Rendering("cycles", 1)
-
-
-@pytest.fixture(scope="module")
-def robot() -> Rig:
-    """A small rig."""
-    return hoap3()
 
 
 def arms_up(rig: Rig) -> Motion:

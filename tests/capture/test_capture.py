@@ -26,7 +26,6 @@ from solver.motion import SegmentPoses
 from solver.progress import silent
 from solver.rig import Rig
 from solver.rigs import hoap3
-from solver.rigs.human import human
 from solver.scene import study_folder
 from solver.scene.live_pose import scene_pose
 from solver.scene.motion_record import MOTION
@@ -57,30 +56,25 @@ class Script:
 
 
 @pytest.fixture(scope="module")
-def rig() -> Rig:
-    return human(1.75, 70.0, "male")
+def attachments(person: Rig) -> list[Attachment]:
+    return cloud(person)
 
 
 @pytest.fixture(scope="module")
-def attachments(rig: Rig) -> list[Attachment]:
-    return cloud(rig)
+def body(person: Rig, attachments: list[Attachment]) -> Calibration:
+    return Calibration(person, tuple(attachments), "cloud", 1.75, {}, {a.marker: 0.0 for a in attachments})
 
 
 @pytest.fixture(scope="module")
-def body(rig: Rig, attachments: list[Attachment]) -> Calibration:
-    return Calibration(rig, tuple(attachments), "cloud", 1.75, {}, {a.marker: 0.0 for a in attachments})
-
-
-@pytest.fixture(scope="module")
-def poses(rig: Rig) -> np.ndarray:
+def poses(person: Rig) -> np.ndarray:
     """(FRAMES, nq)."""
-    return swinging(rig, FRAMES)
+    return swinging(person, FRAMES)
 
 
 @pytest.fixture(scope="module")
-def stream(rig: Rig, attachments: list[Attachment], poses: np.ndarray) -> Stream:
+def stream(person: Rig, attachments: list[Attachment], poses: np.ndarray) -> Stream:
     """The markers of the motion."""
-    return build_stream(Recording("swing", seen_from(rig, attachments, poses)))
+    return build_stream(Recording("swing", seen_from(person, attachments, poses)))
 
 
 def captured(how: FollowOptions, data: Sequence[bytes]) -> tuple[Capture, list[str]]:
@@ -97,7 +91,7 @@ def sent(stream: Stream, lost: float = 0.0) -> list[bytes]:
 
 
 def test_markers_over_the_loopback_become_the_motion(
-    rig: Rig, body: Calibration, stream: Stream, poses: np.ndarray, tmp_path: Path
+    person: Rig, body: Calibration, stream: Stream, poses: np.ndarray, tmp_path: Path
 ) -> None:
     """What a sender replays over UDP is followed to the configurations it was made from, and written as a study."""
     receiver = UdpReceiver(port=0)
@@ -111,7 +105,7 @@ def test_markers_over_the_loopback_become_the_motion(
         receiver.close()
     taken = capture.build_take("swing")
     assert (capture.sequencer.counts.accepted, capture.sequencer.counts.lost, len(taken.rows)) == (FRAMES, 0, FRAMES)
-    assert farthest(rig, taken.rows["q"][5:], poses[5:]) < 2e-3
+    assert farthest(person, taken.rows["q"][5:], poses[5:]) < 2e-3
     taken.write(tmp_path / "take")
     moved = MOTION.read(tmp_path / "take" / f"swing{study_folder.MOTION_END}")
     assert len(moved) == FRAMES
@@ -134,7 +128,7 @@ def test_lost_samples_are_reported_and_bridged(body: Calibration, stream: Stream
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -1e30, 5e5])
 def test_a_burst_of_no_numbers_holds_the_pose(
-    rig: Rig, body: Calibration, stream: Stream, poses: np.ndarray, value: float
+    person: Rig, body: Calibration, stream: Stream, poses: np.ndarray, value: float
 ) -> None:
     """The pose is kept during ten samples of NaN, infinities or far positions, which are reported once."""
     values = stream.values.copy()
@@ -145,7 +139,7 @@ def test_a_burst_of_no_numbers_holds_the_pose(
     assert sum("the pose is kept" in words for words in said) == 1
     assert not rows["tracked"][20:30].any()
     assert np.array_equal(rows["q"][29], rows["q"][19])
-    assert farthest(rig, rows["q"][45:], poses[45:]) < 2e-3
+    assert farthest(person, rows["q"][45:], poses[45:]) < 2e-3
 
 
 def test_what_was_recorded_is_kept_when_the_stream_stops(body: Calibration, stream: Stream) -> None:
@@ -222,16 +216,16 @@ def test_joint_values_are_the_configuration(poses: np.ndarray) -> None:
     np.testing.assert_allclose(capture.build_take("robot").rows["q"], q, atol=1e-6)
 
 
-def test_segments_turn_the_links_after_half_a_second_of_standing(rig: Rig, poses: np.ndarray) -> None:
+def test_segments_turn_the_links_after_half_a_second_of_standing(person: Rig, poses: np.ndarray) -> None:
     """Of segments named as the links, the first half second of standing shows how they lie; then links turn as they."""
-    still = np.tile(rig.neutral, (60, 1))
-    kinematics, turns, places = Kinematics(rig), [], []
+    still = np.tile(person.neutral, (60, 1))
+    kinematics, turns, places = Kinematics(person), [], []
     for q in np.concatenate([still, poses]):
         kinematics.update_kinematics(q)
         turns.append(kinematics.rotations.copy())
         places.append(kinematics.positions.copy())
-    segments = SegmentPoses(np.arange(len(turns)) / 100.0, rig.links, np.array(turns), np.array(places))
-    capture, said = captured(FollowOptions(rig), sent(build_stream(Recording("suit", segments=segments))))
+    segments = SegmentPoses(np.arange(len(turns)) / 100.0, person.links, np.array(turns), np.array(places))
+    capture, said = captured(FollowOptions(person), sent(build_stream(Recording("suit", segments=segments))))
     rows = capture.build_take("suit").rows
     assert len(rows) == 60 + FRAMES - 50
     assert any("stand upright" in words for words in said)

@@ -12,7 +12,6 @@ from solver.capture.datagram import MARKERS, Layout
 from solver.capture.followers import MarkerFollower
 from solver.motion import Markers
 from solver.rig import Rig
-from solver.rigs.human import human
 from solver.tracking import TrackingOptions
 from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
@@ -22,20 +21,15 @@ SPAN = slice(60, 110)
 
 
 @pytest.fixture(scope="module")
-def rig() -> Rig:
-    return human(1.75, 70.0, "male")
+def body(person: Rig) -> Calibration:
+    attachments = cloud(person)
+    return Calibration(person, tuple(attachments), "cloud", 1.75, {}, {a.marker: 0.0 for a in attachments})
 
 
 @pytest.fixture(scope="module")
-def body(rig: Rig) -> Calibration:
-    attachments = cloud(rig)
-    return Calibration(rig, tuple(attachments), "cloud", 1.75, {}, {a.marker: 0.0 for a in attachments})
-
-
-@pytest.fixture(scope="module")
-def seen(rig: Rig) -> Markers:
+def seen(person: Rig) -> Markers:
     """A body that swings, its markers with noise."""
-    clean = seen_from(rig, cloud(rig), swinging(rig, FRAMES))
+    clean = seen_from(person, cloud(person), swinging(person, FRAMES))
     noise = 5e-4 * np.random.default_rng(2).standard_normal(clean.positions.shape)
     return Markers(clean.times, clean.names, clean.positions + noise)
 
@@ -57,21 +51,21 @@ def test_a_clean_stream_is_taken_as_it_comes(body: Calibration, seen: Markers) -
     np.testing.assert_array_equal(measured, positions[:, columns])
 
 
-def test_exchanged_labels_are_corrected_at_once_and_reported(rig: Rig, body: Calibration, seen: Markers) -> None:
+def test_exchanged_labels_are_corrected_at_once_and_reported(person: Rig, body: Calibration, seen: Markers) -> None:
     """Two labels of one link exchanged for half a second: poses as without, and one sentence with both names."""
     pair = [seen.names.index(FIRST), seen.names.index(SECOND)]
     positions = seen.positions.copy()
     positions[SPAN, pair] = positions[SPAN, pair[::-1]]
     follower, poses, _ = followed(body, seen, positions)
     _, wanted, _ = followed(body, seen, seen.positions)
-    assert farthest(rig, poses, wanted) < 1e-6
+    assert farthest(person, poses, wanted) < 1e-6
     assert len(follower.notes) == 1
     assert FIRST in follower.notes[0]
     assert SECOND in follower.notes[0]
     np.testing.assert_array_equal(follower.labels.order, np.arange(len(follower.markers)))
 
 
-def test_labels_exchanged_while_invisible_are_corrected(rig: Rig, body: Calibration, seen: Markers) -> None:
+def test_labels_exchanged_while_invisible_are_corrected(person: Rig, body: Calibration, seen: Markers) -> None:
     """Two that vanish and come back as each other are distinguished by where the body carries them."""
     pair = [seen.names.index(FIRST), seen.names.index(SECOND)]
     positions = seen.positions.copy()
@@ -81,10 +75,10 @@ def test_labels_exchanged_while_invisible_are_corrected(rig: Rig, body: Calibrat
     follower, poses, _ = followed(body, seen, positions)
     _, wanted, _ = followed(body, seen, hidden)
     assert len(follower.notes) == 1
-    assert farthest(rig, poses, wanted) < 1e-6
+    assert farthest(person, poses, wanted) < 1e-6
 
 
-def test_a_marker_that_flickers_is_left_out_while_it_does(rig: Rig, body: Calibration, seen: Markers) -> None:
+def test_a_marker_that_flickers_is_left_out_while_it_does(person: Rig, body: Calibration, seen: Markers) -> None:
     """A reflection far from the body, for one sample or five, bends no pose; the marker counts again after it."""
     column = seen.names.index(FIRST)
     positions = seen.positions.copy()
@@ -92,7 +86,7 @@ def test_a_marker_that_flickers_is_left_out_while_it_does(rig: Rig, body: Calibr
         positions[span, column] += [0.3, -0.2, 0.1]
     follower, poses, measured = followed(body, seen, positions)
     _, wanted, _ = followed(body, seen, seen.positions)
-    assert farthest(rig, poses, wanted) < 0.02
+    assert farthest(person, poses, wanted) < 0.02
     own = follower.markers.index(FIRST)
     missing = np.flatnonzero(np.isnan(measured[:, own, 0]))
     np.testing.assert_array_equal(missing, [60, 90, 91, 92, 93, 94])

@@ -35,19 +35,13 @@ FEET = ("right_sole", "left_sole")
 
 
 @pytest.fixture(scope="module")
-def robot() -> Rig:
-    """HOAP-3 at its peak torques."""
-    return hoap3(torque="peak")
-
-
-@pytest.fixture(scope="module")
-def dragged(robot: Rig) -> AuthoredDance:
+def dragged(strong_robot: Rig) -> AuthoredDance:
     """A robot whose feet were dragged along with its root."""
-    q, anchors = home(robot)
+    q, anchors = home(strong_robot)
     keys = (
         Keyframe(0.0, q, "fixed", "start"), Keyframe(1.0, shift_root(q, 0.01), name="leant"), Keyframe(2.0, q, "fixed"),
     )  # fmt: skip
-    return AuthoredDance(robot, keys, Schedule.constant(anchors, 0.0, 2.0), name="dragged")
+    return AuthoredDance(strong_robot, keys, Schedule.constant(anchors, 0.0, 2.0), name="dragged")
 
 
 @pytest.fixture(scope="module")

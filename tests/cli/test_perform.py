@@ -34,39 +34,33 @@ PACE, LAG = 1.1, 0.4
 
 
 @pytest.fixture(scope="module")
-def planned_rig() -> Rig:
-    """The person a dance was authored for."""
-    return human(1.75, 70.0, "male")
-
-
-@pytest.fixture(scope="module")
 def performer() -> Rig:
     """The person who danced: shorter, lighter, with a longer upper arm."""
     return human(1.62, 58.0, "male", lengths={"right_upper_arm": 0.31})
 
 
 @pytest.fixture(scope="module")
-def plan(planned_rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def plan(person: Rig, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four swings of the arms."""
     path = tmp_path_factory.mktemp("plan") / "swings.json"
-    AUTHORED_DANCE.write(path, arm_swing(planned_rig, 0.9, 0.8, swings=4))
+    AUTHORED_DANCE.write(path, arm_swing(person, 0.9, 0.8, swings=4))
     return path
 
 
 @pytest.fixture(scope="module")
-def study(planned_rig: Rig, performer: Rig, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study(person: Rig, performer: Rig, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two trials: the dance begun late and danced slowly, and the same on the spot."""
     folder = tmp_path_factory.mktemp("study")
-    keyed = arm_swing(planned_rig, 0.9, 0.8, swings=4)
+    keyed = arm_swing(person, 0.9, 0.8, swings=4)
     times = sample_times(0.0, LAG + PACE * keyed.stop + 0.5, 100.0)
     y = keyed.curve().at(np.clip((times - LAG) / PACE, 0.0, keyed.stop))[0]
-    q = FlatCurve.motion(_Still(y), planned_rig, times).q  # type: ignore[arg-type]
-    late = transfer_motion(planned_rig, smooth_motion(planned_rig, times, q, None), performer)
+    q = FlatCurve.motion(_Still(y), person, times).q  # type: ignore[arg-type]
+    late = transfer_motion(person, smooth_motion(person, times, q, None), performer)
     write_rig(folder / "rig.json", performer)
     MOTION.write(folder / "late.motion.npz", motion_record("late", performer, late))
     MOTION.write(
         folder / "prompt.motion.npz",
-        motion_record("prompt", performer, transfer_motion(planned_rig, keyed.motion(100.0), performer)),
+        motion_record("prompt", performer, transfer_motion(person, keyed.motion(100.0), performer)),
     )
     return folder
 
@@ -83,7 +77,7 @@ class _Still:
 
 
 def test_a_late_and_slow_performance_is_recognised(
-    plan: Path, study: Path, planned_rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    plan: Path, study: Path, person: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Another body danced the same angles late and slowly: lag and pace are found, no joint is off, and it is said
     that bodies of different lengths were compared."""
@@ -105,7 +99,7 @@ def test_a_late_and_slow_performance_is_recognised(
     with (output / "performance.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["joint"] for row in rows] == [joint["joint"] for joint in tree["joints"]]
-    assert len(rows) == planned_rig.nv - 6
+    assert len(rows) == person.nv - 6
     swung = next(row for row in rows if row["joint"] == "right_upper_arm y")
     assert float(swung["gain"]) == pytest.approx(1.0, abs=0.01)
     said = capsys.readouterr().out
@@ -155,36 +149,36 @@ def test_a_motion_carries_its_rig(plan: Path, study: Path, performer: Rig, tmp_p
     assert differences(there, here) == ()
 
 
-def test_only_joints_of_one_kind_are_common(planned_rig: Rig) -> None:
+def test_only_joints_of_one_kind_are_common(person: Rig) -> None:
     """A robot's hinges are not a person's balls: what both call a right upper arm is not compared, and a body without
     a common joint is refused."""
     robot = hoap3()
-    shared = common_links(planned_rig, robot)
+    shared = common_links(person, robot)
     assert "right_upper_arm" not in shared
-    assert common_links(planned_rig, planned_rig) == planned_rig.links[1:]
-    still = Motion(np.zeros(1), home(planned_rig)[0][None], *np.zeros((2, 1, planned_rig.nv)))
+    assert common_links(person, person) == person.links[1:]
+    still = Motion(np.zeros(1), home(person)[0][None], *np.zeros((2, 1, person.nv)))
     if not shared:
         with pytest.raises(InvalidValue, match="no joint in common"):
-            transfer_motion(planned_rig, still, robot)
+            transfer_motion(person, still, robot)
 
 
-def test_transferred_motion_keeps_angles_and_speeds(planned_rig: Rig, performer: Rig) -> None:
+def test_transferred_motion_keeps_angles_and_speeds(person: Rig, performer: Rig) -> None:
     """On a body of other lengths every joint has the same coordinates and rates, and there and back is the same."""
-    motion = arm_swing(planned_rig, 0.9, 0.8).motion(50.0)
-    there = transfer_motion(planned_rig, motion, performer)
+    motion = arm_swing(person, 0.9, 0.8).motion(50.0)
+    there = transfer_motion(person, motion, performer)
     assert np.array_equal(there.v, motion.v)
-    back = transfer_motion(performer, there, planned_rig)
+    back = transfer_motion(performer, there, person)
     assert np.array_equal(back.q, motion.q)
     assert np.array_equal(back.a, motion.a)
 
 
-def test_turning_past_half_a_circle_is_no_jump(planned_rig: Rig) -> None:
+def test_turning_past_half_a_circle_is_no_jump(person: Rig) -> None:
     """An arm that goes round by 270 degrees has a coordinate that goes on growing."""
-    q = home(planned_rig)[0]
+    q = home(person)[0]
     angles = np.radians(np.arange(0.0, 271.0, 5.0))
-    turns = np.array([rotate_joints(planned_rig, planned_rig.neutral, {"right_upper_arm": (1, a)}) for a in angles])
-    values = continuous_coordinates(planned_rig, turns)
-    column = planned_rig.v_slices[planned_rig.index("right_upper_arm")].start - 6 + 1
+    turns = np.array([rotate_joints(person, person.neutral, {"right_upper_arm": (1, a)}) for a in angles])
+    values = continuous_coordinates(person, turns)
+    column = person.v_slices[person.index("right_upper_arm")].start - 6 + 1
     assert np.abs(np.diff(values[:, column])) == pytest.approx(np.radians(5.0))
-    assert np.abs(continuous_coordinates(planned_rig, q[None])[0] - joint_coordinates(planned_rig, q)).max() < 1e-12
-    assert pin.isNormalized(planned_rig.model, turns[-1])
+    assert np.abs(continuous_coordinates(person, q[None])[0] - joint_coordinates(person, q)).max() < 1e-12
+    assert pin.isNormalized(person.model, turns[-1])

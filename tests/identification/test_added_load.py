@@ -14,17 +14,11 @@ from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.options.study import LoadOptions
 from solver.rig import UNOBSERVED, Rig
-from solver.rigs import human
 from solver.signals import smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
 
 NOISE = 1.0  # [N], [N m]
-
-
-@pytest.fixture(scope="module")
-def rig() -> Rig:
-    return human(1.75, 70.0, "male")
 
 
 def swinging(rig: Rig, seed: int) -> Motion:
@@ -69,18 +63,18 @@ def sets(load: AddedLoad) -> set[frozenset[str]]:
 
 
 @pytest.mark.parametrize("link", ["pelvis", "right_hand", "left_foot"])
-def test_one_load_is_found(rig: Rig, link: str) -> None:
+def test_one_load_is_found(person: Rig, link: str) -> None:
     """Two kilograms on one link are found on that link, within 0.1 kg, and nothing elsewhere."""
-    result = found(rig, **{link: 2.0})
+    result = found(person, **{link: 2.0})
     assert result.carriers == (link,)
-    assert result.masses[rig.index(link)] == pytest.approx(2.0, abs=0.1)
-    assert result.probabilities[rig.index(link)] > 0.95
+    assert result.masses[person.index(link)] == pytest.approx(2.0, abs=0.1)
+    assert result.probabilities[person.index(link)] > 0.95
     assert result.probabilities.sum() == pytest.approx(1.0)
 
 
-def test_a_load_shared_by_neighbours_is_not_one_of_them_for_certain(rig: Rig) -> None:
+def test_a_load_shared_by_neighbours_is_not_one_of_them_for_certain(person: Rig) -> None:
     """One kilogram each on pelvis and torso: the pair is never excluded, and always listed if the plates are good."""
-    quiet, noisy = (found(rig, noise, pelvis=1.0, torso=1.0) for noise in (0.1, 40.0))
+    quiet, noisy = (found(person, noise, pelvis=1.0, torso=1.0) for noise in (0.1, 40.0))
     assert set(quiet.carriers) == {"pelvis", "torso"}
     assert len(noisy.carriers) == 1  # the data do not need two
     assert {"pelvis", "torso"} in sets(noisy)
@@ -89,52 +83,52 @@ def test_a_load_shared_by_neighbours_is_not_one_of_them_for_certain(rig: Rig) ->
     assert all(link in noisy.not_excluded for link in noisy.alternatives[0])
 
 
-def test_better_plates_exclude_more(rig: Rig) -> None:
+def test_better_plates_exclude_more(person: Rig) -> None:
     """With less noise fewer sets of links remain, the true one among them."""
-    results = [found(rig, noise, right_forearm=1.0) for noise in (40.0, 10.0, 1.0)]
+    results = [found(person, noise, right_forearm=1.0) for noise in (40.0, 10.0, 1.0)]
     counts = [len(load.alternatives) for load in results]
     assert counts[0] > counts[1] >= counts[2]
     assert all({"right_forearm"} in sets(load) for load in results)
 
 
-def test_a_link_without_markers_is_not_separated_from_its_parent(rig: Rig) -> None:
+def test_a_link_without_markers_is_not_separated_from_its_parent(person: Rig) -> None:
     """If no marker observes how the hand moves, a load on forearm or hand may be on either."""
-    blind = replace(rig, provenance={**rig.provenance, UNOBSERVED: ["right_hand"]})
-    assert {"right_forearm"} not in sets(found(rig, right_hand=2.0))
+    blind = replace(person, provenance={**person.provenance, UNOBSERVED: ["right_hand"]})
+    assert {"right_forearm"} not in sets(found(person, right_hand=2.0))
     for link in ("right_hand", "right_forearm"):
         load = found(blind, **{link: 2.0})
         assert {frozenset({"right_hand"}), frozenset({"right_forearm"})} <= sets(load)
 
 
-def test_two_loads_are_found(rig: Rig) -> None:
+def test_two_loads_are_found(person: Rig) -> None:
     """Two objects on two limbs are found as two."""
-    result = found(rig, right_forearm=1.5, left_shank=1.0)
+    result = found(person, right_forearm=1.5, left_shank=1.0)
     assert set(result.carriers) == {"right_forearm", "left_shank"}
     assert result.carriers[0] == "right_forearm"
     assert result.total == pytest.approx(2.5, abs=0.1)
 
 
-def test_no_load_is_found_where_none_is(rig: Rig) -> None:
+def test_no_load_is_found_where_none_is(person: Rig) -> None:
     """Two recordings of the same body show no load, and no alternative is listed."""
-    result = found(rig)
+    result = found(person)
     assert (result.carriers, result.alternatives, result.total_std) == ((), (), 0.0)
     assert result.total == 0.0
 
 
-def test_loads_are_bodies(rig: Rig) -> None:
+def test_loads_are_bodies(person: Rig) -> None:
     """Every load, distributed or not, is physically consistent and inside the widened box of its link."""
-    result = found(rig, left_hand=1.0)
+    result = found(person, left_hand=1.0)
     for loads in (result.loads, result.distributed):
         assert np.all(loads.masses >= -1e-6)
         assert np.all(loads.consistency_margin >= -1e-6)
         heavy = loads.masses > 1e-3
-        coms, boxes = loads.coms[heavy], rig.boxes[heavy]
+        coms, boxes = loads.coms[heavy], person.boxes[heavy]
         assert np.all(coms >= boxes[:, 0] - 0.051)
         assert np.all(coms <= boxes[:, 1] + 0.051)
 
 
-def test_unknown_links_are_refused(rig: Rig) -> None:
+def test_unknown_links_are_refused(person: Rig) -> None:
     """A candidate that is not a link is refused by name."""
-    trial = recorded(rig, rig.prior, 1)
+    trial = recorded(person, person.prior, 1)
     with pytest.raises(UnknownLink, match="l_hnd"):
-        find_added_load(rig, [trial], [trial], LoadOptions(candidates=("l_hnd",)))
+        find_added_load(person, [trial], [trial], LoadOptions(candidates=("l_hnd",)))

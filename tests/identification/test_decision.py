@@ -11,28 +11,21 @@ from solver.identification.comparison import Comparison, WrenchFit, count_mass_b
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.motion import Motion
 from solver.rig import Rig
-from solver.rigs import hoap3
 from solver.trial import Trial
 from tests.random_motion import random_trial
 
 
 @pytest.fixture(scope="module")
-def rig() -> Rig:
-    """A robot."""
-    return hoap3()
-
-
-@pytest.fixture(scope="module")
-def moving(rig: Rig) -> Trial:
+def moving(robot: Rig) -> Trial:
     """It moves at random; the wrenches are noisy."""
-    return random_trial(rig, 800, 1, noise=1.0, name="dance")
+    return random_trial(robot, 800, 1, noise=1.0, name="dance")
 
 
 @pytest.fixture(scope="module")
-def still(rig: Rig, moving: Trial) -> Trial:
+def still(robot: Rig, moving: Trial) -> Trial:
     """It keeps one posture; the wrenches are another motion's."""
     q = np.repeat(moving.motion.q[:1], len(moving.motion), axis=0)
-    none = np.zeros((len(q), rig.nv))
+    none = np.zeros((len(q), robot.nv))
     return replace(moving, name="still", motion=Motion(moving.motion.times, q, none, none))
 
 
@@ -52,47 +45,47 @@ def doubt_of(rig: Rig, trial: Trial, *comparisons: Comparison, bounds: tuple[str
 
 @pytest.mark.parametrize(("ratios", "doubted"), [((0.7, 0.9), False), ((0.9, 1.05), False), ((0.98, 1.1), True)])
 def test_the_prior_that_explains_as_well_is_kept(
-    rig: Rig, moving: Trial, ratios: tuple[float, ...], doubted: bool
+    robot: Rig, moving: Trial, ratios: tuple[float, ...], doubted: bool
 ) -> None:
     """Unused trials decide by the mean of their ratios, and the trial is named; trials used decide nothing."""
-    text = doubt_of(rig, moving, *(comparison(ratio) for ratio in ratios))
+    text = doubt_of(robot, moving, *(comparison(ratio) for ratio in ratios))
     assert bool(text) == doubted
     assert ("dance" in text and "excites too little" in text) == doubted
-    assert doubt_of(rig, moving, comparison(3.0, used=True)) == ""
+    assert doubt_of(robot, moving, comparison(3.0, used=True)) == ""
 
 
-def test_a_standing_trial_left_out_decides_nothing(rig: Rig, moving: Trial, still: Trial) -> None:
+def test_a_standing_trial_left_out_decides_nothing(robot: Rig, moving: Trial, still: Trial) -> None:
     """Nothing moves in it that could be predicted; if no trial moves, the masses are not decided at all."""
-    assert moves(rig, moving)
-    assert not moves(rig, still)
-    estimate = identify_trials(rig, [moving], IdentifyOptions(bootstrap=0, cross_validate=False)).estimate
+    assert moves(robot, moving)
+    assert not moves(robot, still)
+    estimate = identify_trials(robot, [moving], IdentifyOptions(bootstrap=0, cross_validate=False)).estimate
     worse = [comparison(3.0, name="still")]
-    assert find_undecided_reason(rig, [moving, still], [moving, still], estimate, worse) == ""
-    assert "no trial moves" in find_undecided_reason(rig, [still], [still], estimate, [comparison(0.5, name="still")])
+    assert find_undecided_reason(robot, [moving, still], [moving, still], estimate, worse) == ""
+    assert "no trial moves" in find_undecided_reason(robot, [still], [still], estimate, [comparison(0.5, name="still")])
 
 
-def test_bounds_decide_from_half_of_the_masses_on(rig: Rig, moving: Trial) -> None:
+def test_bounds_decide_from_half_of_the_masses_on(robot: Rig, moving: Trial) -> None:
     """Every bound counts once, also one of two links; bounds of other parameters do not count."""
-    links, half = rig.links, len(rig.links) // 2
+    links, half = robot.links, len(robot.links) // 2
     few = tuple(f"{link}: mass at its lower bound" for link in links[:half])
     others = tuple(f"{link}: Izz as different as allowed" for link in links)
-    assert doubt_of(rig, moving, bounds=few + others) == ""
+    assert doubt_of(robot, moving, bounds=few + others) == ""
     pair = f"{links[-2]} and {links[-1]}: m as different as allowed"
-    assert f"{half + 1} of {len(links)} masses" in doubt_of(rig, moving, bounds=(*few, pair))
+    assert f"{half + 1} of {len(links)} masses" in doubt_of(robot, moving, bounds=(*few, pair))
     assert count_mass_bounds(["sum of masses", *few, *others, pair]) == half + 1
 
 
-def test_the_default_method_returns_the_prior(rig: Rig, still: Trial) -> None:
+def test_the_default_method_returns_the_prior(robot: Rig, still: Trial) -> None:
     """Without a moving trial it returns the prior at the body's mass with the prior's spread, and says so first; a
     published method returns what it finds."""
     options = IdentifyOptions(bootstrap=4, total_mass=9.0)
-    found = identify_trials(rig, [still], options)
+    found = identify_trials(robot, [still], options)
     assert found.undecided_reason.startswith("the result is the prior")
     assert repr(found).startswith(found.undecided_reason)
-    assert found.parameters.values == pytest.approx(rig.prior.scaled(9.0).values)
+    assert found.parameters.values == pytest.approx(robot.prior.scaled(9.0).values)
     assert not found.determined.any()
-    alone = identify_trials(rig, [still], replace(options, bootstrap=0)).std_by_source["prior"]
+    alone = identify_trials(robot, [still], replace(options, bootstrap=0)).std_by_source["prior"]
     assert found.uncertainty.std == pytest.approx(alone, rel=1e-6, abs=1e-9)
-    other = identify_trials(rig, [still], replace(options, method="hierarchical", bootstrap=0))
+    other = identify_trials(robot, [still], replace(options, method="hierarchical", bootstrap=0))
     assert other.undecided_reason.startswith("the recordings do not decide")
     assert np.abs(other.parameters.masses - found.parameters.masses).max() > 0.01

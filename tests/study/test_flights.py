@@ -14,7 +14,6 @@ from solver.motion import Markers
 from solver.options.study import Settings
 from solver.progress import silent
 from solver.rig import Rig
-from solver.rigs import hoap3
 from solver.signals import GRAVITY, preset_of, whiten
 from solver.study.flights import find_trial_flights
 from solver.study.pipeline import identify_motions
@@ -24,11 +23,6 @@ from tests.identification.bodies import residuals
 
 RATE, GLIDE, FLIGHT = 200.0, 0.5, 0.4
 PRESET = preset_of("human_8hz")
-
-
-@pytest.fixture(scope="module")
-def rig() -> Rig:
-    return hoap3()
 
 
 def jump(rig: Rig, seconds: float, name: str = "jump") -> TrialRecord:
@@ -46,50 +40,50 @@ def jump(rig: Rig, seconds: float, name: str = "jump") -> TrialRecord:
     return TrialRecord(Recording(name, markers), given=Poses(stamps, q, np.ones(len(q), bool)))
 
 
-def test_contacts_before_and_after_do_not_affect_a_flight(rig: Rig) -> None:
+def test_contacts_before_and_after_do_not_affect_a_flight(robot: Rig) -> None:
     """The true parameters satisfy the equations of a flight that contacts precede and follow."""
-    found = find_trial_flights(rig, jump(rig, FLIGHT), PRESET, rig.masses.sum())
+    found = find_trial_flights(robot, jump(robot, FLIGHT), PRESET, robot.masses.sum())
     assert found.trial is not None
     assert found.flights == (pytest.approx((GLIDE, GLIDE + FLIGHT), abs=0.02),)
-    left = residuals(rig, found.trial, rig.prior, axes="world")[found.trial.counted]
-    assert np.sqrt(np.mean(left[:, :3] ** 2)) < 0.01 * rig.weight
+    left = residuals(robot, found.trial, robot.prior, axes="world")[found.trial.counted]
+    assert np.sqrt(np.mean(left[:, :3] ** 2)) < 0.01 * robot.weight
     assert 0.5 * FLIGHT * RATE < found.trial.counted.sum() < FLIGHT * RATE
 
 
-def test_a_short_flight_is_reported_and_left_out(rig: Rig) -> None:
+def test_a_short_flight_is_reported_and_left_out(robot: Rig) -> None:
     """Without the filter's reach at both ends, a flight of a tenth of a second has too few frames."""
-    found = find_trial_flights(rig, jump(rig, 0.1), PRESET, rig.masses.sum())
+    found = find_trial_flights(robot, jump(robot, 0.1), PRESET, robot.masses.sum())
     assert found.trial is None
     assert len(found.short) == 1
 
 
-def test_flight_alone_needs_a_mass_and_a_flight(rig: Rig) -> None:
+def test_flight_alone_needs_a_mass_and_a_flight(robot: Rig) -> None:
     """Without a mass, or without a long enough flight, the error says what to do."""
     settings = Settings(flight_only=True, bootstrap=0, no_cross_validation=True)
     with pytest.raises(InvalidValue, match="state the body's mass"):
-        identify_motions(rig, [jump(rig, FLIGHT)], settings=settings)
+        identify_motions(robot, [jump(robot, FLIGHT)], settings=settings)
     with pytest.raises(InvalidValue, match=r"longest of 1 lasts 0\.1. s; record jumps"):
-        identify_motions(rig, [jump(rig, 0.12)], stated_mass=8.8, settings=settings)
+        identify_motions(robot, [jump(robot, 0.12)], stated_mass=8.8, settings=settings)
 
 
-def test_a_study_from_flight_alone_reports_what_the_prior_supplied(rig: Rig) -> None:
+def test_a_study_from_flight_alone_reports_what_the_prior_supplied(robot: Rig) -> None:
     """One jump of a robot does not determine all parameters, and a warning says so; the mass is the given one."""
     settings = Settings(flight_only=True, bootstrap=0, no_cross_validation=True)
-    study = identify_motions(rig, [jump(rig, FLIGHT)], stated_mass=9.0, settings=settings, progress=silent)
+    study = identify_motions(robot, [jump(robot, FLIGHT)], stated_mass=9.0, settings=settings, progress=silent)
     assert study.identification.parameters.total_mass == pytest.approx(9.0)
     assert study.flights.null_space.dimension > 1
     assert any("the prior supplied the rest" in warning for warning in study.warnings)
     assert study.flights.used[0][0] == "jump"
 
 
-def test_equations_of_a_flight_are_weighted_sums_of_its_own_frames(rig: Rig) -> None:
+def test_equations_of_a_flight_are_weighted_sums_of_its_own_frames(robot: Rig) -> None:
     """Weighting by the noise combines the frames' own equations, without neighbours or reflections beyond the ends."""
-    trial = find_trial_flights(rig, jump(rig, FLIGHT), PRESET, rig.masses.sum()).trial
+    trial = find_trial_flights(robot, jump(robot, FLIGHT), PRESET, robot.masses.sum()).trial
     assert trial is not None
     assert trial.corner is not None
-    link = rig.links[-1]
-    wrong = rig.prior.replaced(link, 1.5 * rig.prior.link(link))
-    plain = residuals(rig, replace(trial, corner=None, preset=None), wrong, axes="world")[trial.counted]
-    weighed = residuals(rig, trial, wrong, axes="world")[trial.counted]
+    link = robot.links[-1]
+    wrong = robot.prior.replaced(link, 1.5 * robot.prior.link(link))
+    plain = residuals(robot, replace(trial, corner=None, preset=None), wrong, axes="world")[trial.counted]
+    weighed = residuals(robot, trial, wrong, axes="world")[trial.counted]
     np.testing.assert_allclose(weighed, whiten(plain.T, RATE, trial.corner).T, atol=1e-9)
     assert np.abs(weighed).max() > 1e-3

@@ -15,7 +15,6 @@ from solver.motion import Markers, Motion
 from solver.options.plates import LAG, PlateOptions
 from solver.options.study import Settings
 from solver.rig import Rig
-from solver.rigs import hoap3
 from solver.signals import PRESETS, shift_wrenches, smooth_motion
 from solver.study.pipeline import identify, identify_motions, prepare
 from solver.study.plates.finding import Action
@@ -70,46 +69,40 @@ def plates(rig: Rig, motion: Motion, lag: float = 0.0) -> Wrenches:
 
 
 @pytest.fixture(scope="module")
-def rig() -> Rig:
-    """A robot."""
-    return hoap3()
-
-
-@pytest.fixture(scope="module")
-def motion(rig: Rig) -> Motion:
+def motion(robot: Rig) -> Motion:
     """Eight seconds of it."""
-    return swinging(rig, 8.0, 3)
+    return swinging(robot, 8.0, 3)
 
 
-def test_rough_mass_ignores_the_prior(rig: Rig, motion: Motion) -> None:
+def test_rough_mass_ignores_the_prior(robot: Rig, motion: Motion) -> None:
     """The rough mass is that of the plates, whatever the prior's total."""
     from solver.signals import resample
 
-    wrench = resample(plates(rig, motion), motion.times, PRESET)
-    heavy = rig.with_prior(rig.prior.scaled(3.0 * rig.prior.total_mass))
-    for prior_rig in (rig, heavy):
+    wrench = resample(plates(robot, motion), motion.times, PRESET)
+    heavy = robot.with_prior(robot.prior.scaled(3.0 * robot.prior.total_mass))
+    for prior_rig in (robot, heavy):
         assert compute_mass_readings(prior_rig, [("trial", motion, wrench)])[0].mass == pytest.approx(
-            rig.prior.total_mass, rel=0.02
+            robot.prior.total_mass, rel=0.02
         )
 
 
-def test_rough_mass_survives_missing_support(rig: Rig, motion: Motion) -> None:
+def test_rough_mass_survives_missing_support(robot: Rig, motion: Motion) -> None:
     """An unmeasured support in a third of the trial does not lower the rough mass."""
     from solver.signals import resample
 
-    wrench = resample(plates(rig, motion), motion.times, PRESET)
+    wrench = resample(plates(robot, motion), motion.times, PRESET)
     values = wrench.values.copy()
     values[: len(values) // 3] *= 0.4
     partly = replace(wrench, values=values)
-    assert compute_mass_readings(rig, [("trial", motion, partly)])[0].mass == pytest.approx(
-        rig.prior.total_mass, rel=0.02
+    assert compute_mass_readings(robot, [("trial", motion, partly)])[0].mass == pytest.approx(
+        robot.prior.total_mass, rel=0.02
     )
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.012, -0.007])
-def test_the_lag_of_the_plates_is_removed(rig: Rig, motion: Motion, lag: float) -> None:
+def test_the_lag_of_the_plates_is_removed(robot: Rig, motion: Motion, lag: float) -> None:
     """Plates with a lag of some milliseconds give the same trial as plates without a lag."""
-    late, timely = (prepare(rig, [moved(recorded(rig, motion, value), motion)]) for value in (lag, 0.0))
+    late, timely = (prepare(robot, [moved(recorded(robot, motion, value), motion)]) for value in (lag, 0.0))
     assert late.lag.seconds == pytest.approx(lag, abs=5e-4)
     (lag_finding,) = [finding for finding in late.findings if finding.kind == LAG]
     assert lag_finding.evidence == pytest.approx(1e3 * late.lag.seconds)
@@ -117,20 +110,20 @@ def test_the_lag_of_the_plates_is_removed(rig: Rig, motion: Motion, lag: float) 
     one, two = late.records[0].trial, timely.records[0].trial
     both = one.counted & two.counted
     assert (
-        np.abs(one.wrenches.total[both, :3] - two.wrenches.total[both, :3]).max() < 0.02 * rig.prior.total_mass * 9.81
+        np.abs(one.wrenches.total[both, :3] - two.wrenches.total[both, :3]).max() < 0.02 * robot.prior.total_mass * 9.81
     )
 
 
-def test_each_trial_is_corrected_by_its_own_lag(rig: Rig) -> None:
+def test_each_trial_is_corrected_by_its_own_lag(robot: Rig) -> None:
     """Plates with a lag of 2 ms in one trial and 14 ms in the other give the same trials as plates without a lag."""
-    motions = {"one": swinging(rig, 8.0, 3), "two": swinging(rig, 8.0, 4)}
+    motions = {"one": swinging(robot, 8.0, 3), "two": swinging(robot, 8.0, 4)}
 
     def prepared(**lags: float) -> list[TrialRecord]:
         named = [
-            moved(replace(recorded(rig, motion, lags.get(name, 0.0)), name=name), motion)
+            moved(replace(recorded(robot, motion, lags.get(name, 0.0)), name=name), motion)
             for name, motion in motions.items()
         ]
-        found = prepare(rig, named)
+        found = prepare(robot, named)
         (lag_finding,) = [finding for finding in found.findings if finding.kind == LAG]
         assert ("one 2.0, two 14.0 ms" in lag_finding.text) == bool(lags)
         return list(found.records)
@@ -139,14 +132,14 @@ def test_each_trial_is_corrected_by_its_own_lag(rig: Rig) -> None:
         one, two = late.trial, timely.trial
         both = one.counted & two.counted
         apart = np.abs(one.wrenches.total[both, :3] - two.wrenches.total[both, :3]).max()
-        assert apart < 0.005 * rig.prior.total_mass * 9.81
+        assert apart < 0.005 * robot.prior.total_mass * 9.81
 
 
-def test_an_overridden_lag_is_kept(rig: Rig, motion: Motion) -> None:
+def test_an_overridden_lag_is_kept(robot: Rig, motion: Motion) -> None:
     """If the lag is overridden, the wrenches keep the file's times, and the finding says so."""
-    late = [moved(recorded(rig, motion, 0.012), motion)]
-    kept = prepare(rig, late, Settings(plates=PlateOptions(report_only=(LAG,))))
-    removed = prepare(rig, late)
+    late = [moved(recorded(robot, motion, 0.012), motion)]
+    kept = prepare(robot, late, Settings(plates=PlateOptions(report_only=(LAG,))))
+    removed = prepare(robot, late)
     assert [finding.done for finding in kept.findings if finding.kind == LAG] == [Action.OVERRIDDEN]
     assert kept.records[0].lag is None
     assert removed.records[0].lag.seconds == pytest.approx(0.012, abs=0.002)
@@ -159,23 +152,23 @@ def test_an_overridden_lag_is_kept(rig: Rig, motion: Motion) -> None:
     assert error.max() < 0.2 * change.max()
 
 
-def test_the_prior_is_scaled_to_the_plates(rig: Rig, motion: Motion) -> None:
+def test_the_prior_is_scaled_to_the_plates(robot: Rig, motion: Motion) -> None:
     """A prior that is too heavy is scaled to the mass that the plates measure, with the same centres of mass."""
-    heavy = rig.with_prior(rig.prior.scaled(1.04 * rig.prior.total_mass))
-    found = prepare(heavy, [moved(recorded(rig, motion), motion)])
-    assert found.rig.prior.total_mass == pytest.approx(rig.prior.total_mass, rel=0.005)
-    assert found.rig.prior.coms == pytest.approx(rig.prior.coms)
+    heavy = robot.with_prior(robot.prior.scaled(1.04 * robot.prior.total_mass))
+    found = prepare(heavy, [moved(recorded(robot, motion), motion)])
+    assert found.rig.prior.total_mass == pytest.approx(robot.prior.total_mass, rel=0.005)
+    assert found.rig.prior.coms == pytest.approx(robot.prior.coms)
 
 
-def test_a_trial_without_motion_is_refused(rig: Rig, motion: Motion) -> None:
+def test_a_trial_without_motion_is_refused(robot: Rig, motion: Motion) -> None:
     """Forces without a motion are an error that names the trial."""
     with pytest.raises(InvalidValue, match="swing"):
-        prepare(rig, [TrialRecord(recorded(rig, motion))])
+        prepare(robot, [TrialRecord(recorded(robot, motion))])
 
 
-def test_without_forces_there_is_a_study_without_result(rig: Rig, motion: Motion) -> None:
+def test_without_forces_there_is_a_study_without_result(robot: Rig, motion: Motion) -> None:
     """A study without forces has motions but no identification."""
-    study = identify_motions(rig, [moved(Recording("swing"), motion)])
+    study = identify_motions(robot, [moved(Recording("swing"), motion)])
     assert study.identification is None
     assert study.mass is None
     assert study.record("swing").motion is not None

@@ -19,7 +19,6 @@ from solver.motion import Motion
 from solver.options.dances import DanceOptions
 from solver.options.study import Settings
 from solver.rig import Rig
-from solver.rigs import hoap3
 from solver.scene.result import RESULT
 from solver.study.pipeline import identify
 from solver.study.recordings import load
@@ -32,21 +31,16 @@ QUICK = Settings(bootstrap=0, no_cross_validation=True)
 
 
 @pytest.fixture(scope="module")
-def rig() -> Rig:
-    return hoap3(torque="peak")
-
-
-@pytest.fixture(scope="module")
-def truth(rig: Rig) -> InertialParameters:
+def truth(strong_robot: Rig) -> InertialParameters:
     """True inertials that differ from the prior."""
-    return perturb_inertials(rig, 3)
+    return perturb_inertials(strong_robot, 3)
 
 
 @pytest.fixture(scope="module")
-def dance(rig: Rig) -> Motion:
+def dance(strong_robot: Rig) -> Motion:
     """A designed dance on both feet."""
     options = DanceOptions(postures={"both": 6}, pool=20, starts=1, rounds=1, hold=0.2, workers=1)
-    return design_dance(rig, options).sample(rig, RATE)
+    return design_dance(strong_robot, options).sample(strong_robot, RATE)
 
 
 def plate(rig: Rig, motion: Motion, truth: InertialParameters, seed: int) -> np.ndarray:
@@ -56,17 +50,19 @@ def plate(rig: Rig, motion: Motion, truth: InertialParameters, seed: int) -> np.
 
 
 @pytest.fixture(scope="module")
-def files(rig: Rig, truth: InertialParameters, dance: Motion, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def files(
+    strong_robot: Rig, truth: InertialParameters, dance: Motion, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """Files that `export` writes of the dance, and the forces of its performance."""
     folder = tmp_path_factory.mktemp("robot")
-    write_motion_table(rig, dance, folder / "dance.mot")
-    values = plate(rig, dance, truth, 1)
+    write_motion_table(strong_robot, dance, folder / "dance.mot")
+    values = plate(strong_robot, dance, truth, 1)
     write_wrenches_csv(folder / "dance_wrenches.csv", Wrenches(dance.times, ("plate",), values[:, None]))
     (folder / "encoders").mkdir()
-    write_motion_table(rig, dance, folder / "encoders" / "robot_angles.csv")
-    sole = next(contact for contact in rig.contacts if contact.name == "right_sole")
-    links = link_motions(rig, dance.part(0, 2))
-    foot = rig.index(sole.link)
+    write_motion_table(strong_robot, dance, folder / "encoders" / "robot_angles.csv")
+    sole = next(contact for contact in strong_robot.contacts if contact.name == "right_sole")
+    links = link_motions(strong_robot, dance.part(0, 2))
+    foot = strong_robot.index(sole.link)
     middle = links.rotation[:, :, foot, 0] @ sole.centroid + links.position[:, foot, 0]
     values[:, 3:] -= np.cross(middle, values[:, :3])
     forces = Wrenches(dance.times, ("plate",), values[:, None])
@@ -74,10 +70,10 @@ def files(rig: Rig, truth: InertialParameters, dance: Motion, tmp_path_factory: 
     return folder
 
 
-def test_exported_motion_is_read_again(rig: Rig, truth: InertialParameters, files: Path) -> None:
+def test_exported_motion_is_read_again(strong_robot: Rig, truth: InertialParameters, files: Path) -> None:
     """Masses identified from our own export are nearer to the truth than the prior, and assumptions are listed."""
     (recording,) = load([files / "dance.mot", files / "dance_wrenches.csv"])
-    study = identify([recording], rig=rig, settings=QUICK)
+    study = identify([recording], rig=strong_robot, settings=QUICK)
     found = study.identification
     assert found.frames > 500
     assert study.mass.mass == pytest.approx(truth.total_mass, rel=0.01)
@@ -86,13 +82,13 @@ def test_exported_motion_is_read_again(rig: Rig, truth: InertialParameters, file
     assert any("left and right" in text for text in study.assumptions)
 
 
-def test_encoders_alone_need_the_standing_sole(rig: Rig, files: Path) -> None:
+def test_encoders_alone_need_the_standing_sole(strong_robot: Rig, files: Path) -> None:
     """Joint angles with the standing sole give the same masses as joint angles with the root's pose."""
-    whole = identify(load([files / "dance.mot", files / "dance_wrenches.csv"]), rig=rig, settings=QUICK)
+    whole = identify(load([files / "dance.mot", files / "dance_wrenches.csv"]), rig=strong_robot, settings=QUICK)
     recordings = load([files / "encoders"])
     assert [r.name for r in recordings] == ["robot"]
     settings = Settings(bootstrap=0, no_cross_validation=True, planted_foot="right_sole")
-    found = identify(recordings, rig=rig, settings=settings)
+    found = identify(recordings, rig=strong_robot, settings=settings)
     masses = found.identification.parameters.masses
     assert masses == pytest.approx(whole.identification.parameters.masses, abs=2e-3)
     assert any("right_sole was assumed to stay still" in text for text in found.assumptions)

@@ -9,7 +9,6 @@ import pytest
 
 from solver.motion import Markers
 from solver.rig import Rig
-from solver.rigs import human
 from solver.tracking import TrackingOptions, track_markers
 from solver.tracking.exchanged_labels import FRAMES_PER_BATCH, CorrectedLabels, correct_labels
 from solver.tracking.marker_neighbours import learn_shapes
@@ -19,15 +18,9 @@ FRAMES = 120
 
 
 @pytest.fixture(scope="module")
-def rig() -> Rig:
-    """A person."""
-    return human(1.75, 70.0, "male")
-
-
-@pytest.fixture(scope="module")
-def markers(rig: Rig) -> Markers:
+def markers(person: Rig) -> Markers:
     """A moving person with four markers on every link."""
-    return seen_from(rig, cloud(rig, 4), swinging(rig, FRAMES))
+    return seen_from(person, cloud(person, 4), swinging(person, FRAMES))
 
 
 def exchanged(markers: Markers, start: int, stop: int, *cycle: int) -> Markers:
@@ -109,11 +102,11 @@ def test_a_cyclic_exchange_of_three_labels_is_corrected(markers: Markers) -> Non
     assert {name for swap in found.swaps for name in (swap.first, swap.second)} == set(markers.names[12:15])
 
 
-def test_tracking_uses_the_corrected_labels(rig: Rig, markers: Markers) -> None:
+def test_tracking_uses_the_corrected_labels(person: Rig, markers: Markers) -> None:
     """A recording with exchanged labels is tracked like the one without, with a warning."""
     options = TrackingOptions(limits=False)
-    clean = track_markers(rig, cloud(rig, 4), markers, options)
-    corrected = track_markers(rig, cloud(rig, 4), exchanged(markers, 30, 70, 0, 1), options)
+    clean = track_markers(person, cloud(person, 4), markers, options)
+    corrected = track_markers(person, cloud(person, 4), exchanged(markers, 30, 70, 0, 1), options)
     np.testing.assert_array_equal(corrected.q, clean.q)
     assert clean.warnings == ()
     assert corrected.swaps[0].is_certain

@@ -9,19 +9,12 @@ from solver.dynamics import difference, integrate
 from solver.errors import InvalidValue
 from solver.motion import Markers
 from solver.rig import Rig
-from solver.rigs.human import human
 from solver.so3 import exp as exp_so3
 from solver.tracking import Targets, TrackingOptions, track_markers
 from solver.tracking.inverse_kinematics import InverseKinematics, rotation_error
 from solver.tracking.targets import fade_weights
 from solver.tracking.tracker import BaumgarteRoot
 from tests.tracking.bodies import cloud, farthest, seen_from, swinging
-
-
-@pytest.fixture(scope="module")
-def rig() -> Rig:
-    return human(1.75, 70.0, "male")
-
 
 FREE = TrackingOptions(posture_weight=1e-12, damping=1e-12, limits=False, fade_time=0.0)
 
@@ -36,72 +29,74 @@ def test_rotation_error_is_in_inertial_axes() -> None:
 
 
 @pytest.mark.parametrize("gain", [0.3, 1.0, 1.6])
-def test_each_step_leaves_one_minus_the_gain_of_the_error(rig: Rig, gain: float) -> None:
+def test_each_step_leaves_one_minus_the_gain_of_the_error(person: Rig, gain: float) -> None:
     """With still targets the error shrinks by 1 - K dt a step."""
-    q = swinging(rig, 2)[0]
-    markers = seen_from(rig, cloud(rig), np.array([q, q]))
+    q = swinging(person, 2)[0]
+    markers = seen_from(person, cloud(person), np.array([q, q]))
     options = TrackingOptions(gain=gain, posture_weight=1e-12, damping=1e-12, limits=False, fade_time=0.0)
-    targets = Targets.from_markers(rig, cloud(rig), markers)
-    engine = InverseKinematics(rig, targets.tasks, options)
-    start = integrate(rig, q, 1e-4 * np.random.default_rng(0).normal(size=rig.nv))
-    after = engine.correction(start, np.zeros(rig.nv), targets.sample(0), targets.sample(1), 0.01)
-    np.testing.assert_allclose(difference(rig, q, after), (1.0 - gain) * difference(rig, q, start), atol=2e-7)
+    targets = Targets.from_markers(person, cloud(person), markers)
+    engine = InverseKinematics(person, targets.tasks, options)
+    start = integrate(person, q, 1e-4 * np.random.default_rng(0).normal(size=person.nv))
+    after = engine.correction(start, np.zeros(person.nv), targets.sample(0), targets.sample(1), 0.01)
+    np.testing.assert_allclose(difference(person, q, after), (1.0 - gain) * difference(person, q, start), atol=2e-7)
 
 
-def test_moving_targets_are_followed_without_lag(rig: Rig) -> None:
+def test_moving_targets_are_followed_without_lag(person: Rig) -> None:
     """From a perfect pose one step with a small gain reaches the next targets: their motion enters once."""
-    q = swinging(rig, 2)
-    markers = seen_from(rig, cloud(rig), q)
+    q = swinging(person, 2)
+    markers = seen_from(person, cloud(person), q)
     options = TrackingOptions(gain=0.1, posture_weight=1e-12, damping=1e-12, limits=False, fade_time=0.0)
-    targets = Targets.from_markers(rig, cloud(rig), markers)
-    engine = InverseKinematics(rig, targets.tasks, options)
-    reached = engine.correction(q[0], np.zeros(rig.nv), targets.sample(0), targets.sample(1), 0.01)
-    moved = np.abs(difference(rig, q[0], q[1])).max()
-    assert np.abs(difference(rig, reached, q[1])).max() < 0.05 * moved
+    targets = Targets.from_markers(person, cloud(person), markers)
+    engine = InverseKinematics(person, targets.tasks, options)
+    reached = engine.correction(q[0], np.zeros(person.nv), targets.sample(0), targets.sample(1), 0.01)
+    moved = np.abs(difference(person, q[0], q[1])).max()
+    assert np.abs(difference(person, reached, q[1])).max() < 0.05 * moved
 
 
-def test_refined_tracking_recovers_the_motion(rig: Rig) -> None:
+def test_refined_tracking_recovers_the_motion(person: Rig) -> None:
     """Perfect markers recover the motion that moved them."""
-    q = swinging(rig, 40)
-    tracked = track_markers(rig, cloud(rig), seen_from(rig, cloud(rig), q), FREE)
-    assert farthest(rig, tracked.q, q) < 1e-6
+    q = swinging(person, 40)
+    tracked = track_markers(person, cloud(person), seen_from(person, cloud(person), q), FREE)
+    assert farthest(person, tracked.q, q) < 1e-6
     assert tracked.rmse < 1e-7
     assert tracked.size_ratio == pytest.approx(1.0, abs=1e-3)
 
 
-def test_one_pass_follows_within_a_millimetre(rig: Rig) -> None:
+def test_one_pass_follows_within_a_millimetre(person: Rig) -> None:
     """One velocity correction a frame at 100 Hz stays within 1 mm of markers that move at walking speed."""
-    tracked = track_markers(rig, cloud(rig), seen_from(rig, cloud(rig), swinging(rig, 60)), TrackingOptions.one_pass())
+    tracked = track_markers(
+        person, cloud(person), seen_from(person, cloud(person), swinging(person, 60)), TrackingOptions.one_pass()
+    )
     assert tracked.rmse < 1e-3
 
 
-def test_missing_markers_have_no_weight(rig: Rig) -> None:
+def test_missing_markers_have_no_weight(person: Rig) -> None:
     """A marker that is missing changes nothing, and its error is NaN."""
-    q = swinging(rig, 20)
-    attachments = cloud(rig, per_link=4)
-    markers = seen_from(rig, attachments, q)
+    q = swinging(person, 20)
+    attachments = cloud(person, per_link=4)
+    markers = seen_from(person, attachments, q)
     positions = markers.positions.copy()
     positions[5:12, 7] = np.nan
     positions[9, 20:22] = np.nan
     gappy = Markers(markers.times, markers.names, positions)
-    tracked = track_markers(rig, attachments, gappy, FREE)
-    assert farthest(rig, tracked.q, q) < 1e-6
+    tracked = track_markers(person, attachments, gappy, FREE)
+    assert farthest(person, tracked.q, q) < 1e-6
     assert np.isnan(tracked.errors[5:12, 7]).all()
     assert np.isfinite(tracked.errors[:5, 7]).all()
 
 
-def test_a_fading_marker_does_not_bend_the_motion_in_one_frame(rig: Rig) -> None:
+def test_a_fading_marker_does_not_bend_the_motion_in_one_frame(person: Rig) -> None:
     """A wrong marker that disappears for a while disturbs the motion less if its weight fades."""
-    q = np.repeat(swinging(rig, 1), 60, axis=0)
-    attachments = cloud(rig, per_link=4)
-    perfect = seen_from(rig, attachments, q)
+    q = np.repeat(swinging(person, 1), 60, axis=0)
+    attachments = cloud(person, per_link=4)
+    perfect = seen_from(person, attachments, q)
     positions = perfect.positions.copy()
     positions[:, 0] += [0.0, 0.02, 0.0]
     positions[25:35, 0] = np.nan
     markers = Markers(perfect.times, perfect.names, positions)
     jolts = []
     for fade in (0.0, 0.1):
-        tracked = track_markers(rig, attachments, markers, TrackingOptions(fade_time=fade, limits=False))
+        tracked = track_markers(person, attachments, markers, TrackingOptions(fade_time=fade, limits=False))
         jolts.append(np.abs(np.diff(tracked.v, axis=0)).max())
     assert jolts[1] < 0.5 * jolts[0]
 
@@ -117,13 +112,13 @@ def test_weights_fade_only_near_gaps() -> None:
     assert (np.diff(shares[15:21, 1]) < 0.0).all()
 
 
-def test_no_tracked_joint_violates_its_limit(rig: Rig) -> None:
+def test_no_tracked_joint_violates_its_limit(person: Rig) -> None:
     """Markers that bend the knees backwards leave them at the limit."""
-    q = swinging(rig, 20)
-    knee = rig.q_slices[rig.index("left_shank")].start
+    q = swinging(person, 20)
+    knee = person.q_slices[person.index("left_shank")].start
     q[:, knee] = np.linspace(0.3, -0.6, 20)
-    tracked = track_markers(rig, cloud(rig), seen_from(rig, cloud(rig), q), TrackingOptions())
-    low = rig.limits.lower[rig.v_slices[rig.index("left_shank")].start - 6]
+    tracked = track_markers(person, cloud(person), seen_from(person, cloud(person), q), TrackingOptions())
+    low = person.limits.lower[person.v_slices[person.index("left_shank")].start - 6]
     assert tracked.q[:, knee].min() >= low - 1e-6
     assert tracked.q[-1, knee] == pytest.approx(low, abs=1e-3)
     assert tracked.limited_steps > 0
@@ -140,15 +135,15 @@ def test_baumgarte_term_restores_a_rotation() -> None:
     assert drifts[-1] < 1e-6 < drifts[0]
 
 
-def test_baumgarte_and_manifold_integration_agree(rig: Rig) -> None:
+def test_baumgarte_and_manifold_integration_agree(person: Rig) -> None:
     """The paper's integrator follows the exact one to second order in the step."""
-    markers = seen_from(rig, cloud(rig), swinging(rig, 50))
+    markers = seen_from(person, cloud(person), swinging(person, 50))
     options = TrackingOptions(iterations=0, integrator="baumgarte", fade_time=0.0)
     theirs, ours = (
-        track_markers(rig, cloud(rig), markers, options),
-        track_markers(rig, cloud(rig), markers, TrackingOptions.one_pass()),
+        track_markers(person, cloud(person), markers, options),
+        track_markers(person, cloud(person), markers, TrackingOptions.one_pass()),
     )
-    assert farthest(rig, theirs.q, ours.q) < 2e-3
+    assert farthest(person, theirs.q, ours.q) < 2e-3
     assert 0.0 < theirs.drift < 1e-2
     assert ours.drift == 0.0
 

@@ -8,16 +8,10 @@ import numpy as np
 import pytest
 
 from solver.rig import Rig
-from solver.rigs import hoap3
 from solver.tracking import Tracker, TrackingOptions
 from solver.tracking.joint_chains import ChainFit
 from solver.tracking.kinematics import Kinematics
 from tests.tracking.bodies import STEP, turning
-
-
-@pytest.fixture(scope="module")
-def robot() -> Rig:
-    return hoap3()
 
 
 @pytest.mark.parametrize("every", [1, 2])

@@ -11,7 +11,6 @@ from benchmarks.tracking_figures.baselines import make_tracker
 from solver.dynamics import difference, integrate
 from solver.errors import InvalidValue, UnknownName
 from solver.rig import Rig
-from solver.rigs import hoap3
 from solver.rigs.human import human
 from solver.so3 import exp, log
 from solver.so3 import exp as exp_so3
@@ -28,11 +27,6 @@ from solver.tracking import (
 from solver.tracking.inverse_kinematics import InverseKinematics
 from solver.tracking.kinematics import Kinematics
 from tests.tracking.bodies import STEP, cloud, seen_from, swinging, turning
-
-
-@pytest.fixture(scope="module")
-def robot() -> Rig:
-    return hoap3()
 
 
 @pytest.mark.parametrize("method", ["dynamical", "whole_body", "pairwise"])

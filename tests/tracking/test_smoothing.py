@@ -36,25 +36,20 @@ NOISE = 0.002
 
 
 @pytest.fixture(scope="module")
-def rig() -> Rig:
-    return human(1.75, 70.0, "male")
+def truth(person: Rig) -> np.ndarray:
+    return swinging(person, FRAMES)
 
 
 @pytest.fixture(scope="module")
-def truth(rig: Rig) -> np.ndarray:
-    return swinging(rig, FRAMES)
-
-
-@pytest.fixture(scope="module")
-def noisy(rig: Rig, truth: np.ndarray) -> Markers:
-    seen = seen_from(rig, cloud(rig), truth)
+def noisy(person: Rig, truth: np.ndarray) -> Markers:
+    seen = seen_from(person, cloud(person), truth)
     draw = np.random.default_rng(3)
     return Markers(seen.times, seen.names, seen.positions + NOISE * draw.standard_normal(seen.positions.shape))
 
 
 @pytest.fixture(scope="module")
-def tracked(rig: Rig, noisy: Markers) -> TrackedMotion:
-    return track_targets(rig, Targets.from_markers(rig, cloud(rig), noisy), TrackingOptions())
+def tracked(person: Rig, noisy: Markers) -> TrackedMotion:
+    return track_targets(person, Targets.from_markers(person, cloud(person), noisy), TrackingOptions())
 
 
 def spread(rig: Rig, found: np.ndarray, truth: np.ndarray) -> float:
@@ -175,18 +170,18 @@ def test_measurement_noise_is_estimated() -> None:
 
 
 def test_the_smoothed_motion_is_nearer_to_the_truth(
-    rig: Rig, noisy: Markers, tracked: TrackedMotion, truth: np.ndarray
+    person: Rig, noisy: Markers, tracked: TrackedMotion, truth: np.ndarray
 ) -> None:
     """Most of the markers' white noise is removed from the motion, and even more from its velocity."""
-    found = smooth(rig, Targets.from_markers(rig, cloud(rig), noisy), tracked)
-    assert spread(rig, found.q, truth) < 0.6 * spread(rig, tracked.q, truth)
+    found = smooth(person, Targets.from_markers(person, cloud(person), noisy), tracked)
+    assert spread(person, found.q, truth) < 0.6 * spread(person, tracked.q, truth)
     rough, calm = (np.abs(np.diff(motion.v, axis=0)).mean() for motion in (tracked, found))
     assert calm < 0.2 * rough
     assert found.rmse < np.sqrt(3.0) * NOISE
 
 
 def test_the_smoothed_motion_does_not_depend_on_the_world_axes(
-    rig: Rig, noisy: Markers, tracked: TrackedMotion
+    person: Rig, noisy: Markers, tracked: TrackedMotion
 ) -> None:
     """The smoothed motion does not depend on where the world's axes point."""
     turn = exp(np.array([0.3, -0.8, 1.1]))
@@ -194,72 +189,74 @@ def test_the_smoothed_motion_does_not_depend_on_the_world_axes(
     q = np.array(tracked.q)
     q[:, :3] = q[:, :3] @ turn.T
     q[:, 3:7] = product(to_quaternion(turn)[None], q[:, 3:7])
-    first = smooth(rig, Targets.from_markers(rig, cloud(rig), noisy), tracked)
-    second = smooth(rig, Targets.from_markers(rig, cloud(rig), turned), replace(tracked, q=q))
+    first = smooth(person, Targets.from_markers(person, cloud(person), noisy), tracked)
+    second = smooth(person, Targets.from_markers(person, cloud(person), turned), replace(tracked, q=q))
     np.testing.assert_allclose(second.q[:, :3], first.q[:, :3] @ turn.T, atol=1e-6)
     np.testing.assert_allclose(second.errors, first.errors, atol=1e-6)
 
 
-def test_missing_frames_are_bridged(rig: Rig, noisy: Markers, truth: np.ndarray) -> None:
+def test_missing_frames_are_bridged(person: Rig, noisy: Markers, truth: np.ndarray) -> None:
     """Across a gap the motion continues instead of standing still."""
     positions = np.array(noisy.positions)
     positions[50:62] = np.nan
-    targets = Targets.from_markers(rig, cloud(rig), Markers(noisy.times, noisy.names, positions))
-    held = track_targets(rig, targets, TrackingOptions())
-    found = smooth(rig, targets, held)
+    targets = Targets.from_markers(person, cloud(person), Markers(noisy.times, noisy.names, positions))
+    held = track_targets(person, targets, TrackingOptions())
+    found = smooth(person, targets, held)
     gap = slice(50, 62)
-    assert spread(rig, found.q[gap], truth[gap]) < 0.3 * spread(rig, held.q[gap], truth[gap])
+    assert spread(person, found.q[gap], truth[gap]) < 0.3 * spread(person, held.q[gap], truth[gap])
     assert not found.is_tracked[gap].any()
     assert np.isnan(found.errors[gap]).all()
 
 
-def test_an_unseen_link_is_bridged(rig: Rig, noisy: Markers, truth: np.ndarray) -> None:
+def test_an_unseen_link_is_bridged(person: Rig, noisy: Markers, truth: np.ndarray) -> None:
     """A hand without markers for a third of a second, started far from its pose, is interpolated without extra
     rotations.
     """
     hand = np.array([name.startswith("left_hand") for name in noisy.names])
     positions = np.array(noisy.positions)
     positions[40:75, hand] = np.nan
-    targets = Targets.from_markers(rig, cloud(rig), Markers(noisy.times, noisy.names, positions))
-    held = track_targets(rig, targets, TrackingOptions())
-    moves = np.flatnonzero(Kinematics(rig).link_of_column == rig.index("left_hand"))
-    away = np.zeros((FRAMES, rig.nv))
+    targets = Targets.from_markers(person, cloud(person), Markers(noisy.times, noisy.names, positions))
+    held = track_targets(person, targets, TrackingOptions())
+    moves = np.flatnonzero(Kinematics(person).link_of_column == person.index("left_hand"))
+    away = np.zeros((FRAMES, person.nv))
     away[40:75, moves] = [1.6, 0.4, -1.2]
-    found = smooth(rig, targets, replace(held, q=integrate(rig, held.q, away)))
-    left = np.abs(difference(rig, found.q, truth))
+    found = smooth(person, targets, replace(held, q=integrate(person, held.q, away)))
+    left = np.abs(difference(person, found.q, truth))
     assert left[:, moves].max() < 0.1
     assert np.delete(left, moves, axis=1).max() < 0.1
 
 
-def test_many_frames_together_observe_a_joint(rig: Rig, truth: np.ndarray) -> None:
+def test_many_frames_together_observe_a_joint(person: Rig, truth: np.ndarray) -> None:
     """A hand with two markers near its axis rotates as all frames together observe, not as in neutral."""
     turned = np.array(truth)
     angle = 0.8 + 0.3 * np.sin(3.0 * np.arange(FRAMES) / 100.0)
-    hand = rig.index("left_hand")
-    moves = np.flatnonzero(Kinematics(rig).link_of_column == hand)
-    turn = np.zeros((FRAMES, rig.nv))
+    hand = person.index("left_hand")
+    moves = np.flatnonzero(Kinematics(person).link_of_column == hand)
+    turn = np.zeros((FRAMES, person.nv))
     turn[:, moves] = angle[:, None] * np.array([0.0, 1.0, 0.0])
-    turned = integrate(rig, turned, turn)
-    kept = [a for a in cloud(rig) if a.link != "left_hand"]
-    first = next(a for a in cloud(rig) if a.link == "left_hand")
+    turned = integrate(person, turned, turn)
+    kept = [a for a in cloud(person) if a.link != "left_hand"]
+    first = next(a for a in cloud(person) if a.link == "left_hand")
     pair = [
         replace(first, marker=f"left_hand_{k}", position=np.array([0.005, y, 0.0])) for k, y in ((0, 0.05), (1, 0.0))
     ]
-    seen = seen_from(rig, [*kept, *pair], turned)
+    seen = seen_from(person, [*kept, *pair], turned)
     draw = np.random.default_rng(3)
     noisy = Markers(seen.times, seen.names, seen.positions + NOISE * draw.standard_normal(seen.positions.shape))
-    targets = Targets.from_markers(rig, [*kept, *pair], noisy)
-    start = track_targets(rig, targets, TrackingOptions())
-    before, after = (difference(rig, motion, turned)[:, moves] for motion in (start.q, smooth(rig, targets, start).q))
+    targets = Targets.from_markers(person, [*kept, *pair], noisy)
+    start = track_targets(person, targets, TrackingOptions())
+    before, after = (
+        difference(person, motion, turned)[:, moves] for motion in (start.q, smooth(person, targets, start).q)
+    )
     assert np.sqrt(np.mean(after**2)) < 0.8 * np.sqrt(np.mean(before**2))
 
 
-def test_limits_are_never_violated(rig: Rig, noisy: Markers) -> None:
+def test_limits_are_never_violated(person: Rig, noisy: Markers) -> None:
     """Joints whose markers go beyond a limit stop at it, at every frame and exactly."""
-    tight = np.full(rig.nv - 6, 0.1)
-    upper = np.where(rig.limits.upper > 1.0, 0.9, tight)
-    narrow = replace(rig, limits=replace(rig.limits, lower=-tight, upper=upper))
-    targets = Targets.from_markers(narrow, cloud(rig), noisy)
+    tight = np.full(person.nv - 6, 0.1)
+    upper = np.where(person.limits.upper > 1.0, 0.9, tight)
+    narrow = replace(person, limits=replace(person.limits, lower=-tight, upper=upper))
+    targets = Targets.from_markers(narrow, cloud(person), noisy)
     found = smooth(narrow, targets, track_targets(narrow, targets, TrackingOptions()))
     places = LimitStops(narrow).coordinates(found.q)
     assert (places >= narrow.limits.lower - 1e-12).all()
@@ -269,39 +266,39 @@ def test_limits_are_never_violated(rig: Rig, noisy: Markers) -> None:
 
 
 def test_blocks_give_the_whole_solution(
-    rig: Rig, noisy: Markers, tracked: TrackedMotion, monkeypatch: pytest.MonkeyPatch
+    person: Rig, noisy: Markers, tracked: TrackedMotion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A recording solved in blocks equals the one solved at once: frames beyond the margin have no influence."""
     module = import_module("solver.tracking.smoothing.smooth")
-    targets = Targets.from_markers(rig, cloud(rig), noisy)
-    whole = smooth(rig, targets, tracked)
+    targets = Targets.from_markers(person, cloud(person), noisy)
+    whole = smooth(person, targets, tracked)
     monkeypatch.setattr(module, "FRAMES_PER_BLOCK", 40)
     monkeypatch.setattr(module, "MARGIN_FRAMES", 50)
-    parts = smooth(rig, targets, tracked)
-    assert spread(rig, parts.q, whole.q) < 0.02 * spread(rig, tracked.q, whole.q)
+    parts = smooth(person, targets, tracked)
+    assert spread(person, parts.q, whole.q) < 0.02 * spread(person, tracked.q, whole.q)
 
 
-def test_unsuitable_recordings_are_returned_with_a_warning(rig: Rig, noisy: Markers, tracked: TrackedMotion) -> None:
+def test_unsuitable_recordings_are_returned_with_a_warning(person: Rig, noisy: Markers, tracked: TrackedMotion) -> None:
     """A recording of few frames, or with uneven intervals, is returned as tracked, with the reason."""
     few = slice(0, 8)
-    targets = Targets.from_markers(rig, cloud(rig), Markers(noisy.times[few], noisy.names, noisy.positions[few]))
-    short = track_targets(rig, targets, TrackingOptions())
-    assert "fewer than" in smooth(rig, targets, short).warnings[-1]
+    targets = Targets.from_markers(person, cloud(person), Markers(noisy.times[few], noisy.names, noisy.positions[few]))
+    short = track_targets(person, targets, TrackingOptions())
+    assert "fewer than" in smooth(person, targets, short).warnings[-1]
     times = np.array(noisy.times)
     times[60:] += 0.5
-    uneven = Targets.from_markers(rig, cloud(rig), Markers(times, noisy.names, noisy.positions))
-    result = smooth(rig, uneven, replace(tracked, times=times))
+    uneven = Targets.from_markers(person, cloud(person), Markers(times, noisy.names, noisy.positions))
+    result = smooth(person, uneven, replace(tracked, times=times))
     assert "evenly" in result.warnings[-1]
     np.testing.assert_array_equal(result.q, tracked.q)
 
 
-def test_unsolvable_recordings_are_returned_with_the_cause(rig: Rig, noisy: Markers) -> None:
+def test_unsolvable_recordings_are_returned_with_the_cause(person: Rig, noisy: Markers) -> None:
     """An invalid coordinate makes the equations unsolvable: the tracked motion is returned, with the reason."""
     positions = np.array(noisy.positions[:40])
     positions[20, 5] = 1e60
-    targets = Targets.from_markers(rig, cloud(rig), Markers(noisy.times[:40], noisy.names, positions))
-    start = track_targets(rig, targets, TrackingOptions())
-    found = smooth(rig, targets, start)
+    targets = Targets.from_markers(person, cloud(person), Markers(noisy.times[:40], noisy.names, positions))
+    start = track_targets(person, targets, TrackingOptions())
+    found = smooth(person, targets, start)
     np.testing.assert_array_equal(found.q, start.q)
     np.testing.assert_array_equal(found.errors, start.errors)
     assert found.warnings[:-1] == start.warnings
@@ -309,26 +306,26 @@ def test_unsolvable_recordings_are_returned_with_the_cause(rig: Rig, noisy: Mark
     assert "frames 0 to 39: the normal equations are not positive definite" in found.warnings[-1]
 
 
-def test_wrong_input_is_refused(rig: Rig, noisy: Markers, tracked: TrackedMotion) -> None:
+def test_wrong_input_is_refused(person: Rig, noisy: Markers, tracked: TrackedMotion) -> None:
     """A motion of other targets is an error."""
-    part = Targets.from_markers(rig, cloud(rig), Markers(noisy.times[:50], noisy.names, noisy.positions[:50]))
+    part = Targets.from_markers(person, cloud(person), Markers(noisy.times[:50], noisy.names, noisy.positions[:50]))
     with pytest.raises(InvalidValue, match="50 frames"):
-        smooth(rig, part, tracked)
+        smooth(person, part, tracked)
 
 
-def test_unobserved_coordinates_are_not_moved_for_the_centre_of_mass(rig: Rig, truth: np.ndarray) -> None:
+def test_unobserved_coordinates_are_not_moved_for_the_centre_of_mass(person: Rig, truth: np.ndarray) -> None:
     """A head without markers, or with markers of no weight or never seen, does not move at a landing."""
     landing = np.array(truth[:80])
     landing[:, 2] += np.where(np.arange(80) < 40, 0.1 * np.arange(80) / 40.0, 0.1)
-    attachments = [replace(a, weight=0.0) if a.marker == "head_0" else a for a in cloud(rig)]
-    seen = seen_from(rig, attachments, landing)
+    attachments = [replace(a, weight=0.0) if a.marker == "head_0" else a for a in cloud(person)]
+    seen = seen_from(person, attachments, landing)
     positions = seen.positions + NOISE * np.random.default_rng(3).standard_normal(seen.positions.shape)
     unseen = np.array([a.link == "head" and a.weight > 0.0 for a in attachments])
     positions[:, unseen] = np.nan
-    targets = Targets.from_markers(rig, attachments, Markers(seen.times, seen.names, positions))
-    start = track_targets(rig, targets, TrackingOptions())
-    moved = difference(rig, start.q, smooth(rig, targets, start).q)
-    own = ~observed_coordinates(rig, targets)
-    np.testing.assert_array_equal(own, Kinematics(rig).link_of_column == rig.index("head"))
+    targets = Targets.from_markers(person, attachments, Markers(seen.times, seen.names, positions))
+    start = track_targets(person, targets, TrackingOptions())
+    moved = difference(person, start.q, smooth(person, targets, start).q)
+    own = ~observed_coordinates(person, targets)
+    np.testing.assert_array_equal(own, Kinematics(person).link_of_column == person.index("head"))
     assert np.abs(moved[:, own]).max() < 1e-6
     assert np.abs(moved[:, ~own]).max() > 1e-3

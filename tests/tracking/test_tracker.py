@@ -13,7 +13,6 @@ from solver.dynamics import difference
 from solver.errors import InvalidValue
 from solver.motion import Markers
 from solver.rig import Rig
-from solver.rigs.human import human
 from solver.tracking import Attachment, Targets, TargetSample, Tracker, TrackingOptions, track_markers, track_targets
 from tests.tracking.bodies import cloud, seen_from, swinging
 
@@ -21,32 +20,27 @@ RATE = 100.0
 
 
 @pytest.fixture(scope="module")
-def rig() -> Rig:
-    return human(1.75, 70.0, "male")
-
-
-@pytest.fixture(scope="module")
-def targets(rig: Rig) -> Targets:
-    return Targets.from_markers(rig, cloud(rig), seen_from(rig, cloud(rig), swinging(rig, 30)))
+def targets(person: Rig) -> Targets:
+    return Targets.from_markers(person, cloud(person), seen_from(person, cloud(person), swinging(person, 30)))
 
 
 @pytest.mark.parametrize("options", [TrackingOptions(fade_time=0.0, time_budget=3600.0), TrackingOptions.one_pass(0.7)])
-def test_a_recording_is_a_loop_over_its_samples(rig: Rig, targets: Targets, options: TrackingOptions) -> None:
+def test_a_recording_is_a_loop_over_its_samples(person: Rig, targets: Targets, options: TrackingOptions) -> None:
     """Samples one by one give the poses of the whole recording, if every frame depends on the one before.
 
     Otherwise frames are solved together (`test_batch_solver`).
     """
-    tracker = Tracker(rig, targets.tasks, options)
+    tracker = Tracker(person, targets.tasks, options)
     steps = [tracker.step(targets.sample(k), 1.0 / RATE).q for k in range(len(targets))]
-    whole = track_targets(rig, targets, options).q
+    whole = track_targets(person, targets, options).q
     times = np.diff(targets.times)
     np.testing.assert_allclose(times, 1.0 / RATE, rtol=1e-9)
     np.testing.assert_allclose(steps, whole, atol=1e-9)
 
 
-def test_the_tracker_is_causal(rig: Rig, targets: Targets) -> None:
+def test_the_tracker_is_causal(person: Rig, targets: Targets) -> None:
     """The pose after a sample depends on no later sample."""
-    ahead, behind = Tracker(rig, targets.tasks), Tracker(rig, targets.tasks)
+    ahead, behind = Tracker(person, targets.tasks), Tracker(person, targets.tasks)
     for k in range(10):
         before = ahead.step(targets.sample(k), 1.0 / RATE)
         np.testing.assert_array_equal(before.q, behind.step(targets.sample(k), 1.0 / RATE).q)
@@ -55,13 +49,15 @@ def test_the_tracker_is_causal(rig: Rig, targets: Targets) -> None:
     np.testing.assert_array_equal(before.q, behind.q)
 
 
-def test_a_steady_change_of_velocity_is_predicted(rig: Rig, targets: Targets, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_steady_change_of_velocity_is_predicted(
+    person: Rig, targets: Targets, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The next pose of a smooth motion is predicted five times better than from its velocity alone; with noise the
     prediction uses the velocity alone.
     """
     missed: dict[str, list[np.ndarray]] = {}
     for name in ("smooth", "shaken"):
-        tracker, expected = Tracker(rig, targets.tasks, TrackingOptions(fade_time=0.0)), missed.setdefault(name, [])
+        tracker, expected = Tracker(person, targets.tasks, TrackingOptions(fade_time=0.0)), missed.setdefault(name, [])
         correction = tracker.solver.correction
 
         def watched(q: np.ndarray, going: np.ndarray, *rest: Any) -> np.ndarray:
@@ -78,7 +74,7 @@ def test_a_steady_change_of_velocity_is_predicted(rig: Rig, targets: Targets, mo
                 sample = TargetSample(sample.positions + 0.01 * rng.normal(size=sample.positions.shape))
             tracker.step(sample, 1.0 / RATE)
         for (q, plain, going), (after, _, _) in pairwise(poses[4:]):
-            done = difference(rig, q, after)
+            done = difference(person, q, after)
             expected.append(np.array([np.abs(done - plain).max(), np.abs(done - going).max()]))
     plain, foretold = np.median(missed["smooth"], axis=0)
     assert foretold < 0.2 * plain
@@ -86,9 +82,9 @@ def test_a_steady_change_of_velocity_is_predicted(rig: Rig, targets: Targets, mo
     assert foretold < 1.1 * plain
 
 
-def test_too_few_points_keep_the_pose(rig: Rig, targets: Targets) -> None:
+def test_too_few_points_keep_the_pose(person: Rig, targets: Targets) -> None:
     """A sample without measurements is marked and moves nothing, and tracking continues after it."""
-    tracker = Tracker(rig, targets.tasks)
+    tracker = Tracker(person, targets.tasks)
     sample = targets.sample(0)
     assert sample.positions is not None
     nothing = TargetSample(np.full_like(sample.positions, np.nan))
@@ -101,10 +97,10 @@ def test_too_few_points_keep_the_pose(rig: Rig, targets: Targets) -> None:
     assert tracker.step(targets.sample(2), 1.0 / RATE).error < 1e-3
 
 
-def test_a_lost_fit_is_restarted(rig: Rig, targets: Targets) -> None:
+def test_a_lost_fit_is_restarted(person: Rig, targets: Targets) -> None:
     """A start far off is replaced as soon as the error is large."""
-    tracker = Tracker(rig, targets.tasks, TrackingOptions(iterations=1))
-    far = rig.neutral
+    tracker = Tracker(person, targets.tasks, TrackingOptions(iterations=1))
+    far = person.neutral
     far[:3] += [2.0, 0.0, 0.0]
     far[3:7] = [0.0, 0.0, 1.0, 0.0]
     tracker.start(targets.sample(0), 1.0 / RATE, far)
@@ -113,20 +109,20 @@ def test_a_lost_fit_is_restarted(rig: Rig, targets: Targets) -> None:
     assert step.error < 1e-2
 
 
-def test_unconverged_steps_are_marked(rig: Rig, targets: Targets) -> None:
+def test_unconverged_steps_are_marked(person: Rig, targets: Targets) -> None:
     """One refinement from far away does not meet the tolerance; many do."""
-    turned = rig.neutral
+    turned = person.neutral
     turned[3:7] = [0.0, 0.0, np.sin(0.4), np.cos(0.4)]
     found = {}
     for iterations in (1, 60):
-        tracker = Tracker(rig, targets.tasks, TrackingOptions(iterations=iterations))
+        tracker = Tracker(person, targets.tasks, TrackingOptions(iterations=iterations))
         found[iterations] = tracker.start(targets.sample(0), 1.0 / RATE, turned).converged
     assert found == {1: False, 60: True}
 
 
-def test_wrong_samples_are_refused(rig: Rig, targets: Targets) -> None:
+def test_wrong_samples_are_refused(person: Rig, targets: Targets) -> None:
     """Shapes that are not the tasks', a start of another rig and zero time intervals are errors."""
-    tracker = Tracker(rig, targets.tasks)
+    tracker = Tracker(person, targets.tasks)
     with pytest.raises(InvalidValue, match="positions have shape"):
         tracker.step(TargetSample(np.zeros((3, 3))), 0.01)
     with pytest.raises(InvalidValue, match="rotations have shape"):
@@ -150,11 +146,11 @@ def test_low_frame_rates_are_tracked_as_well() -> None:
         assert few.rmse < 1.01 * whole.rmse
 
 
-def test_a_budget_ends_the_refinement(rig: Rig, targets: Targets) -> None:
+def test_a_budget_ends_the_refinement(person: Rig, targets: Targets) -> None:
     """With no time after the first step a sample is that step alone; with enough time it is as without a budget."""
     samples = [targets.sample(k) for k in range(10)]
     hurried, alone, patient, free = (
-        Tracker(rig, targets.tasks, options)
+        Tracker(person, targets.tasks, options)
         for options in (
             TrackingOptions(fade_time=0.0, time_budget=1e-9),
             TrackingOptions.one_pass(),
@@ -173,19 +169,19 @@ def test_a_budget_ends_the_refinement(rig: Rig, targets: Targets) -> None:
         np.testing.assert_allclose(patient.step(sample, 1.0 / RATE).q, free.step(sample, 1.0 / RATE).q, atol=1e-9)
 
 
-def test_a_budget_limits_new_starts(rig: Rig, targets: Targets, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_limits_new_starts(person: Rig, targets: Targets, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a body that stays lost a new start is tried once in ten seconds of samples, not at each sample."""
     monkeypatch.setattr("solver.tracking.tracker.RESTART_ERROR", 1e-9)
-    tracker = Tracker(rig, targets.tasks, TrackingOptions(fade_time=0.0, time_budget=1e-3))
+    tracker = Tracker(person, targets.tasks, TrackingOptions(fade_time=0.0, time_budget=1e-3))
     for k in range(len(targets)):
         tracker.step(targets.sample(k), 1.0 / RATE)
     tried = tracker._since_start
     assert tried == pytest.approx((len(targets) - 2) / RATE)
 
 
-def test_jittering_time_stamps_do_not_lose_the_body(rig: Rig, targets: Targets) -> None:
+def test_jittering_time_stamps_do_not_lose_the_body(person: Rig, targets: Targets) -> None:
     """Pairs of samples a microsecond apart, as a delayed sender stamps them, leave the body at its markers."""
-    tracker = Tracker(rig, targets.tasks, TrackingOptions.one_pass())
+    tracker = Tracker(person, targets.tasks, TrackingOptions.one_pass())
     tracker.start(targets.sample(0), 1.0 / RATE)
     steps = [tracker.step(targets.sample(k), 1e-6 if k % 2 else 2.0 / RATE) for k in range(1, len(targets))]
     assert max(step.error for step in steps) < 0.05

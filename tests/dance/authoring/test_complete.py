@@ -16,7 +16,6 @@ from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import Excitation
 from solver.options.authoring import CompleteOptions, RepairOptions
 from solver.rig import Rig
-from solver.rigs import hoap3
 
 from ..example_dances import home
 
@@ -24,31 +23,25 @@ QUICK = RepairOptions(rate=12.5, spacing=0.3)
 
 
 @pytest.fixture(scope="module")
-def robot() -> Rig:
-    """HOAP-3 at its peak torques."""
-    return hoap3(torque="peak")
-
-
-@pytest.fixture(scope="module")
-def gaps(robot: Rig) -> AuthoredDance:
+def gaps(strong_robot: Rig) -> AuthoredDance:
     """Two fixed postures with two free ones between them."""
-    q, anchors = home(robot)
+    q, anchors = home(strong_robot)
     keys = tuple(Keyframe(5.0 * k, q, "fixed" if k in (0, 3) else "free") for k in range(4))
-    return AuthoredDance(robot, keys, Schedule.constant(anchors, 0.0, 15.0))
+    return AuthoredDance(strong_robot, keys, Schedule.constant(anchors, 0.0, 15.0))
 
 
-def test_free_keys_are_filled_with_postures_that_excite(robot: Rig, gaps: AuthoredDance) -> None:
+def test_free_keys_are_filled_with_postures_that_excite(strong_robot: Rig, gaps: AuthoredDance) -> None:
     """The filled dance is feasible, keeps its fixed keys, and determines more parameters than the unfilled one."""
     options = CompleteOptions(pool=20, starts=1, share=0.5)
     result = complete(gaps, options=options, repair_options=QUICK)
     assert result.filled_times == (5.0, 10.0)
     assert result.notes == ()
     assert result.feasible
-    motion, structure = result.motion, base_parameters(robot)
+    motion, structure = result.motion, base_parameters(strong_robot)
     for frame, key in ((0, gaps.keys[0]), (-1, gaps.keys[-1])):
-        assert np.abs(difference(robot, motion.q[frame], key.q)).max() < 1e-9
+        assert np.abs(difference(strong_robot, motion.q[frame], key.q)).max() < 1e-9
     filled, unfilled = (
-        np.isfinite(Excitation.before_motion(structure).with_motion(robot, each).deviations()).sum()
+        np.isfinite(Excitation.before_motion(structure).with_motion(strong_robot, each).deviations()).sum()
         for each in (motion, gaps.motion(10.0))
     )
     assert filled > unfilled + 10
@@ -64,10 +57,10 @@ def test_the_same_seed_gives_the_same_postures(gaps: AuthoredDance) -> None:
     assert not np.array_equal(one.motion.q, other.motion.q)
 
 
-def test_interpolated_keys_lie_between_their_neighbours(robot: Rig, gaps: AuthoredDance) -> None:
+def test_interpolated_keys_lie_between_their_neighbours(strong_robot: Rig, gaps: AuthoredDance) -> None:
     """Without excitation free keys between equal postures become that posture."""
     result = complete(gaps, options=CompleteOptions(interpolate=True), repair_options=QUICK)
-    ways = [np.abs(difference(robot, gaps.keys[0].q, q)).max() for q in result.motion.q]
+    ways = [np.abs(difference(strong_robot, gaps.keys[0].q, q)).max() for q in result.motion.q]
     assert max(ways) < 1e-9
 
 

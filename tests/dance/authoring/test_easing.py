@@ -13,17 +13,10 @@ from solver.dance.authoring.easing import EASING_DURATION, ease_ends, ease_times
 from solver.dynamics import difference
 from solver.feasibility import check_motion
 from solver.rig import Rig
-from solver.rigs import human
 
 from ..example_dances import home, rotate_joints
 
 STOP = 1.0
-
-
-@pytest.fixture(scope="module")
-def person() -> Rig:
-    """A human."""
-    return human(1.75, 70.0, "male")
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from solver.feasibility import CheckOptions, Checks, check_motion, coordinate_na
 from solver.motion import Motion
 from solver.options.authoring import RepairOptions
 from solver.rig import ROOT_NV, Rig
-from solver.rigs import hoap3, human
+from solver.rigs import hoap3
 from solver.trajectory.curve import sample_times
 from solver.trajectory.displacement import DisplacementProblem, Window
 from solver.trajectory.planted_feet import PlantedTrajectory
@@ -26,12 +26,6 @@ from tests.pinocchio import pin
 from ..example_dances import arm_swing, home, rotate_joints, shift_root
 
 QUICK = RepairOptions(rate=25.0, spacing=0.12)
-
-
-@pytest.fixture(scope="module")
-def person() -> Rig:
-    """A human."""
-    return human(1.75, 70.0, "male")
 
 
 @pytest.fixture(scope="module")

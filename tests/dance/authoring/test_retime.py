@@ -12,24 +12,17 @@ from solver.dynamics import difference
 from solver.errors import InvalidValue
 from solver.feasibility import check_motion
 from solver.rig import Rig
-from solver.rigs import hoap3
 
 from ..example_dances import home, rotate_joints
 
 
 @pytest.fixture(scope="module")
-def robot() -> Rig:
-    """HOAP-3, whose joints turn at 1 rad/s at most."""
-    return hoap3(torque="peak")
-
-
-@pytest.fixture(scope="module")
-def dance(robot: Rig) -> AuthoredDance:
+def dance(strong_robot: Rig) -> AuthoredDance:
     """A slow move of the arms, a rest, and a move that is far too fast."""
-    q, anchors = home(robot)
-    up = rotate_joints(robot, q, {"right_shoulder": (0, -0.8), "left_shoulder": (0, -0.8)})
+    q, anchors = home(strong_robot)
+    up = rotate_joints(strong_robot, q, {"right_shoulder": (0, -0.8), "left_shoulder": (0, -0.8)})
     keys = tuple(Keyframe(t, k) for t, k in ((0.0, q), (4.0, up), (5.0, up), (5.5, q)))
-    return AuthoredDance(robot, keys, Schedule.constant(anchors, 0.0, 5.5))
+    return AuthoredDance(strong_robot, keys, Schedule.constant(anchors, 0.0, 5.5))
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 3.0])
@@ -42,51 +35,51 @@ def test_scaling_divides_speeds(dance: AuthoredDance, factor: float) -> None:
     assert np.allclose(np.diff(slow.times), factor * np.diff(motion.times))
 
 
-def test_scaled_speeds_are_derivatives(robot: Rig, dance: AuthoredDance) -> None:
+def test_scaled_speeds_are_derivatives(strong_robot: Rig, dance: AuthoredDance) -> None:
     """After scaling v is still the derivative of q, by central differences."""
     slow = scale_time(dance.motion(1000.0), 1.7)
     for k in (500, 2000, 5200):
-        v = difference(robot, slow.q[k - 1], slow.q[k + 1]) / (slow.times[k + 1] - slow.times[k - 1])
+        v = difference(strong_robot, slow.q[k - 1], slow.q[k + 1]) / (slow.times[k + 1] - slow.times[k - 1])
         assert np.allclose(v, slow.v[k], atol=1e-4)
 
 
-def test_only_the_fast_span_is_slowed(robot: Rig, dance: AuthoredDance) -> None:
+def test_only_the_fast_span_is_slowed(strong_robot: Rig, dance: AuthoredDance) -> None:
     """The span that exceeds its speeds lasts exactly max |v| / limit times as long; the rest keeps its duration."""
     motion = dance.motion(1000.0)
-    result = retime(robot, motion)
+    result = retime(strong_robot, motion)
     fast = motion.part(5000, 5501)
-    factor, joint = speed_factor(robot, fast)
+    factor, joint = speed_factor(strong_robot, fast)
     assert factor > 2.0
     assert {s.factor for s in result.spans[:-1]} == {1.0}
     assert result.spans[-1].factor == pytest.approx(factor)
     assert joint.replace("_", " ") in result.spans[-1].reason
     assert result.motion.times[-1] == pytest.approx(5.0 + 0.5 * factor)
-    assert speed_factor(robot, result.motion)[0] == pytest.approx(1.0)
+    assert speed_factor(strong_robot, result.motion)[0] == pytest.approx(1.0)
 
 
-def test_keys_are_retimed(robot: Rig, dance: AuthoredDance) -> None:
+def test_keys_are_retimed(strong_robot: Rig, dance: AuthoredDance) -> None:
     """The retimed dance keeps every speed limit, and its schedule still covers it."""
-    result = retime(robot, dance.motion(1000.0))
+    result = retime(strong_robot, dance.motion(1000.0))
     slow = retime_dance(dance, result.scaling)
     assert slow.stop == pytest.approx(result.motion.times[-1])
     assert slow.schedule.stop == pytest.approx(slow.stop)
-    assert not check_motion(robot, slow.motion(200.0), slow.schedule).get_margin("joint speed").failed.any()
+    assert not check_motion(strong_robot, slow.motion(200.0), slow.schedule).get_margin("joint speed").failed.any()
 
 
-def test_slowing_down_restores_balance(robot: Rig, dance: AuthoredDance) -> None:
+def test_slowing_down_restores_balance(strong_robot: Rig, dance: AuthoredDance) -> None:
     """A span that fails dynamically passes at the factor found, and fails at a slightly smaller one."""
-    q, anchors = home(robot)
-    bow = rotate_joints(robot, q, {"chest": (0, 0.4)})
+    q, anchors = home(strong_robot)
+    bow = rotate_joints(strong_robot, q, {"chest": (0, 0.4)})
     keyed = AuthoredDance(
-        robot, tuple(Keyframe(t, k) for t, k in ((0.0, q), (0.25, bow))), Schedule.constant(anchors, 0.0, 0.25)
+        strong_robot, tuple(Keyframe(t, k) for t, k in ((0.0, q), (0.25, bow))), Schedule.constant(anchors, 0.0, 0.25)
     )
     motion = keyed.motion(400.0)
-    result = retime(robot, motion, keyed.schedule)
+    result = retime(strong_robot, motion, keyed.schedule)
     factor = result.spans[0].factor
-    assert check_motion(robot, result.motion, result.scaling.retime_schedule(keyed.schedule)).feasible
+    assert check_motion(strong_robot, result.motion, result.scaling.retime_schedule(keyed.schedule)).feasible
     quicker = scale_time(motion, 0.98 * factor)
     schedule = Schedule.constant(anchors, 0.0, float(quicker.times[-1]))
-    assert not check_motion(robot, quicker, schedule).feasible
+    assert not check_motion(strong_robot, quicker, schedule).feasible
 
 
 def test_an_invalid_factor_is_refused(dance: AuthoredDance) -> None:

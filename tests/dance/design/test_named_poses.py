@@ -23,7 +23,7 @@ from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import link_weights
 from solver.options.dances import DanceOptions
 from solver.rig import ROOT_NV, Rig
-from solver.rigs import hoap3, hrp2
+from solver.rigs import hrp2
 from tests.dance.example_dances import home, rotate_joints
 from tests.pinocchio import pin
 
@@ -33,35 +33,31 @@ SMALL = DanceOptions(postures={"both": 4}, pool=24, starts=1, rounds=1, workers=
 
 
 @pytest.fixture(scope="module")
-def rig() -> Rig:
-    """A symmetric robot."""
-    return hoap3(torque="peak")
-
-
-@pytest.fixture(scope="module")
-def poses(rig: Rig) -> tuple[NamedPose, ...]:
+def poses(strong_robot: Rig) -> tuple[NamedPose, ...]:
     """Two poses of the arms."""
-    q, _ = home(rig)
-    return NamedPose("reach", rotate_joints(rig, q, REACH)), NamedPose("bow", rotate_joints(rig, q, BOW))
+    q, _ = home(strong_robot)
+    return NamedPose("reach", rotate_joints(strong_robot, q, REACH)), NamedPose(
+        "bow", rotate_joints(strong_robot, q, BOW)
+    )
 
 
 @pytest.fixture(scope="module")
-def pool(rig: Rig, poses: tuple[NamedPose, ...]) -> PosturePool:
+def pool(strong_robot: Rig, poses: tuple[NamedPose, ...]) -> PosturePool:
     """Feasible variations on both feet."""
     options = replace(SMALL, poses=poses)
-    ground = build_step_planner(build_transition_planner(rig, options), options).stance_postures("both")
-    return find_candidates(rig, options, ground, 7).pool
+    ground = build_step_planner(build_transition_planner(strong_robot, options), options).stance_postures("both")
+    return find_candidates(strong_robot, options, ground, 7).pool
 
 
-def test_variations_lie_between_home_and_the_pose(rig: Rig, poses: tuple[NamedPose, ...]) -> None:
+def test_variations_lie_between_home_and_the_pose(strong_robot: Rig, poses: tuple[NamedPose, ...]) -> None:
     """Trunk and arms are a fraction of the way to the pose or its mirror image; both sides and every pose occur."""
-    planner = build_transition_planner(rig, SMALL)
+    planner = build_transition_planner(strong_robot, SMALL)
     legged = planner.legged
     footing = legged.get_footing("both")
     rest = legged.home_posture(footing)
     y, which = PoseVariations(legged, poses, footing, rest).draw(np.random.default_rng(1), 200)
     assert set(which) == {0, 1}
-    goal = to_flat(rig, poses[0].q)[legged.trunk] - rest[legged.trunk]
+    goal = to_flat(strong_robot, poses[0].q)[legged.trunk] - rest[legged.trunk]
     moved = y[which == 0][:, legged.trunk] - rest[legged.trunk]
     share = moved @ goal / (goal @ goal)
     left = np.linalg.norm(moved - share[:, None] * goal, axis=1) < 1e-9
@@ -73,35 +69,35 @@ def test_variations_lie_between_home_and_the_pose(rig: Rig, poses: tuple[NamedPo
     np.testing.assert_array_less(AMPLITUDE_RANGE[0] - 1e-6, sizes[~left])
 
 
-def test_only_variations_are_drawn_and_each_pose_is_chosen(rig: Rig, pool: PosturePool) -> None:
+def test_only_variations_are_drawn_and_each_pose_is_chosen(strong_robot: Rig, pool: PosturePool) -> None:
     """Of four postures each of two poses gives two, however little one of them excites."""
     assert set(pool.pose_indices) == {0, 1}
-    (chosen,), _ = choose_postures([pool], [4], base_parameters(rig), link_weights(rig, {}), 0, 2)
+    (chosen,), _ = choose_postures([pool], [4], base_parameters(strong_robot), link_weights(strong_robot, {}), 0, 2)
     assert sorted(pool.pose_indices[chosen]) == [0, 0, 1, 1]
-    (three,), _ = choose_postures([pool], [3], base_parameters(rig), link_weights(rig, {}), 0, 2)
+    (three,), _ = choose_postures([pool], [3], base_parameters(strong_robot), link_weights(strong_robot, {}), 0, 2)
     assert set(pool.pose_indices[three]) == {0, 1}
 
 
-def test_a_dance_keeps_the_names_of_its_poses(rig: Rig, poses: tuple[NamedPose, ...]) -> None:
+def test_a_dance_keeps_the_names_of_its_poses(strong_robot: Rig, poses: tuple[NamedPose, ...]) -> None:
     """Postures have their names in the dance, in its file's keys and on the timeline, and pass every check."""
-    dance = design_dance(rig, replace(SMALL, postures={"both": 2}, poses=poses))
+    dance = design_dance(strong_robot, replace(SMALL, postures={"both": 2}, poses=poses))
     assert sorted(dance.poses) == ["bow", "reach"]
     assert {dance.segments[k].name for k in dance.postures} == {"both bow", "both reach"}
     assert {"bow", "reach"} <= {key.name.split(": ")[-1] for key in posture_keys(dance)}
-    assert all(checks.feasible for checks in dance.check(rig, 100.0))
+    assert all(checks.feasible for checks in dance.check(strong_robot, 100.0))
 
 
-def test_position_and_heading_of_a_pose_do_not_matter(rig: Rig) -> None:
+def test_position_and_heading_of_a_pose_do_not_matter(strong_robot: Rig) -> None:
     """A pose keyed anywhere and facing anywhere gives the same variations."""
-    q, _ = home(rig)
-    step = np.zeros(rig.nv)
+    q, _ = home(strong_robot)
+    step = np.zeros(strong_robot.nv)
     step[4] = 0.2
-    leaning = integrate(rig, q, step)
+    leaning = integrate(strong_robot, q, step)
     turn = pin.Quaternion(pin.rpy.rpyToMatrix(0.0, 0.0, 1.0)).coeffs()
     elsewhere = np.array(leaning)
     elsewhere[:3] = pin.Quaternion(turn).toRotationMatrix() @ leaning[:3] + [1.0, 2.0, 0.0]
     elsewhere[3:7] = (pin.Quaternion(turn) * pin.Quaternion(leaning[3:7])).coeffs()
-    planner = build_transition_planner(rig, SMALL)
+    planner = build_transition_planner(strong_robot, SMALL)
     footing = planner.legged.get_footing("both")
     rest = planner.legged.home_posture(footing)
     one, other = (
@@ -113,44 +109,45 @@ def test_position_and_heading_of_a_pose_do_not_matter(rig: Rig) -> None:
     assert np.abs(one[:, 3:ROOT_NV][:, [0, 2]]).max() < 1e-9
 
 
-def test_poses_are_read_from_named_keys(rig: Rig, tmp_path: Path) -> None:
+def test_poses_are_read_from_named_keys(strong_robot: Rig, tmp_path: Path) -> None:
     """Only keys with names are poses; another rig's, none, and two of one name are refused with a remedy."""
-    q, anchors = home(rig)
+    q, anchors = home(strong_robot)
 
     def written(names: tuple[str, ...]) -> Path:
         keys = [
-            Keyframe(float(k), rotate_joints(rig, q, REACH if k else {}), "preferred", n) for k, n in enumerate(names)
+            Keyframe(float(k), rotate_joints(strong_robot, q, REACH if k else {}), "preferred", n)
+            for k, n in enumerate(names)
         ]
         return AUTHORED_DANCE.write(
-            tmp_path / "keyed.json", AuthoredDance(rig, tuple(keys), Schedule.constant(anchors, 0.0, 3.0))
+            tmp_path / "keyed.json", AuthoredDance(strong_robot, tuple(keys), Schedule.constant(anchors, 0.0, 3.0))
         )
 
-    found = load_named_poses(written(("", "reach", "")), rig)
+    found = load_named_poses(written(("", "reach", "")), strong_robot)
     assert [pose.name for pose in found] == ["reach"]
-    np.testing.assert_allclose(found[0].q, rotate_joints(rig, q, REACH), atol=1e-9)
+    np.testing.assert_allclose(found[0].q, rotate_joints(strong_robot, q, REACH), atol=1e-9)
     with pytest.raises(InputError, match="none of its 3 postures has a name"):
-        load_named_poses(written(("", "", "")), rig)
+        load_named_poses(written(("", "", "")), strong_robot)
     with pytest.raises(InputError, match="several postures are named reach"):
-        load_named_poses(written(("reach", "", "reach")), rig)
+        load_named_poses(written(("reach", "", "reach")), strong_robot)
     with pytest.raises(InputError, match="has postures of"):
         load_named_poses(written(("reach", "", "")), hrp2())
 
 
-def test_infeasible_poses_are_named(rig: Rig) -> None:
+def test_infeasible_poses_are_named(strong_robot: Rig) -> None:
     """An arm that the pose puts into the chest, and poses without or with equal names, are refused."""
-    q, _ = home(rig)
-    inside = rotate_joints(rig, q, {"left_upper_arm": (0, -0.6)})
+    q, _ = home(strong_robot)
+    inside = rotate_joints(strong_robot, q, {"left_upper_arm": (0, -0.6)})
     options = replace(SMALL, poses=(NamedPose("hug", inside),))
-    planner = build_transition_planner(rig, options)
+    planner = build_transition_planner(strong_robot, options)
     ground = build_step_planner(planner, options).stance_postures("both")
     motifs = PoseVariations(planner.legged, options.poses, ground.footing, ground.home)
     few = DrawOptions(5, 0, motifs, max_draws=400)
     with pytest.raises(InvalidValue, match="variations of hug in configuration 'both' keeps all limits"):
         draw_posture_pool(
-            planner.legged, planner.coarse_checker, ground.footing, ground.home, base_parameters(rig), few
+            planner.legged, planner.coarse_checker, ground.footing, ground.home, base_parameters(strong_robot), few
         )
-    both = replace(options, poses=(NamedPose("bow", rotate_joints(rig, q, BOW)), *options.poses))
-    found = find_candidates(rig, both, ground, 1)
+    both = replace(options, poses=(NamedPose("bow", rotate_joints(strong_robot, q, BOW)), *options.poses))
+    found = find_candidates(strong_robot, both, ground, 1)
     assert set(found.pool.pose_indices) == {0}
     assert any("no variation of 'hug'" in note for note in found.notes)
     with pytest.raises(InvalidValue, match="needs a name"):

@@ -13,17 +13,10 @@ from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.motion import Motion
 from solver.rig import ROOT_NV, Rig
-from solver.rigs import human
 from solver.trajectory.curve import FlatCurve
 
 from ..example_dances import arm_swing
 from ..static_motions import random_posture
-
-
-@pytest.fixture(scope="module")
-def person() -> Rig:
-    """A human."""
-    return human(1.75, 70.0, "male")
 
 
 @pytest.fixture(scope="module")

@@ -18,23 +18,17 @@ from solver.dance.workflows.repair import describe_repair
 from solver.errors import InputError, InvalidValue
 from solver.feasibility import check_motion
 from solver.rig import Rig
-from solver.rigs import hoap3
 from tests.dance.example_dances import home, shift_root
 
 QUIET = ("--progress", "none")
 
 
 @pytest.fixture(scope="module")
-def robot() -> Rig:
-    return hoap3(torque="peak")
-
-
-@pytest.fixture(scope="module")
-def dragged(robot: Rig) -> AuthoredDance:
+def dragged(strong_robot: Rig) -> AuthoredDance:
     """A robot whose root and feet are shifted by 1 cm."""
-    q, anchors = home(robot)
+    q, anchors = home(strong_robot)
     keys = (Keyframe(0.0, q, "fixed"), Keyframe(1.0, shift_root(q, 0.01)), Keyframe(2.0, q, "fixed"))
-    return AuthoredDance(robot, keys, Schedule.constant(anchors, 0.0, 2.0), name="dragged")
+    return AuthoredDance(strong_robot, keys, Schedule.constant(anchors, 0.0, 2.0), name="dragged")
 
 
 @pytest.fixture(scope="module")
@@ -65,14 +59,14 @@ def test_a_repaired_dance_passes_the_check(dragged: AuthoredDance, repaired: sol
 
 
 def test_new_failures_of_a_repair_are_reported(
-    dragged: AuthoredDance, repaired: solver.dance.EditedDance, robot: Rig
+    dragged: AuthoredDance, repaired: solver.dance.EditedDance, strong_robot: Rig
 ) -> None:
     """A repair after which other checks fail is not reported as one that repaired all of them."""
-    weak = replace(robot, limits=replace(robot.limits, torque=0.1 * robot.limits.torque))
+    weak = replace(strong_robot, limits=replace(strong_robot.limits, torque=0.1 * strong_robot.limits.torque))
     result = repaired.details
     assert isinstance(result, RepairedDance)
     after = check_motion(weak, result.motion, repaired.dance.schedule, repaired.dance.checks)
-    said = describe_repair(robot, replace(result, after=after, status=IMPROVED), [])
+    said = describe_repair(strong_robot, replace(result, after=after, status=IMPROVED), [])
     fresh = {f.check.name for f in after.first_failures} - {f.check.name for f in result.before.first_failures}
     assert f"but {len(fresh)} that held do" in said
     assert "checks hold again" in said
@@ -85,12 +79,12 @@ def test_a_slow_dance_is_unchanged(repaired: solver.dance.EditedDance) -> None:
     assert answer.dance.stop == repaired.dance.stop
 
 
-def test_export_writes_every_joint(repaired: solver.dance.EditedDance, robot: Rig, tmp_path: Path) -> None:
+def test_export_writes_every_joint(repaired: solver.dance.EditedDance, strong_robot: Rig, tmp_path: Path) -> None:
     """The table has a row for each sample, and angle and speed of each joint; another suffix is refused."""
     motion = solver.export(repaired.dance, tmp_path / "dance.csv", 50.0)
     rows = list(csv.reader((tmp_path / "dance.csv").read_text("utf-8").splitlines()))
     assert len(rows) == 1 + len(motion)
-    assert len(rows[0]) == 1 + 2 * len(robot.limits.lower)
+    assert len(rows[0]) == 1 + 2 * len(strong_robot.limits.lower)
     with pytest.raises(InputError, match="no suffix"):
         solver.export(repaired.dance, tmp_path / "dance.xyz")
     with pytest.raises(InvalidValue, match="must be positive"):
