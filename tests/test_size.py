@@ -6,9 +6,9 @@ import pytest
 
 from benchmarks.figures.structure import constants_without_data, statements
 
-CEILINGS = {"solver": 47_602, "addon": 12_186}
+CEILINGS = {"solver": 47_600, "addon": 12_128}
 """Statements, docstrings not counted."""
-TESTS = 0.63
+TESTS = 0.62
 """Statements of the tests, as a share of those of solver and add-on."""
 CONSTANTS_WITHOUT_DATA = 1_211
 """Numeric constants of solver whose documentation does not say on which data they were chosen."""
