@@ -20,13 +20,16 @@ SOLE, HEEL, BALL, TOES = PARTS = ("sole", "heel", "ball", "toes")
 """Part of a sole that touches: all of it, the edge of the heel, ball and toes, or the edge of the toes."""
 BALL_POSITION = 0.7
 """Position of the ball's line, where toes bend, as a fraction of the sole's length from the heel: about that of the
-metatarsal heads (Isman and Inman, Anthropometric studies of the human foot and ankle, 1969)."""
+metatarsal heads (Isman and Inman 1969, Anthropometric studies of the human foot and ankle)."""
 TOE_BEND, BEND_SOFTNESS = np.radians(30.0), np.radians(3.0)
 """[rad] Bend of the toes from which the foot rolls over their edge, and width of the transition."""
 TOUCHING_HEIGHT = 0.0015
-"""[m] Height below which a part of a sole touches, less than the slip that checks of retargeted motions allow."""
+"""[m] Height below which a part of a sole touches, less than the slip that checks of retargeted motions allow.
+Chosen on six walks that the built-in person follows (cmu_walk, xia_strutting, xia_catwalk, walking1 and walkingTI1 of
+subject_a, walk of subject_c); no other value was tried."""
 EDGE_HALF_WIDTH = 0.004
-"""[m] Half the width on which an edge touches: soles and floors are soft, and an edge without width has no area."""
+"""[m] Half the width on which an edge touches: soles and floors are soft, and an edge without width has no area.
+Chosen on the walks of `TOUCHING_HEIGHT`; no other value was tried."""
 EDGE_FRACTION = 0.05
 """Distance from the end of a sole at which the width of its edge is measured, as a fraction of its length."""
 

@@ -18,7 +18,7 @@ from ..contacts.support import SupportPolygon
 
 DEGREE = 5
 KNOT_SPACING = 0.05
-"""[s] between knots."""
+"""[s] between knots. Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT` among 0.05, 0.06 and 0.08 s."""
 SAMPLE_RATE = 100.0
 """[1/s] Smallest rate of the samples."""
 SWAY_UNIT = 0.01

@@ -37,19 +37,26 @@ UP = np.array([0.0, 0.0, 1.0])
 FLOOR_QUANTILE = 0.05
 """Fraction of the samples of a sole that are below the floor because of noise."""
 EASE_FRACTION = 0.3
-"""Fraction of a swing in which its foot becomes free to give way, and is bound again."""
+"""Fraction of a swing in which its foot becomes free to give way, and is bound again. Chosen on the
+walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
 FLAT_PITCH = np.radians(5.0)
-"""[rad] Pitch that counts as flat: recorded soles of standing people are level to about this."""
+"""[rad] Pitch that counts as flat: recorded soles of standing people are level to about this. Chosen on the walks of
+`contacts.rolling.TOUCHING_HEIGHT` among 3, 5 and 7 degrees."""
 STILL_PITCH_RATE, STILL_TIME = 0.4, 0.08
-"""[rad/s] Rate of pitch below which a sole rests, and [s] least time of that in a stance that has a flat part."""
+"""[rad/s] Rate of pitch below which a sole rests, and [s] least time of that in a stance that has a flat part.
+Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
 FLATTEST = 0.25
-"""Fraction of all stances of a foot, those with the slowest pitch, in which it is flat if a stance has no flat part."""
+"""Fraction of all stances of a foot, those with the slowest pitch, in which it is flat if a stance has no flat part.
+Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
 MAX_PITCH_BIAS = np.radians(15.0)
-"""[rad] Largest pitch of a foot that is flat, by errors of the recording; above it the person stands on the toes."""
+"""[rad] Largest pitch of a foot that is flat, by errors of the recording; above it the person stands on the toes.
+Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
 CLEAR_HEADING, MAX_TURN = np.radians(15.0), np.radians(20.0)
-"""[rad] Pitch up to which a foot's heading is clear, and change of heading above which it turns in its stance."""
+"""[rad] Pitch up to which a foot's heading is clear, and change of heading above which it turns in its stance.
+Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
 HOLD_TIME, HOLD_FRACTION = 0.3, 0.4
-"""[s] in which the offset of a swing from the recorded path leaves that of the stance, at most this fraction of it."""
+"""[s] in which the offset of a swing from the recorded path leaves that of the stance, at most this fraction of it.
+The time was chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT` among 0.15 and 0.3 s."""
 STANCE_TOLERANCE, MAX_RAISE_ACCELERATION = 1e-4, 20.0
 """[m] By how much the smooth path by which swinging feet are raised may differ from none in stances, and [m/s^2] its
 acceleration next to them."""

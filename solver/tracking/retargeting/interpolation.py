@@ -12,9 +12,11 @@ from ...signals import low_pass
 from ...so3 import continuous_signs, to_matrix, to_quaternion
 
 DEGREE, KNOT_SPACING, BOUND_RATE = 5, 0.05, 100.0
-"""Degree, distance [s] between knots, and rate [1/s] of the bounds, of smooth paths between bounds."""
+"""Degree, distance [s] between knots, and rate [1/s] of the bounds, of smooth paths between bounds. Chosen on the
+walks of `contacts.rolling.TOUCHING_HEIGHT`; no other values were tried."""
 SIZE_UNIT, ACCELERATION_UNIT = 0.03, 0.5
-"""[m, m/s^2] Size and acceleration of such a path that cost the same: a twentieth of gravity."""
+"""[m, m/s^2] Size and acceleration of such a path that cost the same: a twentieth of gravity. Chosen on the walks
+of `contacts.rolling.TOUCHING_HEIGHT`; no other values were tried."""
 POSE_FILTER = FilterPreset("retargeting", 2, 6.0, "poses of a followed motion")
 
 
