@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..rig import Rig
 from ..skeleton.match import match_recording
+from ..so3 import to_matrix, to_quaternion
 from ..trial import FoundBody, Recording
 from .body_points import BodyPoints, find_points
 
@@ -78,9 +79,31 @@ class Reading:
     apply: Callable[[Recording], Recording]
 
 
-def no_readings(_: CheckInput) -> Sequence[Reading]:
-    """For checks of faults that no other reading explains."""
-    return ()
+def turn_motion(turn: np.ndarray, up: str, recording: Recording) -> Recording:
+    """The recording's motion in other axes; forces of the same file as markers too. A rest pose keeps its axes.
+
+    Args:
+        turn: (3, 3) rotation, or of markers a reflection, to the new axes.
+        up: the vertical axis of the file that they assume.
+        recording: in the former axes.
+    """
+    markers, segments, joints, wrenches = recording.markers, recording.segments, recording.joints, recording.wrenches
+    if markers is not None:
+        markers = replace(markers, positions=markers.positions @ turn.T)
+        if wrenches is not None:
+            both = np.kron(np.diag([1.0, np.linalg.det(turn)]), turn.T)  # a moment is an axial vector
+            measured = (wrenches.measured @ np.abs(both)) > 0.5
+            wrenches = replace(wrenches, values=wrenches.values @ both, measured=measured)
+    if segments is not None:
+        positions = None if segments.positions is None else segments.positions @ turn.T
+        segments = replace(segments, rotations=turn @ segments.rotations, positions=positions)
+    if joints is not None and joints.root is not None:
+        root = joints.root.copy()
+        root[:, :3] = root[:, :3] @ turn.T
+        known = np.isfinite(root).all(axis=1)
+        root[known, 3:] = to_quaternion(turn @ to_matrix(root[known, 3:]))
+        joints = replace(joints, root=root)
+    return replace(recording, markers=markers, segments=segments, joints=joints, wrenches=wrenches, up=up)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,12 +114,12 @@ class InputCheck:
         name: ``"upright"``.
         measures: what is compared with what, for the documentation.
         measure: gives the problem; None if the recording passes or lacks what the check needs.
-        readings: other ways to read the recording that could explain the problem.
+        readings: other ways to read the recording that could explain the problem; by default none does.
         option: field of `ReadOptions` by which a user overrules the check; empty: none.
     """
 
     name: str
     measures: str
     measure: Callable[[CheckInput], Problem | None]
-    readings: Callable[[CheckInput], Sequence[Reading]] = no_readings
+    readings: Callable[[CheckInput], Sequence[Reading]] = lambda _: ()
     option: str = ""

@@ -215,6 +215,7 @@ FAULTS: Mapping[str, tuple[tuple[str, ...], Callable[[Recording], Recording]]] =
     "right": (("markers", "segments", "joints"), lambda recording: recording),
     "y up": (("markers", "segments", "joints"), partial(moved, UP, 1.0)),
     "mirrored": (("markers", "segments"), partial(moved, MIRROR, 1.0)),
+    "y exchanged with z": (("markers",), partial(moved, UP @ MIRROR, 1.0)),
     "sides exchanged": (("markers", "segments"), exchanged),
     "in cm": (("markers", "segments"), partial(moved, np.eye(3), 100.0)),
     "in inch": (("markers", "segments"), partial(moved, np.eye(3), 1.0 / 0.0254)),
@@ -226,6 +227,7 @@ FAULTS: Mapping[str, tuple[tuple[str, ...], Callable[[Recording], Recording]]] =
 CAUSES = {
     "y up": "upright|vertical axis",
     "mirrored": "left and right",
+    "y exchanged with z": "left and right",
     "sides exchanged": "left and right",
     "in cm": "unit|tall|high",
     "in inch": "unit|tall|high",
@@ -249,9 +251,10 @@ CASES = [
 
 @pytest.mark.parametrize(("reader", "fault"), CASES)
 def test_a_wrong_file_is_read_as_the_right_one_or_refused(reader: str, fault: str, tmp_path: Path) -> None:
-    """Heights of all parts, and where left is, are those of the right file; otherwise the file and the cause are named.
+    """Places of all parts, and where left is, are those of the right file; otherwise the file and the cause are named.
 
-    Sides that are exchanged are always refused, because a mirrored file and exchanged names look alike.
+    Sides that are exchanged are refused, because a mirrored file and exchanged names look alike; but markers that lie
+    on the other side after a change of the vertical axis have left-handed axes, and their names are right.
     """
     quantity, write = WRITERS[reader]
     rig = RIG if quantity == "joints" else None
@@ -273,10 +276,10 @@ def test_a_wrong_file_is_read_as_the_right_one_or_refused(reader: str, fault: st
     shown, true = (CheckInput(recording, rig).points for recording in (found, wanted))
     assert shown is not None
     assert true is not None
-    np.testing.assert_allclose(shown.positions[..., 2], true.positions[..., 2], atol=2e-3)
+    np.testing.assert_allclose(shown.positions, true.positions, atol=2e-3)
     if fault == "right":
         assert found.warnings == wanted.warnings
-    elif quantity == "joints":
+    elif quantity == "joints" or fault == "y exchanged with z":
         assert any("overrules this" in note for note in found.warnings)
         assert found.found is not None
         assert found.found.reading

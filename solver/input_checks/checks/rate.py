@@ -42,19 +42,19 @@ def _measure(inputs: CheckInput) -> Problem | None:
         return None
     shown = ", ".join(f"{times[k + 2]:.2f} s" for k in lost[:MAX_SHOWN])
     more = f" and {len(lost) - MAX_SHOWN} more" if len(lost) > MAX_SHOWN else ""
-    text = (
+    return Problem(
         f"frames seem to have been lost before {shown}{more} and the gap closed up: the whole body moves there as far "
+        "as in several frames before and after",
+        "Speeds and accelerations there are wrong: export every frame, with empty cells where nothing was recorded",
+        is_note=True,
     )
-    remedy = "Speeds and accelerations there are wrong: export every frame, with empty cells where nothing was recorded"
-    return Problem(f"{text}as in several frames before and after", remedy, is_note=True)
 
 
 def _find_moving(recording: Recording) -> tuple[np.ndarray, np.ndarray] | None:
     """Times (N,) [s] and points of the body (N, P, 3) [m], or angles of joints (N, P, 1) [rad]; None without any."""
-    if recording.markers is not None:
-        return recording.markers.times, recording.markers.positions
-    if recording.segments is not None and recording.segments.positions is not None:
-        return recording.segments.times, recording.segments.positions
+    for moving in (recording.markers, recording.segments):
+        if moving is not None and moving.positions is not None:
+            return moving.times, moving.positions
     joints = recording.joints
     radians = [] if joints is None else [k for k, unit in enumerate(joints.units) if unit.startswith("rad")]
     return (joints.times, joints.values[:, radians, None]) if joints is not None and radians else None

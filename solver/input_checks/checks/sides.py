@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..check_definition import CheckInput, InputCheck, Problem
+from ..check_definition import CheckInput, InputCheck, Problem, Reading, turn_motion
 
 MIN_WIDTH = 0.02
 """Smallest distance of left from right, relative to the way from feet to head, that says which side is which."""
 WRONG_SHARE = 0.8
 """Share of the instants in which left must be on the right: mirrored files of the recordings at hand have .9 and more,
 the others less than .1."""
+MIRROR = np.diag([1.0, -1.0, 1.0])
 
 
 def _measure(inputs: CheckInput) -> Problem | None:
@@ -24,19 +27,31 @@ def _measure(inputs: CheckInput) -> Problem | None:
     known = np.abs(widths) > MIN_WIDTH
     if not known.any() or np.mean(widths[known] > 0.0) > 1.0 - WRONG_SHARE:
         return None
-    text = (
-        f"left and right are exchanged: in {100.0 * np.mean(widths[known] < 0.0):.0f} % of the time what is named left "
-        "lies on the right of a body whose toes, knees or face point ahead"
-    )
     return Problem(
-        text,
+        f"left and right are exchanged: in {100.0 * np.mean(widths[known] < 0.0):.0f} % of the time what is named left "
+        "lies on the right of a body whose toes, knees or face point ahead",
         "Either a program with left-handed axes exported the file (mirror it: change the sign of one axis, or export "
         "right-handed axes), or its names are exchanged (rename left and right); the data cannot say which",
     )
 
 
+def _readings(inputs: CheckInput) -> Sequence[Reading]:
+    """Left-handed axes, of markers with another vertical axis than z.
+
+    Systems record in right-handed axes. Whoever makes y the vertical axis by exchanging the columns of y and z makes
+    them left-handed, and names stay right. Markers with z up were not converted: there names may be exchanged as well.
+    """
+    recording = inputs.recording
+    if recording.markers is None or (recording.up or "z") == "z":
+        return ()
+    overrule = "renaming left and right in the file"
+    return [Reading("left-handed axes", overrule, lambda other: turn_motion(MIRROR, other.up, other))]
+
+
 SIDES = InputCheck(
     name="sides",
-    measures="left by the names against left by toes, knees and face; mirrored files and exchanged names look alike",
+    measures="left by the names against left by toes, knees and face; mirrored files and exchanged names look alike, "
+    "but for markers whose vertical axis is not z the axes are taken as left-handed",
     measure=_measure,
+    readings=_readings,
 )

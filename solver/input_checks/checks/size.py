@@ -41,8 +41,10 @@ def _measure(inputs: CheckInput) -> Problem | None:
     low, high = _range(inputs, STATURES, RATIOS if inputs.recording.markers is None else (POSTURE, RATIOS[1]))
     if not np.isfinite(stature) or low <= stature <= high:
         return None
-    text = f"the recorded body is {stature:.3g} m tall, the expected one {low:.2g} to {high:.2g} m"
-    return Problem(text, "State the unit of lengths (--units), or scale its object in Blender")
+    return Problem(
+        f"the recorded body is {stature:.3g} m tall, the expected one {low:.2g} to {high:.2g} m",
+        "State the unit of lengths (--units), or scale its object in Blender",
+    )
 
 
 def _readings(inputs: CheckInput) -> Sequence[Reading]:

@@ -25,10 +25,10 @@ def _measure(inputs: CheckInput) -> Problem | None:
     bodies = {prefix: own for prefix, own in names.items() if len(own) >= LEAST_NAMES}
     for (one, own), (other, theirs) in combinations(bodies.items(), 2):
         if len(own & theirs) >= SAME_SHARE * min(len(own), len(theirs)):
-            text = (
-                f"two subjects are in this file: {one} ({len(own)} names) and {other} ({len(theirs)} of the same kind)"
+            return Problem(
+                f"two subjects are in this file: {one} ({len(own)} names) and {other} ({len(theirs)} of the same kind)",
+                "Export one subject at a time; which of them is meant cannot be told",
             )
-            return Problem(text, "Export one subject at a time; which of them is meant cannot be told")
     return None
 
 

@@ -9,10 +9,9 @@ from functools import partial
 import numpy as np
 
 from ...formats.axes_and_units import UP_CHOICES, to_z_up
-from ...so3 import to_matrix, to_quaternion
 from ...trial import Recording
 from ..body_points import BodyPoints
-from ..check_definition import CheckInput, InputCheck, Problem, Reading
+from ..check_definition import CheckInput, InputCheck, Problem, Reading, turn_motion
 
 AXES = UP_CHOICES[1:]
 UPRIGHT_COSINE = 0.7
@@ -77,13 +76,14 @@ def _readings(inputs: CheckInput) -> Sequence[Reading]:
     recording = inputs.recording
     known = recording.up or "z"
     readings = [
-        Reading(f"{up} up", f"--up {known}", partial(_turn, to_z_up(up) @ to_z_up(known).T, up))
+        Reading(f"{up} up", f"--up {known}", partial(turn_motion, to_z_up(up) @ to_z_up(known).T, up))
         for up in AXES
         if up != known
     ]
     if _swap_root(recording) is not None:
-        name = "the root's quaternion as w x y z"
-        readings.append(Reading(name, f"--up {known}", lambda other: _swap_root(other) or other))
+        readings.append(
+            Reading("the root's quaternion as w x y z", f"--up {known}", lambda other: _swap_root(other) or other)
+        )
     return readings
 
 
@@ -94,27 +94,6 @@ def _swap_root(recording: Recording) -> Recording | None:
         return None
     root = np.concatenate([joints.root[:, :3], np.roll(joints.root[:, 3:], -1, axis=1)], axis=1)
     return replace(recording, joints=replace(joints, root=root))
-
-
-def _turn(turn: np.ndarray, up: str, recording: Recording) -> Recording:
-    """The recording's motion in other axes; forces of the same file as markers too. A rest pose keeps its axes."""
-    markers, segments, joints, wrenches = recording.markers, recording.segments, recording.joints, recording.wrenches
-    if markers is not None:
-        markers = replace(markers, positions=markers.positions @ turn.T)
-        if wrenches is not None:
-            both = np.kron(np.eye(2), turn.T)
-            measured = (wrenches.measured @ np.abs(both)) > 0.5
-            wrenches = replace(wrenches, values=wrenches.values @ both, measured=measured)
-    if segments is not None:
-        positions = None if segments.positions is None else segments.positions @ turn.T
-        segments = replace(segments, rotations=turn @ segments.rotations, positions=positions)
-    if joints is not None and joints.root is not None:
-        root = joints.root.copy()
-        root[:, :3] = root[:, :3] @ turn.T
-        known = np.isfinite(root).all(axis=1)
-        root[known, 3:] = to_quaternion(turn @ to_matrix(root[known, 3:]))
-        joints = replace(joints, root=root)
-    return replace(recording, markers=markers, segments=segments, joints=joints, wrenches=wrenches, up=up)
 
 
 UPRIGHT = InputCheck(
