@@ -57,8 +57,7 @@ class Take:
         except InvalidValue as error:  # the recording is kept nevertheless
             filtered = None
             warnings.append(f"the motion is not filtered: {error}")
-        motion = smooth_motion(rig, times, np.where(known[:, None], q, np.nan), filtered)
-        record = TrialRecord(recording, motion=motion)
+        record = TrialRecord(recording, motion=smooth_motion(rig, times, np.where(known[:, None], q, np.nan), filtered))
         if self.markers:
             errors = np.where(known[:, None], self.rows["errors"].astype(float), np.nan)
             tracked = TrackedMotion(times, q, manifold_velocities(rig, times, q), self.markers, errors, known,

@@ -77,8 +77,7 @@ def extended_kalman(data: CentroidalData, noise: FilterNoise | None = None) -> C
     noise = FilterNoise() if noise is None else noise
     step, mass = 1.0 / data.rate, data.mass
     force, moment, known = data.force, data.moment, data.known
-    velocity = np.gradient(data.com, step, axis=0)
-    kinematic_states = np.concatenate([data.com, mass * velocity, data.momentum], axis=1)
+    kinematic_states = np.concatenate([data.com, mass * np.gradient(data.com, step, axis=0), data.momentum], axis=1)
     state, measurement_noise = (
         kinematic_states[0].copy(),
         np.diag([noise.com**2] * 3 + [noise.linear**2] * 3 + [noise.angular**2] * 3),
@@ -138,8 +137,7 @@ def linear_fusion(data: CentroidalData, noise: FusionNoise | None = None) -> Cen
     """
     noise = FusionNoise() if noise is None else noise
     step, count = 1.0 / data.rate, len(data)
-    drift = np.diag(np.ones(2), 1)
-    process = Process.from_drift(drift, noise.jerk**2, step, 0)
+    process = Process.from_drift(np.diag(np.ones(2), 1), noise.jerk**2, step, 0)
     com, acceleration = np.empty((count, AXES)), np.empty((count, AXES))
     force_acceleration = data.force / data.mass - np.array([0.0, 0.0, GRAVITY])
     weights = np.stack([np.full(count, noise.com**-2.0), data.known * noise.force**-2.0], axis=1)

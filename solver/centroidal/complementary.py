@@ -93,8 +93,7 @@ def zero_phase_recursion(
         return _filter_both_ways(filters.momentum, values, pads[settings.momentum], odd=False)
 
     kinetics = Kinetics.from_data(data, causal=False)
-    kinematic_rate = np.ascontiguousarray(data.momentum_rate.T)
-    return Recursion(kinetics, com_part, kinematic_rate, low, momentum), acceleration_part
+    return Recursion(kinetics, com_part, np.ascontiguousarray(data.momentum_rate.T), low, momentum), acceleration_part
 
 
 def causal_complementary(data: CentroidalData, settings: ComplementarySettings = PAPER_SETTINGS) -> CentroidalEstimate:

@@ -81,8 +81,7 @@ def build_filters(settings: ComplementarySettings, rate: float) -> FilterBank:
         n2, n1, n0 = numerator[0], numerator[1] * middle, numerator[2] * end
         lead = 1.0 + middle + end
         b = np.array([n2 + n1 + n0, 2.0 * (n0 - n2), n2 - n1 + n0]) / lead
-        a = np.array([1.0, 2.0 * (end - 1.0) / lead, (1.0 - middle + end) / lead])
-        return Section(b, a)
+        return Section(b, np.array([1.0, 2.0 * (end - 1.0) / lead, (1.0 - middle + end) / lead]))
 
     high = section(settings.high, (1.0, 0.0, 0.0))
     # over s^2: the factor (z - 1)^2 of the high pass becomes (T/2)^2 (z + 1)^2

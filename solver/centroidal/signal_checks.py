@@ -45,8 +45,7 @@ def check_signals(data: CentroidalData) -> tuple[str, ...]:
             "the plates): there the estimate follows from neighbouring samples and the motion"
         )
     unloaded = true_runs(data.known & is_unloaded(data))
-    used = flight_intervals(data, by_motion=False)
-    if short := len(unloaded) - len(used):
+    if short := len(unloaded) - len(flight_intervals(data, by_motion=False)):
         each = "an interval" if short == 1 else f"{short} intervals"
         found.append(f"{each} without load, shorter than {MIN_FLIGHT * 1e3:.0f} ms: too short to be used as a flight")
     return tuple(found)

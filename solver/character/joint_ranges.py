@@ -44,8 +44,7 @@ def link_axes(tree: LinkTree, facing: np.ndarray, heads: np.ndarray, ends: np.nd
     for link, kind in enumerate(tree.kinds):
         name = _segment(kind)
         if name in (*ARM, *LEG[:2]):
-            parent = tree.parents[link]
-            base = axes[parent] if name in ARM[1:] or name == LEG[1] else facing
+            base = axes[tree.parents[link]] if name in ARM[1:] or name == LEG[1] else facing
             along = ends[link] - heads[link]
             if np.linalg.norm(along) > 0.0:
                 axes[link] = so3.rotation_between(base @ DOWN, along) @ base

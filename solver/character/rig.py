@@ -182,8 +182,7 @@ def _link_tips(
     character: Character, tree: LinkTree, owners: np.ndarray, axes: np.ndarray, heads: np.ndarray
 ) -> np.ndarray:
     """Far end (L, 3) [m] of each link, link axes; of the last in a limb the farthest point of its surface."""
-    ends = _link_ends(character, tree)
-    tips = np.einsum("lji,lj->li", axes, ends - heads)
+    tips = np.einsum("lji,lj->li", axes, _link_ends(character, tree) - heads)
     for link in range(len(tree.bones)):
         if link not in tree.parents:
             points = (character.vertices[owners == link] - heads[link]) @ axes[link]

@@ -114,8 +114,7 @@ def _record(options: argparse.Namespace, how: FollowOptions, progress: Progress)
     finally:
         source.close()
     progress(0.9, "writing the take")
-    taken = capture.build_take(options.name)
-    taken.write(options.output, settings_of(options).filter)
+    capture.build_take(options.name).write(options.output, settings_of(options).filter)
     progress(1.0, "done")
     print(f"{capture.status_text}\nwritten: {options.output}")
 

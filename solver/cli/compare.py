@@ -81,8 +81,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         result = stored_file(options.result, RESULT_FILE)
         if not os.path.exists(result):
             problem = "is not the folder of a study" if os.path.exists(options.result) else "does not exist"
-            remedy = "Give the folder that `identify --output` wrote"
-            raise InputError(options.result, problem, remedy=remedy)
+            raise InputError(options.result, problem, remedy="Give the folder that `identify --output` wrote")
         calibrated, rig = stored_file(options.result, CALIBRATION_FILE), stored_file(options.result, RIG_FILE)
         body = CALIBRATION.read(calibrated) if os.path.exists(calibrated) else rig_named(str(rig))
         return RESULT.read(result), body

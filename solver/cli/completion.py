@@ -37,11 +37,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Print the script."""
     from . import parser
 
-    actions = parser()._actions
-    verbs = next(action for action in actions if isinstance(action, argparse._SubParsersAction))
+    verbs = next(action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
     summaries = {str(each.dest): str(each.help) for each in verbs._choices_actions}
-    options_by_verb = {name: _find_options(verbs.choices[name]) for name in summaries}
-    print(SCRIPTS[options.shell](summaries, options_by_verb), end="")
+    print(SCRIPTS[options.shell](summaries, {name: _find_options(verbs.choices[name]) for name in summaries}), end="")
 
 
 def _find_options(parser: argparse.ArgumentParser) -> Choices:

@@ -151,8 +151,7 @@ def _postures(words: list[str]) -> dict[str, int]:
     """Number per foot configuration."""
 
     if len(words) == 1 and "=" not in words[0]:
-        total = _whole(words[0], "--postures")
-        share, rest = divmod(total, len(FOOT_CONFIGURATIONS))
+        share, rest = divmod(_whole(words[0], "--postures"), len(FOOT_CONFIGURATIONS))
         return {name: share + (place < rest) for place, name in enumerate(FOOT_CONFIGURATIONS)}
     return {name: _whole(str(value), "--postures") for name, value in by_name(words, "--postures").items()}
 

@@ -149,8 +149,7 @@ def _show_matches(model: Path, study: Study) -> None:
 
     if study.identification is None:
         return
-    theirs = from_opensim(model, meshes="none")
-    groups, _ = transfer_inertials(study.rig, study.identification.parameters, theirs)
+    groups, _ = transfer_inertials(study.rig, study.identification.parameters, from_opensim(model, meshes="none"))
     print(f"links of {study.rig.name} and bodies of {model.name}:")
     for group in groups:
         print(f"  {group.sentence}")

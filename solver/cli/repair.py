@@ -39,8 +39,7 @@ Examples:
 
 def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
-    summary = "balance an authored dance by moving it as little as possible"
-    parser = add_verb(verbs, "repair", summary, EXPLANATION, run)
+    parser = add_verb(verbs, "repair", "balance an authored dance by moving it as little as possible", EXPLANATION, run)
     add_authored(parser, recordings=True)
     parser.add_argument("--slow-down", action="store_true", help="first make it as slow as the joints' speeds need")
     add_options(parser, RepairOptions)

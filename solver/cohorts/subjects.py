@@ -221,8 +221,7 @@ def _read_units(path: Path) -> dict[str, str]:
 
 
 def _read_tab_separated(path: Path) -> list[tuple[int, list[str]]]:
-    lines = enumerate(read_lines(path), 1)
-    return [(number, line.split("\t")) for number, line in lines if line.strip()]
+    return [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1) if line.strip()]
 
 
 def _info_from_row(row: TableRow) -> SubjectInfo:

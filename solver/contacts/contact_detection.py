@@ -169,7 +169,6 @@ def _loaded_sides(
 
 def sole_distances(sole: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Distance (n,) [m] of points (n, 2) from soles with corners (n, P, 2), sampled between all pairs of corners."""
-    pairs = np.array(list(combinations(range(sole.shape[1]), 2)))
-    ends = sole[:, pairs]
+    ends = sole[:, np.array(list(combinations(range(sole.shape[1]), 2)))]
     inside = ends[:, :, None, 0] + SHARES[:, None] * (ends[:, :, None, 1] - ends[:, :, None, 0])
     return np.asarray(np.linalg.norm(inside - points[:, None, None], axis=-1).min(axis=(1, 2)))

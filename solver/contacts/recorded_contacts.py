@@ -211,8 +211,7 @@ def _anchors(
         found.append(each)
     heights = np.array([height for each in found for _, height in each])
     if not len(heights):
-        lowest = min(float(sole[:, :, 2].min()) for sole in soles)
-        return [[] for _ in patches], lowest
+        return [[] for _ in patches], min(float(sole[:, :, 2].min()) for sole in soles)
     ground = float(np.median(heights[heights < heights.min() + STILL_LEG]))
     planted = [
         [flat_on_ground(rig, anchor, height if height > ground + STILL_LEG else ground) for anchor, height in each]

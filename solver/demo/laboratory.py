@@ -149,8 +149,7 @@ def write_forces(path: Path, wrenches: Wrenches) -> None:
     for index, name in enumerate(wrenches.frames):
         force, moment = wrenches.values[:, index, :3], wrenches.values[:, index, 3:]
         point = np.column_stack([-moment[:, 1], moment[:, 0], np.zeros(len(force))]) / force[:, 2:]
-        free = moment - np.cross(point, force)
-        for kind, values in (("v", force), ("p", point), ("m", free)):
+        for kind, values in (("v", force), ("p", point), ("m", moment - np.cross(point, force))):
             columns.append(to_y_up(values))
             names += [f"{name}_{kind}{axis}" for axis in "xyz"]
     table = np.hstack(columns)

@@ -235,8 +235,7 @@ def rebalancing_shift(rig: Rig, motion: Motion, low: np.ndarray, high: np.ndarra
     wanted = np.clip(pressure, low, high) - pressure
     height = float(com_trajectory(rig, motion, rig.prior)[:, 2].mean())
     stiffness = height / GRAVITY * motion.rate**2
-    count = len(motion)
-    bands = np.empty((3, count))
+    bands = np.empty((3, len(motion)))
     bands[0], bands[1], bands[2] = -stiffness, 1.0 + 2.0 * stiffness, -stiffness
     bands[0, :2], bands[2, -2:] = 0.0, 0.0
     bands[1, [0, -1]] = 1.0

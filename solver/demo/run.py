@@ -166,8 +166,7 @@ def _person(building: Path, seed: int, progress: Progress) -> tuple[Study, Inert
         settings=settings,
         progress=PartialProgress(progress, 0.3, 0.95),
     )
-    title = "A simulated person"
-    write_study(building / PERSON, study, title=title, truth=person.truth, simulated=True)
+    write_study(building / PERSON, study, title="A simulated person", truth=person.truth, simulated=True)
     return study, person.truth
 
 
@@ -179,8 +178,7 @@ def _robot(building: Path, seed: int, progress: Progress) -> tuple[Study, Inerti
     robot.write(recorded)
     settings = Settings(filter=ROBOT_FILTER)
     study = identify(load([recorded]), rig=robot.rig, settings=settings, progress=PartialProgress(progress, 0.4, 0.95))
-    title = "A simulated HRP-2 stand-in"
-    write_study(building / ROBOT, study, title=title, truth=robot.truth, simulated=True)
+    write_study(building / ROBOT, study, title="A simulated HRP-2 stand-in", truth=robot.truth, simulated=True)
     return study, robot.truth
 
 

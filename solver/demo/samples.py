@@ -89,8 +89,7 @@ def write_bvh(path: Path, rig: Rig, motion: Motion) -> None:
     up = to_y_up(np.eye(3)).T
     turned = up @ turned @ up.T
     heads = CENTIMETRES * to_y_up(rest.position[..., 0].T)
-    root = CENTIMETRES * to_y_up(moving.position[:, 0].T)
-    columns = [root]
+    columns = [CENTIMETRES * to_y_up(moving.position[:, 0].T)]
     lines = ["HIERARCHY"]
 
     def write_joint(link: int, depth: int) -> None:

@@ -142,8 +142,7 @@ class Leg:
         back = Exponential(y[:, 3:ROOT_NV]).matrix.swapaxes(1, 2)
         # n frames, i axes of the root, j axes of the world
         position = np.einsum("nij,nj->ni", back, foot[:, :3] - y[:, :3])
-        rotation = back @ Exponential(foot[:, 3:]).matrix
-        y[:, own], good = self.solve(rotation, position, y[:, own])
+        y[:, own], good = self.solve(back @ Exponential(foot[:, 3:]).matrix, position, y[:, own])
         return good
 
     def regularity(self, x: np.ndarray) -> np.ndarray:

@@ -73,8 +73,7 @@ class Mechanics:
         frames, links = poses.shape[:2]
         columns = np.ascontiguousarray(poses.transpose(2, 1, 0))
         rotation = columns[:9].reshape(3, 3, links, frames).transpose(3, 2, 1, 0)
-        com = poses.reshape(frames, links * POSE_SIZE) @ self._com_matrix
-        return rotation, columns[9:].transpose(2, 1, 0), com
+        return rotation, columns[9:].transpose(2, 1, 0), poses.reshape(frames, links * POSE_SIZE) @ self._com_matrix
 
     def compute_wrenches(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Required external wrench (N, 6) of N frames, as in `DynamicState`; faster than the whole state."""

@@ -90,8 +90,7 @@ def solid_of(shape: Shape) -> Solid:
         corners = np.array(list(product((-1.0, 1.0), repeat=3))) * size
         return Solid(box, 0.0, corners, lambda x, y, z: (copysign(a, x), copysign(b, y), copysign(c, z)))
     if shape.kind == "ellipsoid":
-        body = fcl.Ellipsoid(*size)
-        return Solid(body, 0.0, np.zeros((0, 3)), _ellipsoid_support(*size))
+        return Solid(fcl.Ellipsoid(*size), 0.0, np.zeros((0, 3)), _ellipsoid_support(*size))
     return convex_hull_solid(shape.vertices)
 
 
@@ -295,7 +294,6 @@ class ShapeDistances:
 
     def _place_shapes(self, q: np.ndarray, shapes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Axes (N, S, 3, 3) and origins (N, S, 3) [m] of shapes (S,) in the world."""
-        links = self._links[shapes]
-        poses = self._dynamics.poses(q)[:, links]
+        poses = self._dynamics.poses(q)[:, self._links[shapes]]
         turn = poses[:, :, :9].reshape(*poses.shape[:2], 3, 3).swapaxes(2, 3)
         return turn @ self._turns[shapes], (turn @ self._centres[shapes][..., None])[..., 0] + poses[:, :, 9:]

@@ -348,8 +348,7 @@ class FrameDynamics:
             own.move(v[at], a[at], -GRAVITY_VECTOR)
             return [own.poses(), own.project_forces(own.carry_forces(own.forces()))]
 
-        sizes = [(POSE_SIZE, len(self._model.link_bodies)), (self._model.nv,)]
-        poses, forces = self._evaluate(q, sizes, evaluate)
+        poses, forces = self._evaluate(q, [(POSE_SIZE, len(self._model.link_bodies)), (self._model.nv,)], evaluate)
         return poses.transpose(2, 1, 0), np.ascontiguousarray(forces.T)
 
     def root_wrenches(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:

@@ -59,8 +59,7 @@ class PosedTree:
     def evaluate_batch(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Axes (N, L, 3, 3), origins (N, L, 3) [m] and Jacobians (N, nv, 6), transposed, at configurations (N, nq)."""
         poses, jacobians = FrameDynamics(self._model, self._centres).jacobians(q)
-        axes = poses[:, :, :9].reshape(*poses.shape[:2], 3, 3).swapaxes(2, 3)
-        return axes, poses[:, :, 9:], jacobians
+        return poses[:, :, :9].reshape(*poses.shape[:2], 3, 3).swapaxes(2, 3), poses[:, :, 9:], jacobians
 
     def pose_error(self, link: int, rotation: np.ndarray, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Twist (6,) from a link's pose to a target in one unit of time, and its Jacobian (6, nv), both in link axes.
@@ -138,8 +137,7 @@ class LoadedTree(PosedTree):
         self._rotors = np.zeros(model.nv)
         self._carried = model.subtrees[:, model.link_bodies][model.owners]
         """(nv, L): 1 where a coordinate moves a link."""
-        same = model.owners[:, None] == model.owners
-        self._pairs = model.below + 0.5 * same
+        self._pairs = model.below + 0.5 * (model.owners[:, None] == model.owners)
 
     def set_inertias(self, rows: np.ndarray) -> None:
         """Set mass, centre of mass, and moments of inertia about it as xx xy yy xz yz zz (L, 10)."""
@@ -156,8 +154,7 @@ class LoadedTree(PosedTree):
         Raises:
             LinAlgError: the mass matrix is singular.
         """
-        matrix = self.mass_matrix(q)
-        _, result, status = dposv(matrix, torques + self.generalised_forces(q), overwrite_a=True)
+        _, result, status = dposv(self.mass_matrix(q), torques + self.generalised_forces(q), overwrite_a=True)
         if status:
             raise np.linalg.LinAlgError("the mass matrix is singular: a coordinate has neither inertia nor rotor")
         return np.asarray(result)

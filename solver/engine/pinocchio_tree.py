@@ -37,8 +37,7 @@ class PosedTree:
     def move_joints(self, positions: np.ndarray) -> None:
         """Set the joint centres (L, 3) [m] in the parent links' frames; the rig itself is unchanged."""
         for joint, centre in enumerate(positions, start=1):
-            rotation = self._model.jointPlacements[joint].rotation
-            self._model.jointPlacements[joint] = pin.SE3(rotation, centre)
+            self._model.jointPlacements[joint] = pin.SE3(self._model.jointPlacements[joint].rotation, centre)
 
     def update_kinematics(self, q: np.ndarray) -> None:
         """Compute poses and Jacobian at a configuration (nq,)."""

@@ -155,8 +155,7 @@ class FrameChecker:
         loads, loaded = np.zeros((count, patches, 6)), np.zeros((count, patches), bool)
         for frames, planted, piece in pieces:
             loads[frames, planted.patch_indices], loaded[frames, planted.patch_indices] = piece.loads, True
-        floor = np.full((count, 1), self.schedule.ground)
-        _require_bounded(motion.times, np.concatenate([com, wrench, floor], axis=1))
+        _require_bounded(motion.times, np.concatenate([com, wrench, np.full((count, 1), self.schedule.ground)], axis=1))
         margins = tuple(
             self._join(check, items, [piece.margins[k] for _, _, piece in pieces])
             for k, (check, items) in enumerate(self._items)

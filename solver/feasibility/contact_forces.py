@@ -125,8 +125,7 @@ def surface_axes(corners: np.ndarray, rotation: np.ndarray) -> np.ndarray:
 
 def friction_margins(loads: np.ndarray, axes: np.ndarray, friction: float, weight: float) -> np.ndarray:
     """Margin (N, F) of (19), mu F_z - max(|F_x|, |F_y|) over the weight (printed with mu on the wrong side)."""
-    sides = friction_margins_by_side(loads, axes, friction, weight)
-    return sides.reshape(len(loads), 4, len(axes)).min(axis=1)
+    return friction_margins_by_side(loads, axes, friction, weight).reshape(len(loads), 4, len(axes)).min(axis=1)
 
 
 def friction_margins_by_side(loads: np.ndarray, axes: np.ndarray, friction: float, weight: float) -> np.ndarray:
@@ -164,8 +163,7 @@ def yaw_margins(
     lies inside Coulomb's cone, so that the bounds hold in any direction. Yaw moments produced by horizontal forces
     between two soles are part of their loads already (`contact_forces.foot_wrenches`).
     """
-    sides = yaw_margins_by_side(loads, centres, axes, half_sizes, friction, weight)
-    return np.minimum(*np.split(sides, 2, axis=1))
+    return np.minimum(*np.split(yaw_margins_by_side(loads, centres, axes, half_sizes, friction, weight), 2, axis=1))
 
 
 def yaw_margins_by_side(

@@ -125,8 +125,7 @@ def are_coupled(rig: Rig) -> np.ndarray:
     for link, joint in enumerate(rig.joints):
         if joint.mimic is not None and joint.mimic.source in numbers:
             source = numbers[joint.mimic.source]
-            moved = {source, rig.parents[source], link, joint.parent}
-            mechanisms.setdefault(joint.mimic.source, set()).update(moved)
+            mechanisms.setdefault(joint.mimic.source, set()).update({source, rig.parents[source], link, joint.parent})
     for members in mechanisms.values():
         result[np.ix_(sorted(members), sorted(members))] = True
     return result

@@ -110,5 +110,4 @@ def format_check_table(checks: Checks) -> str:
             display_name(margin.items[int(margin.worst_items[frame])]),
             f"{worst:+.4g} {margin.unit}",
         ))  # fmt: skip
-    head = ("check", "", "first [s]", "item", "worst [s]", "item", "margin")
-    return format_table(head, rows)
+    return format_table(("check", "", "first [s]", "item", "worst [s]", "item", "margin"), rows)

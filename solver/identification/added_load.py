@@ -158,8 +158,7 @@ def _equation_weight(first: Regression, second: Regression, bare: InertialParame
 
     The bare body was fitted mainly to the first recording, so its residual there underestimates the prediction error.
     """
-    loaded = InertialParameters(bare.links, bare.values + loads)
-    return min(data_weight(first, bare), data_weight(second, loaded))
+    return min(data_weight(first, bare), data_weight(second, InertialParameters(bare.links, bare.values + loads)))
 
 
 @dataclass(frozen=True, slots=True)

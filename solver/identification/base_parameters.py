@@ -149,8 +149,7 @@ def from_factor(links: Sequence[str], factor: np.ndarray, tolerance: float) -> B
         tolerance: fraction of a column that must lie outside the span of the independent ones before it.
     """
     scale = np.linalg.norm(factor, axis=0)
-    columns = factor / np.where(scale > 0.0, scale, 1.0)
-    return _regroup(links, factor, _independent_columns(columns, tolerance))
+    return _regroup(links, factor, _independent_columns(factor / np.where(scale > 0.0, scale, 1.0), tolerance))
 
 
 def _regroup(links: Sequence[str], factor: np.ndarray, independent: np.ndarray) -> BaseParameters:

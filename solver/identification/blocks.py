@@ -60,8 +60,7 @@ class Block:
         """One block of these frames and those of the next block."""
         names = self.trials + tuple(name for name in other.trials if name not in self.trials)
         factors = tuple(join_factors(pair, pair[0].shape[1]) for pair in zip(self.factors, other.factors))
-        frames = self.frames + other.frames
-        return Block(names, self.start, other.stop, frames, self.rows + other.rows, factors)
+        return Block(names, self.start, other.stop, self.frames + other.frames, self.rows + other.rows, factors)
 
 
 def axis_columns(structure: BaseParameters) -> tuple[np.ndarray, ...]:

@@ -44,8 +44,7 @@ def bootstrap(
     blocks = len(regression.blocks)
     if blocks < MIN_BLOCKS:
         raise InvalidValue(f"{blocks} blocks of frames are too few for a bootstrap; give longer or more recordings")
-    generator = np.random.default_rng(seed)
-    draws = generator.multinomial(blocks, np.full(blocks, 1.0 / blocks), size=samples)
+    draws = np.random.default_rng(seed).multinomial(blocks, np.full(blocks, 1.0 / blocks), size=samples)
     progress(0.0, f"bootstrap: {samples} samples of {blocks} blocks")
     found = parallel_map(_solve_sample, ((regression, draw, solve) for draw in draws), jobs, threads=True)
     estimates = [estimate for estimate in found if estimate is not None]

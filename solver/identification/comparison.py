@@ -228,6 +228,5 @@ def moves(rig: Rig, trial: Trial) -> bool:
 
 def count_mass_bounds(names: Iterable[str]) -> int:
     """Number of active rows that bound masses; one that compares left with right decides one mass of two."""
-    phrases = (name.partition(NAME_SEPARATOR)[2] for name in names)
-    matches = (PARAMETER_PATTERN.match(phrase) for phrase in phrases)
+    matches = (PARAMETER_PATTERN.match(phrase) for phrase in (name.partition(NAME_SEPARATOR)[2] for name in names))
     return sum(PARAMETER_COLUMNS[match[1]] == (MASS,) for match in matches if match)

@@ -104,8 +104,7 @@ def mass_rows(rig: Rig, total_mass: float | None) -> Rows:
     for k, link in enumerate(rig.links):
         builder.add({PER_LINK * k + MASS: 1.0}, 0.0, np.inf, f"{link}: mass at zero")
     if total_mass is not None:
-        all_masses = {PER_LINK * k + MASS: 1.0 for k in range(len(rig.links))}
-        builder.add(all_masses, total_mass, total_mass, "sum of masses")
+        builder.add({PER_LINK * k + MASS: 1.0 for k in range(len(rig.links))}, total_mass, total_mass, "sum of masses")
     return builder.build()
 
 

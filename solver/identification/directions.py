@@ -35,8 +35,7 @@ def icosphere(level: int) -> np.ndarray:
     golden = (1.0 + 5.0**0.5) / 2.0
     corners = [(a, b * golden, 0.0) for a in (-1.0, 1.0) for b in (-1.0, 1.0)]
     points = np.array([np.roll(corner, shift) for shift in range(3) for corner in corners])
-    edge = 2.0
-    near = np.abs(np.linalg.norm(points[:, None] - points[None], axis=2) - edge) < 1e-9
+    near = np.abs(np.linalg.norm(points[:, None] - points[None], axis=2) - 2.0) < 1e-9
     count = len(points)
     faces = np.array(
         [
@@ -135,8 +134,7 @@ class DirectionRows:
         count = len(coefficients)
         columns = np.tile(np.arange(PER_LINK * link + INERTIA.start, PER_LINK * link + INERTIA.stop), count)
         starts = np.arange(count + 1) * coefficients.shape[1]
-        width = len(self.links) * PER_LINK
-        matrix = sparse.csr_array((coefficients.ravel(), columns, starts), shape=(count, width))
+        matrix = sparse.csr_array((coefficients.ravel(), columns, starts), shape=(count, len(self.links) * PER_LINK))
         name = f"{self.links[link]}: inertia about some axis at its floor"
         return Rows(matrix, np.full(count, floor), np.full(count, np.inf), (name,) * count)
 

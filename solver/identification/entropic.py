@@ -172,8 +172,7 @@ def _cholesky_root(curvature: np.ndarray) -> np.ndarray:
     lift = 0.0
     for _ in range(MAX_SHIFTS):
         try:
-            lifted = curvature + lift * np.eye(len(curvature))
-            return np.asarray(cholesky(lifted, lower=True, check_finite=False))
+            return np.asarray(cholesky(curvature + lift * np.eye(len(curvature)), lower=True, check_finite=False))
         except LinAlgError:
             lift = max(10.0 * lift, float(np.finfo(float).eps * np.trace(curvature)))
     raise BackendError("the matrix of the equations is not positive semi-definite: a weight or an entry is not finite")

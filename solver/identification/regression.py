@@ -241,8 +241,7 @@ def merge_regressions(regressions: Sequence[Regression]) -> Regression:
 
 def _axis_weights(regression: Regression, rig: Rig, estimate: Estimate | None) -> np.ndarray:
     """One over the residual's standard deviation; exact data use a fraction of the prior's residual instead."""
-    parameters = rig.prior if estimate is None else estimate.parameters
-    rmse = regression.axis_rmse(parameters)
+    rmse = regression.axis_rmse(rig.prior if estimate is None else estimate.parameters)
     return np.nan_to_num(1.0 / np.maximum(rmse, _residual_floor(regression, rig)), nan=0.0)
 
 

@@ -123,8 +123,7 @@ def _find_stances(motion: Motion, soles: Sequence[np.ndarray]) -> list[np.ndarra
     """(N,) True where each foot is on the floor or belt, by its motion."""
     if len(motion) < 2:
         return [np.ones(len(motion), bool) for _ in soles]
-    belt = belt_speed(motion.times, np.concatenate(soles, axis=1))
-    travel = (motion.times - motion.times[0])[:, None, None] * belt
+    travel = (motion.times - motion.times[0])[:, None, None] * belt_speed(motion.times, np.concatenate(soles, axis=1))
     return [contacts_by_motion(motion.times, sole - travel) for sole in soles]
 
 

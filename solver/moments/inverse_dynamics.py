@@ -194,8 +194,7 @@ def _external_powers(rig: Rig, axes: CoordinateAxes, contacts: ContactLinks, wre
     result = np.zeros(axes.twists.shape[:2])
     for k in range(wrenches.shape[1]):
         # frames n, coordinates c, axes i
-        powers = np.einsum("nci,ni->nc", axes.twists, wrenches[:, k])
-        result += np.where(_loads(rig, axes, contacts, k), powers, 0.0)
+        result += np.where(_loads(rig, axes, contacts, k), np.einsum("nci,ni->nc", axes.twists, wrenches[:, k]), 0.0)
     return result
 
 

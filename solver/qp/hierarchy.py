@@ -209,8 +209,7 @@ def _least_squares(state: _State, level: Level) -> None:
         return
     matrix = sparse.csr_array(level.rows.matrix * state.scale[None, :])
     residual = level.rows.upper - matrix @ state.origin
-    dense = np.asarray(matrix @ state.basis)
-    U, s, Vt = svd(dense, full_matrices=False, check_finite=False)
+    U, s, Vt = svd(np.asarray(matrix @ state.basis), full_matrices=False, check_finite=False)
     rank = int(np.sum(s > RANK * s[0])) if len(s) and s[0] > 0.0 else 0
     if not rank:
         return

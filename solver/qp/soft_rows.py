@@ -159,8 +159,7 @@ class _DualActiveSet:
         if not len(passed):
             return False
         signs = np.where(x[passed] > high[passed], -1.0, 1.0)
-        entries = (np.arange(len(passed)), passed)
-        own = sparse.csr_array((signs, entries), shape=(len(passed), len(x)))
+        own = sparse.csr_array((signs, (np.arange(len(passed)), passed)), shape=(len(passed), len(x)))
         self._rows = sparse.csr_array(sparse.vstack([self._rows, own]))
         self._columns = np.concatenate([self._columns, self._directions[:, passed] * signs], axis=1)
         self._slack = np.append(self._slack, signs * x[passed] - np.where(signs > 0.0, low[passed], -high[passed]))

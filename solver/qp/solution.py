@@ -95,8 +95,7 @@ class Solution:
         """This solution, with status INACCURATE if its measured residuals exceed `MEASURED`."""
         if self.status is not Status.OPTIMAL or self.usable:
             return self
-        message = f"reported as optimal, but {self.residuals}"
-        return replace(self, status=Status.INACCURATE, message=message)
+        return replace(self, status=Status.INACCURATE, message=f"reported as optimal, but {self.residuals}")
 
     @property
     def residuals(self) -> str:

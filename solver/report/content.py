@@ -208,8 +208,7 @@ class Content:
             if not np.isfinite(parameters.inertias_at_com).all():
                 raise InvalidValue("an inertia about a centre of mass is not a finite number")
         for name, columns in (("std", PER_LINK), ("com_std", 3), ("determined", PER_LINK)):
-            shape = (len(links), columns)
-            object.__setattr__(self, name, frozen(name, getattr(self, name), shape, finite=False))
+            object.__setattr__(self, name, frozen(name, getattr(self, name), (len(links), columns), finite=False))
         object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (None,)))
         if not 0 <= self.rank <= len(self.singular_values):
             raise InvalidValue(

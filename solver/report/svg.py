@@ -136,8 +136,7 @@ def make_standalone(markup: str) -> str:
     palette = style[style.index("{") + 1 : style.index("}")]
     rules = [line for line in style.splitlines() if line.startswith("svg .") or line.startswith("svg text")]
     text = f"svg {{ {' '.join(palette.split())} font-family: sans-serif; }} {' '.join(rules)}"
-    attributes = markup.removeprefix("<svg")
-    head, _, rest = attributes.partition(">")
+    head, _, rest = markup.removeprefix("<svg").partition(">")
     return f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{text}</style>{rest}'
 
 

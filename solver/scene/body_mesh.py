@@ -444,8 +444,7 @@ def _segment_axes(line: np.ndarray, side: np.ndarray) -> np.ndarray:
 
 def enclosed_volume(vertices: np.ndarray, faces: np.ndarray) -> float:
     """Volume [m^3] that vertices (V, 3) [m] and faces (F, 4) enclose."""
-    triangles = vertices[np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])]
-    one, two, three = triangles.transpose(1, 0, 2)
+    one, two, three = vertices[np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])].transpose(1, 0, 2)
     return float(np.einsum("ij,ij->", one, np.cross(two, three)) / 6.0)
 
 

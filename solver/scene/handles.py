@@ -21,8 +21,7 @@ def find_handles(rig: Rig) -> dict[str, np.ndarray]:
     found = {0: np.zeros(3)}
     shortest = SHORTEST * rig.leg_length
     soles = {rig.index(sole.link) for sole in rig.soles}
-    ends = [link for link in range(1, len(rig.links)) if not children[link]]
-    for end in ends:
+    for end in [link for link in range(1, len(rig.links)) if not children[link]]:
         limb = [end]
         while len(children[rig.parents[limb[-1]]]) == 1 and rig.parents[limb[-1]] > 0:
             limb.append(rig.parents[limb[-1]])

@@ -159,8 +159,7 @@ def read_trials(paths: Paths) -> dict[str, SceneRecording]:
     """
     from ..formats.recording import find_recordings
 
-    found = find_recordings(paths)
-    return {trial.name: scene_recording(trial.markers, trial.wrenches) for trial in found}
+    return {trial.name: scene_recording(trial.markers, trial.wrenches) for trial in find_recordings(paths)}
 
 
 def find_trial_files(paths: Paths) -> dict[str, tuple[Path, ...]]:

@@ -110,8 +110,7 @@ def match_recording(recording: SegmentPoses) -> dict[str, str]:
     if rest is None or not rest.parents:
         return match_segments(recording.names)
     ends = np.where(np.isfinite(rest.tips), rest.tips, rest.heads)
-    everything = np.ones(len(rest.heads), bool)
-    return match_bones(Skeleton(recording.names, rest.parents, rest.heads, ends, everything))
+    return match_bones(Skeleton(recording.names, rest.parents, rest.heads, ends, np.ones(len(rest.heads), bool)))
 
 
 def find_gaps(parts: Collection[str]) -> dict[str, tuple[str, str]]:
@@ -120,8 +119,7 @@ def find_gaps(parts: Collection[str]) -> dict[str, tuple[str, str]]:
     limbs += [(PELVIS, TORSO, HEAD), *((PELVIS, TORSO, *(f"{side}_{name}" for name in ARM)) for side in SIDES)]
     gaps: dict[str, tuple[str, str]] = {}
     for chain in limbs:
-        known = [k for k, part in enumerate(chain) if part in parts]
-        for above, below in pairwise(known):
+        for above, below in pairwise([k for k, part in enumerate(chain) if part in parts]):
             gaps |= {part: (chain[above], chain[below]) for part in chain[above + 1 : below] if part not in gaps}
     return gaps
 
@@ -170,8 +168,7 @@ def _find_trunk(skeleton: Skeleton, limbs: Mapping[str, int], named: Mapping[str
         torso = _branch(skeleton, arms)
         if torso is None:  # the limbs of a control rig hang on bones of their own
             shoulders = float(skeleton.heads[arms, 2].mean())
-            spine = _central_chain(skeleton, found[PELVIS], across)
-            below = [k for k in spine if skeleton.heads[k, 2] < shoulders]
+            below = [k for k in _central_chain(skeleton, found[PELVIS], across) if skeleton.heads[k, 2] < shoulders]
             torso = below[-1] if below else None
         if torso is not None and torso != found.get(PELVIS):
             found[TORSO] = torso
@@ -273,8 +270,7 @@ def _main_bones(skeleton: Skeleton, path: Sequence[int]) -> tuple[int, ...] | No
     Bones that only share the twist of another are passed over.
     """
     path = [bone for bone in path if not TWIST.search(skeleton.bones[bone])]
-    ends = skeleton.heads[path]
-    lengths = np.linalg.norm(np.diff(ends, axis=0), axis=1)
+    lengths = np.linalg.norm(np.diff(skeleton.heads[path], axis=0), axis=1)
     sums = lengths[:-1] + lengths[1:]
     if not len(sums):
         return None

@@ -123,8 +123,7 @@ def infer_from_tree(rig: Rig) -> Anatomy:
         own, other = (rig.path(k) for k in longest)
         trunk = max([k for k in own if k in other], default=0)
         for side, end in zip(("left", "right"), longest):
-            chain = [k for k in rig.path(end) if k > trunk]
-            parts |= _split_limb(rig, chain, tuple(f"{side}_{name}" for name in ARM))
+            parts |= _split_limb(rig, [k for k in rig.path(end) if k > trunk], tuple(f"{side}_{name}" for name in ARM))
     if trunk:
         parts[TRUNK] = rig.links[trunk]
     taken = {k for pair in arms for k in pair} | set(feet.values())

@@ -234,8 +234,7 @@ def targets_from_segments(recording: SegmentPoses, rig: Rig, mapping: BoneMappin
     indices = np.array([rig.index(link) for link in mapping.links])
     task = OrientationTask(mapping.links, indices, METRES_PER_RADIAN**2 * mapping.weights)
     rotations = OrientationTargets(task, recording.rotations[:, columns] @ mapping.rotations)
-    start = np.zeros((1, 3))
-    root = PositionTask((rig.links[0],), np.zeros(1, int), start, np.ones(1))
+    root = PositionTask((rig.links[0],), np.zeros(1, int), np.zeros((1, 3)), np.ones(1))
     if mapping.root_segment is None or recording.positions is None:
         positions = np.tile(_standing_root(rig), (len(recording), 1, 1))
     else:
@@ -271,8 +270,7 @@ def _align_rest_poses(
             if part.endswith(LEG[:2]):
                 lengths.append((float(np.linalg.norm(own)), float(np.linalg.norm(end - rest.heads[place]))))
         elif part.endswith(ARM[-1]) and part != link:  # boxes around robots' hands have no direction, their wrists do
-            forearm = part.replace(ARM[2], ARM[1])
-            own = starts[part] - starts.get(forearm, starts[part])
+            own = starts[part] - starts.get(part.replace(ARM[2], ARM[1]), starts[part])
         if np.linalg.norm(own) > MIN_BONE_LENGTH:
             bones[row] = rotations[index].T @ own / np.linalg.norm(own)
         pointing, own = facing.T @ (end - rest.heads[place]), forward.T @ own

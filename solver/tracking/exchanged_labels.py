@@ -285,8 +285,7 @@ class _PairEvidence:
 
     def find_exchanges(self) -> list[tuple[int, int, float]]:
         """Start, stop and gain [nat] of each exchange on the most probable path."""
-        states = self._most_probable_path()
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], states, [0]])))
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], self._most_probable_path(), [0]])))
         return [
             (int(self.frames[start]), int(self.frames[stop - 1]) + 1, self._gain(start, stop))
             for start, stop in zip(edges[::2], edges[1::2])

@@ -163,8 +163,7 @@ def _link_rotation(tasks: Tasks, sample: TargetSample, link: int, base: np.ndarr
         return base
     local = np.vstack([points.offsets[own], TRIAD_LENGTH * np.eye(3)])
     world = np.vstack([positions[own] - origin, TRIAD_LENGTH * base.T])
-    weights = np.concatenate([points.weights[own], np.full(3, TRIAD_WEIGHT)])
-    return rotation_fit(local, world, weights)
+    return rotation_fit(local, world, np.concatenate([points.weights[own], np.full(3, TRIAD_WEIGHT)]))
 
 
 def _measured_rotation(tasks: Tasks, sample: TargetSample, link: int) -> np.ndarray | None:

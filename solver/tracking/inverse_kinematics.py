@@ -263,8 +263,7 @@ class InverseKinematics:
         """The exact Hessian at ``q`` for the current residuals; None if it is indefinite or not needed."""
         if not self._second_order and self.rows.max_angle < MIN_ANGLE_FOR_EXACT:
             return None
-        tree = self.kinematics
-        tree.update_jacobian(q)
+        self.kinematics.update_jacobian(q)
         matrix, gradient = self.rows.equations()
         matrix.flat[:: len(gradient) + 1] += self._prices
         attempts = MAX_STIFFENED if self._state.last_step <= STIFFEN_BELOW else 0

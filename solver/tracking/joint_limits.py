@@ -53,8 +53,7 @@ class JointLimits:
         self._is_plain = all(joint.nq == 1 for joint, _ in moving)
         """Every coordinate is an entry of q."""
         self._first = rig.joints[0].nq
-        free = len(self.lower)
-        self._coupled_rows = np.zeros((0, free)) if coupled_limits is None else coupled_limits.matrix(rig)
+        self._coupled_rows = np.zeros((0, len(self.lower))) if coupled_limits is None else coupled_limits.matrix(rig)
         self._coupled_bounds = np.zeros(0) if coupled_limits is None else coupled_limits.bounds
         self._coupled_reach = np.abs(self._coupled_rows) @ self._speed
         self._padded = np.hstack([np.zeros((len(self._coupled_rows), ROOT_NV)), self._coupled_rows])

@@ -81,8 +81,7 @@ def coordinates_from_markers(model: OpenSimModel, markers: Markers) -> MarkerCoo
     values = values[nearest]
     residuals = equations.residuals(values, every)
     undetermined = equations.find_undetermined(values[:1], rows[:1])
-    found = equations.all_values(values)
-    return MarkerCoordinates(found, equations.names, residuals, equations.solvable, undetermined)
+    return MarkerCoordinates(equations.all_values(values), equations.names, residuals, equations.solvable, undetermined)
 
 
 class _MarkerEquations:
@@ -219,8 +218,7 @@ class _MarkerEquations:
 
     def find_undetermined(self, values: np.ndarray, rows: np.ndarray) -> tuple[str, ...]:
         """Coordinates that move no marker at values (1, C) in a frame (1,)."""
-        columns = self._jacobian(values)[0]
-        moved = np.abs(columns).max(axis=(0, 1)) > STEP
+        moved = np.abs(self._jacobian(values)[0]).max(axis=(0, 1)) > STEP
         return tuple(name for name, moves in zip(self.free, moved) if not moves)
 
     def _linearise(self, values: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -254,8 +254,7 @@ class TaskRows:
         if sample.positions is not None and previous.positions is not None:
             result[: self._point_count] = sample.positions - previous.positions
         if sample.rotations is not None and previous.rotations is not None:
-            relative = (sample.rotations @ previous.rotations.swapaxes(1, 2)).reshape(-1, 9)
-            result[self._point_count :] = relative @ VEE
+            result[self._point_count :] = (sample.rotations @ previous.rotations.swapaxes(1, 2)).reshape(-1, 9) @ VEE
         return result
 
     def _set_rows(self, desired: np.ndarray, sample: TargetSample) -> None:

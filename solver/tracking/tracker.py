@@ -109,8 +109,7 @@ class AlternativeTrajectory:
         ``deadline`` is that of `InverseKinematics.refine`.
         """
         own, solver.state = solver.state, self.state
-        predicted = solver.correction(self.q, self.v * dt, previous, sample, dt)
-        q, converged = solver.refine(predicted, sample, dt, deadline)
+        q, converged = solver.refine(solver.correction(self.q, self.v * dt, previous, sample, dt), sample, dt, deadline)
         error, orientation_error = solver.errors(q, sample)
         if self.samples:
             self.v = difference(solver.rig, self.q, q) / dt
@@ -184,8 +183,7 @@ class Tracker:
             q = find_initial_pose(self.rig, self.tasks, sample, self.options)
         elif np.shape(q) != (self.rig.nq,):
             raise InvalidValue(f"a start has shape {np.shape(q)}; rig {self.rig.name!r} needs ({self.rig.nq},)")
-        start = np.asarray(q, float)
-        self.q, converged = self._settle(start, sample, step)
+        self.q, converged = self._settle(np.asarray(q, float), sample, step)
         if self.options.integrator == "baumgarte":
             self._root = BaumgarteRoot(self.q[ROOT_QUATERNION])
         return self._finish_step(self.q, sample, step, converged=converged)

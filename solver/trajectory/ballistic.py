@@ -109,8 +109,7 @@ class _FlightWindow:
     @property
     def is_airborne(self) -> np.ndarray:
         """(N,) True in the air, including take-off and landing."""
-        flies = np.array([phase.airborne for phase in self.phases])
-        return flies | np.isin(self.times, self.events)
+        return np.array([phase.airborne for phase in self.phases]) | np.isin(self.times, self.events)
 
     def displacement_basis(self, times: np.ndarray) -> Basis:
         """Basis of the displacement at times (N,) in the window."""

@@ -289,8 +289,7 @@ class DisplacementProblem:
         if self._flight_momentum is not None:
             values = self._flight_momentum.add_means(values)
         # i coordinates, m and k control values
-        cost = float(self.weights @ np.einsum("mi,mk,ki->i", x, self._metric, x))
-        return Evaluation(x, values, near, cost)
+        return Evaluation(x, values, near, float(self.weights @ np.einsum("mi,mk,ki->i", x, self._metric, x)))
 
     def linearise(self, point: Evaluation) -> LinearModel:
         """Near limits to first order."""

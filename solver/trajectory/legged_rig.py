@@ -115,8 +115,7 @@ class LeggedRig:
         y = np.array(y, float)
         sides = {patch: side for side, patch in self.rig.sides.items()}
         for anchor in anchors:
-            place = np.concatenate([anchor.position, log(anchor.rotation)])
-            y[..., self.foot_columns[sides[anchor.patch]]] = place
+            y[..., self.foot_columns[sides[anchor.patch]]] = np.concatenate([anchor.position, log(anchor.rotation)])
         return y
 
     def solve_motion(
@@ -208,8 +207,7 @@ class LeggedRig:
             InvalidValue: the legs do not reach the feet in it.
         """
         y = np.zeros(self.size)
-        nv = self.rig.nv
-        y[:nv] = natural_posture(self.rig)
+        y[: self.rig.nv] = natural_posture(self.rig)
         y = self.with_feet(y, stance(self.rig, "right_forward" if footing.configuration == "right_forward" else "both",
                                      self.step))  # fmt: skip
         centre = footing.polygon.centre

@@ -152,8 +152,7 @@ class TrajectoryChecks:
 
         def evaluate(frames: np.ndarray, phase: PlantedPhase) -> list[np.ndarray]:
             own = Curves(curves.q[frames], curves.v[frames], curves.a[frames])
-            state = self.body.mechanics.compute_state(own.q, own.v, own.a)
-            inputs = self._check_input(phase, own, state, forces=True)
+            inputs = self._check_input(phase, own, self.body.mechanics.compute_state(own.q, own.v, own.a), forces=True)
             exact = near.exact_distances
             return [
                 exact[check.name][frames] if check.name in exact else near.smooth_margins(check, inputs)

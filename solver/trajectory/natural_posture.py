@@ -50,8 +50,7 @@ def _raise_toes(rig: Rig, y: np.ndarray) -> np.ndarray:
     """The posture (nv,) with toes raised to the height of a level sole, by the smallest angle."""
     places, ends = joint_slices(rig), [np.r_[y[:ROOT_NV], side] for side in _ranges(rig)]
     for anchor in stance(rig, "both") if len(rig.soles) > 1 else ():
-        foot = rig.index(rig.patch(anchor.patch).link)
-        for toe in np.flatnonzero(rig.descendants[foot])[1:]:
+        for toe in np.flatnonzero(rig.descendants[rig.index(rig.patch(anchor.patch).link)])[1:]:
             columns = places[toe][2]
             if rig.joints[toe].nv != 1 or _toe_heights(rig, y[None], anchor, toe)[0] >= -TOE_TOLERANCE:
                 continue

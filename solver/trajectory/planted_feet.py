@@ -259,8 +259,7 @@ class PlantedTrajectory:
         change = np.stack(after)[:, :, columns].reshape(3, count, -1, len(columns)) - rates[:, None, :, columns]
         before = np.stack([leg.regularity(solved[0][:, ROOT_NV + leg.columns]) for leg in self.solved_legs], axis=1)
         derivatives = (regular.reshape(count, *before.shape) - before) / STEPS[0]
-        followed = LegDerivatives(columns, leading, change.transpose(0, 2, 3, 1) / STEPS[0])
-        return followed, derivatives.transpose(1, 2, 0)
+        return LegDerivatives(columns, leading, change.transpose(0, 2, 3, 1) / STEPS[0]), derivatives.transpose(1, 2, 0)
 
     def motion(self, times: np.ndarray, rates: Rates | None = None) -> Motion:
         """The motion at times (N,) [s] of given coordinates, or of the curve."""

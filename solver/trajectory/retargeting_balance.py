@@ -143,8 +143,7 @@ class _Balancer:
 
     def _polygons(self, shrink: float) -> tuple[SupportPolygon | None, ...]:
         """Support polygon of each phase."""
-        phases = self.schedule.phases
-        return tuple(support_polygon(self.rig, p.anchors, shrink) if p.anchors else None for p in phases)
+        return tuple(support_polygon(self.rig, p.anchors, shrink) if p.anchors else None for p in self.schedule.phases)
 
     def _build_targets(self) -> PoseTargets:
         """Targets: orientations of links as given, and the feet on their paths."""

@@ -68,8 +68,7 @@ def _is_reachable(rig: Rig, curve: FlatCurve, schedule: Schedule) -> bool:
         y = curve.at(sample_times(phase.start, phase.stop, SAMPLE_RATE))[0]
         for leg in both:
             feet = [np.r_[own.position, log(own.rotation)] for own in phase.anchors if own.patch == leg.patch]
-            guess = y[:, ROOT_NV + leg.columns]
-            if feet and not can_reach((leg,), y[:, :ROOT_NV], {leg.side: feet[0]}, guess):
+            if feet and not can_reach((leg,), y[:, :ROOT_NV], {leg.side: feet[0]}, y[:, ROOT_NV + leg.columns]):
                 return False
     return True
 

@@ -122,8 +122,7 @@ class SegmentChecker:
             anchors: of the patches that carry load throughout.
             margin_allowances: by check, part of the sampling margin that need not be kept; see `margin_allowances`.
         """
-        checks = self.checks(np.arange(float(len(curves.q))), curves, anchors)
-        return self.worst_of(checks, margin_allowances)
+        return self.worst_of(self.checks(np.arange(float(len(curves.q))), curves, anchors), margin_allowances)
 
     def worst_of(self, checks: Checks, margin_allowances: Mapping[str, float] | None = None) -> np.ndarray:
         """(N,) smallest margin plus tolerance of every frame, less the sampling margins that must be kept."""

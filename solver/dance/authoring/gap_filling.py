@@ -67,8 +67,7 @@ class FilledGap:
         known: dict[str, float] = {}
         for failure in self.failures_at_ends:
             known[failure.check.name] = min(failure.margin, known.get(failure.check.name, 0.0))
-        margins = self.repair.after.margins
-        return all(float(m.smallest.min()) >= known.get(m.name, 0.0) - m.tolerance for m in margins)
+        return all(float(m.smallest.min()) >= known.get(m.name, 0.0) - m.tolerance for m in self.repair.after.margins)
 
 
 def find_gaps(keyed: AuthoredDance) -> list[Gap]:

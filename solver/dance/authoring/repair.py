@@ -391,7 +391,6 @@ def _measure_moves(rig: Rig, given: Motion, repaired: Motion) -> MoveSizes:
     before, after = given.q[differ], repaired.q[differ]
     shift = np.linalg.norm(after[:, :3] - before[:, :3], axis=1)
     turn = np.linalg.norm(quaternion_log(product(conjugate(before[:, 3:7]), after[:, 3:7])), axis=1)
-    joints = joint_coordinates(rig, after) - joint_coordinates(rig, before)
-    all_moves = np.abs(np.column_stack([shift, turn, joints]))
+    all_moves = np.abs(np.column_stack([shift, turn, joint_coordinates(rig, after) - joint_coordinates(rig, before)]))
     names = ("root position", "root rotation", *coordinate_names(rig))
     return MoveSizes(names, all_moves.max(axis=0, initial=0.0), np.sqrt((all_moves**2).sum(axis=0) / len(given)))

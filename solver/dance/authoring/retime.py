@@ -95,8 +95,7 @@ def scale_time(motion: Motion, factor: float) -> Motion:
 
 def speed_factor(rig: Rig, motion: Motion) -> tuple[float, str]:
     """max |v| / limit over frames and joints, and the joint; above 1, the motion must last longer by this factor."""
-    joints = np.abs(motion.v[:, ROOT_NV:]).max(axis=0, initial=0.0)
-    share = joints / rig.limits.speed
+    share = np.abs(motion.v[:, ROOT_NV:]).max(axis=0, initial=0.0) / rig.limits.speed
     worst = int(np.argmax(share)) if len(share) else 0
     return (float(share[worst]), coordinate_names(rig)[worst]) if len(share) else (0.0, "")
 
@@ -147,8 +146,7 @@ def _find_rests(motion: Motion) -> list[int]:
     """Frames that divide the motion: its ends, and the first and last frame of every run at rest."""
     rest = (np.abs(motion.v).max(axis=1) < AT_REST[0]) & (np.abs(motion.a).max(axis=1) < AT_REST[1])
     turns = np.flatnonzero(np.diff(np.concatenate([[False], rest, [False]]).astype(int)))
-    frames = {0, len(motion) - 1, *turns[::2].tolist(), *(turns[1::2] - 1).tolist()}
-    return sorted(frames)
+    return sorted({0, len(motion) - 1, *turns[::2].tolist(), *(turns[1::2] - 1).tolist()})
 
 
 def _factor_for_balance(

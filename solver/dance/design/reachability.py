@@ -26,8 +26,7 @@ def find_open_paths(
     if not count:
         return np.zeros(0, bool)
     result = np.zeros(count, bool)
-    ends = legged.solve_static(np.concatenate([starts, stops]), footing.solved)[1]
-    com = legged.compute_com(ends)[:, :2]
+    com = legged.compute_com(legged.solve_static(np.concatenate([starts, stops]), footing.solved)[1])[:, :2]
     share = np.linspace(0.0, 1.0, instants)[None, :, None]
     for dip in DIP_FRACTIONS:
         left = np.flatnonzero(~result)

@@ -222,8 +222,7 @@ class _SequenceRun:
             self.segments += outcome.segments
             self.notes += outcome.notes
             kind = outcome.segments[-1].kind
-            place = len(self.segments) - 1
-            self.trace.append(TraceEntry(place, self.configuration, criterion, straight, kind))
+            self.trace.append(TraceEntry(len(self.segments) - 1, self.configuration, criterion, straight, kind))
             self._repeat_transition(outcome.segments[-1], (matrices, outcome.matrices))
 
     def _repeat_transition(self, forth: DanceSegment, information: History) -> None:

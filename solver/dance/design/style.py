@@ -36,8 +36,7 @@ def comfort_limits(legged: LeggedRig, home: np.ndarray, skill: Skill) -> tuple[n
         skill: of the dancer.
     """
     lower, upper = np.array(legged.lower), np.array(legged.upper)
-    legs = np.concatenate(list(legged.leg_columns.values()))
-    moved = np.concatenate([legged.trunk, legs])
+    moved = np.concatenate([legged.trunk, np.concatenate(list(legged.leg_columns.values()))])
     lower[moved] = np.maximum(lower[moved], home[moved] - skill.range_fraction * (home[moved] - lower[moved]))
     upper[moved] = np.minimum(upper[moved], home[moved] + skill.range_fraction * (upper[moved] - home[moved]))
     if np.isfinite(skill.max_backward_bend):
@@ -83,8 +82,7 @@ def align_to_beats(segments: Sequence[DanceSegment], style: Style) -> tuple[list
             places.append(len(result))
             result.append(segment)
             continue
-        length = segment.duration + (0.0 if waiting is None else waiting.duration)
-        counts = round(length / beat)
+        counts = round((segment.duration + (0.0 if waiting is None else waiting.duration)) / beat)
         wait = 0.0
         if count % PHRASE and (count % PHRASE) + counts > PHRASE:
             wait = (PHRASE - count % PHRASE) * beat

@@ -169,8 +169,7 @@ class TransitionPlanner:
 
         Clearance counts where the foot is farther than the required clearance from its start and end.
         """
-        times = segment.spline_space.samples(FINE_RATE)
-        curves = segment.evaluate(self.legged, times)[1]
+        curves = segment.evaluate(self.legged, segment.spline_space.samples(FINE_RATE))[1]
         loaded = {anchor.patch for anchor in footing.anchors}
         for leg in (leg for leg in self.legged.legs if leg.side in footing.solved and leg.patch not in loaded):
             patch = self.legged.rig.patch(leg.patch)
@@ -247,9 +246,7 @@ class TransitionPlanner:
         for side, height in lift.items():
             control[inner, self.legged.foot_columns[side][2]] += height * np.sin(np.pi * phase) ** 2
         balancer = Rebalancer(self.legged, spline, sample_count(spline))
-        ends = self.legged.end_coms(even.start, even.stop, footing)
-        wanted = balancer.plan_goals(*ends, footing.polygon)
+        wanted = balancer.plan_goals(*self.legged.end_coms(even.start, even.stop, footing), footing.polygon)
         control = balancer.balanced_start(control, wanted.com, footing.solved)
         control, guess = balancer.rebalance(control[None], wanted.zmp, footing.solved)
-        reached = bool(balancer.evaluate(control, footing.solved, guess)[2].all())
-        return replace(even, control=control[0]), reached
+        return replace(even, control=control[0]), bool(balancer.evaluate(control, footing.solved, guess)[2].all())

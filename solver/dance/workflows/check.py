@@ -138,8 +138,7 @@ def _check_recording(dance: LoadedDance, record: MotionRecord, progress: Progres
     checks = check_motion(rig, record.motion, record.schedule, options)
     progress(0.6, "attributing failures to tracking error or to the performer")
     whose = attribute_failures(rig, record.motion, checks, options, recorded.measured_wrench)
-    found = replace(dance, schedule=record.schedule, source=record)
-    return CheckResult(found, checks, (), recorded.notes, whose)
+    return CheckResult(replace(dance, schedule=record.schedule, source=record), checks, (), recorded.notes, whose)
 
 
 def summarise_checks(checks: Checks, unsupported_spans: tuple[str, ...] = ()) -> str:

@@ -58,8 +58,7 @@ def complete(
     notes = [*done.notes, *[LIMIT_NOTE] * done.limit_reached]
     notes += [f"a search step was rejected, {flaw}" for found in done.gaps for flaw in found.repair.rejected_steps]
     notes += [f"elsewhere, where nothing was changed: {failure}" for failure in done.failures_elsewhere]
-    status = "completed" if done.feasible else done.status
-    said = Conclusion("complete", status, message, troubles, notes)
+    said = Conclusion("complete", "completed" if done.feasible else done.status, message, troubles, notes)
     summary = summarise_authored(said, done.dance, done.after, done.moved)
     return EditedDance(done.dance, done.after, summary, format_repair_report(said, done), done)
 

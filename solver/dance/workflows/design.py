@@ -79,8 +79,7 @@ class DesignedDance:
         rig, dance = self.rig, self.dance
         with write_folder(Path(path)) as folder:
             DESIGNED_DANCE.write(folder / names.DANCE_FILE, dance)
-            tree = self.evaluation.as_tree(rig, dance)
-            (folder / names.NUMBERS_FILE).write_text(json_text(tree), "utf-8")
+            (folder / names.NUMBERS_FILE).write_text(json_text(self.evaluation.as_tree(rig, dance)), "utf-8")
             (folder / names.REPORT_FILE).write_text(self.report + "\n", "utf-8")
             SUMMARY.write(folder / names.SUMMARY_FILE, self.summary)
             write_rig(folder / names.RIG_FILE, rig)
@@ -143,8 +142,7 @@ def design_dance(
             plan = plan_stances(task, progress)
             planned = time.perf_counter()
             choice = choose_dance_postures(task, plan)
-            sequences = optimise_transitions(task, plan, choice, progress)
-            dance = assemble_dance(task, plan, choice, sequences)
+            dance = assemble_dance(task, plan, choice, optimise_transitions(task, plan, choice, progress))
         except InvalidValue as error:
             advice = f"{suggest_allowed_pairs(rig, [str(error)])}{describe_contradictions(rig)}"
             raise InvalidValue(f"{error}{advice}") from error

@@ -107,8 +107,7 @@ class Excitation:
         count = self.factor.shape[1]
         if np.isinf(self.total_condition):
             return _rank_deficient_deviations(self.factor)
-        inverse = solve_triangular(triangular_factor(self.factor), np.eye(count))
-        return np.linalg.norm(inverse, axis=1)
+        return np.linalg.norm(solve_triangular(triangular_factor(self.factor), np.eye(count)), axis=1)
 
     def relative_deviations(self, parameters: InertialParameters) -> np.ndarray:
         """sigma% / 100 (B,): standard deviation over size of every base parameter that ``parameters`` would have."""
@@ -124,8 +123,7 @@ def base_rows(rig: Rig, motion: Motion, structure: BaseParameters, base: int | s
     forces = np.flatnonzero(structure.static)
     for piece in regressor_pieces(rig, motion, base):
         rows[piece.frames, 3:] = piece.moment[:, parameters, links].transpose(2, 0, 1)
-        chosen = piece.force[:, parameters[forces], links[forces]]
-        rows[piece.frames, :3, forces] = chosen.transpose(2, 0, 1)
+        rows[piece.frames, :3, forces] = piece.force[:, parameters[forces], links[forces]].transpose(2, 0, 1)
     return rows
 
 

@@ -58,8 +58,7 @@ class GramMatrices:
 
     def motion_matrices(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
         """Gram matrices (groups, n, k, k) of a motion's frames, divided into equal groups."""
-        rows = base_rows(rig, motion, self.structure)
-        own = np.where(self._used, rows[:, :, self._columns], 0.0)
+        own = np.where(self._used, base_rows(rig, motion, self.structure)[:, :, self._columns], 0.0)
         own = own.reshape(groups, -1, *own.shape[2:])
         # g groups, f rows of all frames, i links, k and l their columns
         return np.einsum("gfik,gfil->gikl", own, own, optimize=True)

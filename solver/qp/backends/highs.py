@@ -120,8 +120,7 @@ class HighsSolver:
         found, info = highs.getSolution(), highs.getInfo()
         spent = max(0, int(info.simplex_iteration_count)) + max(0, int(info.ipm_iteration_count))
         if status is not Status.OPTIMAL:
-            nowhere = np.full(self._variables, np.nan)
-            return status, nowhere, np.zeros(self._count), np.zeros(self._variables), spent
+            return status, np.full(self._variables, np.nan), np.zeros(self._count), np.zeros(self._variables), spent
         return status, np.array(found.col_value), np.array(found.row_dual), np.array(found.col_dual), spent
 
 

@@ -147,8 +147,7 @@ def plan_foot_paths(
     base = min(least.values(), default=0.0)
     planned = []
     for side in SIDES:
-        patch = rig.patch(sides[side])
-        sole = RollingSole.of(rig, patch.name)
+        sole = RollingSole.of(rig, rig.patch(sides[side]).name)
         rotation = performer.part_rotations(f"{side}_{LEG[-1]}") @ _foot_rotation(performer, side, sole)
         place = scale * (performer.part_positions(f"{side}_{LEG[-1]}") - [0.0, 0.0, floor])
         place = place + _left_directions(performer) * (outwards if side == "left" else -outwards)

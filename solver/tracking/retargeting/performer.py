@@ -73,8 +73,7 @@ class Performer:
                 raise InvalidValue(
                     f"the {side} sole of rig {rig.name!r} is on link {contact.link}, but its foot is {foot}"
                 )
-            index = list(anatomy.parts.values()).index(foot)
-            soles[side] = contact.vertices - offsets[index]
+            soles[side] = contact.vertices - offsets[list(anatomy.parts.values()).index(foot)]
         notes = (anatomy.note,) * anatomy.guessed
         recording = SegmentPoses(motion.times, tuple(anatomy.parts.values()), rotations, heads, rest)
         return Performer(recording, anatomy.parts, soles, name, notes)
@@ -139,8 +138,7 @@ class Performer:
 
     def remove_belt_motion(self) -> Performer:
         """The performer without a treadmill's belt speed, as if the floor were at rest."""
-        soles = np.concatenate([self.sole_points(side) for side in SIDES], axis=1)
-        belt = belt_speed(self.times, soles)
+        belt = belt_speed(self.times, np.concatenate([self.sole_points(side) for side in SIDES], axis=1))
         if not belt.any():
             return self
         assert self.recording.positions is not None

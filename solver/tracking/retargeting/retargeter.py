@@ -255,8 +255,7 @@ class Retargeter:
         rotations = interpolate_rotations(times, self.rotations, pace)
         for foot, column in enumerate(self.foot_columns):
             rotations[:, column] = feet.rotations[foot]
-        targets = PoseTargets(rotations, feet.positions.swapaxes(0, 1), path.y[:, :3])
-        found, done = self._move_legs(path, targets, feet)
+        found, done = self._move_legs(path, PoseTargets(rotations, feet.positions.swapaxes(0, 1), path.y[:, :3]), feet)
         return TimedPoses(clock, pace, found, feet, done)
 
 

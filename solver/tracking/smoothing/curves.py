@@ -100,5 +100,4 @@ def _is_followed(weights: np.ndarray, measured: np.ndarray) -> np.ndarray:
 
 
 def _rotation_curve(quaternions: np.ndarray, moves: slice) -> Curve:
-    derivatives = product(quaternions[:, None], QUATERNION_DERIVATIVE[None]).swapaxes(1, 2)
-    return Curve(quaternions, derivatives, moves)
+    return Curve(quaternions, product(quaternions[:, None], QUATERNION_DERIVATIVE[None]).swapaxes(1, 2), moves)

@@ -67,8 +67,7 @@ def estimate_measurement_noise(
     counts = known.sum(axis=1)
     share = np.maximum(1.0 - coordinates / np.maximum(counts, 1), 0.1)
     sums = np.where(known, squares, 0.0).sum(axis=1) / share
-    frames = window * rate
-    smooth = gaussian_filter1d(np.stack([sums, counts.astype(float)]), frames, axis=1, mode="nearest")
+    smooth = gaussian_filter1d(np.stack([sums, counts.astype(float)]), window * rate, axis=1, mode="nearest")
     mean = smooth[0] / np.maximum(smooth[1], 1e-9)
     whole = sums.sum() / max(int(counts.sum()), 1)
     mean = np.where(smooth[1] > 1.0, mean, whole)  # far inside a gap only the mean of the recording is known
@@ -114,8 +113,7 @@ def estimate_process_noise(
     variances = np.broadcast_to(usual * (2.0 * np.sin(np.pi * start)) ** (2 * order), near.shape)
     counts = np.bincount(group)[:, None]
     for _ in range(EM_ITERATIONS):
-        x = smooth_curves(measured, noise[group], variances[group], order)
-        squares = np.diff(x, order, axis=1) ** 2
+        squares = np.diff(smooth_curves(measured, noise[group], variances[group], order), order, axis=1) ** 2
         own = np.zeros_like(near)
         np.add.at(own, group, squares)
         total = own / counts + near * _difference_variance(order, variances / near)

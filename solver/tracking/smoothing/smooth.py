@@ -185,8 +185,7 @@ class _Problem:
         if engine.points is None:
             return np.zeros((len(q), 0, 3))
         result = np.empty((len(q), len(engine.points.names), 3))
-        samples = self.samples[first : first + len(q)]
-        for k, sample in enumerate(samples):
+        for k, sample in enumerate(self.samples[first : first + len(q)]):
             engine.kinematics.update_positions(q[k])
             result[k] = engine.position_residuals(sample)
         return result
@@ -202,8 +201,7 @@ class _Problem:
         """Measured minus modelled (N, R) [m], an orientation's with its weight; NaN where not measured."""
         engine, parts = self.engine, []
         if engine.points is not None:
-            weighing = engine.points.weights > 0.0
-            parts.append(self.point_residuals(q, first)[:, weighing].reshape(len(q), -1))
+            parts.append(self.point_residuals(q, first)[:, engine.points.weights > 0.0].reshape(len(q), -1))
         if engine.orientations is not None:
             rotations = np.empty((len(q), len(engine.orientations.names), 3))
             for k, sample in enumerate(self.samples[first : first + len(q)]):
