@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver.centroidal.inertial_modes import inertial_modes
+from solver.centroidal.inputs import inertial_modes
 from solver.centroidal.values import CentroidalData
 from solver.dynamics import centroidal_momentum, com_trajectory
 from solver.filter_presets import FilterPreset

@@ -17,9 +17,8 @@ from ..scene.motion import joint_movements
 from .balance import LiveBalance
 from .datagram import Layout, Sample
 from .followers import Follower, FollowOptions, Pose
-from .recording_file import LatencyHistogram, RecordingFile
 from .sample_sequencer import SampleSequencer
-from .takes import Take
+from .takes import LatencyHistogram, RecordingFile, Take
 
 MIN_SAMPLES = 12
 """Smallest number of samples of a motion."""

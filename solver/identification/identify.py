@@ -23,12 +23,12 @@ from .bootstrap import MIN_BLOCKS, bootstrap
 from .comparison import Comparison, check_flight, compare, find_undecided_reason
 from .consistent import RELATIVE_STD_SETTING, ConsistentOptions, consistent
 from .constraints import ConstraintOptions
-from .empirical_prior import consistent_with_empirical_prior
 from .error_model.frequency_weights import FrequencyWeights, PairedWeights
 from .error_model.refit import TrialFit, refit_with_frequency_weights
 from .error_model.weight_estimation import describe_cutoffs
 from .estimate import Estimate
 from .posterior import posterior
+from .prior import consistent_with_empirical_prior
 from .regression import Method, Regression, fit_axis_weights, merge_regressions
 from .result import Identification, Uncertainty
 from .weighted_equations import parameter_scale, singular_values
@@ -57,7 +57,7 @@ class IdentifyOptions:
             links whose rotation no marker shows (`Rig.unobserved_links`).
         relative_std: relative standard deviation of a link's mass around the prior, consistent method only. None: the
             default for people; for robots the value under which the data are most likely, at most the default
-            (`empirical_prior`). Intervals use the default: a single link may differ more from its prior than links do
+            (`prior`). Intervals use the default: a single link may differ more from its prior than links do
             on average.
         bootstrap: number of samples for the intervals of a published method; 0 for none. Those of the consistent
             method are the posterior's.

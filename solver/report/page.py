@@ -31,17 +31,20 @@ from .parameter_tables import (
     std_by_source_table,
     truth_table,
 )
-from .recording_tables import finding_table, frame_table, marker_table, weighing_table
-from .tables import finite_mean, format_number
-from .wrench_tables import (
+from .recording_tables import (
     error_table,
+    finding_table,
     flight_intervals_table,
     flight_table,
+    frame_table,
+    marker_table,
     mean_error_table,
     peak_table,
     residual_table,
     root_residual_table,
+    weighing_table,
 )
+from .tables import finite_mean, format_number
 
 WRENCH_LEGEND = (
     '<p class="legend"><span class="key measured"></span>measured'

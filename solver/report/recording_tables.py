@@ -1,4 +1,7 @@
-"""Tables of the recordings: frames that count, force plates, body mass and markers."""
+"""Tables of the recordings: frames that count, force plates, body mass and markers.
+
+Of forces and moments: errors of the reconstructed wrench, residuals, joint moments and flight.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,19 @@ from html import escape
 
 import numpy as np
 
+from ..identification.comparison import Comparison
 from ..options.plates import FINDINGS
-from .content import Content
+from ..study.residuals import FORCE_THRESHOLD, MOMENT_THRESHOLD
+from ..wrenches import WRENCH_AXES
+from .content import Content, MomentSummary
+from .figures import UNITS
 from .svg import DASH
-from .tables import Column, Table, emphasised, format_number, number, with_std, yes_no
+from .tables import Column, Table, emphasised, finite_mean, format_number, number, ratio, with_std, yes_no
+
+MIN_MOMENT = 0.02
+"""[N m/kg] Coordinates whose moment stays below this in all trials are left out."""
+AXIS_COLUMNS = tuple(Column(f"{axis} [{unit}]") for axis, unit in zip(WRENCH_AXES, UNITS, strict=True))
+ERRORS, RATIO, CORRELATIONS = number(1), ratio, number(3)
 
 
 def frame_table(content: Content) -> Table:
@@ -124,3 +136,174 @@ def marker_table(content: Content) -> Table:
 def _named_error(pair: tuple[float, str]) -> str:
     value, name = pair
     return f"{format_number(value, 1)} ({escape(name)})"
+
+
+def mean_error_table(content: Content) -> Table:
+    """Mean over trials of the RMSE per axis and of its ratios, trials not used before trials used."""
+    rows: list[tuple[object, ...]] = []
+    for used, title in ((False, "trials not used"), (True, "trials used")):
+        some = [comparison for comparison in content.comparisons if comparison.used == used]
+        if some:
+            bodies = [np.array(b) for b in zip(*(_rmse(comparison) for comparison in some), strict=True)]
+            identified, prior, unweighted = bodies
+            rows += [
+                (f"{title} ({len(some)})", "RMSE prior, no weights", *finite_mean(unweighted), None),
+                ("", "RMSE prior", *finite_mean(prior), None),
+                ("", "RMSE identified", *finite_mean(identified), None),
+            ]
+            for words, ratios in (
+                ("identified / prior", identified / prior),
+                ("identified / prior, no weights", identified / unweighted),
+                ("prior / prior, no weights", prior / unweighted),
+            ):
+                mean = finite_mean(ratios)
+                rows.append(("", words, *mean, float(finite_mean(mean))))
+    return Table(
+        "RMSE of the reconstructed wrench with identified inertials and with the prior scaled to the same mass; same "
+        "motion, filter and frames. Each has frequency weights of its own, estimated from the plates of the same "
+        "trials; without weights, all of the tracked motion counts. If a ratio is below one, the first explains more.",
+        (Column(""), Column("mean of trials"), *AXIS_COLUMNS, Column("mean")),
+        rows,
+        [*[ERRORS] * 3, *[RATIO] * 3] * (len(rows) // 6),
+        has_text_column=True,
+    )
+
+
+def _rmse(comparison: Comparison) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return comparison.identified.rmse, comparison.prior.rmse, comparison.unweighted_prior.rmse
+
+
+def error_table(content: Content) -> Table:
+    """RMSE and correlation per axis, identified and prior, of every trial: used ones first, unused ones after."""
+    rows: list[tuple[object, ...]] = []
+    for one in sorted(content.comparisons, key=lambda c: not c.used):
+        rows += [
+            ((one.trial, one.used), "RMSE identified", *one.identified.rmse),
+            (None, "RMSE prior", *one.prior.rmse),
+            (None, "RMSE prior, no weights", *one.unweighted_prior.rmse),
+            (None, "identified / prior", *one.ratio),
+            (None, "CC identified", *one.identified.correlation),
+            (None, "CC prior", *one.prior.correlation),
+            (None, "CC prior, no weights", *one.unweighted_prior.correlation),
+        ]
+    return Table(
+        "Reconstructed and measured external wrench per axis: root mean square error and Pearson's correlation. “Not "
+        "used” means that the parameters compared there were fitted without that trial.",
+        (Column("trial", _tagged_trial), Column(""), *AXIS_COLUMNS),
+        rows,
+        [*[ERRORS] * 3, RATIO, *[CORRELATIONS] * 3] * len(content.comparisons),
+        has_text_column=True,
+    )
+
+
+def _tagged_trial(pair: tuple[str, bool]) -> str:
+    """A trial's name, and whether it was used."""
+    trial, used = pair
+    kind, words = ("used", "used") if used else ("unused", "not used")
+    return f'{escape(trial)} <span class="tag {kind}">{words}</span>'
+
+
+def residual_table(content: Content) -> Table:
+    """Residuals in body weights and compared with the usual thresholds."""
+    pair, sizes = ("identified", "prior"), ("RMS", "peak")
+    return Table(
+        "Residual force and moment of the trials used: root mean square in body weights (BW) and body weights times "
+        "heights (BW h); root mean square and peak compared with the usual thresholds: "
+        f"{100.0 * FORCE_THRESHOLD:g} % of the peak force, {100.0 * MOMENT_THRESHOLD:g} % of the mean height of "
+        "the centre of mass times that force (Hicks et al. 2015).",
+        (
+            Column("trial"), *(Column(title, number(3), "force, RMS [BW]") for title in pair),
+            *(Column(title, number(4), "moment, RMS [BW h]") for title in pair),
+            *(Column(title, number(1), "force [% of peak]") for title in sizes),
+            *(Column(title, number(1), "moment [% of CoM height times peak]") for title in sizes),
+            Column("met", yes_no),
+        ),
+        [
+            (
+                row.trial,
+                *(body.force / row.weight for body in (row.identified, row.prior)),
+                *(body.moment / (row.weight * row.height) for body in (row.identified, row.prior)),
+                *(100.0 * share for share in (*row.force_share, *row.moment_share)),
+                row.meets_thresholds,
+            )
+            for row in content.residuals
+        ],
+    )  # fmt: skip
+
+
+def peak_table(content: Content) -> Table:
+    """Largest moment of a joint: a row for every coordinate, a column for every trial."""
+    trials = _known_moments(content)
+    largest = [np.where(-low > high, low, high) for low, high in (trial.peaks.T for trial in trials)]
+    return Table(
+        "Largest moment per kilogram of body mass [N m/kg] (forces of sliding joints [N/kg]), by trial; positive "
+        f"drives the coordinate to increase. Coordinates whose moment stays below {MIN_MOMENT:g} are left out. The "
+        "command moments draws them over time, with 95 % intervals.",
+        (Column("coordinate"), Column("positive"), *(Column(trial.trial, number(2)) for trial in trials)),
+        [
+            row
+            for row in zip(trials[0].names, trials[0].meanings, *largest, strict=True)
+            if any(abs(value) >= MIN_MOMENT for value in row[2:])
+        ]
+        if trials
+        else [],
+        has_text_column=True,
+    )
+
+
+def root_residual_table(content: Content) -> Table:
+    """Root mean square and peak of the residual at the root, of every trial."""
+    above = ("force [N]", "moment [N m]")
+    return Table(
+        "Residual force [N] and moment [N m] at the root link: what the motion requires and the plates did not "
+        "measure, without frequency weights.",
+        (Column("trial"), *(Column(title, number(1), kind) for kind in above for title in ("RMS", "peak"))),
+        [
+            (trial.trial, *np.column_stack([trial.residual_rms, trial.residual_peak]).ravel())
+            for trial in _known_moments(content)
+        ],
+    )
+
+
+def _known_moments(content: Content) -> list[MomentSummary]:
+    return [trial for trial in content.moments if trial.names]
+
+
+def flight_intervals_table(content: Content) -> Table:
+    """Flights of an identification without forces."""
+    found = content.from_flight
+    size = "" if found is None else str(found.dimension)
+    gap = "" if found is None or found.gap == np.inf else f" (gap {found.gap:.3g})"
+    return Table(
+        "Flights detected from the motion, by the free fall of the centre of mass; no forces were used. The equations "
+        f"of a body without contact have a null space, here of dimension {size}{gap}. The body's parameters lie in "
+        "it, scaled by the total mass.",
+        (Column("trial"), Column("from [s]", number(2)), Column("to [s]", number(2)), Column("", _usable)),
+        () if found is None else found.spans,
+    )
+
+
+def _usable(used: bool) -> str:
+    return "used" if used else "too short"
+
+
+def flight_table(content: Content) -> Table:
+    """Checks in flight, where gravity alone acts."""
+    titles = ("CoM acceleration without gravity [m/s²]", "rate of angular momentum [N m]")
+    return Table(
+        "In flight only gravity acts: both quantities should be zero. RMS over the flight frames.",
+        (
+            Column("trial"), Column("frames", str),
+            *(Column(title, kind, above) for above, digits in zip(titles, (3, 2), strict=True)
+              for title, kind in (("identified", number(digits)), ("prior", number(digits)), ("ratio", ratio))),
+        ),
+        [
+            (
+                check.trial,
+                check.frames,
+                *(value for found, prior in (check.acceleration, check.momentum_rate)
+                  for value in (found, prior, found / prior if prior else np.nan)),
+            )
+            for check in content.flights
+        ],
+    )  # fmt: skip

@@ -25,9 +25,14 @@ from ..rig import ROOT_NV
 from ..scene.labels import display_name, format_length
 from ..so3 import continuous_signs, exp, log, to_quaternion
 from ..tracking.anatomy import LEG, find_anatomy
-from ..tracking.retargeting import time_scaling as pace
 from ..tracking.retargeting.batch_kinematics import to_configurations
 from ..tracking.retargeting.foot_paths import FootPaths
+from ..tracking.retargeting.interpolation import (
+    FIRST_SPEED_FRACTION,
+    LATER_SPEED_FRACTION,
+    required_stretch,
+    stretch_times,
+)
 from ..tracking.retargeting.leg_reach import LegReach
 from ..tracking.retargeting.performer import Performer
 from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
@@ -326,11 +331,11 @@ def _slow_down(overlaps: OverlapFinder, motion: RetargetedMotion, keep_com: bool
     """The motion, slowed down where joints have become too fast."""
     for number in range(MAX_STANCE_STEPS):
         times = motion.motion.times
-        if pace.required_stretch(motion.rig, times, motion.poses, motion.converged, 1.0).max() <= SPEED_TOLERANCE:
+        if required_stretch(motion.rig, times, motion.poses, motion.converged, 1.0).max() <= SPEED_TOLERANCE:
             break
-        room = pace.LATER_SPEED_FRACTION if number else pace.FIRST_SPEED_FRACTION
-        factors = pace.required_stretch(motion.rig, times, motion.poses, motion.converged, room)
-        longer = motion.stretch(pace.stretch_times(times, factors))
+        room = LATER_SPEED_FRACTION if number else FIRST_SPEED_FRACTION
+        factors = required_stretch(motion.rig, times, motion.poses, motion.converged, room)
+        longer = motion.stretch(stretch_times(times, factors))
         poses = longer.poses
         wanted = _current_targets(overlaps, longer, poses, overlaps.com_positions(poses) if keep_com else None)
         again, done = overlaps.posing.solve(wanted, poses, REPOSE_STEPS, PosePrior(poses, overlaps.posing.leg_weights))

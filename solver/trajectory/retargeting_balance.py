@@ -20,12 +20,12 @@ from ..feasibility.contact_forces import MIN_LOAD, zero_moment_point
 from ..options.authoring import RetargetOptions
 from ..options.checks import ROBOT_SHRINK, CheckOptions
 from ..progress import PartialProgress, Progress, silent
+from ..tracking.retargeting.interpolation import required_stretch, stretch_times
 from ..tracking.retargeting.leg_reach import LegReach, smooth_maximum
 from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
 from ..tracking.retargeting.retarget import MIN_NOTED_SLOWDOWN
 from ..tracking.retargeting.retargeted_motion import RetargetedMotion
 from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS
-from ..tracking.retargeting.time_scaling import required_stretch, stretch_times
 from .collision_avoidance import separate_links
 from .com_sway import LOAD_RANGE, Pendulum, SupportRegions, solve_least_sway
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.centroidal.inertial_modes import inertial_modes
-from solver.centroidal.inputs import centroidal_data
+from solver.centroidal.inputs import centroidal_data, inertial_modes
 from solver.dynamics import centroidal_momentum, com_trajectory, predicted_wrench
 from solver.errors import InvalidValue
 from solver.inertials import MASS, InertialParameters

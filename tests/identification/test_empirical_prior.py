@@ -12,13 +12,13 @@ from solver.errors import InvalidValue
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import RELATIVE_STD, RELATIVE_STD_SETTING, ConsistentOptions, consistent
 from solver.identification.constraints import ConstraintOptions
-from solver.identification.empirical_prior import (
+from solver.identification.identify import IdentifyOptions, identify_trials
+from solver.identification.prior import (
     MIN_RELATIVE_STD,
     consistent_with_empirical_prior,
     estimate_relative_std,
     with_relative_std,
 )
-from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.identification.regression import Regression
 from solver.inertials import PER_LINK, InertialParameters
 from solver.rig import Rig

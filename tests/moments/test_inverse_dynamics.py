@@ -15,7 +15,7 @@ from solver.dynamics.mechanics import Mechanics, contact_joint_forces
 from solver.inertials import FIRST_MOMENT, GRAVITY, InertialParameters
 from solver.input_checks.opensim_configurations import opensim_configurations
 from solver.moments import JointMoments, compute_moments
-from solver.moments.coordinates import coordinate_axes
+from solver.moments.inverse_dynamics import coordinate_axes
 from solver.motion import JointCoordinates, Motion
 from solver.rig import Rig
 from solver.rigs.opensim.kinematics import body_poses

@@ -17,12 +17,11 @@ from solver.rig import GRAVITY, ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
 from solver.so3 import exp, to_matrix, to_quaternion
 from solver.tracking.retargeting.batch_kinematics import BatchKinematics, to_configurations
-from solver.tracking.retargeting.interpolation import smooth_between
+from solver.tracking.retargeting.interpolation import ease_ends, smooth_between
 from solver.tracking.retargeting.leg_reach import SMOOTHING_TIME, smooth_maximum
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
 from solver.tracking.retargeting.retargeted_motion import RetargetedMotion
-from solver.tracking.retargeting.time_scaling import ease_ends
 from solver.trajectory.retargeting_balance import _Balancer, balance_motion
 from tests.tracking.test_retargeting import person, squat
 

@@ -18,9 +18,8 @@ from solver.rig import ROOT_NV
 from solver.rigs import hoap3
 from solver.trajectory.legged_rig import Footing
 from solver.trajectory.segment import DanceSegment, SegmentChecker, free_control_count
-from solver.trajectory.transition_derivatives import linearise
 from solver.trajectory.transition_problem import TransitionAim, TransitionProblem
-from solver.trajectory.transition_search import build_subproblem, deviation_step, search_transition
+from solver.trajectory.transition_search import build_subproblem, deviation_step, linearise, search_transition
 
 RIG = hoap3(torque="peak")
 ALL = free_control_count(2.0, DanceOptions().knot_spacing)

@@ -34,7 +34,7 @@ from ...trajectory.displacement import (
 )
 from ...trajectory.limit_values import LimitValues
 from ...trajectory.planted_feet import PlantedTrajectory
-from ...trajectory.root_curve import constrain_root
+from ...trajectory.root_constraints import constrain_root
 from ...trajectory.trajectory_limits import TrajectoryLimits
 from .authored_dance import AuthoredDance, Keyframe, Samples
 from .displaced_trajectory import DisplacedTrajectory, evaluate_displaced, select_frames

@@ -19,7 +19,7 @@ from ...scene.dance_folder import PERFORMANCE_FILE, PERFORMANCE_TABLE, REPORT_FI
 from ...scene.motion_record import MOTION
 from ...storage.json_tree import json_text, to_json_values
 from ...storage.output_folder import write_folder
-from ...tracking.retargeting import common_links, transfer_motion
+from ...tracking.retargeting.joint_transfer import common_links, transfer_motion
 from .loading import find_motion_file, load_dance
 from .performance import STILL_JOINT, MotionExcitation, Performance, compare_performance
 

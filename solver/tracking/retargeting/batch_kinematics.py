@@ -264,6 +264,3 @@ def to_configurations(rig: Rig, quaternions: np.ndarray, y: np.ndarray) -> np.nd
         else:
             q[:, into] = y[:, moves]
     return q
-
-
-__all__ = ["ROOT_NV", "BatchFrames", "BatchKinematics", "to_configurations"]

@@ -14,11 +14,10 @@ import numpy as np
 from ...qp.bounded import Bounds, solve_bounded
 from ...rig import ROOT_NV, Rig
 from ...so3 import exp, log
-from ..anatomy import LEG, ROOT, find_anatomy, find_joint_centres
+from ..anatomy import LEG, find_anatomy, find_joint_centres
 from ..bone_mapping import METRES_PER_RADIAN, BoneMapping
 from ..joint_chains import ChainFit
 from .batch_kinematics import BatchFrames, BatchKinematics
-from .foot_paths import FootPaths
 from .separation import SeparationRows
 
 FRAMES_PER_BATCH = 256
@@ -336,6 +335,3 @@ def knee_hinges(rig: Rig) -> list[tuple[int, float]]:
             first = sum(other.nv for other in rig.joints[: rig.index(link)])
             result.append((first + flexion, float(np.sign(middles[flexion]))))
     return result
-
-
-__all__ = ["ROOT", "FootPaths", "PosePrior", "PoseSolver", "PoseTargets", "Poses", "hip_centre", "knee_hinges"]

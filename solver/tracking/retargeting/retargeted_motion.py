@@ -15,9 +15,8 @@ from ..bone_mapping import BoneMapping
 from ..track import manifold_velocities
 from .batch_kinematics import to_configurations
 from .foot_paths import FootPaths
-from .interpolation import holds_around
+from .interpolation import ease_ends, even_times, holds_around, interpolate_poses, interpolate_recording_times
 from .pose_solver import Poses
-from .time_scaling import ease_ends, even_times, interpolate_poses, interpolate_recording_times
 
 EASE_TIME = 0.6
 """[s] of a motion in which it starts from rest, and comes to rest; each takes as long again."""

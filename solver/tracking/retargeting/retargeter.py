@@ -14,19 +14,22 @@ from ...so3 import exp, log, unwrap
 from ..anatomy import ARM, LEG, find_anatomy, find_joint_centres
 from ..bone_mapping import BoneMapping
 from .foot_paths import FLOOR_QUANTILE, FootPaths, plan_foot_paths
-from .interpolation import POSE_FILTER, interpolate_rotations, low_pass_positions, low_pass_rotations
-from .leg_reach import LegReach
-from .performer import Performer
-from .pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
-from .time_scaling import (
+from .interpolation import (
     FIRST_SPEED_FRACTION,
     LATER_SPEED_FRACTION,
+    POSE_FILTER,
     even_times,
     interpolate_poses,
     interpolate_recording_times,
+    interpolate_rotations,
+    low_pass_positions,
+    low_pass_rotations,
     required_stretch,
     stretch_times,
 )
+from .leg_reach import LegReach
+from .performer import Performer
+from .pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
 
 SPARSE_INTERVAL, DENSE_INTERVAL = 0.1, 0.03
 """[s] between frames that are posed from an initial fit, and between those that start from interpolated poses."""
