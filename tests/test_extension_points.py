@@ -103,7 +103,7 @@ OPTION_USE = """    if len(recordings) < settings.least_trials:
 """
 MARKER_SET = json.dumps({"name": "one marker", "markers": {"LASI": {"landmark": "left asis"}}})
 ROW, WORDS, FIELD = "\n]", '\n    """\n', "\n\n    def "
-"""What follows the last row of a list, the last words of a class's docstring, and its last field."""
+"""What follows the last row of a list, the last words of a class's docstring, and the last field of one with methods."""
 EDITS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     "format": (
         ("solver/formats/plain_markers.py", "", "", FORMAT_FILE),
@@ -128,7 +128,7 @@ EDITS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     "marker set": (("assets/markersets/one_marker.json", "", "", MARKER_SET),),
     "option": (
         ("solver/options/study.py", "class Settings(", WORDS, "        least_trials: least number of recordings.\n"),
-        ("solver/options/study.py", "class Settings(", FIELD, OPTION),
+        ("solver/options/study.py", "class Settings(", "\n\n\n", OPTION),
         ("solver/study/pipeline.py", "def identify(", "\n    require_rates(", OPTION_USE),
     ),
     "check with an option": (
