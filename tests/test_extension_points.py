@@ -103,7 +103,7 @@ OPTION_USE = """    if len(recordings) < settings.least_trials:
 """
 MARKER_SET = json.dumps({"name": "one marker", "markers": {"LASI": {"landmark": "left asis"}}})
 ROW, WORDS, FIELD = "\n]", '\n    """\n', "\n\n    def "
-"""What follows the last row of a list, the last words of a class's docstring, and the last field of one with methods."""
+"""What follows the last row of a list, the last words of a docstring, and the last field of a class with methods."""
 EDITS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     "format": (
         ("solver/formats/plain_markers.py", "", "", FORMAT_FILE),
