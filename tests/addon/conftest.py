@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def study(robot_study: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def studied(own: Path, study: Path) -> bpy.types.Object:
+def studied(own: Path, study: Path) -> Any:
     """The body of the study in an empty scene."""
     assert bpy.ops.exciting_dance.open_study(directory=str(study)) == {"FINISHED"}
     return bpy.context.view_layer.objects.active

@@ -90,7 +90,7 @@ def test_unknown_markers_are_assigned_to_the_link_they_move_with(person: Recordi
     """Markers whose names are hidden are found on their links; one beside the body on none; the set can be saved."""
     hidden = {"LTHI": "U1", "RTIB": "U2", "RFHD": "U4", "LELB": "U5", "RPSI": "U6", "T10": "U7"}
     other = renamed(person, hidden).markers
-    beside = np.tile([3.0, 2.0, 0.5], (len(other), 2, 1))
+    beside = np.tile([3.0, 2.0, 0.5], (len(other.times), 2, 1))
     more = Markers(other.times, (*other.names, "Q9", "Wheelchair"), np.concatenate([other.positions, beside], 1))
     found = recognise([Recording("more", more)])
     known = load_marker_set("plug_in_gait")
