@@ -9,6 +9,7 @@ from ..errors import UnknownMarker
 from ..progress import Progress
 from .argument_types import marker_set, stature
 from .options import KEYS, add_output_file, add_recordings, add_verb, read_options
+from .printed import warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,10 +48,11 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     given = _given(options)
     from ..calibration.recognise import recognise
     from ..formats.text_table import format_table
+    from ..input_checks import check_recording
     from ..scene.marker_set import marker_rows
     from ..study.recordings import load
 
-    recordings = load(options.files, read_options(options))
+    recordings = [check_recording(recording) for recording in load(options.files, read_options(options))]
     names = {name for found in recordings if found.markers is not None for name in found.markers.names}
     for marker in (*(marker for marker, _ in options.place), *options.reject):
         if marker not in names:
@@ -69,6 +71,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         )
         for row in marker_rows(found.tree)
     ]
+    warn(text for recording in recordings for text in recording.warnings)
     print(format_table(("marker", "place", "sure [%]", "because of", "or", ""), rows))
     print(f"\n{found.summary}; RMSE {1e3 * found.calibration.rmse:.1f} mm")
     if options.output is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,3 +39,7 @@ def test_a_proposal_is_corrected_and_given_back(tmp_path: Path, capsys: pytest.C
     assert "unknown marker 'U9'" in capsys.readouterr().err
     assert main(["markers", str(recorded), "--place", "U2=right shink", *quiet]) == 2
     assert "Did you mean 'right shank'?" in capsys.readouterr().err
+    mirrored = replace(markers, positions=markers.positions * [-1.0, 1.0, 1.0])
+    write_recording_npz(tmp_path / "mirrored.npz", Recording("mirrored", mirrored))
+    assert main(["markers", str(tmp_path / "mirrored.npz"), *quiet]) == 2
+    assert "left and right are exchanged" in capsys.readouterr().err
