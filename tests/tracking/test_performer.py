@@ -8,11 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.contacts.contact_detection import find_carrying_feet
 from solver.errors import InvalidValue
 from solver.formats.recording import read_recording
-from solver.motion import SegmentPoses
+from solver.motion import Motion, SegmentPoses
+from solver.rig import GRAVITY
 from solver.tracking.retargeting.performer import Performer
 from tests.formats.skeletons import LAFAN1, bvh_text
+from tests.tracking.test_retargeting import person, squat
 
 FRAMES, HEIGHT = 20, 0.95
 
@@ -27,6 +30,35 @@ def skeleton(tmp_path: Path) -> SegmentPoses:
     segments = read_recording(path).segments
     assert segments is not None
     return segments
+
+
+def test_a_first_pose_far_away_is_left_out() -> None:
+    """A T-pose half a metre from the next frame is no motion; a fast start is one."""
+    motion = squat(person())
+    q = np.array(motion.q)
+    q[0, :3] += [0.5, 0.0, 0.0]
+    given = Performer.from_motion(person(), Motion(motion.times, q, motion.v, motion.a))
+    found = given.leave_out_first_pose()
+    assert len(found.times) == len(given.times) - 1
+    assert any("first frame is left out" in note for note in found.notes)
+    fast = Performer.from_motion(person(), motion)
+    assert fast.leave_out_first_pose() is fast
+
+
+def test_a_gap_is_a_flight_only_if_the_body_falls() -> None:
+    """Feet that slide carry a body that does not fall; in free fall nothing does."""
+    times = np.arange(0.0, 1.0, 0.01)
+    air = (times > 0.4) & (times < 0.7)
+    soles = [np.zeros((100, 2, 3)), np.zeros((100, 2, 3))]
+    stances = np.tile(~air, (2, 1))
+    inside = np.clip(times - 0.4, 0.0, 0.3)
+    level, thrown = np.ones(100), 1.0 + 0.5 * GRAVITY * inside * (0.3 - inside)
+    slides = find_carrying_feet(times, soles, stances, level)
+    assert slides[0, air].all()
+    assert not slides[:, ~air].any()
+    assert find_carrying_feet(times, soles, stances, thrown)[:, air].mean() < 0.1
+    raised = [sole + np.where(air, 0.3, 0.0)[:, None, None] * [0.0, 0.0, 1.0] for sole in soles]
+    assert not find_carrying_feet(times, raised, stances, level).any()
 
 
 def test_a_skeletons_feet_are_as_long_as_their_bones_and_lie_on_the_floor(skeleton: SegmentPoses) -> None:

@@ -22,6 +22,7 @@ from solver.tracking.anatomy import find_anatomy, find_joint_centres
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
 from solver.tracking.retargeting.rotation_recordings import DEFAULT_STATURE, lacks_lengths, performer_of_stature
+from tests.tracking.test_retargeting import assert_feet_stand
 
 RATE, STEP, BEND = 60.0, 0.8, 0.6
 """[1/s]; [s] that one foot is up; [rad] of the hip."""
@@ -102,10 +103,9 @@ def test_hrp2_walks_in_place_like_the_recording(walk: SegmentPoses) -> None:
     assert 0.2 < stands[0].mean() < 0.8
     feet = {side: rig.patch(patch).link for side, patch in rig.sides.items()}
     links = link_motions(rig, found.motion)
-    for number, side in enumerate(("right", "left")):
+    assert_feet_stand(found)
+    for side in ("right", "left"):
         place = links.position[:, rig.index(feet[side])].T
-        speed = np.linalg.norm(np.gradient(place, found.motion.times, axis=0), axis=1)
-        assert np.mean(speed[stands[number]] > 0.01) <= 0.01
         assert (place[:, 1].mean() > found.motion.q[0, 1]) == (side == "left")
         assert np.ptp(place[:, 2]) > 0.03
     assert np.ptp(found.motion.q[:, 2]) < 0.05

@@ -36,9 +36,9 @@ from .performer import Performer
 UP = np.array([0.0, 0.0, 1.0])
 FLOOR_QUANTILE = 0.05
 """Fraction of the samples of a sole that are below the floor because of noise."""
-EASE_FRACTION = 0.3
-"""Fraction of a swing in which its foot becomes free to give way, and is bound again. Chosen on the
-walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
+EASE_FRACTION, EASE_TIME = 0.3, 0.12
+"""Fraction of a swing in which its foot becomes free to give way, and is bound again, and [s] at most: a swing that the
+recording cuts off is no shorter. Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no others were tried."""
 FLAT_PITCH = np.radians(5.0)
 """[rad] Pitch that counts as flat: recorded soles of standing people are level to about this. Chosen on the walks of
 `contacts.rolling.TOUCHING_HEIGHT` among 3, 5 and 7 degrees."""
@@ -107,7 +107,7 @@ class FootPaths:
     @property
     def swing_weights(self) -> np.ndarray:
         """(N, 2) 0 in stance, 1 in the middle of swings, smooth in between."""
-        return np.column_stack([swing_freedom(own) for own in self.in_stance])
+        return np.column_stack([swing_freedom(self.times, own) for own in self.in_stance])
 
     def rotate_feet(self, angles: np.ndarray) -> FootPaths:
         """The paths with feet rotated about the vertical by angles (2, N) [rad]."""
@@ -292,13 +292,18 @@ def _swing_offsets(times: np.ndarray, offset: np.ndarray, in_stance: np.ndarray,
     return np.asarray(CubicHermiteSpline(knots, values, slopes)(times[start:stop]))
 
 
-def swing_freedom(in_stance: np.ndarray) -> np.ndarray:
+def swing_freedom(times: np.ndarray, in_stance: np.ndarray) -> np.ndarray:
     """(N,) 0 in stance, 1 in the middle of swings, smooth in between."""
     result = np.zeros(len(in_stance))
     for start, stop in true_runs(~in_stance):
-        share = np.linspace(0.0, 1.0, stop - start)
-        result[start:stop] = (smooth_step(share / EASE_FRACTION) if start else 1.0) * (
-            smooth_step((1.0 - share) / EASE_FRACTION) if stop < len(in_stance) else 1.0
+        before, after = (
+            times[start:stop] - times[max(start - 1, 0)],
+            times[min(stop, len(times) - 1)] - times[start:stop],
+        )
+        whole = start > 0 and stop < len(times)
+        ease = min(EASE_TIME, EASE_FRACTION * (before[-1] + after[-1])) if whole else EASE_TIME
+        result[start:stop] = (smooth_step(before / ease) if start else 1.0) * (
+            smooth_step(after / ease) if stop < len(times) else 1.0
         )
     return result
 

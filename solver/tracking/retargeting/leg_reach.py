@@ -12,9 +12,9 @@ from ..anatomy import LEG, find_anatomy, find_joint_centres
 from .interpolation import smooth_between
 from .pose_solver import Poses, PoseSolver, PoseTargets, knee_hinges
 
-KNEE_BEND = 0.2
+KNEE_BEND = 0.3
 """[rad] Bend of the knee at the reach of a leg: a straight one cannot keep its foot in place while the body moves.
-Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
+Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT` among .2 and .3."""
 SMOOTHING_TIME = 0.2
 """[s] before and after a frame in which the hips come down."""
 RELEASE = 0.95

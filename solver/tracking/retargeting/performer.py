@@ -8,17 +8,32 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...arrays import true_runs
-from ...contacts.contact_detection import belt_speed, contacts_by_motion, stances_by_force
+from ...contacts.contact_detection import belt_speed, contacts_by_motion, find_carrying_feet, stances_by_force
 from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...motion import Motion, RestPose, SegmentPoses
-from ...person import SIDES
+from ...person import CHAINS, SIDES
 from ...rig import Rig
+from ...rigs import human
+from ...scene.labels import format_length
 from ...skeleton.match import match_recording
 from ...storage.manifest import FileName
 from ...wrenches import Wrenches
-from ..anatomy import LEG, find_anatomy, find_joint_centres
+from ..anatomy import LEG, ROOT, TRUNK, find_anatomy, find_joint_centres
 
+DEFAULT_STATURE = 1.7
+"""[m] If none is given."""
+DEFAULT_MASS, DEFAULT_SEX = 70.0, "male"
+"""[kg] They change no length by more than 1 %."""
+PARENT_PART = {TRUNK: ROOT, "head": TRUNK} | {
+    f"{side}_{part}": f"{side}_{chain[number - 1]}" if number else hangs
+    for chain, hangs in zip(CHAINS, (TRUNK, ROOT))
+    for side in SIDES
+    for number, part in enumerate(chain)
+}
+"""The part that each part is attached to."""
+MAX_BODY_SPEED, MIN_FRAMES = 15.0, 10
+"""[m/s] Speed of a whole body that nobody has, and frames of a recording whose first may be left out."""
 HEEL_FRACTION, TOE_FRACTION = -0.25, 1.0
 """Heel and toe of a foot without a known sole, as fractions of the way from its ankle to its tip."""
 
@@ -136,6 +151,18 @@ class Performer:
         contacts = None if self.contacts is None else {side: known[frames] for side, known in self.contacts.items()}
         return replace(self, recording=recording, contacts=contacts)
 
+    def leave_out_first_pose(self) -> Performer:
+        """The performer without a first frame that is a pose of its own, such as a T-pose far from the next frame."""
+        if len(self.times) < MIN_FRAMES:
+            return self
+        moved = np.diff([self.part_positions(part)[:3] for part in self.parts], axis=1)
+        rms = np.sqrt((moved**2).sum(axis=2).mean(axis=0))
+        speeds = rms / np.diff(self.times[:3])
+        if speeds[0] < MAX_BODY_SPEED or speeds[1] >= MAX_BODY_SPEED:
+            return self
+        note = f"the first frame is left out: the body is {format_length(float(rms[0]))} away in the next one"
+        return replace(self.select_frames(slice(1, None)), notes=(*self.notes, note))
+
     def remove_belt_motion(self) -> Performer:
         """The performer without a treadmill's belt speed, as if the floor were at rest."""
         belt = belt_speed(self.times, np.concatenate([self.sole_points(side) for side in SIDES], axis=1))
@@ -164,4 +191,17 @@ class Performer:
         """(N,) True where each side's foot stands."""
         if self.contacts is not None:
             return dict(self.contacts)
-        return {side: contacts_by_motion(self.times, self.sole_points(side)) for side in SIDES}
+        soles = [self.sole_points(side) for side in SIDES]
+        stances = np.array([contacts_by_motion(self.times, sole) for sole in soles])
+        stances |= find_carrying_feet(self.times, soles, stances, self.com_height())
+        return dict(zip(SIDES, stances))
+
+    def com_height(self) -> np.ndarray:
+        """Height (N,) [m] of about the centre of mass: masses of a person's table halfway along the known segments."""
+        table, total, mass = human(DEFAULT_STATURE, DEFAULT_MASS, DEFAULT_SEX), 0.0, 0.0
+        heights = {part: self.part_positions(part)[:, 2] for part in self.parts if part in table.links}
+        below = {parent: part for part, parent in PARENT_PART.items() if part in heights}
+        for part, height in heights.items():
+            own = float(table.prior.masses[table.links.index(part)])
+            total, mass = total + own * 0.5 * (height + heights[below.get(part, part)]), mass + own
+        return np.asarray(total / mass)

@@ -31,7 +31,7 @@ HIP_HEIGHT_WEIGHT = 200.0
 """The same of their height, if the centre of mass is controlled; the legs determine it."""
 POSTURE_WEIGHT = 3e-4
 """Weight of a radian away from the rest posture."""
-LEG_WEIGHT, BODY_WEIGHT = 0.03, 100.0
+LEG_WEIGHT, BODY_WEIGHT = 1.0, 100.0
 """Weights of a radian away from a smooth path, for legs and for all other coordinates: only legs give way to the feet,
 or corrections of the feet would shake the body."""
 DAMPING = 1e-5

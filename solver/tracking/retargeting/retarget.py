@@ -49,7 +49,7 @@ def retarget_motion(
     """
     options = RetargetOptions() if options is None else options
     require_rate(POSE_FILTER, performer.recording.rate)
-    performer = performer.remove_belt_motion()
+    performer = performer.leave_out_first_pose().remove_belt_motion()
     mapping = guess_mapping(performer.recording, rig, performer.parts) if mapping is None else mapping
     require_mapped_parts(performer, rig, mapping)
     retargeter, poses, done = _solve(performer, rig, mapping, options, progress)

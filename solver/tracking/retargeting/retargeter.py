@@ -52,7 +52,7 @@ REACH_TOLERANCE = 1e-3
 """[m] By how much a foot may miss its position: a fraction of the allowed slip of a standing foot (`CheckOptions`)."""
 MAX_WRIST_ANGLE = 1.2
 """[rad]"""
-MAX_SLOWDOWN = 100.0
+MAX_SLOWDOWN = 5.0
 """Largest factor on the duration of a moment; a faster one is a jump in the motion, which is reported."""
 MAX_TIMING_ITERATIONS = 4
 """Times that the timing is adjusted."""

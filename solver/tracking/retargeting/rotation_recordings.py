@@ -14,25 +14,13 @@ import numpy as np
 from ...contacts.contact_detection import LOWEST
 from ...errors import InvalidValue
 from ...motion import SegmentPoses
-from ...person import CHAINS, LINKS, SIDES
+from ...person import LINKS, SIDES
 from ...rigs import human
 from ...scene.labels import format_length
 from ...skeleton.match import match_recording
 from ..anatomy import LEG, ROOT, TRUNK, find_anatomy, find_joint_centres
 from ..bone_mapping import facing_rotation
-from .performer import Performer
-
-DEFAULT_STATURE = 1.7
-"""[m] If none is given."""
-DEFAULT_MASS, DEFAULT_SEX = 70.0, "male"
-"""[kg] They change no length by more than 1 %."""
-PARENT_PART = {TRUNK: ROOT, "head": TRUNK} | {
-    f"{side}_{part}": f"{side}_{chain[number - 1]}" if number else hangs
-    for chain, hangs in zip(CHAINS, (TRUNK, ROOT))
-    for side in SIDES
-    for number, part in enumerate(chain)
-}
-"""The part that each part is attached to."""
+from .performer import DEFAULT_MASS, DEFAULT_SEX, DEFAULT_STATURE, PARENT_PART, Performer
 
 
 def lacks_lengths(recording: SegmentPoses) -> bool:
