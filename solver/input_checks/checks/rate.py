@@ -22,7 +22,7 @@ MAX_SHOWN = 3
 
 def _measure(inputs: CheckInput) -> Problem | None:
     found = _find_moving(inputs.recording)
-    if found is None or len(found[0]) < 4:
+    if found is None or len(found[0]) < 6:  # the longest window, of five steps
         return None
     times, points = found
     steps = np.diff(points, axis=0)
