@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from solver.centroidal import values as estimate_language
     from solver.centroidal.values import ESTIMATE, CentroidalEstimate
     from solver.character.character import CHARACTER, Character
-    from solver.cli.declared import add_options, given
+    from solver.cli.argument_types import add_options, given
     from solver.formats.file_formats import recording_suffixes
     from solver.formats.npz import write_recording_npz
     from solver.formats.recording import has_joints
@@ -86,7 +86,7 @@ _NAMES = {
     "options.checks": ("DANCE_CHECKS", "CheckOptions"),
     "options.dances": ("PHRASE", "TEMPO", "DanceOptions", "Style"),
     "options.declared": ("Declaration", "Option", "Options", "Range", "declarations"),
-    "cli.declared": ("add_options", "given"),
+    "cli.argument_types": ("add_options", "given"),
     "options.exciting": ("ExcitingOptions",),
     "options.study": ("CohortOptions", "Settings"),
     "formats.file_formats": ("recording_suffixes",),

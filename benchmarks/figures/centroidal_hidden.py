@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from solver.centroidal.flights import flight_intervals
+from solver.centroidal.signal_checks import flight_intervals
 from solver.centroidal.values import AXES, CentroidalData, CentroidalEstimate
 from solver.errors import InvalidValue
 from solver.filter_presets import preset_of

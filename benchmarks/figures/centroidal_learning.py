@@ -16,8 +16,8 @@ from itertools import product
 import numpy as np
 
 from solver.centroidal.complementary import complementary
+from solver.centroidal.complementary_filters import ComplementarySettings
 from solver.centroidal.momentum_blend import SMOOTHER_ONLY, MomentumBlend, blend_features
-from solver.centroidal.settings import ComplementarySettings
 from solver.centroidal.smoother import DEFAULT_SETTINGS, Signal, SmootherSettings, smooth_centroidal
 from solver.centroidal.values import AXES, CentroidalData
 from solver.errors import InvalidValue

@@ -12,7 +12,7 @@ from solver.calibration import Calibration, fit_calibration
 from solver.formats.recording import read_recording
 from solver.options.reading import ReadOptions
 from solver.tracking import Targets, Tracker, TrackingOptions, track_markers
-from solver.tracking.targets import fade_weights
+from solver.tracking.tasks import fade_weights
 
 from ..figures.figure import Bound, Figure, at_most, missing, within
 from ..marker_errors import SUBJECTS

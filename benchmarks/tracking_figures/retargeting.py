@@ -23,8 +23,7 @@ from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.signals import preset_of, smooth_motion
 from solver.tracking import track_markers
 from solver.tracking.retargeting.performer import Performer
-from solver.tracking.retargeting.retarget import retarget_motion
-from solver.tracking.retargeting.retargeted_motion import RetargetedMotion
+from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from solver.trajectory.collision_avoidance import OverlapFinder, separate_legs_and_links
 from solver.trajectory.retargeting_balance import balance_motion
 

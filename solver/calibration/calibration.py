@@ -13,7 +13,7 @@ from ..progress import Progress, silent
 from ..rig import UNOBSERVED, Rig
 from ..storage.codec import FileKind
 from ..tracking.kinematics import Kinematics
-from ..tracking.targets import Attachment
+from ..tracking.tasks import Attachment
 from ..trial import Recording
 from .error_draws import CalibrationErrorDraws
 from .fit_checks import check_fit

@@ -28,7 +28,7 @@ from ..rigs.human_skeleton import LATERAL_SIGN
 from ..scene.marker_set import REVIEW_CONFIDENCE, parse_entry, write_marker_set_tree
 from ..tracking.kinematics import Kinematics
 from ..tracking.options import TrackingOptions
-from ..tracking.targets import Targets
+from ..tracking.tasks import Targets
 from ..tracking.track import track_targets
 from ..trial import Recording
 from .calibration import Calibration, calibrate_with_marker_set

@@ -17,7 +17,7 @@ from ..rig import Rig
 from ..so3 import to_matrix
 from ..tracking import Targets, TargetSample, Tracker, TrackerStep, TrackingOptions
 from ..tracking.bone_mapping import NEUTRAL_TIME, BoneMapping, guess_mapping, targets_from_segments
-from ..tracking.targets import match_attachment_names
+from ..tracking.tasks import match_attachment_names
 from ..trial import Recording
 from .datagram import MARKERS, SEGMENTS, Layout
 from .live_labels import LiveLabels

@@ -22,10 +22,9 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, gmres
 
 from ..signals.filters import extend
-from .complementary_filters import FilterBank, Section, build_filters
+from .complementary_filters import ComplementarySettings, FilterBank, Section, build_filters
 from .kinetics import Kinetics
 from .live import CausalFilter, LiveSample
-from .settings import ComplementarySettings
 from .values import CentroidalData, CentroidalEstimate
 
 PAPER_SETTINGS = ComplementarySettings()

@@ -12,10 +12,9 @@ from ..errors import UnknownPreset
 from ..threads import one_blas_thread
 from .baselines import extended_kalman, force_only, kinematic, linear_fusion
 from .complementary import causal_complementary, complementary
-from .flights import flight_intervals
+from .complementary_filters import FLIGHT
 from .kinetics import Kinetics
-from .settings import FLIGHT
-from .signal_checks import check_signals
+from .signal_checks import check_signals, flight_intervals
 from .smoother import smooth_centroidal
 from .values import COM, KINEMATIC, MOMENTUM, MOMENTUM_RATE, WRENCH, CentroidalData, CentroidalEstimate
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..signals import GRAVITY
 from ..so3 import cross
-from .settings import FLIGHT, RIDGE
+from .complementary_filters import FLIGHT, RIDGE
 from .values import CentroidalData
 
 RAMP = 0.05

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 from ..errors import InvalidValue
 from ..signals import GRAVITY
-from .complementary_filters import build_filters
+from .complementary_filters import FLIGHT, RIDGE, ComplementarySettings, build_filters
 from .kinetics import RAMP
-from .settings import FLIGHT, RIDGE, ComplementarySettings
 
 Vector = tuple[float, float, float]
 

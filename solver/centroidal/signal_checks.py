@@ -1,4 +1,4 @@
-"""Checks of the signals before an estimate: drift of the plates, missing wrenches, short flights, missing load."""
+"""Flights, and checks of the signals before an estimate: drift of the plates, missing wrenches, short flights, load."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import numpy as np
 from scipy.special import stdtrit
 
 from ..errors import InvalidValue
-from ..signals import GRAVITY, true_runs
-from .flights import MIN_FLIGHT, flight_intervals, is_unloaded
+from ..signals import GRAVITY, find_flights, true_runs
+from .complementary_filters import FLIGHT
 from .values import CentroidalData
 
+MIN_FLIGHT = 0.05
+"""[s] least duration of a flight."""
 MAX_WINDOWS, MIN_WINDOWS = 8, 4
 """Contact is divided into this many windows, of at most a second; with fewer than the least number no drift is
 estimated."""
@@ -24,6 +26,23 @@ MIN_DRIFT = 0.015
 """Fraction of the body weight by which the plates must drift over the recording to be reported."""
 FALL_FRACTION = 0.5
 """Fraction of gravity from which a body without load falls; otherwise it stands on something unmeasured."""
+
+
+def is_unloaded(data: CentroidalData) -> np.ndarray:
+    """(N,) True where the measured force is almost zero, and where nothing is measured."""
+    return np.asarray(np.linalg.norm(data.force, axis=1) < FLIGHT * data.mass * GRAVITY)
+
+
+def flight_intervals(data: CentroidalData, *, by_motion: bool = True) -> tuple[tuple[int, int], ...]:
+    """First frame and one past the last of each flight.
+
+    Args:
+        data: signals.
+        by_motion: whether the fall of the kinematic centre of mass indicates flight where contacts are not measured.
+    """
+    falling = find_flights(data.times, data.acceleration[:, 2]) & by_motion
+    spans = true_runs(np.where(data.known, is_unloaded(data), falling))
+    return tuple((start, stop) for start, stop in spans if stop - start >= MIN_FLIGHT * data.rate)
 
 
 def check_signals(data: CentroidalData) -> tuple[str, ...]:

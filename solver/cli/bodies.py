@@ -12,8 +12,7 @@ from ..options.study import Settings
 from ..person import SEXES
 from ..rig_kinds import RigKind, built_in_rigs, robot_suffixes
 from ..storage.codec import JSON_SUFFIX
-from .argument_types import by_name, number, path, positive, stature
-from .declared import add_options
+from .argument_types import add_options, by_name, number, path, positive, stature
 
 if TYPE_CHECKING:
     from ..rig import Rig

@@ -10,9 +10,8 @@ from ..errors import InvalidValue
 from ..options.study import Settings
 from ..progress import Progress
 from ..standard_streams import response_descriptor
-from .argument_types import path, positive
+from .argument_types import add_options, path, positive
 from .bodies import add_rig, rig_of
-from .declared import add_options
 from .options import add_calibration, add_output, add_verb, settings_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..options.study import CohortOptions, Settings
 from ..progress import Progress
-from .argument_types import path
-from .declared import add_options, given
+from .argument_types import add_options, given, path
 from .exit_codes import INCOMPLETE, OK
 from .options import add_plates, add_reading, add_verb, read_options, settings_of
 

@@ -16,9 +16,8 @@ from ..options.plates import KnownPlates
 from ..options.study import Settings
 from ..progress import Progress
 from ..wrenches import WRENCH_AXES
-from .argument_types import path
+from .argument_types import add_options, path
 from .bodies import rig_named
-from .declared import add_options
 from .extensions import find_extensions
 from .foreseen import require_forces
 from .options import add_output_file, add_plates, add_recordings, add_verb, plate_options, read_options

@@ -10,10 +10,9 @@ from ..options.checks import DANCE_CHECKS, CheckOptions
 from ..options.dances import FOOT_CONFIGURATIONS, DanceOptions, Style, human_options, paper_options
 from ..progress import PartialProgress, Progress
 from ..termination import NOTHING
-from .argument_types import by_name, effort, path, rate
+from .argument_types import add_options, by_name, effort, given, path, rate
 from .bodies import add_body, body_of
 from .dances import add_checks
-from .declared import add_options, given
 from .exit_codes import INCOMPLETE, OK
 from .options import add_output, add_verb
 from .settings_file import show_only

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from ..options.authoring import MOST_PROGRAMS, RepairOptions
 from ..options.checks import CheckOptions
 from ..progress import PartialProgress, Progress
-from .argument_types import path, rate
-from .declared import add_options, given
+from .argument_types import add_options, given, path, rate
 from .exit_codes import INCOMPLETE, OK
 from .options import EITHER
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from ..options.reading import watched
 from ..options.study import LoadOptions, Settings
 from ..progress import Progress
-from .argument_types import path
+from .argument_types import add_options, given, path
 from .bodies import add_rig
-from .declared import add_options, given
 from .foreseen import require_sense
 from .options import (
     add_calibration,

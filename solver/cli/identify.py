@@ -12,9 +12,8 @@ from ..files import Paths, as_paths
 from ..options.study import Settings
 from ..person import LINKS
 from ..progress import Progress
-from .argument_types import path
+from .argument_types import add_options, path
 from .bodies import add_rig, take_rig
-from .declared import add_options
 from .exit_codes import INCOMPLETE, OK
 from .foreseen import require_forces, require_sense
 from .options import (

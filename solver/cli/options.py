@@ -19,8 +19,7 @@ from ..person import SEXES, SHOULDERS, TRUNKS
 from ..progress import Progress, silent, write_json_lines
 from ..progress_bar import progress_bar
 from ..standard_streams import cancel_when_unread
-from .argument_types import marker_set, path, path_ending, positive, stature
-from .declared import add_options, given
+from .argument_types import add_options, given, marker_set, path, path_ending, positive, stature
 from .printed import JSON, QUIET
 from .settings_file import OPTION, SETTINGS, settings_text, show_all
 

@@ -6,6 +6,7 @@ import argparse
 
 from ..options.authoring import RepairOptions
 from ..progress import Progress
+from .argument_types import add_options
 from .dances import (
     add_answer,
     add_authored,
@@ -15,7 +16,6 @@ from .dances import (
     search_progress,
     write_answer,
 )
-from .declared import add_options
 from .options import add_verb
 
 EXPLANATION = """

@@ -14,10 +14,9 @@ from ..options.checks import CheckOptions
 from ..options.reading import ReadOptions, watched
 from ..options.study import Settings
 from ..progress import PartialProgress, Progress
-from .argument_types import path
+from .argument_types import add_options, given, path
 from .bodies import rig_named
 from .dances import add_checks, repair_options
-from .declared import add_options, given
 from .exit_codes import INCOMPLETE, OK
 from .options import add_calibration, add_output, add_reading, add_subject, add_verb, read_options, settings_of, subject
 

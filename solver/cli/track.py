@@ -9,9 +9,8 @@ from ..errors import InvalidValue
 from ..options.study import Settings
 from ..person import STATURE_GUESS
 from ..progress import Progress
-from .argument_types import path, path_ending
+from .argument_types import add_options, path, path_ending
 from .bodies import add_rig, take_rig
-from .declared import add_options
 from .foreseen import LIKELY_MASS, require_sense
 from .options import (
     KEYS,

@@ -23,7 +23,7 @@ from ..rig import ROOT_NV, Rig
 from ..signals import smooth_motion
 from ..tracking.kinematics import Kinematics
 from ..tracking.options import TrackingOptions
-from ..tracking.targets import Targets
+from ..tracking.tasks import Targets
 
 SKIN, SKELETON = "skin", "skeleton"
 """Causes of a draw."""

@@ -3,8 +3,16 @@
 from ..lazy_imports import lazy_exports
 from .exchanged_labels import CorrectedLabels, Swap, correct_labels
 from .options import CoupledLimits, TrackingOptions
-from .targets import Attachment, OrientationTargets, PositionTargets, Targets
-from .tasks import OrientationTask, PositionTask, TargetSample, Tasks
+from .tasks import (
+    Attachment,
+    OrientationTargets,
+    OrientationTask,
+    PositionTargets,
+    PositionTask,
+    Targets,
+    TargetSample,
+    Tasks,
+)
 from .track import TrackedMotion, targets_from_attachments, track_markers, track_targets
 from .tracker import Tracker, TrackerStep
 
@@ -13,7 +21,7 @@ _names, __getattr__, __dir__ = lazy_exports(
     {
         "bone_mapping": ("BoneMapping",),
         "retargeting.performer": ("Performer",),
-        "retargeting.retargeted_motion": ("RetargetedMotion",),
+        "retargeting.retarget": ("RetargetedMotion",),
         "smoothing": ("smooth",),
     },
 )

@@ -23,8 +23,7 @@ from ..so3 import nearest_rotation, rotation_between
 from ..storage.codec import FileKind
 from .anatomy import ARM, LEG, Anatomy, find_anatomy, find_joint_centres
 from .kinematics import Kinematics
-from .targets import OrientationTargets, PositionTargets, Targets
-from .tasks import OrientationTask, PositionTask
+from .tasks import OrientationTargets, OrientationTask, PositionTargets, PositionTask, Targets
 
 MIN_SEGMENTS = 4
 """Fewest segments that must be known for a motion of the rig."""

@@ -18,8 +18,7 @@ from ..progress import Progress
 from .batch_solver import BatchSolver, interpolate_poses
 from .newton import SolverState
 from .options import DEAD_BEAT_GAIN
-from .targets import Targets, fade_weights
-from .tasks import TargetSample
+from .tasks import Targets, TargetSample, fade_weights
 from .tracker import MIN_POINTS, RESTART_ERROR, Tracker
 
 SEQUENTIAL_RATE = 25.0

@@ -1,4 +1,4 @@
-"""The tasks of dynamical inverse kinematics, and one sample of measurements for them.
+"""The tasks of dynamical inverse kinematics, and their targets: one sample of measurements, or a recording.
 
 A task is constant: which points or links, and their weights. A sample is one instant of measurements for the tasks. The
 posture task, which needs no measurement, and the joint limits are options of the tracker (`TrackingOptions`).
@@ -6,12 +6,17 @@ posture task, which needs no measurement, and the joint limits are options of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 
-from ..arrays import frozen
+from ..arrays import Array, ArrayValue, abbreviate, frozen, frozen_times
 from ..errors import InvalidValue
+from ..marker_names import match_names
+from ..motion import Markers
+from ..rig import Rig
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +131,166 @@ def _indices(values: object, count: int) -> np.ndarray:
         raise InvalidValue(f"target links have shape {result.shape}, expected ({count},)")
     result.setflags(write=False)
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment(ArrayValue):
+    """A marker fixed to a link.
+
+    Attributes:
+        marker: name.
+        link: link that carries it.
+        position: (3,) [m], link frame.
+        weight: relative to an ordinary marker (1); 0 excludes it from the fit, but its error is still reported.
+        anatomical: True on a bony landmark, False for a free (cluster) marker.
+    """
+
+    marker: str
+    link: str
+    position: Annotated[np.ndarray, Array(3)]
+    weight: float = 1.0
+    anatomical: bool = False
+
+    def require_consistent(self) -> None:
+        if not self.weight >= 0.0:
+            raise InvalidValue(f"attachment of {self.marker!r}: weight {self.weight:g} is negative")
+
+
+@dataclass(frozen=True, slots=True)
+class PositionTargets(ArrayValue):
+    """A recording of the points of a task.
+
+    Attributes:
+        task: which points.
+        positions: (N, P, 3) [m] world; NaN where not measured.
+        velocities: (N, P, 3) [m/s] world, measured; None: from successive positions.
+    """
+
+    task: PositionTask
+    positions: Annotated[np.ndarray, Array("N", "K", 3, finite=False)]
+    velocities: Annotated[np.ndarray | None, Array("N", "K", 3, finite=False)] = None
+
+    def require_consistent(self) -> None:
+        if self.positions.shape[1] != len(self.task.names):
+            raise InvalidValue(f"{self.positions.shape[1]} target positions for {len(self.task.names)} names")
+
+
+@dataclass(frozen=True, slots=True)
+class OrientationTargets(ArrayValue):
+    """A recording of the orientations of a task.
+
+    Attributes:
+        task: which links.
+        rotations: (N, O, 3, 3) link axes in the world; NaN where not measured.
+        velocities: (N, O, 3) [rad/s] world axes; None: from successive rotations.
+    """
+
+    task: OrientationTask
+    rotations: Annotated[np.ndarray, Array("N", "K", 3, 3, finite=False)]
+    velocities: Annotated[np.ndarray | None, Array("N", "K", 3, finite=False)] = None
+
+    def require_consistent(self) -> None:
+        if self.rotations.shape[1] != len(self.task.names):
+            raise InvalidValue(f"{self.rotations.shape[1]} target rotations for {len(self.task.names)} names")
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The pose targets x(t) and velocity targets v(t) of rapetti2020 (2).
+
+    Attributes:
+        times: (N,) [s].
+        positions: measured points, or None.
+        orientations: measured link orientations, or None.
+    """
+
+    times: np.ndarray
+    positions: PositionTargets | None = None
+    orientations: OrientationTargets | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", frozen_times(self.times))
+        self.tasks  # noqa: B018  # raises an error if there is nothing to track
+        frames = {}
+        if self.positions is not None:
+            frames["positions"] = len(self.positions.positions)
+        if self.orientations is not None:
+            frames["orientations"] = len(self.orientations.rotations)
+        for name, count in frames.items():
+            if count != len(self.times):
+                raise InvalidValue(f"{name} hold {count} frames, times {len(self.times)}")
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def tasks(self) -> Tasks:
+        """The tasks, without the measurements."""
+        points, rotations = self.positions, self.orientations
+        return Tasks(None if points is None else points.task, None if rotations is None else rotations.task)
+
+    @property
+    def measures_velocities(self) -> bool:
+        """Whether any velocities are measured."""
+        return any(part is not None and part.velocities is not None for part in (self.positions, self.orientations))
+
+    def sample(self, frame: int, weight_factors: np.ndarray | None = None) -> TargetSample:
+        """The measurements of one frame; ``weight_factors`` (P,) as in `TargetSample`."""
+        points, rotations = self.positions, self.orientations
+        return TargetSample(
+            None if points is None else points.positions[frame],
+            None if rotations is None else rotations.rotations[frame],
+            None if points is None or points.velocities is None else points.velocities[frame],
+            None if rotations is None or rotations.velocities is None else rotations.velocities[frame],
+            weight_factors,
+        )
+
+    @staticmethod
+    def from_markers(rig: Rig, attachments: Sequence[Attachment], markers: Markers) -> Targets:
+        """Position targets from the recorded markers that are attached to the rig; the others are not used.
+
+        Raises:
+            UnknownLink: an attachment names a link that the rig lacks.
+            InvalidValue: none of the attached markers was recorded.
+        """
+        known = {a.marker: a for a in attachments}
+        used = [known[name] for name in markers.names if name in known]
+        if not used:
+            raise InvalidValue(
+                f"none of the recorded markers ({abbreviate(markers.names)}) is attached to rig {rig.name!r}, whose "
+                f"markers are {abbreviate(list(known))}"
+            )
+        task = PositionTask(
+            tuple(a.marker for a in used),
+            np.array([rig.index(a.link) for a in used]),
+            np.array([a.position for a in used]),
+            np.array([a.weight for a in used]),
+        )
+        return Targets(markers.times, PositionTargets(task, markers.select(task.names).positions))
+
+
+def match_attachment_names(markers: Markers, attachments: Sequence[Attachment]) -> Markers:
+    """The recording with marker names as in the attachments; capitals and a subject's name are ignored."""
+    same = match_names(markers.names, [attachment.marker for attachment in attachments])
+    names = tuple(same.get(name, name) for name in markers.names)
+    return markers if names == markers.names else replace(markers, names=names)
+
+
+def fade_weights(times: np.ndarray, positions: np.ndarray, fade_time: float) -> np.ndarray:
+    """Factor (N, P) on the weight of each point (N, P, 3): 1 far from gaps, decreasing smoothly to 0 at a missing
+    sample.
+
+    The start and the end of the recording are not gaps.
+    """
+    seen = np.isfinite(positions[:, :, 0])
+    factors = seen.astype(float)
+    if fade_time > 0.0:
+        for point in np.flatnonzero(~seen.all(axis=0) & seen.any(axis=0)):
+            missing = times[~seen[:, point]]
+            after = np.searchsorted(missing, times)
+            left = times - missing[np.maximum(after - 1, 0)]
+            right = missing[np.minimum(after, len(missing) - 1)] - times
+            distance = np.minimum(np.where(after > 0, left, np.inf), np.where(after < len(missing), right, np.inf))
+            reach = np.clip(distance / fade_time, 0.0, 1.0)
+            factors[:, point] *= reach**2 * (3.0 - 2.0 * reach)
+    return factors

@@ -22,8 +22,7 @@ from .marker_checks import FaultCounter, UndeterminedLinks, UnseenLinks, estimat
 from .options import TrackingOptions
 from .posture import Posture
 from .recording_poses import FRAMES_PER_BLOCK, PoseBlock, TargetSamples, track_blocks, usable_frames
-from .targets import Attachment, PositionTargets, Targets, match_attachment_names
-from .tasks import PositionTask
+from .tasks import Attachment, PositionTargets, PositionTask, Targets, match_attachment_names
 from .tracker import MIN_POINTS, Tracker
 
 SIZE_FRAME_COUNT = 20

@@ -36,8 +36,7 @@ from ..tracking.retargeting.interpolation import (
 from ..tracking.retargeting.leg_reach import LegReach
 from ..tracking.retargeting.performer import Performer
 from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
-from ..tracking.retargeting.retarget import retarget_motion
-from ..tracking.retargeting.retargeted_motion import RetargetedMotion
+from ..tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from ..tracking.retargeting.retargeter import SMOOTH_PATH_WEIGHT, SPEED_TOLERANCE
 from ..tracking.retargeting.separation import SeparationRows
 from .separation_directions import PlacedContacts, steady_directions

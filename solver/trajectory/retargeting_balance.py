@@ -23,8 +23,7 @@ from ..progress import PartialProgress, Progress, silent
 from ..tracking.retargeting.interpolation import required_stretch, stretch_times
 from ..tracking.retargeting.leg_reach import LegReach, smooth_maximum
 from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
-from ..tracking.retargeting.retarget import MIN_NOTED_SLOWDOWN
-from ..tracking.retargeting.retargeted_motion import RetargetedMotion
+from ..tracking.retargeting.retarget import MIN_NOTED_SLOWDOWN, RetargetedMotion
 from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS
 from .collision_avoidance import separate_links
 from .com_sway import LOAD_RANGE, Pendulum, SupportRegions, solve_least_sway

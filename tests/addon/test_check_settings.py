@@ -12,7 +12,7 @@ from addon.authoring import dance_import, timeline
 from addon.check_settings import CHECKS_KEY, check_arguments, check_settings, read_checks, store_checks
 from addon.live.session import watched_options
 from solver.cli import parser
-from solver.cli.declared import given
+from solver.cli.argument_types import given
 from solver.errors import InvalidValue
 from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.rigs import hoap3

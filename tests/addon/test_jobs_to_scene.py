@@ -23,7 +23,7 @@ from addon.solver_api import RESULT, study_folder
 from addon.study import show_study, study_folder_of
 from addon.transaction import all_or_nothing
 from solver.cli import OK, main, parser
-from solver.cli.declared import given
+from solver.cli.argument_types import given
 from solver.demo.examples import simulated_robot
 from solver.demo.person import HEIGHT, SEX, record_person, simulate_person
 from solver.formats.urdf_writer import write_urdf

@@ -7,7 +7,7 @@ import numpy as np
 from solver.calibration.calibration import find_unobserved_links
 from solver.calibration.marker_set import load_marker_set
 from solver.rigs import human
-from solver.tracking.targets import Attachment
+from solver.tracking.tasks import Attachment
 
 PERSON = human(1.75, 70.0, "female")
 JOINTS = {link: joint.position for link, joint in zip(PERSON.links, PERSON.joints)}

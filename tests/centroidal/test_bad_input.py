@@ -9,8 +9,7 @@ import pytest
 from scipy.stats import linregress, t
 
 from solver.centroidal.estimate import METHODS, estimate_centroidal
-from solver.centroidal.flights import MIN_FLIGHT, flight_intervals
-from solver.centroidal.signal_checks import check_signals, estimate_drift, require_load
+from solver.centroidal.signal_checks import MIN_FLIGHT, check_signals, estimate_drift, flight_intervals, require_load
 from solver.centroidal.values import CentroidalData
 from solver.errors import InvalidValue
 from solver.signals import GRAVITY

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.centroidal.complementary_filters import build_filters
-from solver.centroidal.settings import ComplementarySettings
+from solver.centroidal.complementary_filters import ComplementarySettings, build_filters
 from solver.errors import InvalidValue
 
 FREQUENCIES = np.linspace(0.01, 99.9, 400)

@@ -47,7 +47,7 @@ from solver.scene.rig import RIG, read_rig, rig_from_text, rig_to_text
 from solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
 from solver.storage.codec import FileKind
-from solver.tracking.targets import Attachment
+from solver.tracking.tasks import Attachment
 from solver.trajectory.segment import DanceSegment
 from solver.wrenches import Wrenches
 from tests.formats.recording_files import (

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import pytest
 
 import solver.options
-from solver.cli.declared import add_options, given
+from solver.cli.argument_types import add_options, given
 from solver.errors import InvalidValue
 from solver.options.declared import COUNT, JOBS, LIMIT, PART, SHARE, Declaration, Option, Options, Range, declarations
 

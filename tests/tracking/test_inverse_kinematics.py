@@ -12,7 +12,7 @@ from solver.rig import Rig
 from solver.so3 import exp as exp_so3
 from solver.tracking import Targets, TrackingOptions, track_markers
 from solver.tracking.inverse_kinematics import InverseKinematics, rotation_error
-from solver.tracking.targets import fade_weights
+from solver.tracking.tasks import fade_weights
 from solver.tracking.tracker import BaumgarteRoot
 from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 

@@ -27,8 +27,7 @@ from solver.tracking.anatomy import Anatomy, find_anatomy, find_joint_centres, i
 from solver.tracking.bone_mapping import guess_mapping
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.pose_solver import PosePrior, PoseSolver, PoseTargets, knee_hinges
-from solver.tracking.retargeting.retarget import retarget_motion
-from solver.tracking.retargeting.retargeted_motion import RetargetedMotion
+from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from tests.character.synthetic import make_character
 
 RATE = 50.0

@@ -19,8 +19,7 @@ from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
 from solver.so3 import exp, log, quaternion_exp, to_quaternion
 from solver.tracking.retargeting.performer import Performer
-from solver.tracking.retargeting.retarget import retarget_motion
-from solver.tracking.retargeting.retargeted_motion import RetargetedMotion
+from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from solver.trajectory.collision_avoidance import (
     SEPARATION,
     SEPARATION_REACH,

@@ -20,8 +20,7 @@ from solver.tracking.retargeting.batch_kinematics import BatchKinematics, to_con
 from solver.tracking.retargeting.interpolation import ease_ends, smooth_between
 from solver.tracking.retargeting.leg_reach import SMOOTHING_TIME, smooth_maximum
 from solver.tracking.retargeting.performer import Performer
-from solver.tracking.retargeting.retarget import retarget_motion
-from solver.tracking.retargeting.retargeted_motion import RetargetedMotion
+from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from solver.trajectory.retargeting_balance import _Balancer, balance_motion
 from tests.tracking.test_retargeting import person, squat
 

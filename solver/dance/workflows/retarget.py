@@ -26,8 +26,7 @@ from ...scene.summary import SUMMARY, SceneSummary
 from ...storage.output_folder import write_folder
 from ...tracking.bone_mapping import MAPPING, BoneMapping
 from ...tracking.retargeting.performer import Performer
-from ...tracking.retargeting.retarget import retarget_motion
-from ...tracking.retargeting.retargeted_motion import RetargetedMotion
+from ...tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from ...trajectory.collision_avoidance import separate_legs_and_links
 from ...trajectory.retargeting_balance import balance_motion
 from ..authoring.authored_dance import AuthoredDance, Samples

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ...cli.argument_types import number
+from ...cli.argument_types import add_options, given, number
 from ...cli.bodies import rig_named
-from ...cli.declared import add_options, given
 from ...cli.options import add_output, add_verb
 from ...options.exciting import ExcitingOptions
 from ...progress import Progress

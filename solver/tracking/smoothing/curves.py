@@ -15,7 +15,7 @@ from ...dynamics import com_and_jacobian
 from ...rig import Rig
 from ...so3 import product, to_matrix
 from ..kinematics import Kinematics
-from ..targets import Targets
+from ..tasks import Targets
 
 QUATERNION_DERIVATIVE = 0.5 * np.eye(4)[:3]
 """Derivative of the unit quaternion with respect to the angle about each axis of the link."""

@@ -16,8 +16,7 @@ from ...signals import rate_of_grid, uniform_times
 from ..inverse_kinematics import InverseKinematics
 from ..joint_limits import LimitStops
 from ..options import TrackingOptions
-from ..targets import Targets, fade_weights
-from ..tasks import TargetSample
+from ..tasks import Targets, TargetSample, fade_weights
 from ..track import LinkResiduals, TrackedMotion, manifold_velocities
 from .curves import Curve, com_curve, joint_curves, observed_coordinates, retract
 from .noise import difference_stiffness, estimate_measurement_noise, estimate_process_noise

@@ -23,7 +23,7 @@ from solver.rigs import human
 from solver.scene.motion import scene_motion
 from solver.scene.rig import RIG
 from solver.scene.timeline import TIMELINE, SceneTimeline
-from solver.tracking.targets import Attachment
+from solver.tracking.tasks import Attachment
 from solver.trajectory.segment import DanceSegment
 from tests.dance.example_dances import arm_swing
 
