@@ -130,7 +130,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         return _failed(words, STOPPED, f"\n{NOTHING}")
     except SolverError as error:
-        return _failed(words, WRONG_INPUT, f"error: {_one_line(error)}")
+        return _failed(words, WRONG_INPUT, f"error: {' '.join(str(error).split())}")
     code = OK if code is None else int(code)
     if options.json:
         print_result(options, code, report.getvalue())
@@ -142,7 +142,3 @@ def _failed(words: Sequence[str], code: int, message: str) -> int:
     if JSON in words:
         print_failure(next(iter(words), None), code, message.removeprefix("error: ").strip())
     return code
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())

@@ -101,11 +101,6 @@ def _are_neighbours(rig: Rig) -> np.ndarray:
     return (count_joints_between(rig) <= 1) | ((_are_clustered(rig) | are_coupled(rig)) & ~(exact[:, None] & exact))
 
 
-def share_compound_joint(rig: Rig) -> np.ndarray:
-    """(L, L) True for links of one compound joint, whose shapes overlap by construction."""
-    return are_socketed(rig) | _are_clustered(rig) | are_coupled(rig)
-
-
 def are_socketed(rig: Rig) -> np.ndarray:
     """(L, L) True for links with at most two joints between them: one may turn in a socket of the other."""
     return count_joints_between(rig) <= MAX_SOCKET_JOINTS
@@ -189,7 +184,8 @@ def find_allowed_collisions(
         pairs: P of its links.
         distances: (N, P) [m] in the postures of `sample_postures`.
     """
-    related, close = share_compound_joint(rig), are_socketed(rig)
+    close = are_socketed(rig)
+    related = close | _are_clustered(rig) | are_coupled(rig)  # links of one compound joint overlap by construction
     touching, allowances = [], {}
     for pair, values in zip(pairs, distances.T):
         links = rig.index(pair[0]), rig.index(pair[1])

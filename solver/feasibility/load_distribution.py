@@ -140,9 +140,7 @@ def _least_distance(rows: np.ndarray, floor: np.ndarray) -> np.ndarray | None:
     target = np.zeros(len(matrix))
     target[-1] = 1.0
     residual = matrix @ nnls(matrix, target, maxiter=20 * len(floor))[0] - target
-    if -residual[-1] < INFEASIBLE_TOLERANCE:
-        return None
-    return np.asarray(-residual[:-1] / residual[-1])
+    return None if -residual[-1] < INFEASIBLE_TOLERANCE else np.asarray(-residual[:-1] / residual[-1])
 
 
 def _edge_rows(outline: SupportPolygon, centre: np.ndarray) -> np.ndarray:

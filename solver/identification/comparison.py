@@ -151,15 +151,11 @@ def check_flight(
     both = reconstructed_wrenches(rig, trial, (identified, prior), (None, None))
     for body, parameters in enumerate((identified, prior)):
         missing = (both[:, body] - measured)[flight]
-        rate = missing[:, MOMENTS] - np.cross(_com_from_base(rig, trial, flight, parameters), missing[:, FORCES])
+        lever = (com_trajectory(rig, trial.motion, parameters) - base_origins(rig, trial))[flight]
+        rate = missing[:, MOMENTS] - np.cross(lever, missing[:, FORCES])
         accelerations.append(_rms_norm(missing[:, FORCES]) / parameters.total_mass)
         rates.append(_rms_norm(rate))
     return FlightCheck(trial.name, int(flight.sum()), (accelerations[0], accelerations[1]), (rates[0], rates[1]))
-
-
-def _com_from_base(rig: Rig, trial: Trial, frames: np.ndarray, parameters: InertialParameters) -> np.ndarray:
-    """CoM minus base link's origin (n, 3) [m], world axes, at the chosen frames."""
-    return com_trajectory(rig, trial.motion, parameters)[frames] - base_origins(rig, trial)[frames]
 
 
 def _rms_norm(vectors: np.ndarray) -> float:

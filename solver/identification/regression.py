@@ -242,8 +242,5 @@ def merge_regressions(regressions: Sequence[Regression]) -> Regression:
 def _axis_weights(regression: Regression, rig: Rig, estimate: Estimate | None) -> np.ndarray:
     """One over the residual's standard deviation; exact data use a fraction of the prior's residual instead."""
     rmse = regression.axis_rmse(rig.prior if estimate is None else estimate.parameters)
-    return np.nan_to_num(1.0 / np.maximum(rmse, _residual_floor(regression, rig)), nan=0.0)
-
-
-def _residual_floor(regression: Regression, rig: Rig) -> float:
-    return ROUNDING * float(np.nanmax(np.append(regression.axis_rmse(rig.prior), np.finfo(float).tiny)))
+    floor = ROUNDING * np.nanmax(np.append(regression.axis_rmse(rig.prior), np.finfo(float).tiny))
+    return np.nan_to_num(1.0 / np.maximum(rmse, floor), nan=0.0)

@@ -328,9 +328,7 @@ MEANINGS = {
 
 def describe_coordinates(rig: Rig, names: Sequence[str]) -> tuple[str, ...]:
     """For each coordinate the direction in which it increases, such as ``left hip extension``; empty if unnamed."""
-    if rig.provenance.get("kind") != PERSON:
-        return ("",) * len(names)
-    return tuple(map(_describe, names))
+    return ("",) * len(names) if rig.provenance.get("kind") != PERSON else tuple(map(_describe, names))
 
 
 def _describe(name: str) -> str:

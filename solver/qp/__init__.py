@@ -2,8 +2,7 @@
 
 from .backends import BACKENDS, LINEAR, SPARSE, solve
 from .hierarchy import HierarchySolution, Level, LevelOptimum, solve_hierarchy
-from .problem import EXPONENTIAL, PSD, SECOND_ORDER, Cone, Problem, matrix_of, triangle_of
-from .rows import Rows, RowSource
+from .problem import EXPONENTIAL, PSD, SECOND_ORDER, Cone, Problem, Rows, RowSource, matrix_of, triangle_of
 from .solution import Solution, Status
 
 __all__ = [

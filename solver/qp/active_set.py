@@ -18,7 +18,7 @@ from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dtrtrs
 
 from ..errors import BackendError
-from .rows import Rows
+from .problem import Rows
 
 FEASIBLE = 1e-10
 """Violation that counts as none, for rows of unit length in scaled variables."""

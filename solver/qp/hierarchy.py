@@ -19,7 +19,7 @@ from scipy.linalg import qr, svd
 
 from ..errors import BackendError, InvalidValue
 from .active_set import NearestPoint, RowPool, nearest_point
-from .rows import Rows, RowSource
+from .problem import Rows, RowSource
 from .solution import Status
 
 RANK = 1e-6

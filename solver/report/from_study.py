@@ -191,31 +191,28 @@ def _method_rows(study: Study, result: Identification) -> tuple[tuple[str, str],
         rows.append(("Subject", f"{study.rig.name}; {height}, {markers}"))
         how = "each recording smoothed as a whole" if settings.smooth else "frame by frame"
         rows.append(("Motion", f"dynamical inverse kinematics, {how}"))
-    rows.append(
+    rows += [
         (
             "Filter",
-            f"{_describe_filter(preset.order, preset.cutoff)} ({preset.name}), the same for motion and wrenches",
-        )
-    )
-    rows.append(
-        ("Derivatives", f"on the configuration manifold, from a motion filtered at {LIGHT:g} times that cut-off")
-    )
+            f"low-pass Butterworth, order {preset.order}, {preset.cutoff:g} Hz, forwards and backwards "
+            f"({preset.name}), the same for motion and wrenches",
+        ),
+        ("Derivatives", f"on the configuration manifold, from a motion filtered at {LIGHT:g} times that cut-off"),
+    ]
     weights = result.frequency_weights
     for name, own in (("identified parameters", weights.identified), ("prior", weights.prior)):
         if own is not None and (words := describe_cutoffs(study.rig, own)):
             text = f"in the reconstructed forces of the {name} the motion counts half or less above {words}"
             rows.append((f"Frequency weights, {name}", f"{text}; estimated from the plates"))
-    rows.append(("Equation", f"external wrench at the origin of link {result.base_link}; six rows per frame"))
     sigma = ", ".join(f"{1.0 / w:.2g}" if w > 0.0 else "not used" for w in result.weights)
-    rows.append(
-        ("Weights", f"reciprocal of the residual's standard deviation: {sigma} (Fx, Fy, Fz in N; Mx, My, Mz in N m)")
-    )
     chosen = "; ".join(f"{name} {value:.4g}" for name, value in result.estimate.settings.items())
-    rows.append(("Method", result.estimate.method + (f" ({chosen})" if chosen else "")))
-    rows.append(
-        ("Prior", f"{study.rig.name}, {_describe_segment_table(study)}scaled to {result.prior.total_mass:.2f} kg")
-    )
-    rows.extend(("Assumed", text) for text in study.assumptions)
+    rows += [
+        ("Equation", f"external wrench at the origin of link {result.base_link}; six rows per frame"),
+        ("Weights", f"reciprocal of the residual's standard deviation: {sigma} (Fx, Fy, Fz in N; Mx, My, Mz in N m)"),
+        ("Method", result.estimate.method + (f" ({chosen})" if chosen else "")),
+        ("Prior", f"{study.rig.name}, {_describe_segment_table(study)}scaled to {result.prior.total_mass:.2f} kg"),
+        *(("Assumed", text) for text in study.assumptions),
+    ]
     if result.uncertainty is not None:
         spread = result.uncertainty
         text = "posterior, normal approximation"
@@ -241,7 +238,3 @@ def _describe_segment_table(study: Study) -> str:
     sex = parameters["sex"]
     body = "a body of unknown sex (mean of both)" if sex == UNKNOWN else f"a {sex} body"
     return f"segment table {parameters['table']} for {body}, "
-
-
-def _describe_filter(order: int, cutoff: float) -> str:
-    return f"low-pass Butterworth, order {order}, {cutoff:g} Hz, forwards and backwards"

@@ -130,8 +130,7 @@ def _columns(found: JointMoments) -> tuple[list[str], np.ndarray]:
     """Titles and values (N, 4 C + 6): of each coordinate the moment, it per kilogram and its interval; the residual."""
     titles: list[str] = []
     for name, unit in zip(found.names, found.units):
-        titles += [f"{name} [{unit}]", f"{name}_per_kg [{unit}/kg]"]
-        titles += [f"{name}_lower [{unit}]", f"{name}_upper [{unit}]"]
+        titles += [f"{name} [{unit}]", f"{name}_per_kg [{unit}/kg]", f"{name}_lower [{unit}]", f"{name}_upper [{unit}]"]
     titles += [f"residual_{axis} [{'N' if axis[0] == 'f' else 'N m'}]" for axis in RESIDUAL]
     ends = found.values - found.half_width, found.values + found.half_width
     columns = np.stack([found.values, found.per_kg, *ends], axis=2).reshape(len(found), -1)

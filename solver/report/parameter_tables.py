@@ -87,8 +87,10 @@ def std_by_source_table(content: Content) -> Table:
     )
     columns, cells = [Column("link", link)], []
     for title, group, scale, digits in groups:
-        columns += [Column("±", number(digits), title)]
-        columns += [Column(cause, number(0), title) for cause in content.std_by_source]
+        columns += [
+            Column("±", number(digits), title),
+            *(Column(cause, number(0), title) for cause in content.std_by_source),
+        ]
         parts = np.array([(std[:, group] ** 2).sum(axis=1) for std in content.std_by_source.values()])
         whole = parts.sum(axis=0)
         cells += [scale * np.sqrt(whole), *100.0 * parts / np.where(whole > 0.0, whole, np.nan)]

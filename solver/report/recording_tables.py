@@ -9,7 +9,6 @@ from html import escape
 
 import numpy as np
 
-from ..identification.comparison import Comparison
 from ..options.plates import FINDINGS
 from ..study.residuals import FORCE_THRESHOLD, MOMENT_THRESHOLD
 from ..wrenches import WRENCH_AXES
@@ -144,8 +143,10 @@ def mean_error_table(content: Content) -> Table:
     for used, title in ((False, "trials not used"), (True, "trials used")):
         some = [comparison for comparison in content.comparisons if comparison.used == used]
         if some:
-            bodies = [np.array(b) for b in zip(*(_rmse(comparison) for comparison in some), strict=True)]
-            identified, prior, unweighted = bodies
+            identified, prior, unweighted = (
+                np.array([getattr(comparison, body).rmse for comparison in some])
+                for body in ("identified", "prior", "unweighted_prior")
+            )
             rows += [
                 (f"{title} ({len(some)})", "RMSE prior, no weights", *finite_mean(unweighted), None),
                 ("", "RMSE prior", *finite_mean(prior), None),
@@ -167,10 +168,6 @@ def mean_error_table(content: Content) -> Table:
         [*[ERRORS] * 3, *[RATIO] * 3] * (len(rows) // 6),
         has_text_column=True,
     )
-
-
-def _rmse(comparison: Comparison) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return comparison.identified.rmse, comparison.prior.rmse, comparison.unweighted_prior.rmse
 
 
 def error_table(content: Content) -> Table:

@@ -119,9 +119,7 @@ class SceneResult:
     @property
     def determined_share(self) -> np.ndarray:
         """Mean fraction of a link's ten parameters that the data determined (L,); NaN if unknown."""
-        if self.determined is None:
-            return np.full(len(self.links), np.nan)
-        return self.determined.mean(axis=1)
+        return np.full(len(self.links), np.nan) if self.determined is None else self.determined.mean(axis=1)
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -89,9 +89,7 @@ def find_anatomy(rig: Rig) -> Anatomy:
     if preset := next((own for own in load_presets() if set(own.parts.values()) <= set(rig.links)), None):
         return preset
     named = {part: part for part in LINKS if part in rig.links}
-    if len(named) == len(LINKS):
-        return Anatomy(rig.name, named)
-    return infer_from_tree(rig)
+    return Anatomy(rig.name, named) if len(named) == len(LINKS) else infer_from_tree(rig)
 
 
 @lru_cache(maxsize=1)

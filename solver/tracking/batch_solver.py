@@ -100,8 +100,8 @@ class BatchSolver:
             places = self._stops.coordinates(q)
             low, high = self._stops.lower - places, self._stops.upper - places
             turned = self._rotation_jacobians(places)
-            outside = _violates(_solve_linear(turned, step)[:, ROOT_NV:], low, high)
-            bounded = outside.any(axis=1)
+            change = _solve_linear(turned, step)[:, ROOT_NV:]
+            bounded = ((change < low - BOUND_TOLERANCE) | (change > high + BOUND_TOLERANCE)).any(axis=1)
             at = np.flatnonzero(bounded)
             if len(at):
                 turning = turned[at]
@@ -191,10 +191,6 @@ def _solve_linear(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
             return np.full_like(right, np.nan)
     half = len(matrices) // 2
     return np.concatenate([_solve_linear(matrices[part], right[part]) for part in (slice(half), slice(half, None))])
-
-
-def _violates(change: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    return (change < low - BOUND_TOLERANCE) | (change > high + BOUND_TOLERANCE)
 
 
 def _bounds(low: np.ndarray, high: np.ndarray) -> Bounds:

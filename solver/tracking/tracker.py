@@ -91,11 +91,6 @@ class AlternativeTrajectory:
     state: SolverState
     samples: int = 0
 
-    @staticmethod
-    def start_at(q: np.ndarray, nv: int) -> AlternativeTrajectory:
-        """A trajectory that begins at a configuration (nq,)."""
-        return AlternativeTrajectory(q, np.zeros(nv), SolverState.initial(nv))
-
     def advance(
         self,
         solver: InverseKinematics,
@@ -304,8 +299,8 @@ class Tracker:
     ) -> tuple[np.ndarray, bool, float, float] | None:
         """The same for an alternative trajectory, which begins with each chain of joints fitted by itself."""
         if restart and self._chains is not None and self.q is not None and sample.rotations is not None:
-            self._alternative = AlternativeTrajectory.start_at(
-                self._chains.fit_pose(self.q, sample.rotations), self.rig.nv
+            self._alternative = AlternativeTrajectory(
+                self._chains.fit_pose(self.q, sample.rotations), np.zeros(self.rig.nv), SolverState.initial(self.rig.nv)
             )
             if not self.options.iterations:
                 return None

@@ -11,7 +11,7 @@ A robot's links are thicker or shorter than a person's, so that they may overlap
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
@@ -132,18 +132,10 @@ class OverlapFinder:
         return SeparationRows(frames, links, points, contacts.normals, least - allowed, contacts.distances < least)
 
 
-@dataclass(frozen=True, slots=True)
-class Separated:
-    """A motion with separated links, and the options of its retargeting."""
-
-    motion: RetargetedMotion
-    options: RetargetOptions
-
-
 def separate_legs_and_links(
     performer: Performer, given: RetargetedMotion, options: RetargetOptions, check_options: CheckOptions
-) -> Separated:
-    """The motion with a wider stance, if legs overlap, and other overlapping links separated; with a note.
+) -> tuple[RetargetedMotion, RetargetOptions]:
+    """The motion with overlapping links separated, by a wider stance if legs overlap; with a note, and its options.
 
     Args:
         performer: source of the motion.
@@ -163,7 +155,7 @@ def separate_legs_and_links(
     if options.stance_widening > first:
         note = f"feet are {format_length(options.stance_widening)} farther apart, because the legs overlapped"
         given = replace(given, notes=(*given.notes, note))
-    return Separated(_separate(overlaps, given, options, touches, None), options)
+    return _separate(overlaps, given, options, touches, None), options
 
 
 def separate_links(
@@ -192,7 +184,7 @@ def _separate(
     for _ in range(MAX_ITERATIONS):
         found, around = separate_around(overlaps, found, now, com)
         now = overlaps.find_overlaps(found.poses, around)
-        if _total_depth(now) < _total_depth(left):
+        if now.distances.sum() > left.distances.sum():  # less deep in all
             best, left = found, now  # other frames are unchanged and without overlap
         if not len(now.frames):
             break
@@ -200,11 +192,6 @@ def _separate(
     if slow is not best:
         left = overlaps.find_overlaps(slow.poses)
     return replace(slow, notes=(*slow.notes, _format_note(overlaps, before, left)))
-
-
-def _total_depth(contacts: Contacts) -> float:
-    """Sum of the depths of all overlaps [m]."""
-    return float(-contacts.distances.sum())
 
 
 def _format_note(overlaps: OverlapFinder, before: Contacts, after: Contacts) -> str:

@@ -94,7 +94,6 @@ class TransitionProblem:
         scale: (n,) their difference.
         speed: (n,) limits of the speeds.
         share: number of samples that an instant represents.
-        checked_count: candidates checked so far.
     """
 
     def __init__(
@@ -117,7 +116,6 @@ class TransitionProblem:
             *legged.end_coms(straight.start, straight.stop, footing), footing.polygon
         ).zmp
         self.share = CRITERION_RATE * straight.duration / len(self.basis.times)
-        self.checked_count = 0
         self._set_limits()
         # a straight path with margins below the sampling margins may be deviated from, but not towards the limits
         self._margin_allowances = checker.margin_allowances(self.curves(self.start_candidate().rates), straight.anchors)
@@ -154,7 +152,6 @@ class TransitionProblem:
 
     def margins(self, trials: list[Candidate]) -> np.ndarray:
         """Smallest margin (K,) of each trial over all checks; negative: infeasible."""
-        self.checked_count += len(trials)
         curves = self.curves(np.concatenate([candidate.rates for candidate in trials], axis=1))
         return (
             self.checker.worst_margins(curves, self.straight.anchors, self._margin_allowances)

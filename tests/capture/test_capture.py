@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 from solver.calibration.calibration import Calibration
-from solver.capture.balance import LiveBalance
 from solver.capture.capture_loop import StopConditions, run_capture
 from solver.capture.datagram import JOINTS, Layout, layout_datagram
 from solver.capture.followers import FollowOptions
 from solver.capture.replay import SimulatedLoss, Stream, build_stream, replay, stream_datagrams
 from solver.capture.server import CaptureServer, parse_request
-from solver.capture.session import Capture
+from solver.capture.session import Capture, LiveBalance
 from solver.capture.udp import Arrival, UdpReceiver, UdpSender
 from solver.errors import InvalidValue
 from solver.formats.recording import find_recordings

@@ -196,7 +196,7 @@ def test_what_does_not_overlap_stays_itself() -> None:
     free = retarget_motion(armed(-0.7), hoap3())
     assert not deepest(free)
     assert separate_links(free, OPTIONS, CHECKS) is free
-    assert separate_legs_and_links(armed(-0.7), free, OPTIONS, CHECKS).motion is free
+    assert separate_legs_and_links(armed(-0.7), free, OPTIONS, CHECKS)[0] is free
 
 
 def test_overlaps_count_as_in_the_check() -> None:
@@ -226,10 +226,10 @@ def test_overlapping_feet_widen_the_stance() -> None:
     source = armed(-0.7, steps=0.8)
     given = retarget_motion(source, hrp2(), None, narrow)
     assert deepest(given) > 0.01
-    kept = separate_legs_and_links(source, given, narrow, CHECKS)
-    assert kept.options.stance_widening > narrow.stance_widening + 0.01
-    assert not deepest(kept.motion)
-    assert any("farther apart" in said for said in kept.motion.notes)
+    kept, options = separate_legs_and_links(source, given, narrow, CHECKS)
+    assert options.stance_widening > narrow.stance_widening + 0.01
+    assert not deepest(kept)
+    assert any("farther apart" in said for said in kept.notes)
 
 
 def test_checks_are_reported_before_and_after() -> None:

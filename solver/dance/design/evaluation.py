@@ -154,24 +154,25 @@ def evaluate_dance(rig: Rig, dance: Dance, recorded: Sequence[Motion] = ()) -> E
 def format_report(rig: Rig, dance: Dance, found: Evaluation) -> str:
     """The report, plain text."""
     kinds = {kind: sum(s.kind == kind for s in dance.segments) for kind in ("exciting", "straight", "step")}
+    replaced = [f"  {s.segment}: {dance.segments[s.segment].name}" for s in dance.trace if s.kind != "exciting"]
     lines = [
+        *(
+            []
+            if dance.complete
+            else ["PARTIAL: the design was cancelled, or something requested is missing; see the notes"]
+        ),
         f"Dance of {rig.name}: {len(dance.postures)} postures, {dance.duration:.1f} s, seed {dance.seed}",
         f"{kinds['exciting']} exciting transitions, {kinds['straight']} straight paths, {kinds['step']} steps",
-    ]
-    if not dance.complete:
-        lines.insert(0, "PARTIAL: the design was cancelled, or something requested is missing; see the notes")
-    lines += ["", f"Worst margins at {VERIFICATION_RATE:g} Hz (negative beyond the tolerance: violated)"]
-    lines += [f"  {margin}" for margin in found.margins if np.isfinite(margin.value)]
-    lines += [
+        "",
+        f"Worst margins at {VERIFICATION_RATE:g} Hz (negative beyond the tolerance: violated)",
+        *(f"  {margin}" for margin in found.margins if np.isfinite(margin.value)),
         "",
         "Criterion J_exc (12) of the excited links after each transition, and for the straight path instead",
-    ]
-    lines += [
-        f"  {k + 1:3d}  {dance.starts[s.segment]:8.2f} s  {s.configuration:14s} "
-        f"{s.criterion:12.4g} {s.straight_criterion:12.4g}  {s.kind}"
-        for k, s in enumerate(dance.trace)
-    ]
-    lines += [
+        *(
+            f"  {k + 1:3d}  {dance.starts[s.segment]:8.2f} s  {s.configuration:14s} "
+            f"{s.criterion:12.4g} {s.straight_criterion:12.4g}  {s.kind}"
+            for k, s in enumerate(dance.trace)
+        ),
         "",
         f"Static criterion of the postures (14): {dance.criterion:.4g}",
         f"cond(W_b) {found.total_condition:.4g}; of {len(found.relative_deviations)} base parameters "
@@ -182,12 +183,16 @@ def format_report(rig: Rig, dance: Dance, found: Evaluation) -> str:
         "",
         "Condition number by link",
         *(f"  {display_name(link):20s} {value:12.4g}" for link, value in zip(rig.links, found.conditions)),
+        "",
+        "Moves and their difficulty",
+        *(f"  {dance.starts[m.segment]:8.2f} s  {m}  {dance.segments[m.segment].name}" for m in found.moves),
+        "",
+        "Transitions replaced by the straight path:",
+        *(replaced or ["  none"]),
+        "",
+        "Notes:",
+        *(f"  {note}" for note in dance.notes or ("none",)),
     ]
-    lines += ["", "Moves and their difficulty"]
-    lines += [f"  {dance.starts[m.segment]:8.2f} s  {m}  {dance.segments[m.segment].name}" for m in found.moves]
-    replaced = [f"  {s.segment}: {dance.segments[s.segment].name}" for s in dance.trace if s.kind != "exciting"]
-    lines += ["", "Transitions replaced by the straight path:", *(replaced or ["  none"])]
-    lines += ["", "Notes:", *(f"  {note}" for note in dance.notes or ("none",))]
     return "\n".join(lines)
 
 

@@ -71,13 +71,9 @@ class PoseVariations:
         side = np.zeros(count, int) if self._mirror is None else generator.integers(0, 2, count)
         share = generator.uniform(*AMPLITUDE_RANGE, count)
         y = self._home + share[:, None] * self._offsets[side, which]
-        moved = self._varied_columns
+        moved = np.concatenate([self._legged.trunk, *self._legged.leg_columns.values()])
         y[:, moved] = np.clip(y[:, moved], self._legged.lower[moved], self._legged.upper[moved])
         return y, which
-
-    @property
-    def _varied_columns(self) -> np.ndarray:
-        return np.concatenate([self._legged.trunk, *self._legged.leg_columns.values()])
 
     def _offset_from_home(self, pose: NamedPose, raised: Sequence[str]) -> np.ndarray:
         """(D,) Offset from home to a pose in the coordinates that the pose determines."""

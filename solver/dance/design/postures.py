@@ -239,9 +239,8 @@ def _draw_postures(
     legged: LeggedRig, footing: Footing, home: np.ndarray, generator: np.random.Generator, count: int
 ) -> np.ndarray:
     y = np.tile(home, (count, 1))
-    free = [legged.trunk]
-    free += [columns for side, columns in legged.swing_leg_columns.items() if side not in footing.solved]
-    columns = np.concatenate(free)
+    legs = [columns for side, columns in legged.swing_leg_columns.items() if side not in footing.solved]
+    columns = np.concatenate([legged.trunk, *legs])
     # a joint without a known range stays near home
     lengths = coordinate_lengths(legged.rig)[columns - ROOT_NV]
     near, far = np.where(lengths, UNKNOWN_SLIDE, UNKNOWN_RANGE), np.where(lengths, np.inf, np.pi)

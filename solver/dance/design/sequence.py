@@ -158,7 +158,8 @@ class _SequenceRun:
         if np.abs(here - there).max() < SAME_POSTURE:
             return ""
         trouble = "the straight path is not feasible even at rest"
-        if self._is_path_open(here, there):
+        planner = self.planner
+        if find_open_paths(planner.legged, planner.fine_checker, self.footing, here[None], there[None])[0]:
             direct, trouble = self._straight(name, here, there)
             if direct is not None:
                 self._add_exciting([direct])
@@ -193,11 +194,6 @@ class _SequenceRun:
     def _omit(self, why: str) -> None:
         self.notes.append(why)
         self.missing.append(why)
-
-    def _is_path_open(self, here: np.ndarray, there: np.ndarray) -> bool:
-        return bool(
-            find_open_paths(self.planner.legged, self.planner.fine_checker, self.footing, here[None], there[None])[0]
-        )
 
     def _straight(self, name: str, here: np.ndarray, there: np.ndarray) -> tuple[DanceSegment | None, str]:
         return self.planner.plan_straight(name, here, there, self.footing)

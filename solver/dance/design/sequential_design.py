@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import InvalidValue
 from ...identification.excitation.expected_deviations import DESIGN_RATE, ExpectedDeviations
+from ...inertials import PER_LINK
 from ...motion import Motion
 from ...rig import Rig
 from .dance import Dance
@@ -85,5 +86,5 @@ def predict_more_time(
         names.append(segment.name)
     change = 1.0 - np.exp(after - before)
     most = int(np.argmax(change))
-    link = objective.structure.links[objective.link_index(most)]
+    link = objective.structure.links[objective.structure.independent[most] // PER_LINK]
     return MoreTime(seconds, tuple(names), float(1.0 - np.exp((after - before).mean())), link, float(change[most]))

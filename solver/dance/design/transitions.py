@@ -79,7 +79,6 @@ class TransitionResult:
         criterion: J_exc with them.
         straight_criterion: J_exc with the straight path instead.
         notes: rejected steps of the search.
-        candidates_checked: number of candidates checked.
     """
 
     segments: tuple[DanceSegment, ...]
@@ -87,7 +86,6 @@ class TransitionResult:
     criterion: float
     straight_criterion: float
     notes: tuple[str, ...] = ()
-    candidates_checked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +213,7 @@ class TransitionPlanner:
         matrices = self.added_information(result, objective)
         value = float(np.squeeze(objective.value(history + matrices)))
         notes = tuple(f"{straight.name}: a step was left out, {flaw}" for flaw in found.solver_failures)
-        return TransitionResult((result,), matrices, value, found.values[0], notes, problem.checked_count)
+        return TransitionResult((result,), matrices, value, found.values[0], notes)
 
     def added_information(self, segment: DanceSegment, objective: Objective, rate: float = 50.0) -> np.ndarray:
         """Gram matrices (n, k, k) that a segment adds, sampled at 50 Hz as in the paper."""

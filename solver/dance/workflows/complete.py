@@ -55,9 +55,12 @@ def complete(
                               progress=PartialProgress(progress, 0.0, 0.95))  # fmt: skip
     troubles = [*describe_unsupported(keyed.schedule, done.after), *describe_conflicts(done)]
     message = describe_completion(keyed, done, troubles)
-    notes = [*done.notes, *[LIMIT_NOTE] * done.limit_reached]
-    notes += [f"a search step was rejected, {flaw}" for found in done.gaps for flaw in found.repair.rejected_steps]
-    notes += [f"elsewhere, where nothing was changed: {failure}" for failure in done.failures_elsewhere]
+    notes = [
+        *done.notes,
+        *[LIMIT_NOTE] * done.limit_reached,
+        *(f"a search step was rejected, {flaw}" for found in done.gaps for flaw in found.repair.rejected_steps),
+        *(f"elsewhere, where nothing was changed: {failure}" for failure in done.failures_elsewhere),
+    ]
     said = Conclusion("complete", "completed" if done.feasible else done.status, message, troubles, notes)
     summary = summarise_authored(said, done.dance, done.after, done.moved)
     return EditedDance(done.dance, done.after, summary, format_repair_report(said, done), done)

@@ -173,10 +173,10 @@ def format_repair_report(conclusion: Conclusion, result: RepairedDance | Complet
         format_check_table(result.after),
         "",
         f"{result.status} in {result.iterations} steps",
+        *(["", "moved most [m, rad]", format_table(("", "at most", "rms"), rows)] if rows else []),
+        *(f"problem: {trouble}" for trouble in conclusion.problems),
+        *(f"note: {note}" for note in (*conclusion.notes, *result.after.notes)),
     ]
-    parts += ["", "moved most [m, rad]", format_table(("", "at most", "rms"), rows)] if rows else []
-    parts += [f"problem: {trouble}" for trouble in conclusion.problems]
-    parts += [f"note: {note}" for note in (*conclusion.notes, *result.after.notes)]
     return "\n".join(parts)
 
 

@@ -114,9 +114,16 @@ class RetargetedDance:
         """The mapping, and the checks before and after the repair; plain text."""
         mapping = self.retargeted.mapping
         rows = [(link, segment, f"{w:g}") for link, segment, w in zip(mapping.links, mapping.segments, mapping.weights)]
-        parts = [format_table(("link", "follows", "weight"), rows), f"positions are scaled by {mapping.scale:.3f}", ""]
-        parts += [f"note: {note}" for note in self.unrepaired.notes]
-        parts += ["", "as followed", format_check_table(self.before), summarise_checks(self.before)]
+        parts = [
+            format_table(("link", "follows", "weight"), rows),
+            f"positions are scaled by {mapping.scale:.3f}",
+            "",
+            *(f"note: {note}" for note in self.unrepaired.notes),
+            "",
+            "as followed",
+            format_check_table(self.before),
+            summarise_checks(self.before),
+        ]
         if self.adjusted_checks is not None:
             parts += [
                 "",
@@ -146,8 +153,11 @@ class RetargetedDance:
         mapping, checks, times = self.retargeted.mapping, self.after, self.motion.times
         start, stop = float(times[0]), float(times[-1])
         notes = [] if self.after is self.before else [f"before adjustments: {summarise_checks(self.before)}"]
-        notes += [*self.unrepaired.notes, f"positions are scaled by {mapping.scale:.3f}"]
-        notes += [f"{link} follows {segment}" for link, segment in zip(mapping.links, mapping.segments)]
+        notes += [
+            *self.unrepaired.notes,
+            f"positions are scaled by {mapping.scale:.3f}",
+            *(f"{link} follows {segment}" for link, segment in zip(mapping.links, mapping.segments)),
+        ]
         return SceneSummary(
             "retarget", "feasible" if checks.feasible else "infeasible", checks.feasible,
             f"{self.retargeted.rig.name} follows {self.name}: "
@@ -227,16 +237,16 @@ def retarget(
     before = check_motion(rig, found.motion, found.schedule, limits.checks)
     way = _Candidate(found, before, AS_FOLLOWED)
     if not options.allow_collisions:
-        kept = separate_legs_and_links(source, found, options, limits.checks)
-        if kept.motion is not found:
-            way, options = _check_candidate(kept.motion, limits, SEPARATED), kept.options
+        apart, options = separate_legs_and_links(source, found, options, limits.checks)
+        if apart is not found:
+            way = _check_candidate(apart, limits, SEPARATED)
     if limits.repair is not None and not way.checks.feasible:
         tried = _check_candidate(
             balance_motion(way.motion, options, limits.checks, PartialProgress(progress, 0.3, 0.6)),
             limits,
             BALANCED,
         )
-        way = min(way, tried, key=_failed_fraction)
+        way = min(way, tried, key=lambda each: each.checks.failed.mean())
     led, after_led = (None, None) if way.label == AS_FOLLOWED else (way.motion, way.checks)
     answer, best, verdict = None, way.motion, way.checks
     if limits.repair is None:
@@ -272,8 +282,3 @@ class _Candidate:
 
 def _check_candidate(motion: RetargetedMotion, limits: RetargetLimits, label: str) -> _Candidate:
     return _Candidate(motion, check_motion(motion.rig, motion.motion, motion.schedule, limits.checks), label)
-
-
-def _failed_fraction(candidate: _Candidate) -> float:
-    """Fraction of the frames that fail."""
-    return float(candidate.checks.failed.mean())

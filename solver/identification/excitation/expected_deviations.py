@@ -88,10 +88,6 @@ class ExpectedDeviations:
         """(B,) of every base parameter after information (1, B, B), over the size of its kind."""
         return self._deviations(matrices[0])
 
-    def link_index(self, parameter: int) -> int:
-        """Index of the link that a base parameter belongs to."""
-        return int(self.structure.independent[parameter] // PER_LINK)
-
     def gradient(self, rig: Rig, motion: Motion, rows: np.ndarray, history: np.ndarray, share: float) -> np.ndarray:
         """Derivative (N, 6, B) of the criterion by a motion's rows (N, 6, B) of W_b, divided by their share.
 

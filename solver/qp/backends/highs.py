@@ -15,8 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from ...errors import BackendError
-from ..problem import Problem
-from ..rows import Rows
+from ..problem import Problem, Rows
 from ..solution import Solution, Status
 
 NAME = "highs"

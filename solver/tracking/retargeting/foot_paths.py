@@ -145,9 +145,9 @@ def plan_foot_paths(
     }
     least = {side: min(own) for side, own in heights.items() if own}
     base = min(least.values(), default=0.0)
+    soles = {side: RollingSole.of(rig, sides[side]) for side in SIDES}
     planned = []
-    for side in SIDES:
-        sole = RollingSole.of(rig, rig.patch(sides[side]).name)
+    for side, sole in soles.items():
         rotation = performer.part_rotations(f"{side}_{LEG[-1]}") @ _foot_rotation(performer, side, sole)
         place = scale * (performer.part_positions(f"{side}_{LEG[-1]}") - [0.0, 0.0, floor])
         place = place + _left_directions(performer) * (outwards if side == "left" else -outwards)
@@ -162,12 +162,12 @@ def plan_foot_paths(
     return FootPaths(
         performer.times,
         (rig.index(rig.patch(sides[SIDES[0]]).link), rig.index(rig.patch(sides[SIDES[1]]).link)),
-        (right.sole, left.sole),
-        np.array([right.rotation, left.rotation]),
-        np.array([right.position, left.position]),
-        np.array([own.sole.pitch(own.rotation) for own in planned]),
+        (soles[SIDES[0]], soles[SIDES[1]]),
+        np.array([right[0], left[0]]),
+        np.array([right[1], left[1]]),
+        np.array([sole.pitch(own[0]) for sole, own in zip(soles.values(), planned)]),
         np.array([stances[side] for side in SIDES]),
-        (right.anchors, left.anchors),
+        (right[2], left[2]),
     )
 
 
@@ -195,24 +195,16 @@ def _left_directions(performer: Performer) -> np.ndarray:
     return across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9)
 
 
-@dataclass(frozen=True, slots=True)
-class _PlannedFoot:
-    """Rotations (N, 3, 3) and positions (N, 3) [m] of one foot link, and the anchors of its stances."""
-
-    sole: RollingSole
-    rotation: np.ndarray
-    position: np.ndarray
-    anchors: tuple[Anchor, ...]
-
-
 def _plan_foot(
     sole: RollingSole,
     times: np.ndarray,
     recorded: tuple[np.ndarray, np.ndarray],
     in_stance: np.ndarray,
     supports: Sequence[float],
-) -> _PlannedFoot:
-    """Plans one foot: it rolls without slipping in its stances, and follows the recorded path between them.
+) -> tuple[np.ndarray, np.ndarray, tuple[Anchor, ...]]:
+    """Rotations (N, 3, 3) and positions (N, 3) [m] of a foot link, and the anchors of its stances.
+
+    It rolls without slipping in its stances, and follows the recorded path between them.
 
     Args:
         sole: of the foot.
@@ -247,7 +239,7 @@ def _plan_foot(
     rotation = axes @ sole.axes.T
     clear = sole.lowest_points(rotation, position)[..., 2].min(axis=1) - floors
     position[:, 2] += _raise_above_floor(times, clear, in_stance)
-    return _PlannedFoot(sole, rotation, position, tuple(anchors))
+    return rotation, position, tuple(anchors)
 
 
 def _pitch_bias(times: np.ndarray, pitch: np.ndarray, in_stance: np.ndarray) -> np.ndarray:
