@@ -19,7 +19,7 @@ from scipy.optimize import LinearConstraint, minimize
 
 from solver.errors import InvalidValue
 from solver.identification.excitation.excitation import condition
-from solver.trajectory.splines import Spline
+from solver.trajectory.splines import REST_CONTROLS, Spline
 
 LENGTHS = np.array([0.8, 0.2])
 """[m] trunk and arm, from the regrouping (13)."""
@@ -85,7 +85,10 @@ class PlanarProblem:
         """Position, velocity and acceleration (n, 6) of a joint as linear maps of first end, via points, last end."""
         spline = self.spline
         unit = np.eye(VIA_POINTS + 2)
-        control = spline.through_via_points(unit[0], unit[-1], unit[1:-1])
+        ends = spline.control(unit[0], unit[-1], np.zeros((VIA_POINTS, len(unit))))
+        at_points = spline.basis(np.linspace(0.0, self.period, len(unit))[1:-1]).position
+        free = np.linalg.solve(at_points[:, REST_CONTROLS:-REST_CONTROLS], unit[1:-1] - at_points @ ends)
+        control = spline.control(unit[0], unit[-1], free)
         return spline.basis(self.times).curves(control)
 
     def poor_start(self) -> np.ndarray:

@@ -215,22 +215,3 @@ def _read_layout(data: bytes, count: int) -> Layout:
         raise
     except (struct.error, IndexError, UnicodeDecodeError, InvalidValue) as error:
         raise InvalidDatagram(f"a declaration that cannot be read ({error})") from None
-
-
-__all__ = [
-    "JOINTS",
-    "MARKERS",
-    "SEGMENTS",
-    "SEQUENCE_MODULUS",
-    "EndOfStream",
-    "InvalidDatagram",
-    "Layout",
-    "LayoutDeclaration",
-    "LayoutMissing",
-    "Sample",
-    "end_datagram",
-    "layout_checksum",
-    "layout_datagram",
-    "read_datagram",
-    "sample_datagram",
-]

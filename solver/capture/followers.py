@@ -337,6 +337,3 @@ def _remove_outliers(values: np.ndarray) -> np.ndarray:
     """Values with NaN in place of implausible numbers."""
     with np.errstate(invalid="ignore"):
         return np.where(np.abs(values) < MAX_VALUE, values, np.nan)
-
-
-__all__ = ["FollowOptions", "Follower", "JointFollower", "MarkerFollower", "Pose", "SegmentFollower", "build_recording"]

@@ -169,6 +169,3 @@ def _read_description(info: Any) -> tuple[list[str], list[str]]:
     if not all(labels):
         raise InvalidValue(f"the channels of the LSL stream {info.name()!r} have no labels, so they are unknown")
     return labels, units
-
-
-__all__ = ["Channels", "LslReceiver", "parse_channels"]

@@ -301,6 +301,3 @@ class SampleSequencer:
 def _ahead(sequence: int, expected: int) -> int:
     """How far a sequence number is ahead of the expected one (negative: behind), modulo `SEQUENCE_MODULUS`."""
     return (sequence - expected + SEQUENCE_MODULUS // 2) % SEQUENCE_MODULUS - SEQUENCE_MODULUS // 2
-
-
-__all__ = ["SampleCounts", "SampleSequencer"]

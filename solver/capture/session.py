@@ -1,5 +1,5 @@
-"""A live capture: poses from datagrams, their balance (centre of mass, zero-moment point, and margin inside the support polygon),
-and their recording.
+"""A live capture: poses from datagrams, their recording, and their balance: centre of mass, zero-moment point, and
+margin inside the support polygon.
 
 Forces are not measured. The zero-moment point is computed from the motion: the acceleration is that of a parabola
 fitted to the last positions of the centre of mass, so that it is delayed by half of that window.

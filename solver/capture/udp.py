@@ -138,6 +138,3 @@ def is_loopback(address: str) -> bool:
 def _socket(address: str) -> socket.socket:
     is_loopback(address)
     return socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
-
-
-__all__ = ["LOOPBACK", "PORT", "Arrival", "UdpReceiver", "UdpSender", "is_loopback"]

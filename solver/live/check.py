@@ -200,6 +200,3 @@ def _same_contacts(one: Phase, other: Phase) -> bool:
         and np.abs(anchor.rotation - known[anchor.patch].rotation).max() <= SAME_PLACE
         for anchor in other.anchors
     )
-
-
-__all__ = ["Chunk", "LiveCheck", "same_state"]

@@ -75,6 +75,3 @@ class LiveExcitation:
         excitation = Excitation.before_motion(self._structure).with_motion(self.rig, motion)
         self._pieces[start, stop] = _Piece(motion, excitation)
         return excitation
-
-
-__all__ = ["LiveExcitation"]

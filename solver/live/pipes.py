@@ -139,6 +139,3 @@ class ResponseWriter:
                 self._closed = True
                 return
             self._responses.task_done()
-
-
-__all__ = ["MAX_LINE_BYTES", "RequestReader", "ResponseWriter"]

@@ -297,24 +297,3 @@ def _quote(value: object) -> str:
 def format_line(tree: Mapping[str, object]) -> str:
     """A tree as one line of JSON."""
     return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-__all__ = [
-    "CheckRequest",
-    "DragRequest",
-    "EndRequest",
-    "GrabRequest",
-    "InbetweensRequest",
-    "LookRequest",
-    "MalformedRequest",
-    "Request",
-    "done_line",
-    "error_line",
-    "excitation_line",
-    "frame_ranges",
-    "frames_line",
-    "parse_json_line",
-    "parse_request",
-    "pose_line",
-    "posture_line",
-]

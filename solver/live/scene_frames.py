@@ -130,6 +130,3 @@ def _scene_feet(rig: Rig, checks: Checks) -> list[tuple[SceneFoot, ...]]:
             feet.append(SceneFoot(checks.patches[k], (force[0], force[1], force[2]), centre))
         result.append(tuple(feet))
     return result
-
-
-__all__ = ["scene_frames"]

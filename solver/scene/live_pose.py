@@ -102,6 +102,3 @@ def _to_list(values: np.ndarray | None) -> list[Any]:
     known = rounded.astype(object)
     known[~np.isfinite(rounded)] = None
     return known.tolist()  # type: ignore[no-any-return]
-
-
-__all__ = ["ScenePose", "scene_pose"]

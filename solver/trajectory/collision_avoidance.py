@@ -31,6 +31,7 @@ from ..tracking.retargeting.interpolation import (
     FIRST_SPEED_FRACTION,
     LATER_SPEED_FRACTION,
     required_stretch,
+    smooth_maximum,
     stretch_times,
 )
 from ..tracking.retargeting.leg_reach import LegReach
@@ -254,7 +255,7 @@ def separate_around(
     change[around] = near.y - poses.y
     change[around, 3:ROOT_NV] = log(near.root_rotations @ poses.root_rotations.swapaxes(1, 2))
     # pairs that are only near are separated up to the last frame; this change is faded out, or poses would jump
-    fading = _smooth_maximum(times, mask.astype(float))
+    fading = smooth_maximum(times, mask.astype(float), WINDOW, SMOOTHING_WIDTH)
     for _ in range(3):
         change = uniform_filter1d(change, width, axis=0, mode="nearest")
     change = SMOOTHING_GAIN * (fading[:, None] * change)[around]
@@ -279,15 +280,6 @@ def _recorded_times(motion: RetargetedMotion) -> np.ndarray:
     return np.asarray(motion.motion.times / motion.duration_ratio)
 
 
-def _smooth_maximum(times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Smoothed moving maximum of values (N, ...) at times (N,) [s]."""
-    step = float(np.median(np.diff(times)))
-    values = maximum_filter1d(values, 2 * int(np.ceil(WINDOW / step)) + 1, axis=0, mode="nearest")
-    for _ in range(3):
-        values = uniform_filter1d(values, max(1, round(SMOOTHING_WIDTH / step)), axis=0, mode="nearest")
-    return np.maximum(values, 0.0)  # moving averages leave rounding below zero
-
-
 def _foot_freedom(overlaps: OverlapFinder, motion: RetargetedMotion, contacts: Contacts) -> np.ndarray:
     """(N, 2) freedom of feet in the air to rotate, 0 to 1: around frames in which the legs overlap.
 
@@ -297,7 +289,8 @@ def _foot_freedom(overlaps: OverlapFinder, motion: RetargetedMotion, contacts: C
     frames = overlaps.leg_overlap_frames(contacts)
     if len(frames):
         result[frames] = 1.0
-        result = _smooth_maximum(_recorded_times(motion), result) * motion.foot_paths.swing_weights
+        near = smooth_maximum(_recorded_times(motion), result, WINDOW, SMOOTHING_WIDTH)
+        result = near * motion.foot_paths.swing_weights
     return result
 
 

@@ -20,8 +20,8 @@ from ..feasibility.contact_forces import MIN_LOAD, zero_moment_point
 from ..options.authoring import RetargetOptions
 from ..options.checks import ROBOT_SHRINK, CheckOptions
 from ..progress import PartialProgress, Progress, silent
-from ..tracking.retargeting.interpolation import required_stretch, stretch_times
-from ..tracking.retargeting.leg_reach import LegReach, smooth_maximum
+from ..tracking.retargeting.interpolation import required_stretch, smooth_maximum, stretch_times
+from ..tracking.retargeting.leg_reach import LegReach
 from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
 from ..tracking.retargeting.retarget import MIN_NOTED_SLOWDOWN, RetargetedMotion
 from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS
@@ -32,6 +32,8 @@ MAX_SLOWDOWNS = 4
 """Times that the motion is slowed down where joints are too fast or too weak."""
 MAX_STEP_SLOWDOWN = 1.6
 """Largest factor of one of them."""
+SMOOTHING_TIME = 0.2
+"""[s] before and after a moment in which joints are too weak in which it is slowed down as much."""
 MAX_SEPARATIONS = 2
 """Repetitions of separating links and balancing."""
 SWAY_ITERATIONS = 6
@@ -97,7 +99,7 @@ def _torque_stretch(times: np.ndarray, checks: Checks) -> np.ndarray:
     """Factors (N - 1,), smooth, by which each step must last longer so that joint torques hold, to first order."""
     beyond = np.maximum(-_joint_strength(checks).smallest, 0.0)
     needed = np.sqrt(1.0 + np.where(np.isfinite(beyond), beyond, 0.0)).clip(1.0, MAX_STEP_SLOWDOWN)
-    factors = 1.0 + smooth_maximum(times, needed - 1.0)
+    factors = 1.0 + smooth_maximum(times, needed - 1.0, SMOOTHING_TIME, 2.0 / 3.0 * SMOOTHING_TIME)
     return np.asarray(np.maximum(factors[1:], factors[:-1]))
 
 

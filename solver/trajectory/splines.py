@@ -80,11 +80,6 @@ class Spline:
         inner = np.linspace(0.0, self.duration, self.count - ORDER + 2)
         return np.concatenate([np.zeros(ORDER - 1), inner, np.full(ORDER - 1, self.duration)])
 
-    @property
-    def via_times(self) -> np.ndarray:
-        """(free,) [s] equally distributed inside the duration."""
-        return np.linspace(0.0, self.duration, self.free + 2)[1:-1]
-
     def basis(self, times: np.ndarray) -> Basis:
         """Basis matrices at times (N,) in [0, duration]."""
         times = np.asarray(times, float)
@@ -109,15 +104,6 @@ class Spline:
         fraction = np.linspace(0.0, 1.0, self.free + 2)[1:-1, None]
         start, stop = np.asarray(start, float), np.asarray(stop, float)
         return self.control(start, stop, (1.0 - fraction) * start + fraction * stop)
-
-    def through_via_points(self, start: np.ndarray, stop: np.ndarray, via: np.ndarray) -> np.ndarray:
-        """Control values (C, n) of the curve through via points (free, n) at `via_times`."""
-        if self.free == 0:
-            return self.control(start, stop, via)
-        values = self.basis(self.via_times).position
-        inner = slice(REST_CONTROLS, REST_CONTROLS + self.free)
-        ends = self.control(start, stop, np.zeros((self.free, np.atleast_1d(start).size)))
-        return self.control(start, stop, np.linalg.solve(values[:, inner], via - values @ ends))
 
     def speed_controls(self, control: np.ndarray) -> np.ndarray:
         """Control values (C - 1, n) of the derivative, whose range bounds the velocity."""

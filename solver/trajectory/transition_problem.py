@@ -188,6 +188,3 @@ def sample_count(spline: Spline) -> int:
 def to_motion(curves: Curves) -> Motion:
     """Frames as a motion with arbitrary times."""
     return Motion(np.arange(float(len(curves.q))), curves.q, curves.v, curves.a)
-
-
-__all__ = ["Candidate", "Objective", "TransitionAim", "TransitionProblem", "sample_count", "to_motion"]

@@ -18,13 +18,13 @@ from solver.options.checks import CheckOptions
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
 from solver.so3 import exp, log, quaternion_exp, to_quaternion
+from solver.tracking.retargeting.interpolation import smooth_maximum
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from solver.trajectory.collision_avoidance import (
     SEPARATION,
     SEPARATION_REACH,
     OverlapFinder,
-    _smooth_maximum,
     separate_around,
     separate_legs_and_links,
     separate_links,
@@ -107,7 +107,7 @@ def test_what_is_spread_over_time_is_never_below_zero() -> None:
     """Shares of feet that give way have roots taken of them."""
     shares = np.zeros((400, 2))
     shares[7:10] = 1.0
-    spread = _smooth_maximum(0.0095 * np.arange(400), shares)
+    spread = smooth_maximum(0.0095 * np.arange(400), shares, 0.5, 0.25)
     assert spread.min() == 0.0
     assert spread.max() == pytest.approx(1.0)
 

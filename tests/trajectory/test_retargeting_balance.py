@@ -17,8 +17,7 @@ from solver.rig import GRAVITY, ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
 from solver.so3 import exp, to_matrix, to_quaternion
 from solver.tracking.retargeting.batch_kinematics import BatchKinematics, to_configurations
-from solver.tracking.retargeting.interpolation import ease_ends, smooth_between
-from solver.tracking.retargeting.leg_reach import SMOOTHING_TIME, smooth_maximum
+from solver.tracking.retargeting.interpolation import ease_ends, smooth_between, smooth_maximum
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from solver.trajectory.retargeting_balance import _Balancer, balance_motion
@@ -119,14 +118,14 @@ def test_a_smoothed_maximum_is_wide_and_bounded() -> None:
     """A constant stays; a peak is kept over the time around it, at any sampling, and nothing exceeds it or is far."""
     for rate in (100.0, 250.0):
         times = np.arange(0.0, 4.0, 1.0 / rate)
-        np.testing.assert_allclose(smooth_maximum(times, np.full(len(times), 0.3)), 0.3)
+        np.testing.assert_allclose(smooth_maximum(times, np.full(len(times), 0.3), 0.2, 0.133), 0.3)
         peak = np.where(np.abs(times - 2.0) < 0.6 / rate, 0.4, 0.0)
-        spread = smooth_maximum(times, peak)
+        spread = smooth_maximum(times, peak, 0.2, 0.133)
         assert spread.max() == pytest.approx(0.4, abs=0.02)
         assert (np.diff(spread)[times[1:] < 1.99] >= -1e-12).all()
         assert (spread[np.abs(times - 2.0) < 0.01] > 0.36).all()
         assert (spread[np.abs(times - 2.0) > 0.45] < 1e-12).all()
-        assert spread.sum() / rate == pytest.approx(0.4 * 2.0 * SMOOTHING_TIME, rel=0.1)
+        assert spread.sum() / rate == pytest.approx(0.4 * 2.0 * 0.2, rel=0.1)
 
 
 def test_hips_come_down_no_faster_than_needed() -> None:

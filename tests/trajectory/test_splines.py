@@ -41,14 +41,6 @@ def test_derivatives_are_those_of_the_curve() -> None:
     np.testing.assert_allclose((after[1] - before[1]) / (2 * step), at[2], atol=1e-5)
 
 
-def test_curves_pass_their_via_points() -> None:
-    """The curve made from via points takes their values at their times."""
-    spline = Spline(5.0, 3)
-    via = np.random.default_rng(1).standard_normal((3, 2))
-    control = spline.through_via_points(ENDS[0], ENDS[1], via)
-    np.testing.assert_allclose(spline.basis(spline.via_times).position @ control, via, atol=1e-12)
-
-
 def test_control_values_bound_curve_and_speed() -> None:
     """Between samples too, position and speed stay within the range of their control values."""
     for seed in range(20):

@@ -255,17 +255,6 @@ def _wrap_to_range(angles: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> 
     return np.take_along_axis(turns, beyond.argmin(axis=0)[None], axis=0)[0]
 
 
-__all__ = [
-    "UnknownPatch",
-    "configurations_from_poses",
-    "dance_from_timeline",
-    "patches_on_floor",
-    "read_timeline_dance",
-    "timeline_configurations",
-    "timeline_strips",
-]
-
-
 @dataclass(frozen=True, slots=True)
 class ContactStrip:
     """A contact patch is on the floor from start to stop [s].

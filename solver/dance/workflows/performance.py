@@ -222,13 +222,3 @@ def _correlate(plan: np.ndarray, own: np.ndarray) -> tuple[float, float]:
     score = np.where(enough, cross.sum(axis=1) / np.sqrt(product), -np.inf)
     at = int(np.argmax(score))
     return float(score[at]), (at if at < size // 2 else at - size) / ALIGNMENT_RATE
-
-
-__all__ = [
-    "Alignment",
-    "MotionExcitation",
-    "Performance",
-    "align_in_time",
-    "compare_performance",
-    "evaluate_excitation",
-]

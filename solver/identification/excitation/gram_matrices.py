@@ -93,6 +93,3 @@ class GramMatrices:
             change = weight * np.sqrt(largest / least) * (high @ high.T / largest - low @ low.T / least)
             result[:, :, own] += rows[:, :, own] @ change
         return result
-
-
-__all__ = ["MAX_CONDITION", "GramMatrices"]

@@ -76,6 +76,15 @@ def smooth_between(times: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.n
     return np.asarray(basis(times) @ qp.solve(problem, qp.SPARSE, tolerance=1e-6).x)
 
 
+def smooth_maximum(times: np.ndarray, values: np.ndarray, reach: float, width: float) -> np.ndarray:
+    """Largest of values (N, ...) at times (N,) [s] within ``reach`` [s]; thrice a moving average over ``width`` [s]."""
+    step = float(np.median(np.diff(times)))
+    values = maximum_filter1d(values, 2 * int(np.ceil(reach / step)) + 1, axis=0, mode="nearest")
+    for _ in range(3):
+        values = uniform_filter1d(values, max(1, round(width / step)), axis=0, mode="nearest")
+    return np.maximum(values, 0.0)  # moving averages leave rounding below zero
+
+
 def holds_around(times: np.ndarray, holds: np.ndarray, pace: np.ndarray) -> np.ndarray:
     """Whether a condition (N,) holds in both frames around times (M,) [s] of the recording."""
     after = np.clip(np.searchsorted(times, pace - 1e-9), 1, len(times) - 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from ...person import SIDES
 from ..anatomy import LEG, find_anatomy, find_joint_centres
@@ -15,8 +14,6 @@ from .pose_solver import Poses, PoseSolver, PoseTargets, knee_hinges
 KNEE_BEND = 0.3
 """[rad] Bend of the knee at the reach of a leg: a straight one cannot keep its foot in place while the body moves.
 Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT` among .2 and .3."""
-SMOOTHING_TIME = 0.2
-"""[s] before and after a frame in which the hips come down."""
 RELEASE = 0.95
 """Freedom of a foot in the middle of its swing: it gives way where joints meet limits, or the leg would swivel.
 Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT` among .999, .99, .95 and .9."""
@@ -76,12 +73,3 @@ class LegReach:
         """Ways (N, 2, 3) [m] from the hips to the feet."""
         hips = poses.y[:, None, :3] + (poses.root_rotations[:, None] @ self.hips[:, :, None])[..., 0]
         return np.asarray(targets.foot_positions - hips)
-
-
-def smooth_maximum(times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Smoothed moving maximum of values (N,) within `SMOOTHING_TIME`."""
-    width = 2 * int(np.ceil(SMOOTHING_TIME / float(np.median(np.diff(times))))) + 1
-    values = maximum_filter1d(values, width, mode="nearest")
-    for _ in range(3):
-        values = uniform_filter1d(values, max(width // 3, 1), mode="nearest")
-    return np.asarray(values)
