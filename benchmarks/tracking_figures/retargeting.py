@@ -108,8 +108,8 @@ def _walk(clip: str, walker: Performer | None, rig: Rig) -> list[Figure]:
     if walker is not None:
         recorded, began = float(walker.times[-1] - walker.times[0]), time.process_time()
         options = RetargetOptions()
-        kept = separate_legs_and_links(walker, retarget_motion(walker, rig, None, options), options, CHECKS)
-        balanced = balance_motion(kept.motion, kept.options, CHECKS)
+        kept, options = separate_legs_and_links(walker, retarget_motion(walker, rig, None, options), options, CHECKS)
+        balanced = balance_motion(kept, options, CHECKS)
         checks = check_motion(rig, balanced.motion, balanced.schedule, CHECKS)
         seconds, ratio = to_ordinary((time.process_time() - began) / recorded), balanced.duration_ratio
         inner = (checks.times > checks.times[0] + ENDS) & (checks.times < checks.times[-1] - ENDS)
@@ -117,8 +117,8 @@ def _walk(clip: str, walker: Performer | None, rig: Rig) -> list[Figure]:
             margins = checks.get_margin(name)
             values[name] = 100.0 * float(1.0 - margins.failed[inner].mean())
         slid = 100.0 * float((sole_depths_and_speeds(balanced)[1] > FAST).mean())
-        paced = balance_motion(kept.motion, replace(kept.options, keep_timing=True, allow_collisions=True), CHECKS)
-        com = [OverlapFinder(way, CHECKS).com_positions(way.poses) for way in (kept.motion, paced)]
+        paced = balance_motion(kept, replace(options, keep_timing=True, allow_collisions=True), CHECKS)
+        com = [OverlapFinder(way, CHECKS).com_positions(way.poses) for way in (kept, paced)]
         moved = 1e3 * float(np.sqrt(((com[1] - com[0])[12:-12] ** 2).sum(axis=1).mean()))
     what, real = "person walks, recorded pace", f"real, {clip}"
     rows = [
@@ -212,7 +212,7 @@ def _kinematic(what: str, clip: str, found: RetargetedMotion | None, seconds: fl
 def _overlaps(what: str, clip: str, source: Performer, found: RetargetedMotion, seconds: float) -> list[Figure]:
     """Overlapping links, as retargeted and separated, and the time of separation."""
     began = time.process_time()
-    kept = separate_legs_and_links(source, found, RetargetOptions(), CHECKS).motion
+    kept, _ = separate_legs_and_links(source, found, RetargetOptions(), CHECKS)
     seconds += time.process_time() - began
     shapes = OverlapFinder(found, CHECKS)
     before, after = (shapes.find_overlaps(way.poses) for way in (found, kept))

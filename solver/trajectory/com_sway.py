@@ -24,7 +24,8 @@ SAMPLE_RATE = 100.0
 SWAY_UNIT = 0.01
 """Unit of length, as a share of the height of the centre of mass."""
 LOAD_RANGE = 0.05, 3.0
-"""Vertical force over the weight by which distances are multiplied: its bounds."""
+"""Vertical force over the weight by which distances are multiplied: its bounds.
+Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other values were tried."""
 SUPPORT_PENALTY, RESERVE_PENALTY = 3000.0, 100.0
 """Cost of one unit outside the support, and outside the reduced support; a constant sway by one unit costs one."""
 BACKEND = qp.SPARSE

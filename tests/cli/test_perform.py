@@ -24,7 +24,7 @@ from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
 from solver.signals import smooth_motion
 from solver.storage.manifest import MANIFEST_FILE
-from solver.tracking.retargeting import common_links, transfer_motion
+from solver.tracking.retargeting.joint_transfer import common_links, transfer_motion
 from solver.trajectory.curve import FlatCurve, sample_times
 from tests.dance.example_dances import arm_swing, home, rotate_joints
 from tests.pinocchio import pin

@@ -22,6 +22,7 @@ from ...rig import Rig
 from ...so3 import exp, log
 from ..anatomy import LEG
 from ..bone_mapping import BoneMapping
+from .batch_kinematics import UP
 from .interpolation import (
     holds_around,
     interpolate_positions,
@@ -33,7 +34,6 @@ from .interpolation import (
 )
 from .performer import Performer
 
-UP = np.array([0.0, 0.0, 1.0])
 FLOOR_QUANTILE = 0.05
 """Fraction of the samples of a sole that are below the floor because of noise."""
 EASE_FRACTION, EASE_TIME = 0.3, 0.12
