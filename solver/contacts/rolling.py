@@ -31,8 +31,8 @@ EDGE_HALF_WIDTH = 0.004
 """[m] Half the width on which an edge touches: soles and floors are soft, and an edge without width has no area.
 Chosen on the walks of `TOUCHING_HEIGHT`; no other value was tried."""
 EDGE_FRACTION = 0.05
-"""Distance from the end of a sole at which the width of its edge is measured, as a fraction of its length. Chosen on the
-walks of `TOUCHING_HEIGHT`; no other value was tried."""
+"""Distance from the end of a sole at which the width of its edge is measured, as a fraction of its length.
+Chosen on the walks of `TOUCHING_HEIGHT`; no other value was tried."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,8 @@ MAX_SLOWDOWNS = 4
 """Times that the motion is slowed down where joints are too fast or too weak.
 Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
 MAX_STEP_SLOWDOWN = 1.6
-"""Largest factor of one of them. Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
+"""Largest factor of one of them.
+Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
 SMOOTHING_TIME = 0.2
 """[s] before and after a moment in which joints are too weak in which it is slowed down as much."""
 MAX_SEPARATIONS = 2
@@ -40,8 +41,8 @@ MAX_SEPARATIONS = 2
 SWAY_ITERATIONS = 6
 """Repetitions of the sway with a new zero-moment point."""
 MAX_SWAY = 0.5
-"""[m] Displacement above which the sway has diverged. Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other
-value was tried."""
+"""[m] Displacement above which the sway has diverged.
+Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
 SLOWDOWN_TOLERANCE = 1.0 + 1e-6
 
 
