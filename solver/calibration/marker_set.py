@@ -211,8 +211,7 @@ def detect_marker_set(names: Sequence[str], path: str | Path = "markers") -> Mar
     if matched < MIN_MATCHES or (matched < len(unknown) and matched < MIN_COVERAGE * len(best.locations)):
         listed = ", ".join(unknown)
         contained = f"{best.name!r}, contains {matched} of {len(names)} markers"
-        problem = f"no marker set fits: the nearest, {contained}, but not {listed}"
-        raise InputError(path, problem, remedy=HOW_TO_WRITE)
+        raise InputError(path, f"no marker set fits: the nearest, {contained}, but not {listed}", remedy=HOW_TO_WRITE)
     return best
 
 

@@ -171,8 +171,7 @@ def _read_channels(path: Path) -> tuple[Channel, ...]:
     (first, titles), *rest = rows
     titles = [title.strip() for title in titles]
     if lacking := [name for name in REQUIRED_COLUMNS if name not in titles]:
-        place = f"line {first}"
-        raise InputError(listed, f"lacks the columns {', '.join(lacking)}", place=place, remedy="Add them")
+        raise InputError(listed, f"lacks the columns {', '.join(lacking)}", place=f"line {first}", remedy="Add them")
     found = []
     for line, cells in rest:
         if len(cells) != len(titles):

@@ -118,8 +118,7 @@ def _read_parameters(
         if length == 0:
             break
         if after_name + 2 > limit or group == 0:
-            problem = "the parameter records have no end"
-            raise InputError(path, problem, place=f"byte {position}", remedy=REMEDY)
+            raise InputError(path, "the parameter records have no end", place=f"byte {position}", remedy=REMEDY)
         name = content[position + 2 : after_name].decode("latin-1").upper()
         (offset,) = struct.unpack(f"{order}h", content[after_name : after_name + 2])
         stop = after_name + offset if offset else limit

@@ -70,8 +70,7 @@ def read_mvnx(path: str | Path) -> SegmentPoses:
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
     """Read an MVNX file; see `file_formats.FileFormat`. The format states that z is up."""
     if options.up not in ("auto", "z"):
-        problem = f"states that z is up, not {options.up}"
-        raise InputError(path, problem, remedy="Leave out --up for files of MVN")
+        raise InputError(path, f"states that z is up, not {options.up}", remedy="Leave out --up for files of MVN")
     return Recording(printable_name(path.stem), segments=read_mvnx(path)), "z"
 
 

@@ -79,8 +79,7 @@ class NpzArrays:
                 raise self._error(f"{kind}_times", f"{len(times)} time stamps", f"{count}, one per sample")
             return times
         if f"{kind}_rate" not in self.by_name:
-            problem = f"lacks the array {kind}_times or {kind}_rate"
-            raise InputError(self.path, problem, remedy=REMEDY)
+            raise InputError(self.path, f"lacks the array {kind}_times or {kind}_rate", remedy=REMEDY)
         return np.arange(count) / self.positive_number(f"{kind}_rate")
 
     def _get(self, name: str) -> np.ndarray:

@@ -108,8 +108,7 @@ def _opensim_plates(path: str | Path, names: Sequence[str]) -> Plates:
             continue  # a column whose name happens to end in px, py or pz
         plates[shown[key]] = _require_axes(path, shown[key], {FORCE: {}, **groups}, lambda what, axis: f"{what}{axis}")
     if not plates:
-        remedy = "Name a file of ground reaction forces"
-        raise InputError(path, f"has no force columns ({KNOWN_NAMES})", remedy=remedy)
+        raise InputError(path, f"has no force columns ({KNOWN_NAMES})", remedy="Name a file of ground reaction forces")
     return plates
 
 

@@ -162,8 +162,7 @@ def parse_rows(
             problem = (
                 f"the row has {len(cells)} cells, {len(columns)} are needed: {', '.join(columns[:3])} ... {columns[-1]}"
             )
-            remedy = "Export it again, with all of these columns"
-            raise InputError(path, problem, place=f"line {number}", remedy=remedy)
+            raise InputError(path, problem, place=f"line {number}", remedy="Export it again, with all of these columns")
         rows.append(parse_numbers(cells[: len(columns)], path, number, columns))
         stamps.append(cells[1])
         places.append(number)

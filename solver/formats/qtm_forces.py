@@ -157,8 +157,7 @@ def _wrench(
     lever, unit, reference = min(choices, key=lambda choice: choice[0])
     if lever > MAX_LEVER_ERROR:
         problem = f"its moments put the load {1e3 * lever:.0f} mm from its centre of pressure (RMS)"
-        remedy = "Export the forces again, or markers and forces together as C3D"
-        raise InputError(path, problem, remedy=remedy)
+        raise InputError(path, problem, remedy="Export the forces again, or markers and forces together as C3D")
     return np.concatenate([force, unit * moment + np.cross(reference, force)], axis=1)
 
 
@@ -172,8 +171,7 @@ def _read_geometry(path: Path, header: Mapping[str, Sequence[str]]) -> ForcePlat
                 corners[k, axis] = MILLIMETRE * numeral(text)
             except ValueError:
                 problem = f"{text!r} is not a number" if text else "is missing"
-                remedy = "Export the forces with their header"
-                raise InputError(path, problem, place=key, remedy=remedy) from None
+                raise InputError(path, problem, place=key, remedy="Export the forces with their header") from None
     ending = PLATE_ENDING.search(path.stem)
     name = header.get(NAME, ("",))[0] or f"plate {ending[1] if ending and ending[1] else 1}"
     plate = ForcePlate(name, 2, corners, np.zeros(3))

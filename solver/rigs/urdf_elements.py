@@ -44,8 +44,7 @@ def read_number(path: Path, place: str, element: Element, key: str) -> float:
     """Read one finite number, which an element must have."""
     text = element.get(key)
     if text is None:
-        remedy = f'Give {key}="0" if it is zero'
-        raise InputError(path, f"<{element.tag}> has no {key!r}", place=place, remedy=remedy)
+        raise InputError(path, f"<{element.tag}> has no {key!r}", place=place, remedy=f'Give {key}="0" if it is zero')
     return float(read_numbers(path, f"{place}, <{element.tag} {key}>", text, 1, ())[0])
 
 

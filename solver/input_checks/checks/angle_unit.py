@@ -35,10 +35,10 @@ def _measure(inputs: CheckInput) -> Problem | None:
     excess = np.nanmax(np.maximum(lower - angles, angles - upper), axis=1, initial=-np.inf)
     reached = float(np.nanmax(np.abs(angles)))
     if np.median(excess) > MAX_EXCESS:
-        text = (
-            f"joint angles reach {reached:.3g} rad and are {np.median(excess):.3g} rad beyond the limits of {rig.name}"
+        return Problem(
+            f"joint angles reach {reached:.3g} rad and are {np.median(excess):.3g} rad beyond the limits of {rig.name}",
+            "Check the unit of the angles (--angle-units deg or rad)",
         )
-        return Problem(text, "Check the unit of the angles (--angle-units deg or rad)")
     if reached < SMALL_RANGE:
         text = f"no joint angle exceeds {np.degrees(reached):.2g} degrees"
         return Problem(text, "Check the angles' unit", is_note=True)

@@ -407,8 +407,7 @@ class _ModelReader:
             radii = self._numbers(place, element, "radii_x_y_z", 3, (1.0,) * 3)
         elif kind == SCAPULOTHORACIC:
             if element.find("thoracic_ellipsoid_radii_x_y_z") is None:
-                problem = "has no <thoracic_ellipsoid_radii_x_y_z>"
-                raise InputError(self.path, problem, place=place, remedy=OPEN_REMEDY)
+                raise InputError(self.path, "has no <thoracic_ellipsoid_radii_x_y_z>", place=place, remedy=OPEN_REMEDY)
             radii = self._numbers(place, element, "thoracic_ellipsoid_radii_x_y_z", 3, (1.0,) * 3)
             pivot = np.append(self._numbers(place, element, "scapula_winging_axis_origin", 2, (0.0,) * 2), 0.0)
         return OpenSimJoint(name, kind, parent, child, coordinates, rotations, translations, radii, pivot)

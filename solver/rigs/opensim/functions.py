@@ -96,8 +96,7 @@ def _read_points(path: Path, place: str, element: Element) -> Function:
         return Function(SimmSpline(x, y), constant)
     if element.tag == "PiecewiseLinearFunction":
         return Function(lambda q: _interpolate(x, y, q[:, 0]), constant)
-    words = "a GCVSpline is read as the spline through its points"
-    return Function(SimmSpline(x, y), constant, words)
+    return Function(SimmSpline(x, y), constant, "a GCVSpline is read as the spline through its points")
 
 
 def _interpolate(x: np.ndarray, y: np.ndarray, at: np.ndarray) -> np.ndarray:
