@@ -27,7 +27,7 @@ from solver.cli import main as run_verb
 from solver.cli.exit_codes import WRONG_INPUT
 from solver.errors import SolverError
 from solver.formats.file_formats import recording_suffixes
-from solver.formats.opensim_writer import write_opensim
+from solver.formats.model_writer import write_identified_model
 from solver.formats.urdf_writer import write_urdf
 from solver.inertials import InertialParameters
 from solver.input_checks import check_recording
@@ -173,7 +173,7 @@ def read_bodies(data: Path) -> Iterator[Outcome]:
         again = load_rig(folder / "rig.urdf")
         apart = max(abs(mass - masses[link]) for link, mass in zip(again.links, again.masses))
         if is_opensim(rig):
-            write_opensim(rig, folder / path.name, other.prior)
+            write_identified_model(rig, folder / path.name, other.prior)
             apart = max(apart, float(np.abs(load_rig(folder / path.name).prior.values - other.prior.values).max()))
         same = read_rig(write_rig(folder / "rig.json", other)) == other
         return "" if same and apart < SAME else f"read again, it differs by {apart:g}"

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 import solver
+from solver.formats.model_writer import write_identified_model
 from solver.formats.opensim_storage import read_storage, write_storage
-from solver.formats.opensim_writer import write_opensim
 from solver.motion import rate_of
 from solver.options.plates import PlateOptions
 from solver.options.study import Settings
@@ -89,7 +89,7 @@ def residual_figures(options: argparse.Namespace, folder: Path) -> Iterator[Figu
             "scaled": place / "scaled.osim",
             "identified": place / "study" / f"{model.stem}_identified.osim",
         }
-        write_opensim(rig, models["scaled"], rig.prior.scaled(study.mass.mass))
+        write_identified_model(rig, models["scaled"], rig.prior.scaled(study.mass.mass))
         plates = PlateOptions(known=study.known_plates)
         records = convert_joint_recordings(rig, [recordings[name] for name in tested])
         prepared = prepare(rig, records, Settings(plates=plates), stated_mass=study.mass.mass)

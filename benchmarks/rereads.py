@@ -20,7 +20,7 @@ from solver.dynamics import ground_wrench, integrate
 from solver.errors import SolverError
 from solver.formats.csv_tables import write_wrenches_csv
 from solver.formats.joint_coordinates import write_coordinates
-from solver.formats.robot_writer import identified_model_name
+from solver.formats.model_writer import identified_model_name
 from solver.rig import Rig
 from solver.scene.rig import load_rig
 from solver.signals import preset_of, smooth_motion

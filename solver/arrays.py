@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, get_args
@@ -87,6 +87,12 @@ def abbreviate(names: Sequence[str], most: int = 6) -> str:
     """List of names for a value's ``repr``, abbreviated in the middle if long."""
     shown = [str(name) for name in names]
     return ", ".join(shown if len(shown) <= most else [*shown[: most - 1], "...", shown[-1]])
+
+
+def list_names(names: Iterable[str], most: int = 8) -> str:
+    """The first names, and how many more there are, for a message."""
+    shown = list(names)
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
 def find_repeated(names: Sequence[str]) -> list[str]:

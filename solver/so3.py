@@ -2,7 +2,7 @@
 
 Components come last: vectors (..., 3) [rad], unit quaternions (..., 4), matrices (..., 3, 3). A rotation matrix maps
 body axes to the observer's. Results are views of memory with the components first, where array arithmetic is fastest,
-so that ``np.moveaxis`` back costs nothing.
+so that ``np.moveaxis`` back costs nothing. A rotation with NaN gives NaN.
 """
 
 from __future__ import annotations

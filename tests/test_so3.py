@@ -183,6 +183,21 @@ def test_rates_meet_where_the_series_end() -> None:
     np.testing.assert_allclose(below.right_jacobian, above.right_jacobian, atol=1e-15)
 
 
+def test_missing_rotations_stay_missing() -> None:
+    """NaN gives NaN, and changes no other rotation of the batch."""
+    vectors = np.random.default_rng(8).standard_normal((6, 3))
+    for convert, values in (
+        (so3.quaternion_exp, vectors),
+        (so3.to_matrix, so3.quaternion_exp(vectors)),
+        (so3.to_quaternion, so3.exp(vectors)),
+        (so3.log, so3.exp(vectors)),
+    ):
+        broken = np.array(values)
+        broken[::2] = np.nan
+        assert np.isnan(convert(broken)[::2]).all()
+        assert np.array_equal(convert(broken)[1::2], convert(values)[1::2])
+
+
 def test_skew_and_its_inverse() -> None:
     """skew(x) y = x x y, and vee reads x back from any matrix's antisymmetric part."""
     x, y = np.random.default_rng(5).standard_normal((2, 4, 5, 3))

@@ -68,7 +68,7 @@ def build_stream(recording: Recording) -> Stream:
         places = np.full((*segments.rotations.shape[:2], 3), np.nan)
         if segments.positions is not None:
             places = segments.positions
-        values = np.concatenate([_quaternions(segments.rotations), places], axis=2)
+        values = np.concatenate([to_quaternion(segments.rotations), places], axis=2)
         layout = Layout(SEGMENTS, segments.names, rate=rate_of(times))
     elif recording.joints is not None:
         joints = recording.joints
@@ -135,11 +135,3 @@ def replay(
             last_report = due
             progress(min(due / duration, 1.0) if duration > 0.0 else 0.0, f"sent {due:.0f} s")
     return count
-
-
-def _quaternions(rotations: np.ndarray) -> np.ndarray:
-    """Quaternions (N, B, 4) of rotations (N, B, 3, 3); NaN where missing."""
-    known = np.isfinite(rotations).all(axis=(2, 3))
-    result = np.full((*known.shape, 4), np.nan)
-    result[known] = to_quaternion(rotations[known])
-    return result

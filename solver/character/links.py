@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import list_names
 from ..person import LINKS, SIDES
 from ..skeleton.match import ARM, HEAD, LEG, PELVIS, TORSO, Skeleton
 
@@ -127,7 +128,7 @@ def _describe(skeleton: Skeleton, bones: Sequence[int], kinds: Sequence[str], li
     notes = []
     absent = [part for part in LINKS if part not in kinds]
     if absent:
-        notes.append(f"the character has no {_join([part.replace('_', ' ') for part in absent])}")
+        notes.append(f"the character has no {list_names([part.replace('_', ' ') for part in absent], LISTED)}")
     for link, bone in enumerate(bones):
         fixed = [
             skeleton.bones[k]
@@ -135,9 +136,7 @@ def _describe(skeleton: Skeleton, bones: Sequence[int], kinds: Sequence[str], li
             if k != bone and skeleton.deforming[k] and not kinds[link].endswith((HEAD, "hand"))
         ]
         if fixed:
-            notes.append(f"{_join(fixed)}: fixed to {skeleton.bones[bone]}, so their own rotation is ignored")
+            notes.append(
+                f"{list_names(fixed, LISTED)}: fixed to {skeleton.bones[bone]}, so their own rotation is ignored"
+            )
     return notes
-
-
-def _join(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= LISTED else f"{', '.join(names[:LISTED])} and {len(names) - LISTED} more"

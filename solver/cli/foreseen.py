@@ -37,8 +37,8 @@ def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> R
         UnknownName: a trial that was not given, or a link that the body does not have.
     """
     rig = _require_body(options)
+    from ..formats.model_writer import identified_model_name
     from ..formats.recording import pair_files
-    from ..formats.robot_writer import identified_model_name
     from ..rigs.robot_files import model_file
     from ..scene.study_folder import study_files
     from ..storage.output_folder import check_reserved_names

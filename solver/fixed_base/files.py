@@ -12,9 +12,8 @@ from ..coordinates import coordinate_names
 from ..errors import InputError, InvalidValue
 from ..filter_presets import FilterPreset
 from ..formats.csv_tables import read_table, read_wrenches_csv, table_kind
-from ..formats.joint_coordinates import write_coordinates
-from ..formats.joint_coordinates_reader import read_joints_csv, read_joints_storage
-from ..formats.robot_writer import write_back
+from ..formats.joint_coordinates import read_joints_csv, read_joints_storage, write_coordinates
+from ..formats.model_writer import write_back
 from ..formats.text_files import Warn, ignore_warning
 from ..formats.urdf_writer import write_urdf
 from ..identification.result import write_result_table

@@ -19,10 +19,9 @@ from ..identification.prior import replace_impossible_prior
 from ..identification.result import Uncertainty
 from ..inertials import InertialParameters
 from ..motion import Motion
-from ..signals.filters import light_preset, low_pass, settling_time
+from ..signals.filters import light_preset, low_pass, low_pass_pieces, settling_time
 from ..signals.manifold import smooth_motion
 from ..signals.resample import rate_of_grid
-from ..signals.streaming import low_pass_pieces
 from .equations import FixedBaseBlock, FixedBaseEquations, require_excited_joints, split_blocks
 from .measurement_errors import TrialReadings
 from .robot import DRIVES, TORQUES, FixedBaseRobot

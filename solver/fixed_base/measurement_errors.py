@@ -25,7 +25,7 @@ from ..inertials import PER_LINK
 from ..joints import ROOT_NV
 from ..motion import Motion
 from ..qp import Rows
-from ..signals.hypotheses import Evaluation, compare_residuals, find_best
+from ..signals.hypotheses import Evaluation, compare_residuals, exchange, find_best, read_angles
 from ..signals.pooling import BLOCK, LEAST_BLOCKS, MOST_BLOCKS
 from .robot import COUPLED, DRIVES, TORQUES, FixedBaseRobot, coupled_columns
 
@@ -261,20 +261,7 @@ class TrialReadings:
             worst = int(np.argmax(np.abs(mean) / self.sizes))
             cause = f"the measurements contain constants ({names[worst]}: about {mean[worst]:.3g} N m)"
             yield replace(as_recorded, cause=cause, design=np.concatenate([constants, as_recorded.design], axis=2))
-        yield self.read("the angles are in degrees, not in radians", np.radians(1.0))
-        yield self.read("the angles are in radians, but marked as degrees", np.degrees(1.0))
-        yield self.read("all angles have the wrong sign", -1.0)
-        joints = np.arange(len(self.robot.names))
-        chosen = suspects if self.robot.measured == TORQUES else joints[:MAX_SUSPECTS]
-        for k in chosen:
-            yield self.read(f"the angles of {names[k]} have the wrong sign", np.where(joints == k, -1.0, 1.0))
-        for pair in combinations(chosen, 2):
-            cause = f"the angles of {names[pair[0]]} and {names[pair[1]]} are exchanged"
-            yield self.read(cause, order=exchange(joints, *pair))
-
-
-def exchange(order: np.ndarray, one: int, other: int) -> np.ndarray:
-    """An order with two places exchanged."""
-    result = np.array(order)
-    result[[one, other]] = result[[other, one]]
-    return result
+        joints = self.robot.names
+        chosen = suspects if self.robot.measured == TORQUES else range(min(MAX_SUSPECTS, len(joints)))
+        for cause, factors, order in read_angles(joints, chosen):
+            yield self.read(cause, factors, order)

@@ -89,9 +89,14 @@ def map_parts(parts: Sequence[np.ndarray], goal: np.ndarray) -> list[np.ndarray]
     return [mapping @ part @ mapping.T for part in parts]
 
 
-def is_same(values: np.ndarray, old: np.ndarray) -> bool:
-    """Whether numbers are equal within `SAME` of the largest."""
-    return bool(np.abs(values - old).max() <= SAME * max(float(np.abs(old).max()), float(np.abs(values).max())))
+def find_changes(new: BodyInertia, old: Massive) -> tuple[bool, bool, bool]:
+    """Whether mass, centre of mass and inertia differ by more than `SAME`, relative to the body's mass and size."""
+    size = float(np.sqrt(np.trace(old.inertia) / old.mass) + np.linalg.norm(old.com)) or 1.0
+    return (
+        abs(new.mass - old.mass) > SAME * old.mass,
+        bool(np.abs(new.com - old.com).max() > SAME * size),
+        bool(np.abs(new.inertia - old.inertia).max() > SAME * old.mass * size**2),
+    )
 
 
 def homogeneous(place: LinkPlacement) -> np.ndarray:

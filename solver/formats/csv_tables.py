@@ -10,7 +10,7 @@ skipped.
   other programs (``FP1_Fx [N]``, see `find_plate_columns`) are known too, moments only together with a centre of
   pressure;
 - orientations: ``NAME.qx [1]`` with .qx .qy .qz .qw, see `orientations`;
-- joint coordinates: ``NAME [deg]`` or ``NAME [rad]``, see `joint_coordinates_reader`.
+- joint coordinates: ``NAME [deg]`` or ``NAME [rad]``, see `joint_coordinates`.
 """
 
 from __future__ import annotations

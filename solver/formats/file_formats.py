@@ -58,19 +58,19 @@ FILE_FORMATS: list[FileFormat] = [
         description="unit from the header; the vertical axis is found from the body, or stated with `--up`",
     ),
     FileFormat(
-        "OpenSim storage", (".mot", ".sto"), (FORCES, JOINTS, SEGMENTS), ".storage_recordings:read_recording_file",
-        kind=".storage_recordings:find_kind",
+        "OpenSim storage", (".mot", ".sto"), (FORCES, JOINTS, SEGMENTS), ".table_recordings:read_storage",
+        kind=".table_recordings:find_storage_kind",
         description="plate forces (force, centre of pressure, free moment) act on the body unless stated otherwise; "
         "angles of joints are in the unit that `inDegrees` states; orientations have `DataType=Quaternion`",
     ),
     FileFormat(
-        "CSV", (".csv",), (MARKERS, FORCES, JOINTS, SEGMENTS), ".csv_recordings:read_recording_file",
-        kind=".csv_recordings:find_kind",
+        "CSV", (".csv",), (MARKERS, FORCES, JOINTS, SEGMENTS), ".table_recordings:read_csv",
+        kind=".table_recordings:find_csv_kind",
         description="the header names each column with its unit, see below",
     ),
     FileFormat(
-        "BIDS motion, QTM", (".tsv",), (MARKERS, FORCES), ".tsv_recordings:read_recording_file",
-        kind=".tsv_recordings:find_kind",
+        "BIDS motion, QTM", (".tsv",), (MARKERS, FORCES), ".table_recordings:read_tsv",
+        kind=".table_recordings:find_tsv_kind",
         description="BIDS `*_motion.tsv`: the channels of type POS in `*_channels.tsv` beside it; the rate from "
         "`*_motion.json`, beside it or above; the handedness from `SpatialAxes`. Qualisys Track Manager: 3D data, "
         "and forces of all plates `NAME_f_1.tsv`, `NAME_f_2.tsv`, exported with the header",

@@ -22,8 +22,7 @@ from ..rig import ROOT_NV, Rig
 from ..so3 import continuous_signs, to_quaternion
 from ..storage.atomic import write_atomically
 from ..storage.npz_archive import write_archive
-from .joint_coordinates import coordinate_names
-from .joint_coordinates_reader import JointArrays, joints_from_arrays
+from .joint_coordinates import coordinate_names, joints_from_arrays
 from .npz_arrays import NpzArrays
 from .text_files import parse_numbers, read_csv_rows
 
@@ -97,7 +96,7 @@ def read_humanoid_table(path: str | Path, rate: float | None = None, angles: str
     root[:, 3:] /= lengths[:, None]
     times = np.arange(len(rows)) / rate
     names = coordinate_numbers(width - POSE)
-    return joints_from_arrays(path, JointArrays(times, names, values[:, POSE:], root), angles)
+    return joints_from_arrays(path, times, names, values[:, POSE:], root, angles)
 
 
 def has_body_states(arrays: NpzArrays) -> bool:
@@ -122,7 +121,7 @@ def read_body_states(arrays: NpzArrays, angles: str | None = None) -> JointCoord
     names = arrays.strings("joint_names") if "joint_names" in arrays.by_name else coordinate_numbers(values.shape[1])
     root = np.concatenate([place[:, 0], np.roll(turn[:, 0], -1, axis=1)], axis=1)
     times = np.arange(frames) / arrays.positive_number("fps")
-    return joints_from_arrays(arrays.path, JointArrays(times, names, values, root), angles)
+    return joints_from_arrays(arrays.path, times, names, values, root, angles)
 
 
 def table_name(name: str, rate: float) -> str:

@@ -6,7 +6,7 @@ An archive holds some of:
 - ``force`` (K, 3) [N] z up, the total force on the body, without moments, and ``force_times`` (K,) or ``force_rate``;
   or ``wrenches`` (K, P, 6) force and moment about the world origin, ``frames`` (P,) strings;
 - ``joints`` (C,) strings, ``angles`` (K, C) [rad, m], ``joint_times`` (K,) [s] or ``joint_rate`` [1/s], and optionally
-  ``root`` (K, 7) [m] position and quaternion xyzw in the world, see `joint_coordinates_reader`;
+  ``root`` (K, 7) [m] position and quaternion xyzw in the world, see `joint_coordinates`;
 - ``segments`` (B,) strings, ``segment_quaternions`` (N, B, 4) xyzw from segment axes to the world, z up, NaN where
   missing, ``segment_times`` (N,) or ``segment_rate``, optionally ``segment_positions`` (N, B, 3) [m], and optionally
   the rest pose: ``rest_quaternions`` (B, 4), ``rest_heads`` and ``rest_tips`` (B, 3) [m], ``rest_parents`` (B,);
@@ -33,7 +33,7 @@ from ..wrenches import Wrenches
 from .axes_and_units import check_extent, resolve_up, to_z_up, up_from_markers
 from .file_formats import BOTH
 from .humanoid_motions import BODY_STATE_KEYS, has_body_states, read_body_states
-from .joint_coordinates_reader import JointArrays, joints_from_arrays
+from .joint_coordinates import joints_from_arrays
 from .npz_arrays import REMEDY, NpzArrays
 from .smpl import BODY_MODEL_KEYS, has_body_model, read_body_model
 from .text_files import Warn, ignore_warning
@@ -75,9 +75,7 @@ def read_npz(path: str | Path, options: ReadOptions = DEFAULT_OPTIONS, *, warn: 
             values = arrays.real_array("angles", 2)
             times = arrays.times("joint", len(values))
             root = arrays.real_array("root", 2) if "root" in arrays.by_name else None
-            joints = joints_from_arrays(
-                path, JointArrays(times, arrays.strings("joints"), values, root), options.angle_units
-            )
+            joints = joints_from_arrays(path, times, arrays.strings("joints"), values, root, options.angle_units)
         elif has_body_states(arrays):
             joints = read_body_states(arrays, options.angle_units)
         segments = _read_segments(arrays) if "segments" in arrays.by_name else None
@@ -243,12 +241,9 @@ def _read_segments(arrays: NpzArrays) -> SegmentPoses:
 
 def segments_to_arrays(segments: SegmentPoses) -> dict[str, np.ndarray]:
     """Segments in the archive's layout."""
-    turns = np.full((*segments.rotations.shape[:2], 4), np.nan)
-    known = np.isfinite(segments.rotations).all(axis=(2, 3))
-    turns[known] = to_quaternion(segments.rotations[known])
     arrays = {
         "segments": np.array(segments.names),
-        "segment_quaternions": turns,
+        "segment_quaternions": to_quaternion(segments.rotations),
         "segment_times": segments.times,
     }
     if segments.positions is not None:
@@ -267,12 +262,8 @@ def _rotation_matrices(arrays: NpzArrays, name: str, quaternions: np.ndarray) ->
         )
     with np.errstate(over="ignore"):
         length = np.linalg.norm(quaternions, axis=-1)
-    known = np.isfinite(quaternions).all(axis=-1)
-    off = known & ~(np.abs(length - 1.0) < MAX_LENGTH_ERROR)
+    off = np.isfinite(quaternions).all(axis=-1) & ~(np.abs(length - 1.0) < MAX_LENGTH_ERROR)
     if off.any():
         problem = f"holds a quaternion of length {length[off][0]:.4g}"
         raise InputError(arrays.path, problem, place=f"array {name}", remedy=QUATERNION_REMEDY)
-    rotations = np.full((*quaternions.shape[:-1], 3, 3), np.nan)
-    if known.any():
-        rotations[known] = to_matrix(quaternions[known] / length[known][:, None])
-    return rotations
+    return to_matrix(quaternions / length[..., None])

@@ -127,10 +127,7 @@ def _segment_poses(
         raise InputError(path, problem, place=f"line {table.lines[frame]}", remedy="Export unit quaternions")
     if (off > LENGTH_WARNING).any():
         warn(f"{Path(path).name}: quaternions up to {np.nanmax(off):.1g} off their length 1 were normalised")
-    rotations = np.full((*quaternions.shape[:2], 3, 3), np.nan)
-    known = np.isfinite(length)
-    if known.any():
-        rotations[known] = to_matrix(quaternions[known] / length[known][:, None])
+    rotations = to_matrix(quaternions / length[:, :, None])
     turned = np.einsum("nbij,nbij->nb", rotations[1:], rotations[:-1])
     far = np.nan_to_num(turned, nan=3.0) < 1.0 + 2.0 * np.cos(MAX_STEP)
     if far.any():

@@ -23,7 +23,6 @@ from .bids import is_bids_motion, metadata_files
 from .file_formats import BOTH, FORCES, JOINTS, MARKERS, SEGMENTS, find_format, recording_suffixes
 from .qtm_forces import PLATE_ENDING, plate_files
 from .trial_names import distinct_names, printable_name
-from .wrench_checks import centres_of_pressure
 
 _NAME_ENDINGS = re.compile(
     r"[_\-. ](grfs?|forces?|kinetics|ground_reaction|wrench(es)?|plates?|markers?|angles?|joints?|encoders?|ik)$", re.I
@@ -33,8 +32,6 @@ _BIDS_ENDINGS = re.compile(r"_tracksys-[^_]+|_motion$", re.I)
 """Endings that BIDS adds to the name of motion data."""
 NPZ_KINDS = ((MARKERS, "positions"), (JOINTS, "joints"), (JOINTS, "joint_pos"))
 """Kinds of data in an archive, by the names of its arrays."""
-MAX_DISTANCE_FROM_BODY = 0.5
-"""[m] A centre of pressure farther from the space of the markers is not below that body."""
 MIN_FRAMES = 2
 
 
@@ -87,8 +84,6 @@ def read_recording(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS, *, name
     for kind, motion in ((MARKERS, markers), (JOINTS, joints), (SEGMENTS, segments)):
         if motion is not None and wrenches is not None:
             _check_overlap(kind, motion.times, wrenches.times, sources, warnings)
-    if markers is not None and wrenches is not None:
-        _check_position(markers, wrenches, sources)
     return Recording(
         name or printable_name(_trial_stem(files[0])),
         markers,
@@ -403,33 +398,3 @@ def _check_overlap(
     share = (stop - start) / (motion[-1] - motion[0])
     if share < 0.5:
         warnings.append(f"{path.name}: forces cover {100.0 * share:.0f} % of the {kind}' time; they run from {spans}")
-
-
-def _check_position(markers: Markers, wrenches: Wrenches, sources: dict[str, tuple[Path, str]]) -> None:
-    """Check that the forces of a trial act near its markers.
-
-    Raises:
-        InputError: they do not.
-    """
-    distance = _distance_from_body(markers, wrenches)
-    if len(distance) and np.median(distance) > MAX_DISTANCE_FROM_BODY:
-        problem = f"its forces act {np.median(distance):.2g} m outside the space that the markers of "
-        problem += f"{sources[MARKERS][0].name} fill"
-        remedy = "Check the unit of the centres of pressure (force_units = mm), the axes (force_up), and the trial"
-        if sources[FORCES][0].suffix.lower() == ".c3d":
-            remedy = "Check the unit of the moments (ANALOG:UNITS), the plates (FORCE_PLATFORM:CORNERS), and the trial"
-        raise InputError(sources[FORCES][0], problem, remedy=remedy)
-
-
-def _distance_from_body(markers: Markers, wrenches: Wrenches) -> np.ndarray:
-    """Horizontal distance [m] of each loaded plate's centre of pressure from the box around the markers, (any,)."""
-    inside = (wrenches.times >= markers.times[0]) & (wrenches.times <= markers.times[-1])
-    points = centres_of_pressure(wrenches)[inside, :, :2]
-    frames = np.clip(np.searchsorted(markers.times, wrenches.times[inside]), 0, len(markers) - 1)
-    seen = markers.seen.any(axis=1)
-    low, high = np.full((len(markers), 2), np.nan), np.full((len(markers), 2), np.nan)
-    low[seen] = np.nanmin(markers.positions[seen, :, :2], axis=1)
-    high[seen] = np.nanmax(markers.positions[seen, :, :2], axis=1)
-    outside = np.maximum(np.maximum(low[frames, None] - points, points - high[frames, None]), 0.0)
-    distance = np.linalg.norm(outside, axis=2)
-    return distance[np.isfinite(distance)]

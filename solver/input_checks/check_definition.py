@@ -100,8 +100,7 @@ def turn_motion(turn: np.ndarray, up: str, recording: Recording) -> Recording:
     if joints is not None and joints.root is not None:
         root = joints.root.copy()
         root[:, :3] = root[:, :3] @ turn.T
-        known = np.isfinite(root).all(axis=1)
-        root[known, 3:] = to_quaternion(turn @ to_matrix(root[known, 3:]))
+        root[:, 3:] = to_quaternion(turn @ to_matrix(root[:, 3:]))
         joints = replace(joints, root=root)
     return replace(recording, markers=markers, segments=segments, joints=joints, wrenches=wrenches, up=up)
 

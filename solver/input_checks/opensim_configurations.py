@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..arrays import list_names
 from ..coordinates import joint_slices
 from ..errors import InvalidValue
 from ..motion import POSE, JointCoordinates
@@ -24,7 +25,6 @@ POSITION_ENDINGS, ANGLE_ENDINGS = ("_X", "_Y", "_Z"), ("_Ox", "_Oy", "_Oz")
 """Endings of the columns of OpenSim's BodyKinematics: centre of mass [m], and body-fixed x, y, z angles."""
 MAX_EXCESS = 1.0
 """Largest excess of a clamped coordinate beyond its range, relative to the range, that is no other unit or model."""
-MAX_SHOWN = 8
 
 
 def is_opensim_motion(rig: Rig, names: Sequence[str]) -> bool:
@@ -69,15 +69,15 @@ def _coordinate_values(
         name for name, each in coordinates.items() if name not in names and name not in followers and not each.locked
     ]
     if lacking or (strange and not set(names) & set(coordinates)):
-        parts = [f"no column for its coordinates {format_names(lacking)}"] * bool(lacking)
-        parts += [f"columns {format_names(strange)} that it does not have"] * bool(strange)
+        parts = [f"no column for its coordinates {list_names(lacking)}"] * bool(lacking)
+        parts += [f"columns {list_names(strange)} that it does not have"] * bool(strange)
         raise InvalidValue(
             f"the joint angles are of another model than {model.path.name}: {', and '.join(parts)}; give the inverse "
             "kinematics of this model, or the model that the angles belong to"
         )
     if strange:
         raise InvalidValue(
-            f"the joint angles are of another model: {model.path.name} has no coordinate {format_names(strange)}; "
+            f"the joint angles are of another model: {model.path.name} has no coordinate {list_names(strange)}; "
             "give the inverse kinematics of this model"
         )
     count = len(next(iter(columns.values())))
@@ -152,35 +152,17 @@ def to_configurations(rig: Rig, poses: BodyPoses) -> np.ndarray:
             move = move @ joint.rotation
         if joint.kind == "free":
             q[:, entries.start : entries.start + 3] = move
-            q[:, entries.start + 3 : entries.start + POSE] = _quaternions(turn)
+            q[:, entries.start + 3 : entries.start + POSE] = to_quaternion(turn)
         elif joint.kind == "spherical":
-            q[:, entries] = _quaternions(turn)
+            q[:, entries] = to_quaternion(turn)
         elif joint.kind == "prismatic":
             q[:, entries.start] = move @ joint.axes[0]
         else:
-            q[:, entries.start] = _unwrap(_rotation_vectors(turn) @ joint.axes[0])
+            q[:, entries.start] = _unwrap(log(turn) @ joint.axes[0])
     return q
-
-
-def _quaternions(turns: np.ndarray) -> np.ndarray:
-    known = np.isfinite(turns).all(axis=(1, 2))
-    result = np.full((len(turns), 4), np.nan)
-    result[known] = to_quaternion(turns[known])
-    return result
-
-
-def _rotation_vectors(turns: np.ndarray) -> np.ndarray:
-    known = np.isfinite(turns).all(axis=(1, 2))
-    result = np.full((len(turns), 3), np.nan)
-    result[known] = log(turns[known])
-    return result
 
 
 def _unwrap(angles: np.ndarray) -> np.ndarray:
     known, result = np.isfinite(angles), angles.copy()
     result[known] = np.unwrap(angles[known])
     return result
-
-
-def format_names(names: Sequence[str]) -> str:
-    return ", ".join(names[:MAX_SHOWN]) + (f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else "")

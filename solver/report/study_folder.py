@@ -12,8 +12,8 @@ import numpy as np
 from ..calibration.calibration import CALIBRATION
 from ..files import AnyPath
 from ..formats.joint_coordinates import write_coordinates
-from ..formats.opensim_writer import write_into as write_model_of_person
-from ..formats.robot_writer import identified_model_name, write_back
+from ..formats.model_writer import identified_model_name, write_back
+from ..formats.model_writer import write_into as write_model_of_person
 from ..formats.text_files import Warn, ignore_warning
 from ..formats.urdf_writer import write_urdf
 from ..identification.added_load import AddedLoad

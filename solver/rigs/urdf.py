@@ -15,20 +15,21 @@ Design decisions, with a note in the rig where they apply:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from ..arrays import list_names
 from ..errors import InputError, InvalidValue, UnknownLink
 from ..files import Paths, as_paths
 from ..inertials import InertialParameters
 from ..joints import Joint, Limits, rest_poses
 from ..rig import CONTRADICTING, FEET, GRAVITY, MESHES_LOST, NO_LEGS, UNLIMITED, Rig
+from .convex_decomposition import decompose_overlapping
 from .mirrored_links import find_opposed_joints, pairs_by_name, split_mirrored
 from .moving_bodies import MovingBodies
-from .overlapping_hulls import decompose_overlapping
 from .robot_files import DIGEST, model_digest
 from .root_and_up_axis import find_root_and_up
 from .soles import find_bearing_shapes, find_sole, select_feet
@@ -54,7 +55,6 @@ MAX_EXTENT, MAX_MASS = 100.0, 10_000.0
 MAX_GYRATION = 2.0
 """Largest radius of gyration of a link relative to the robot's size. Measured on 85 public models: only placeholders of
 kg m^2 in fingers are above it."""
-MAX_SHOWN = 8
 
 
 def from_urdf(
@@ -133,26 +133,18 @@ def build_robot(
         InputError: an axis, size or position that no robot has.
     """
     try:
-        return _build_robot(document, geometry, feet, base_link, up, source)
+        bodies, up, notes = find_root_and_up(document, up, feet)
+        rig = assemble_rig(document, bodies, geometry(bodies), feet, base_link, {**source, "up": up})
+        shown = [str(link) for link in rig.provenance[FEET]]  # type: ignore[attr-defined]
+        if len(shown) > 1:
+            below, up, findings = find_root_and_up(document, up, shown)
+            if below.links[0] != bodies.links[0]:
+                rig, notes = (
+                    assemble_rig(document, below, geometry(below), feet, base_link, {**source, "up": up}),
+                    findings,
+                )
     except InvalidValue as error:
         raise InputError(document.path, str(error)) from error
-
-
-def _build_robot(
-    document: UrdfDocument,
-    geometry: Callable[[MovingBodies], Geometry],
-    feet: Sequence[str] | None,
-    base_link: str | None,
-    up: str,
-    source: Mapping[str, object],
-) -> Rig:
-    bodies, up, notes = find_root_and_up(document, up, feet)
-    rig = assemble_rig(document, bodies, geometry(bodies), feet, base_link, {**source, "up": up})
-    shown = [str(link) for link in rig.provenance[FEET]]  # type: ignore[attr-defined]
-    if len(shown) > 1:
-        below, up, findings = find_root_and_up(document, up, shown)
-        if below.links[0] != bodies.links[0]:
-            rig, notes = assemble_rig(document, below, geometry(below), feet, base_link, {**source, "up": up}), findings
     return replace(rig, notes=(*rig.notes, *notes)) if notes else rig
 
 
@@ -195,11 +187,11 @@ def assemble_rig(
         limits = replace(limits, torque=np.full(len(limits.torque), np.inf))
     free = links[1:] if weak else _light_ends(joints, prior, limits.torque)
     if free and not weak:
-        limit_notes.append(f"joints of light links have no torque limit, so none is checked: {_format_names(free)}")
+        limit_notes.append(f"joints of light links have no torque limit, so none is checked: {list_names(free)}")
     pairs, apart = split_mirrored(pairs_by_name(links), dict(zip(links, rest[1])))
     mirrored = {link for pair in pairs for link in pair}
     if odd := find_opposed_joints(pairs, joints, links, rest, limits):
-        limit_notes.append(f"{CONTRADICTING}, an axis may have the wrong sign: {_format_names(odd)}")
+        limit_notes.append(f"{CONTRADICTING}, an axis may have the wrong sign: {list_names(odd)}")
     named = None if feet is None else _moving_links(feet, merged)
     standing = find_feet(joints, rest, merged, shapes, mirrored) if named is None else named
     soles = [find_sole(link, rest[0][links.index(link)], shapes) for link in standing]
@@ -214,12 +206,12 @@ def assemble_rig(
     notes = [f"read from {document.path.name}", *document.notes, *_body_notes(bodies, inconsistent), *limit_notes]
     notes += _geometry_notes(geometry, standing, apart)
     if specks:
-        notes.append(f"tiny shapes that are only marks, left out: {_format_names(specks)}")
+        notes.append(f"tiny shapes that are only marks, left out: {list_names(specks)}")
     if round_ := [link for link, sole in zip(standing, soles) if sole is None]:
-        notes.append(f"no flat sole to stand on: {_format_names(round_)}; specify soles if they exist")
+        notes.append(f"no flat sole to stand on: {list_names(round_)}; specify soles if they exist")
     notes += _size_notes(rest[1], boxes, prior)
     if mimic := [joint.name for joint in joints if joint.mimic is not None]:
-        notes.append(f"{len(mimic)} mimic joint(s) move independently: {_format_names(mimic)}")
+        notes.append(f"{len(mimic)} mimic joint(s) move independently: {list_names(mimic)}")
     rig = Rig(
         name=document.name,
         links=links,
@@ -243,7 +235,7 @@ def assemble_rig(
         },
     )
     if not contacts and set(rig.feet) <= find_arms(joints, links, merged):
-        note = f"{NO_LEGS}: {_format_names(rig.feet)} belong to arms (use python -m solver excite for a fixed base)"
+        note = f"{NO_LEGS}: {list_names(rig.feet)} belong to arms (use python -m solver excite for a fixed base)"
         return replace(rig, notes=(*rig.notes, note))
     return rig
 
@@ -292,7 +284,7 @@ def _build_limits(document: UrdfDocument, joints: Sequence[Joint]) -> tuple[Limi
         ("velocity and effort limits of 0 treated as none", still),
         ("lower and upper limits of joint types without limits ignored", endless),
     )
-    notes = [f"{what}: {_format_names(names)}" for what, names in findings if names]
+    notes = [f"{what}: {list_names(names)}" for what, names in findings if names]
     parts["speed"], speed_notes = _remove_placeholder_speeds(parts["speed"])
     notes += speed_notes
     limits = Limits(*(np.array(parts[name]) for name in ("lower", "upper", "speed", "torque")))
@@ -350,17 +342,17 @@ def _body_notes(bodies: MovingBodies, inconsistent: Sequence[str]) -> list[str]:
     notes = []
     prior, merged = bodies.prior, [body for names in bodies.bodies_by_link.values() for body in names[1:]]
     if merged:
-        notes.append(f"{len(merged)} link(s) on fixed joints merged into their carriers: {_format_names(merged)}")
+        notes.append(f"{len(merged)} link(s) on fixed joints merged into their carriers: {list_names(merged)}")
     light = [link for link, mass in zip(prior.links, prior.masses) if mass == 0.0]
     if light:
-        notes.append(f"{len(light)} moving link(s) without mass: {_format_names(light)}")
+        notes.append(f"{len(light)} moving link(s) without mass: {list_names(light)}")
     points = (prior.masses > 0.0) & ~prior.inertias_at_com.any(axis=(1, 2))
     if points.any():
         names = [link for link, point in zip(prior.links, points) if point]
-        notes.append(f"{len(names)} moving link(s) with mass but no inertia (point masses): {_format_names(names)}")
+        notes.append(f"{len(names)} moving link(s) with mass but no inertia (point masses): {list_names(names)}")
     if inconsistent:
         what = "link(s) with physically inconsistent inertia, used as in the file"
-        notes.append(f"{len(inconsistent)} {what}: {_format_names(inconsistent)}")
+        notes.append(f"{len(inconsistent)} {what}: {list_names(inconsistent)}")
     return notes
 
 
@@ -379,7 +371,7 @@ def _size_notes(origins: np.ndarray, boxes: np.ndarray, prior: InertialParameter
     if far and extent > 0.0:
         radius = float(radii.max())
         cause = "the inertia is in another unit than kg m^2 (kg mm^2?), or a placeholder"
-        notes.append(f"radius of gyration {radius:.3g} m in a robot of {largest:.2g} m, {cause}: {_format_names(far)}")
+        notes.append(f"radius of gyration {radius:.3g} m in a robot of {largest:.2g} m, {cause}: {list_names(far)}")
     return notes
 
 
@@ -387,22 +379,15 @@ def _geometry_notes(geometry: Geometry, feet: Sequence[str], apart: Sequence[tup
     notes = []
     if geometry.missing_meshes:
         uris = list(dict.fromkeys(uri for _, uri in geometry.missing_meshes))
-        notes.append(f"{len(uris)} {MESHES_LOST} (name their folders with --packages): {_format_names(uris)}")
+        notes.append(f"{len(uris)} {MESHES_LOST} (name their folders with --packages): {list_names(uris)}")
     notes += geometry.unreadable_meshes
     if geometry.without_shape:
-        notes.append(f"shapes without size or of an unknown kind left out: {_format_names(geometry.without_shape)}")
+        notes.append(f"shapes without size or of an unknown kind left out: {list_names(geometry.without_shape)}")
     if not feet:
         notes.append("no feet found: name them (--feet) or specify their soles (--soles) if contacts are needed")
     if apart:
-        notes.append(
-            f"named left and right but not mirror images, so not paired: {_format_names([a for a, _ in apart])}"
-        )
+        notes.append(f"named left and right but not mirror images, so not paired: {list_names([a for a, _ in apart])}")
     return notes
-
-
-def _format_names(names: Iterable[str]) -> str:
-    shown = list(names)
-    return ", ".join(shown[:MAX_SHOWN]) + (f" and {len(shown) - MAX_SHOWN} more" if len(shown) > MAX_SHOWN else "")
 
 
 __all__ = ["from_urdf"]

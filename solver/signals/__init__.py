@@ -6,7 +6,7 @@ Both sides of Y phi = f must pass the same filter; otherwise the filters cause a
 from ..arrays import true_runs
 from ..filter_presets import PRESETS, FilterPreset, preset_of
 from ..rig import GRAVITY
-from .filters import light_preset, low_pass, require_rate, settling_time
+from .filters import light_preset, low_pass, low_pass_pieces, require_rate, settling_time
 from .flights import find_flights, shrink_runs
 from .gaps import bridge, unbridged
 from .lag import Lag, combine_lags, estimate_lag, shift_wrenches, trial_lags
@@ -15,7 +15,6 @@ from .marker_displacement import MarkerDisplacements
 from .noise import NoiseReplicas, lower_cutoff, noise_floor, noise_frequency
 from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
 from .stillness import is_still
-from .streaming import low_pass_pieces
 from .whitening import whiten
 from .window_reasons import Reason
 from .windows import ContactEvidence, Windows, find_windows

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from .pooling import LEAST_BLOCKS, TWO_SIDED_STDS, blocks_of, fit_blocks
 
 MAX_RATIO = 0.9
 """Largest ratio of the residuals at which a hypothesis is accepted."""
+AngleReading = tuple[str, np.ndarray, np.ndarray]
+"""An error of recorded joint angles in words, and what undoes it: factors (J,) times the columns in an order (J,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,30 @@ def find_best(candidates: Iterable[tuple[str, Evaluation]]) -> tuple[str, Evalua
     """The cause, in words, that explains the data best, with its evaluation; None if no cause is certain."""
     certain = [candidate for candidate in candidates if candidate[1].is_certain]
     return max(certain, key=lambda candidate: candidate[1].log_likelihood_gain, default=None)
+
+
+def read_angles(names: Sequence[str], suspects: Sequence[int] | np.ndarray) -> Iterator[AngleReading]:
+    """Known errors of recorded joint angles: signs, units and exchanged columns.
+
+    Args:
+        names: of the J joints.
+        suspects: joints that are tried one by one and in pairs.
+    """
+    ones, order = np.ones(len(names)), np.arange(len(names))
+    yield "all joint angles have the wrong sign", -ones, order
+    yield "the joint angles are in degrees, not in radians", np.radians(ones), order
+    yield "the joint angles are in radians, but marked as degrees", np.degrees(ones), order
+    for k in suspects:
+        yield f"the angle of {names[k]} has the wrong sign", np.where(order == k, -1.0, 1.0), order
+    for one, other in combinations(suspects, 2):
+        yield f"the angles of {names[one]} and {names[other]} are exchanged", ones, exchange(order, one, other)
+
+
+def exchange(order: np.ndarray, one: int, other: int) -> np.ndarray:
+    """An order with two places exchanged."""
+    result = np.array(order)
+    result[[one, other]] = result[[other, one]]
+    return result
 
 
 def _std_of_mean(times: np.ndarray, values: np.ndarray, used: np.ndarray) -> float:

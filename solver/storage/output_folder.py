@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TypeVar
 
+from ..arrays import list_names
 from ..errors import InputError, SolverError
 from ..termination import note_output, on_stop, uninterrupted
 from .atomic import CANNOT_WRITE, WORK_NAME, probe_space, report_os_errors, unused_name
@@ -155,9 +156,8 @@ class _Reservation:
     def check(self, names: tuple[str, ...]) -> None:
         """Check that files of these names can be written."""
         if foreign := _foreign_files(self.real_path, map(StoredPath, names), files_written(self.real_path)):
-            others = f", as were {', '.join(foreign[1:MAX_SHOWN])}" if len(foreign) > 1 else ""
-            more = f" and {len(foreign) - MAX_SHOWN} more" if len(foreign) > MAX_SHOWN else ""
-            problem = f"was not written by this program, or was changed since{others}{more}: the results need that name"
+            others = f", as were {list_names(foreign[1:], MAX_SHOWN - 1)}" if len(foreign) > 1 else ""
+            problem = f"was not written by this program, or was changed since{others}: the results need that name"
             raise InputError(self.path / foreign[0], problem, remedy="Move it away, or name another folder")
         with report_os_errors(self.path):
             probe = unused_name(self.real_path)

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..arrays import list_names
 from ..errors import InvalidValue
-from ..input_checks.opensim_configurations import format_names, to_configurations
+from ..input_checks.opensim_configurations import to_configurations
 from ..motion import Markers
 from ..rig import Rig
 from ..rigs.opensim.kinematics import body_poses
@@ -67,9 +68,9 @@ def _track_markers(rig: Rig, markers: Markers) -> TrackedMotion:
     warnings = []
     unused = [name for name in markers.names if name not in found.names]
     if unused:
-        warnings.append(f"{len(unused)} recorded markers are not in {model.path.name}: {format_names(unused)}")
+        warnings.append(f"{len(unused)} recorded markers are not in {model.path.name}: {list_names(unused)}")
     if found.undetermined:
-        warnings.append(f"no marker shows {format_names(found.undetermined)}, which keep their defaults")
+        warnings.append(f"no marker shows {list_names(found.undetermined)}, which keep their defaults")
     if not found.solved.all():
         warnings.append(f"{int((~found.solved).sum())} frames show too few markers; the nearest pose is kept there")
     rmse = float(np.sqrt(np.nanmean(errors**2)))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import list_names
 from ..file_arrays import iterate_slices
 from ..motion import Markers
 from .marker_neighbours import MIN_NEIGHBOURS, learn_shapes
@@ -91,8 +92,7 @@ class CorrectedLabels:
             own = [swap for swap in self.swaps if swap.is_certain is certain]
             listed = [f"{s.first} with {s.second} ({times[s.start]:.2f} to {times[s.stop - 1]:.2f} s)" for s in own]
             if own:
-                more = f" and {len(own) - MAX_LISTED} more" if len(own) > MAX_LISTED else ""
-                messages.append(f"markers whose labels {words}: {', '.join(listed[:MAX_LISTED])}{more}")
+                messages.append(f"markers whose labels {words}: {list_names(listed, MAX_LISTED)}")
         return tuple(messages)
 
 

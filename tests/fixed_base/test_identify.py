@@ -78,7 +78,7 @@ ONE_REVERSED = np.array([1.0, -1.0, 1.0, 1.0])
         (lambda trial: replace(trial, measured=trial.measured[:, [2, 1, 0, 3]]), "fore and turret are exchanged"),
         (lambda trial: replace(trial, measured=1e3 * trial.measured), "in N mm"),
         (lambda trial: replace(trial, y=np.degrees(trial.y)), "in degrees, not in radians"),
-        (lambda trial: replace(trial, y=ONE_REVERSED * trial.y), "angles of upper have the wrong sign"),
+        (lambda trial: replace(trial, y=ONE_REVERSED * trial.y), "the angle of upper has the wrong sign"),
         (lambda trial: replace(trial, times=trial.times + LATE, y=_earlier(trial)), "0.20 s too late"),
         (
             lambda trial: replace(trial, measured=trial.measured + 15.0 * (ONE_REVERSED < 0.0)),

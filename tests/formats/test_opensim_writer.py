@@ -12,8 +12,8 @@ from solver.cli import main
 from solver.dynamics.wrench import ground_wrench
 from solver.errors import InputError, InvalidValue
 from solver.formats.body_inertias import map_parts
+from solver.formats.model_writer import write_identified_model, write_into
 from solver.formats.opensim_storage import write_storage
-from solver.formats.opensim_writer import write_into, write_opensim
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.rigs import from_opensim, human
@@ -52,7 +52,7 @@ def test_markup_that_opensim_writes_stays_as_it_is(tmp_path: Path) -> None:
     path.write_text(text)
     rig = from_opensim(path)
     wanted = changed(rig)
-    write_opensim(rig, out, wanted)
+    write_identified_model(rig, out, wanted)
     assert np.abs(from_opensim(out).prior.values - wanted.values).max() < 1e-12
     assert NUMBERS.sub("", out.read_text()) == NUMBERS.sub("", text)
 
@@ -63,7 +63,7 @@ def test_a_model_comes_back_with_the_numbers_written(tmp_path: Path, version: in
     path, out = write(tmp_path, version), tmp_path / "out.osim"
     rig = from_opensim(path)
     wanted = changed(rig)
-    write_opensim(rig, out, wanted)
+    write_identified_model(rig, out, wanted)
     found = from_opensim(out).prior
     assert np.abs(found.values - wanted.values).max() < 1e-12
     assert found.total_mass == pytest.approx(wanted.total_mass, rel=1e-13)
@@ -78,11 +78,11 @@ def test_all_other_bytes_stay(tmp_path: Path, version: int) -> None:
     """Without the numbers of mass, centre and inertia, the files are the same; unchanged ones are not rewritten."""
     path, out = write(tmp_path, version), tmp_path / "out.osim"
     rig = from_opensim(path)
-    write_opensim(rig, out, changed(rig))
+    write_identified_model(rig, out, changed(rig))
     before, after = path.read_text(), out.read_text()
     assert before != after
     assert NUMBERS.sub("<>", before) == NUMBERS.sub("<>", after)
-    write_opensim(rig, out)
+    write_identified_model(rig, out, rig.prior)
     assert out.read_bytes() == path.read_bytes()
 
 
@@ -108,11 +108,11 @@ def test_what_no_body_can_have_is_not_written(tmp_path: Path) -> None:
     values = rig.prior.values.copy()
     values[1, 1] += 10.0
     with pytest.raises(InvalidValue, match="that no body can have"):
-        write_opensim(rig, out, InertialParameters(rig.links, values))
+        write_identified_model(rig, out, InertialParameters(rig.links, values))
     path.write_text(re.sub(r"<mass_center>[^<]*</mass_center>", "", path.read_text(), count=1))
     rig = from_opensim(path)
     with pytest.raises(InputError, match=r"body 'pelvis'.*no <mass_center> to write to"):
-        write_opensim(rig, out, changed(rig))
+        write_identified_model(rig, out, changed(rig))
     assert not out.exists()
 
 

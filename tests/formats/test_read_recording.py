@@ -14,6 +14,7 @@ from solver.errors import InputError
 from solver.formats.csv_tables import write_markers_csv, write_wrenches_csv
 from solver.formats.opensim_storage import write_storage
 from solver.formats.recording import find_recordings, pair_files, read_recording
+from solver.input_checks import check_recording
 from solver.options.reading import ReadOptions
 from solver.scene.motion import find_trial_files, read_trials
 from solver.storage.output_folder import write_folder
@@ -54,7 +55,7 @@ def test_a_centre_of_pressure_outside_the_body_is_refused(tmp_path: Path) -> Non
     """5 mm read as 5 m lies outside the body, until the unit is stated."""
     files = [standing_trc(tmp_path / "a.trc"), standing_mot(tmp_path / "a.mot", point=(5.0, 2.0, 0.0))]
     with pytest.raises(InputError, match="mm"):
-        read_recording(files)
+        check_recording(read_recording(files))
     assert read_recording(files, ReadOptions(force_units="mm")).wrenches is not None
 
 
@@ -151,11 +152,11 @@ def test_forces_outside_the_markers_time_place_nobody(tmp_path: Path) -> None:
     rows = np.tile(frame.reshape(-1), (len(stamps), 1))
     rows[stamps > 0.1, 3] += 3.0
     files = [standing_trc(tmp_path / "a.trc"), write_mot(tmp_path / "a.mot", force_names(), stamps, rows)]
-    assert read_recording(files).wrenches is not None
+    assert check_recording(read_recording(files)).wrenches is not None
     rows[:, 3] = 3.0
     write_mot(tmp_path / "a.mot", force_names(), stamps, rows)
-    with pytest.raises(InputError, match="outside the space that the markers"):
-        read_recording(files)
+    with pytest.raises(InputError, match="from the nearest marker near the floor"):
+        check_recording(read_recording(files))
 
 
 def test_subject_a_is_eight_trials(shared_data: Path) -> None:

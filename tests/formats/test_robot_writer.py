@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from solver.errors import InputError, InvalidValue
-from solver.formats.robot_writer import identified_model_name, write_back, write_identified_model
+from solver.formats.model_writer import identified_model_name, write_back, write_identified_model
 from solver.inertials import InertialParameters
 from solver.rig import Rig
 from solver.rigs import from_mjcf, from_urdf

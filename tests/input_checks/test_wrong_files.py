@@ -15,7 +15,7 @@ from solver.dynamics import integrate
 from solver.errors import InputError
 from solver.formats.axes_and_units import to_z_up
 from solver.formats.csv_tables import write_table
-from solver.formats.joint_coordinates_reader import ROOT_POSITION, ROOT_QUATERNION
+from solver.formats.joint_coordinates import ROOT_POSITION, ROOT_QUATERNION
 from solver.formats.npz import write_recording_npz
 from solver.formats.recording import read_recording
 from solver.formats.smpl import JOINT_NAMES, MODEL_TO_WORLD

@@ -73,9 +73,7 @@ def _agreement(segments: SegmentPoses) -> float | None:
 def _read_scalar_first(recording: Recording) -> Recording:
     segments = recording.segments
     assert segments is not None
-    known = np.isfinite(segments.rotations).all(axis=(-2, -1))
-    rotations = segments.rotations.copy()
-    rotations[known] = to_matrix(np.roll(to_quaternion(rotations[known]), -1, axis=-1))
+    rotations = to_matrix(np.roll(to_quaternion(segments.rotations), -1, axis=-1))
     return replace(recording, segments=replace(segments, rotations=rotations))
 
 

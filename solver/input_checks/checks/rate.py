@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...arrays import list_names
 from ...trial import Recording
 from ..check_definition import CheckInput, InputCheck, Problem
 
@@ -40,10 +41,9 @@ def _measure(inputs: CheckInput) -> Problem | None:
     lost = np.flatnonzero((ratio > LOST_RATIO) & ~repeats)
     if not len(lost):
         return None
-    shown = ", ".join(f"{times[k + 2]:.2f} s" for k in lost[:MAX_SHOWN])
-    more = f" and {len(lost) - MAX_SHOWN} more" if len(lost) > MAX_SHOWN else ""
+    shown = list_names((f"{times[k + 2]:.2f} s" for k in lost), MAX_SHOWN)
     return Problem(
-        f"frames seem to have been lost before {shown}{more} and the gap closed up: the whole body moves there as far "
+        f"frames seem to have been lost before {shown} and the gap closed up: the whole body moves there as far "
         "as in several frames before and after",
         "Speeds and accelerations there are wrong: export every frame, with empty cells where nothing was recorded",
         is_note=True,

@@ -17,6 +17,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from ...arrays import list_names
 from ...errors import InputError, InvalidValue
 from ...files import Paths, as_paths
 from ...rig import Rig
@@ -40,7 +41,6 @@ RANGE_SAMPLES = 201
 """Values of a coordinate at which the range of its angle is measured."""
 MIN_THICKNESS = 1e-4
 """Smallest second moment of a body relative to its largest: a hundredth of its extent."""
-MAX_SHOWN = 8
 
 
 def from_opensim(
@@ -194,7 +194,7 @@ def _convert(model: OpenSimModel) -> _Converted:
         ("coordinates locked in the model move in the rig", locked),
         ("coordinates that follow others move independently in the rig", [c.dependent for c in model.couplings]),
     )
-    notes = [f"{what}: {_format_names(names)}" for what, names in findings if names]
+    notes = [f"{what}: {list_names(names)}" for what, names in findings if names]
     notes.append("muscles, ligaments, contact geometry and controllers are left out")
     return _Converted(document, origins, (*model.approximations, *notes))
 
@@ -294,7 +294,3 @@ def _find_mesh(model: Path, file: str, folders: Sequence[Path]) -> Path | None:
     places = [model.parent / sub for sub in MESH_FOLDERS] + list(folders)
     choices = [place / one for place in places for one in (name, name.rpartition("/")[2])]
     return next((choice for choice in choices if os.path.isfile(choice)), None)  # also of a name that is too long
-
-
-def _format_names(names: Sequence[str]) -> str:
-    return ", ".join(names[:MAX_SHOWN]) + (f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else "")

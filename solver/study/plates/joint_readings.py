@@ -5,10 +5,6 @@ Encoders are precise, so that smaller residuals than those of tracked people tel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
-
 import numpy as np
 
 from ...coordinates import joint_slices
@@ -16,7 +12,7 @@ from ...dynamics import predicted_wrench
 from ...inertials import InertialParameters
 from ...motion import Motion
 from ...rig import GRAVITY, Rig
-from ...signals.hypotheses import Evaluation, compare_residuals, find_best
+from ...signals.hypotheses import AngleReading, Evaluation, compare_residuals, find_best, read_angles
 from .hypotheses import MAX_RESIDUAL, MOMENT_ARM
 from .trial_wrenches import ForceMotionPair
 
@@ -25,15 +21,6 @@ MIN_IMPROVEMENT, MAX_RATIO = 5e-4, 0.5
 accepted."""
 FEW_FRAMES, FRAMES, COMPARED = 40, 300, 6
 """Frames at which all readings are compared, and at which the best of them are."""
-
-
-@dataclass(frozen=True, slots=True)
-class JointReading:
-    """Joint angles (N, J) as they would be without an error: factors (J,) times the columns in another order (J,)."""
-
-    cause: str
-    factors: np.ndarray
-    order: np.ndarray
 
 
 def find_joint_reading(
@@ -55,48 +42,28 @@ def find_joint_reading(
     ]
     places, speeds = (np.array(starts, int) for starts in ([at for _, at, _ in single], [at for *_, at in single]))
 
-    def square(reading: JointReading, frames: np.ndarray) -> np.ndarray:
+    def square(reading: AngleReading, frames: np.ndarray) -> np.ndarray:
+        _, factors, order = reading
         curves = [values[frames] for values in (motion.q, motion.v, motion.a)]
         for values, columns in zip(curves, (places, speeds, speeds)):
-            values[:, columns] = reading.factors * values[:, columns[reading.order]]
+            values[:, columns] = factors * values[:, columns[order]]
         predicted = predicted_wrench(rig, Motion(motion.times[frames], *curves), prior, 0, axes="world")
         residual = (predicted - measured[frames]) / scale
         residual -= np.nanmean(residual, axis=0)  # a wrong centre of mass in the prior
         return np.asarray(np.minimum((residual**2).sum(axis=1), MAX_RESIDUAL**2))
 
     few, many = (np.unique(np.linspace(0, len(motion) - 1, n).astype(int)) for n in (FEW_FRAMES, FRAMES))
-    as_recorded, *readings = list_readings([link for link, *_ in single])
-    recorded = square(as_recorded, many)
+    names = [link for link, *_ in single]
+    recorded = square(("as recorded", np.ones(len(names)), np.arange(len(names))), many)
     if not np.nanmean(recorded) > MIN_IMPROVEMENT:
         return None
 
-    def evaluate(reading: JointReading) -> Evaluation:
+    def evaluate(reading: AngleReading) -> Evaluation:
         found = square(reading, many)
         used = np.isfinite(found) & np.isfinite(recorded)
         return compare_residuals(item.times[many], (recorded, used), (found, used), MIN_IMPROVEMENT)
 
+    readings = list(read_angles(names, range(len(names))))
     best = np.argsort([np.nanmean(square(reading, few)) for reading in readings])[:COMPARED]
-    found = find_best((reading.cause, evaluate(reading)) for reading in (readings[k] for k in best))
+    found = find_best((reading[0], evaluate(reading)) for reading in (readings[k] for k in best))
     return found if found is not None and found[1].ratio < MAX_RATIO else None
-
-
-def list_readings(names: Sequence[str]) -> list[JointReading]:
-    """Joint angles as recorded, then with each of the errors that are known."""
-    count = len(names)
-    ones, order, one = np.ones(count), np.arange(count), np.eye(count)
-    result = [
-        JointReading("as recorded", ones, order),
-        JointReading("all joint angles have the wrong sign", -ones, order),
-        JointReading("the joint angles are in degrees, not in radians", np.radians(ones), order),
-        JointReading("the joint angles are in radians, but marked as degrees", np.degrees(ones), order),
-    ]
-    result += [
-        JointReading(f"the angle of {name} has the wrong sign", ones - 2.0 * own, order)
-        for name, own in zip(names, one)
-    ]
-    for first, second in combinations(order, 2):
-        exchanged = order.copy()
-        exchanged[[first, second]] = second, first
-        cause = f"the columns of {names[first]} and {names[second]} are exchanged"
-        result.append(JointReading(cause, ones, exchanged))
-    return result

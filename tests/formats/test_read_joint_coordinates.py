@@ -9,7 +9,7 @@ import pytest
 
 from solver.errors import InputError
 from solver.formats.csv_tables import write_table, write_wrenches_csv
-from solver.formats.joint_coordinates_reader import read_joints_csv, read_joints_storage
+from solver.formats.joint_coordinates import read_joints_csv, read_joints_storage
 from solver.formats.npz import read_npz, write_recording_npz
 from solver.formats.opensim_storage import write_storage
 from solver.formats.recording import find_recordings, read_recording

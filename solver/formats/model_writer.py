@@ -1,12 +1,13 @@
-"""Writing inertials into a robot's URDF or MJCF: only its numbers of mass, centre of mass and inertia change.
+"""Writing inertials into a robot's URDF or MJCF, or an OpenSim model: only numbers of mass, centre and inertia change.
 
 Of a URDF these are the attributes of ``<inertial>`` and its children; the axes of an inertia (``rpy``) stay. In an MJCF
 ``<inertial>`` gets ``pos``, ``mass`` and ``fullinertia``; a body whose inertia MuJoCo computes from its geoms gets one.
+In an OpenSim model they are ``mass``, ``mass_center`` and ``inertia`` (or ``inertia_xx`` to ``inertia_yz``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,21 +17,29 @@ from ..files import read_bytes
 from ..inertials import InertialParameters, symmetric_entries
 from ..rig import Rig
 from ..rigs.mjcf_model import body_name, read_mjcf
+from ..rigs.moving_bodies import LinkPlacement
+from ..rigs.opensim.document import OpenSimModel, read_opensim, to_strict_markup
+from ..rigs.opensim.matching import Group, transfer_inertials
 from ..rigs.opensim.rig import KIND as OPENSIM
+from ..rigs.opensim.rig import body_placements, from_opensim, model_of
 from ..rigs.robot_files import model_file, require_unchanged
 from ..rigs.root_and_up_axis import place_bodies
-from ..rigs.urdf_document import INERTIA, UrdfDocument, UrdfLink, read_urdf
+from ..rigs.urdf_document import INERTIA, UrdfDocument, read_urdf
 from ..so3 import from_rpy
 from ..storage.atomic import write_atomically
 from ..storage.manifest import FileName
-from .body_inertias import SAME, BodyInertia, split_links
-from .opensim_writer import write_opensim
+from .body_inertias import BodyInertia, find_changes, homogeneous, split_body, split_links
 from .text_files import Warn
 from .trial_names import printable_name
 from .xml_tags import Edit, Tag, apply_edits, children, find_tags
 
 ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler", "diaginertia")
 """Attributes of MJCF's <inertial> that ``fullinertia`` replaces."""
+MOMENTS = (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)
+"""Rows and columns of the six moments of MJCF and OpenSim, in their order."""
+OPENSIM_MOMENTS = tuple(f"inertia_{axes}" for axes in ("xx", "yy", "zz", "xy", "xz", "yz"))
+"""Tags of the six moments in older models."""
+BODY = "Body"
 
 
 def identified_model_name(model: str | Path) -> str:
@@ -70,21 +79,81 @@ def write_identified_model(rig: Rig, path: str | Path, parameters: InertialParam
 
     Raises:
         InputError: the rig's file is missing, has changed, is not in an encoding that keeps ASCII, or does not state
-            all bodies and inertias itself.
+            all bodies and inertias itself; an OpenSim model lacks an element to write to.
         InvalidValue: parameters that no body can have.
     """
-    if rig.provenance["kind"] == OPENSIM:
-        return write_opensim(rig, path, parameters)
     if parameters.links != rig.links:
         raise InvalidValue(f"the parameters to write are of other links than those of rig {rig.name!r}")
+    if rig.provenance["kind"] == OPENSIM:
+        model = model_of(rig)
+        return _write_opensim(model, path, split_links(model.bodies, body_placements(rig), parameters))
     source = require_unchanged(rig)
     data = read_bytes(source)
     tags = find_tags(data)
     if not all(tag.text for tag in tags):
         raise InputError(source, "is in an encoding that does not keep ASCII", remedy="Save it as UTF-8")
     edits = _urdf_edits if rig.provenance["kind"] == "urdf" else _mjcf_edits
+    _write_edits(path, data, edits(source, rig, parameters, tags))
+
+
+def write_into(rig: Rig, parameters: InertialParameters, model: str | Path, path: str | Path) -> tuple[Group, ...]:
+    """Write a person's inertials into an OpenSim model of the same person, and return which links became which bodies.
+
+    Args:
+        rig: of the person.
+        parameters: of its links, physically consistent.
+        model: scaled to the person; it is not changed.
+        path: of the file, written atomically.
+
+    Raises:
+        InputError: the model cannot be read.
+        InvalidValue: its bodies do not match the person's links, or it is of another size.
+    """
+    theirs = from_opensim(model, meshes="none")
+    groups, goals = transfer_inertials(rig, parameters, theirs)
+    document, poses = model_of(theirs), {}
+    for name, place in body_placements(theirs).items():
+        link = LinkPlacement(place.carrier, theirs.rest[0][place.carrier], theirs.rest[1][place.carrier])
+        poses[name] = homogeneous(link) @ homogeneous(place)
+    bodies: dict[str, BodyInertia] = {}
+    for names, goal in goals.values():
+        own = {name: poses[name] for name in names if document.bodies[name].mass > 0.0}
+        bodies |= split_body(document.bodies, own, goal)
+    _write_opensim(document, path, bodies)
+    return groups
+
+
+def _write_opensim(model: OpenSimModel, path: str | Path, bodies: Mapping[str, BodyInertia]) -> None:
+    """Write a model in which some bodies have other inertials."""
+    data = read_bytes(model.path)
+    _write_edits(path, data, _opensim_edits(model, data, bodies))
+    read_opensim(path)
+
+
+def _write_edits(path: str | Path, data: bytes, edits: Iterable[Edit]) -> None:
+    edited = apply_edits(data, edits)
     with write_atomically(path, binary=True) as stream:
-        stream.write(apply_edits(data, edits(source, rig, parameters, tags)))
+        stream.write(edited)
+
+
+def _opensim_edits(model: OpenSimModel, data: bytes, bodies: Mapping[str, BodyInertia]) -> Iterator[Edit]:
+    places: dict[str, dict[str, tuple[int, int]]] = {}
+    tags = find_tags(to_strict_markup(data))
+    for tag in tags:
+        if tag.parent >= 0 and tags[tag.parent].name == BODY and tag.end > tag.start:
+            places.setdefault(tags[tag.parent].attributes.get("name", ""), {})[tag.name] = tag.inside, tag.end
+    for name, new in bodies.items():
+        own, six = places.get(name, {}), new.inertia[MOMENTS]
+        moments = {tag: six[k : k + 1] for k, tag in enumerate(OPENSIM_MOMENTS)}
+        if not set(own) & set(moments):
+            moments = {"inertia": six}
+        parts = ({"mass": np.array([new.mass])}, {"mass_center": new.com}, moments)
+        for part, is_changed in zip(parts, find_changes(new, model.bodies[name])):
+            for element, values in part.items() if is_changed else ():
+                if element not in own:
+                    problem, remedy = f"has no <{element}> to write to", "Open it in OpenSim 4 and save it"
+                    raise InputError(model.path, problem, place=f"body {name!r}", remedy=remedy)
+                yield (*own[element], _format(values).encode())
 
 
 def _urdf_edits(path: Path, rig: Rig, parameters: InertialParameters, tags: Sequence[Tag]) -> Iterator[Edit]:
@@ -121,7 +190,7 @@ def _mjcf_edits(path: Path, rig: Rig, parameters: InertialParameters, tags: Sequ
         values = {
             "pos": _format(new.com + origins[name]),
             "mass": _format([new.mass]),
-            "fullinertia": _format([*np.diag(new.inertia), *new.inertia[[0, 0, 1], [1, 2, 2]]]),
+            "fullinertia": _format(new.inertia[MOMENTS]),
         }
         if inertial := children(tags, body, "inertial"):
             yield tags[inertial[0]].edit({**values, **dict.fromkeys(ORIENTATIONS)})
@@ -139,14 +208,8 @@ def _new_inertials(
     """Names and inertials of the links of a file that change."""
     placements = place_bodies(document, rig.links[0], str(rig.provenance["up"])).placements
     for name, new in split_links(document.links, placements, parameters).items():
-        if not _is_unchanged(new, document.links[name]):
+        if any(find_changes(new, document.links[name])):
             yield name, new
-
-
-def _is_unchanged(new: BodyInertia, old: UrdfLink) -> bool:
-    size = float(np.sqrt(np.trace(old.inertia) / old.mass) + np.linalg.norm(old.com)) or 1.0
-    moments = (new.inertia - old.inertia) / (old.mass * size**2)
-    return max(abs(new.mass / old.mass - 1.0), *np.abs(new.com - old.com) / size, *np.abs(moments).flat) <= SAME
 
 
 def _format(values: Sequence[float] | np.ndarray) -> str:
