@@ -52,6 +52,13 @@ class NameReading:
     confidence: float
 
     @property
+    def has_sides(self) -> bool:
+        """Whether a body has the landmark, link or joint centre on both sides."""
+        if self.kind == LANDMARK:
+            return self.body_part not in MIDLINE_LANDMARKS
+        return self.kind in (LINK, JOINT_CENTRE) and self.body_part not in LINKS
+
+    @property
     def landmark(self) -> str:
         """The landmark as in a marker set, ``"left asis"``; empty for other kinds."""
         return f"{self.side} {self.body_part}".strip() if self.kind == LANDMARK else ""
@@ -74,7 +81,7 @@ def read_name(name: str) -> NameReading | None:
     if best is None and prefix:
         best = _best_reading(prefix.rpartition(":")[2])
         if best is not None:
-            best = NameReading(best.kind, best.body_part, best.side, min(best.confidence, PREFIX_CONFIDENCE))
+            best = replace(best, confidence=min(best.confidence, PREFIX_CONFIDENCE))
     return best
 
 
@@ -137,14 +144,10 @@ def _candidate_readings(name: str) -> Iterator[NameReading]:
 
 def _apply_side(kind: str, body_part: str, side: str, confidence: float) -> NameReading | None:
     """An interpretation with its side, None if the body part has no sides."""
-    has_sides = (kind == LANDMARK and body_part not in MIDLINE_LANDMARKS) or (
-        kind in (LINK, JOINT_CENTRE) and body_part not in LINKS
-    )
-    if has_sides and not side:
-        return NameReading(kind, body_part, side, MISSING_SIDE_FACTOR * confidence)
-    if side and kind == LANDMARK and not has_sides:
-        return None
-    return NameReading(kind, body_part, side if has_sides else "", confidence)
+    reading = NameReading(kind, body_part, side, confidence)
+    if reading.has_sides:
+        return reading if side else replace(reading, confidence=MISSING_SIDE_FACTOR * confidence)
+    return None if side and kind == LANDMARK else replace(reading, side="")
 
 
 def _tree() -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ Entries of a marker set that a user gives are kept whatever names and motion sug
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,6 @@ from .name_recognition import (
     JOINT_CENTRE,
     LANDMARK,
     LINK,
-    MIDLINE_LANDMARKS,
     OBJECT,
     VIRTUAL,
     NameReading,
@@ -247,10 +246,7 @@ def _candidate_sides(readings: Mapping[str, NameReading]) -> tuple[str, ...]:
 
 def _lacks_side(reading: NameReading) -> bool:
     """True for a landmark or link that a body has on both sides, named without a side."""
-    has_sides = (reading.kind == LANDMARK and reading.body_part not in MIDLINE_LANDMARKS) or (
-        reading.kind == LINK and reading.body_part not in LINKS
-    )
-    return has_sides and not reading.side
+    return reading.kind in (LANDMARK, LINK) and reading.has_sides and not reading.side
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +282,7 @@ class _PosedMarkers:
         """A body posed by the markers whose names say where they are; ``side`` for names without one."""
         names = _names_of(recordings)
         sided = {
-            name: NameReading(r.kind, r.body_part, side, r.confidence) if _lacks_side(r) else r
-            for name, r in readings.items()
+            name: replace(reading, side=side) if _lacks_side(reading) else reading for name, reading in readings.items()
         }
         tree = _tree({name: _entry_of_reading(reading) for name, reading in sided.items()} | dict(given), known)
         found = calibrate_with_marker_set(

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import InputError, MissingDependency
 from ..joints import Mimic
-from ..so3 import exp
+from ..so3 import exp, to_matrix
 from .safe_xml import read_xml
 from .urdf_document import UrdfDocument, UrdfJoint, UrdfLink, resolve_mimic
 
@@ -260,12 +260,7 @@ class _ModelReader:
 
 def rotation_matrix(quaternion: np.ndarray) -> np.ndarray:
     """Rotation matrix (3, 3) of MuJoCo's quaternion wxyz."""
-    w, x, y, z = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
-    return np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
+    return to_matrix(np.roll(quaternion, -1) / np.linalg.norm(quaternion))
 
 
 def check_size(path: Path, root: Element) -> None:

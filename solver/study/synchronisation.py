@@ -89,5 +89,4 @@ def report_lag(lag: Lag, lags: Mapping[str, Lag], overridden: bool) -> Finding:
     if len({own.seconds for own in lags.values()}) > 1:
         listed = ", ".join(f"{name} {MS_PER_S * own.seconds:.1f}" for name, own in lags.items())
         text += f", with differences between trials: {listed} ms"
-    action = Action.OVERRIDDEN if overridden else Action.TAKEN_OFF
-    return Finding(LAG, tuple(lags), seconds, (low, high), "ms", action, text)
+    return Finding(LAG, tuple(lags), seconds, (low, high), "ms", Action.TAKEN_OFF.unless(overridden), text)

@@ -18,6 +18,8 @@ LEAST_SHARE = 0.05
 """Fraction of the largest total load below which a plate takes no part; idle plates read up to .03, measured on the
 walks of a laboratory with tilted plates."""
 MIN_SAMPLES = 10
+"""Fewest loaded samples of a plate that say something. Measured on the recordings of `body_points.SAMPLES`: 2 find the
+same, with 50 a run on its side passes."""
 SAME_FORCE, SAME_PLACE = 0.01, 0.005
 """Relative difference and distance [m] up to which two plates hold the same load. Chosen on recordings of subjects
 a, b, c, e, six Plug-in Gait laboratories and a flywheel: two loaded plates are .24 m or more apart."""

@@ -17,9 +17,10 @@ SUSPECT_MARGIN = 0.4
 """A component whose median size exceeds that of the scalar part by more is suspect: most segments would be rotated by
 half a turn about a horizontal axis, as no body stands."""
 MIN_AGREEMENT = 0.7
-"""[1] Smallest median cosine between bones by their orientations and by the positions of their ends."""
+"""[1] Smallest median cosine between bones by their orientations and by the positions of their ends.
+Measured on nine skeletons in another order: with .5 a jump passes, .9 refuses a further walk."""
 MIN_BONE = 0.05
-"""[m] Shorter bones have no direction."""
+"""[m] Shorter bones have no direction. Measured on the same skeletons: .02 and .1 find the same."""
 
 
 def _measure(inputs: CheckInput) -> Problem | None:

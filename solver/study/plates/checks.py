@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -171,30 +172,21 @@ def check_plates(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> Pl
     items = [compare_trial(rig, trial) for trial in trials if trial.counted.any()]
     findings: list[Finding] = []
     corrections: dict[str, PlateCorrection] = {}
-    for finding, factor in check_free_moment(items, options.free_moment):
+
+    def correct(finding: Finding, is_changed: bool, change: Callable[[PlateCorrection], PlateCorrection]) -> None:
         findings.append(finding)
-        if factor != 1.0:
-            for name in finding.trials:
-                corrections[name] = replace(corrections.get(name, NO_CORRECTION), free_moment=factor)
+        for name in finding.trials if is_changed else ():
+            corrections[name] = change(corrections.get(name, NO_CORRECTION))
+
+    for finding, factor in check_free_moment(items, options.free_moment):
+        correct(finding, factor != 1.0, partial(replace, free_moment=factor))
     factors = {name: correction.free_moment for name, correction in corrections.items()}
     for finding, couple in check_load_moment(items, factors, options.only_reports(LOAD_MOMENT)):
-        findings.append(finding)
-        if couple:
-            for name in finding.trials:
-                corrections[name] = replace(corrections.get(name, NO_CORRECTION), couple=couple)
+        correct(finding, couple != 0.0, partial(replace, couple=couple))
     for finding, shift in check_location(items, options.only_reports(POSITION)):
-        findings.append(finding)
-        if shift.any():
-            for name in finding.trials:
-                corrections[name] = replace(corrections.get(name, NO_CORRECTION), shift=shift)
+        correct(finding, shift.any(), partial(replace, shift=shift))
     for finding, change in check_single_plates(items, options.only_reports(POSITION), options.only_reports(MASS)):
-        findings.append(finding)
-        if change.is_changed:
-            for name in finding.trials:
-                before = corrections.get(name, NO_CORRECTION)
-                shifts = change.shifts + before.shifts if len(before.shifts) else change.shifts
-                gains = change.gains * before.gains if len(before.gains) else change.gains
-                corrections[name] = replace(before, shifts=shifts, gains=gains)
+        correct(finding, change.is_changed, change.add_to)
     layouts = {item.name: item.layout for item in items}
     corrections, disagreements = apply_known_plates(layouts, corrections, findings, options)
     return PlateChecks((*findings, *disagreements), corrections)

@@ -33,6 +33,10 @@ class Action(Enum):
         """Whether no warning is needed; the weighing warns of removed offsets itself."""
         return self in (Action.NOTHING, Action.UNCERTAIN, Action.TAKEN_OFF)
 
+    def unless(self, overridden: bool) -> Action:
+        """The action, or none if the user overrode the finding."""
+        return Action.OVERRIDDEN if overridden else self
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

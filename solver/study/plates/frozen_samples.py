@@ -66,8 +66,7 @@ def report_dropouts(trial: str, plates: Mapping[str, Sequence[tuple[float, float
     times = "once" if len(spans) == 1 else f"{len(spans)} times"
     text = f"the plates read nothing {times} between two samples under load, {1e3 * seconds:.0f} ms in all ({listed}): "
     text += "samples were lost"
-    done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
-    return Finding(FROZEN, (trial,), seconds, UNKNOWN_INTERVAL, "s", done, text)
+    return Finding(FROZEN, (trial,), seconds, UNKNOWN_INTERVAL, "s", Action.LEFT_OUT.unless(overridden), text)
 
 
 def find_repeated_markers(markers: Markers) -> np.ndarray:
@@ -102,8 +101,7 @@ def report_frozen_samples(
     listed = ", ".join(f"{start:.2f} to {stop:.2f} s" for start, stop in spans[:3]) + (" ..." if len(spans) > 3 else "")
     text = f"the {what} are frozen for {seconds:.2f} s ({listed}) while the {other} change: "
     text += "samples were lost and filled in"
-    done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
-    return Finding(FROZEN, (trial,), seconds, UNKNOWN_INTERVAL, "s", done, text)
+    return Finding(FROZEN, (trial,), seconds, UNKNOWN_INTERVAL, "s", Action.LEFT_OUT.unless(overridden), text)
 
 
 def _keep_long(still: np.ndarray, rate: float) -> np.ndarray:

@@ -152,7 +152,7 @@ def check_mismatch(
         overridden: True: leave no trial out.
         joint_causes: likely errors of recorded joint coordinates, by trial.
     """
-    done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
+    done = Action.LEFT_OUT.unless(overridden)
     found, rotations = [], find_plate_rotations(pairs, mass)
     for item in pairs:
         others = {other.name: other.wrenches for other in pairs if other is not item}
@@ -319,7 +319,6 @@ def check_copies(forces: Mapping[str, Wrenches], residuals: Mapping[str, float],
         residuals: mean squared residual with the trial's motion, by trial.
         overridden: True: leave no trial out.
     """
-    done = Action.OVERRIDDEN if overridden else Action.LEFT_OUT
     found = []
     for pair in combinations(forces, 2):
         right, wrong = sorted(pair, key=lambda name: residuals[name])
@@ -328,7 +327,9 @@ def check_copies(forces: Mapping[str, Wrenches], residuals: Mapping[str, float],
             share > MIN_EQUAL_FRACTION and residuals[wrong] > residuals[right]
         ):  # one recording given twice is no finding
             text = f"the forces are exactly those of {right}, which they fit better; specify the right file"
-            found.append(Finding(MISMATCH, (wrong,), share, UNKNOWN_INTERVAL, "", done, text))
+            found.append(
+                Finding(MISMATCH, (wrong,), share, UNKNOWN_INTERVAL, "", Action.LEFT_OUT.unless(overridden), text)
+            )
     return found
 
 

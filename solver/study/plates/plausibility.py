@@ -164,8 +164,7 @@ def check_gains(estimate: MassEstimate, overridden: bool) -> tuple[list[Finding]
             f"the plates read {weighed:.1f} kg for {estimate.mass:.1f} kg under load and zero without load: a gain of "
             f"{gain:.3f} ({low:.3f} to {high:.3f}, 95 %) relative to the other trials"
         )
-        done = Action.OVERRIDDEN if overridden else Action.TAKEN_OFF
-        found.append(Finding(MASS, (trial.name,), gain, (low, high), "", done, text))
+        found.append(Finding(MASS, (trial.name,), gain, (low, high), "", Action.TAKEN_OFF.unless(overridden), text))
         if not overridden:
             factors[trial.name] = 1.0 / gain
     return found, factors

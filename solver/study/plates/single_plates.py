@@ -8,13 +8,14 @@ fraction of the weight may be on either.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...options.plates import MASS, POSITION
 from ...signals.pooling import TWO_SIDED_STDS, blocks_of, fit_blocks, pool
 from ...wrenches import LEAST_LOAD
+from .correction import PlateCorrection
 from .finding import CERTAIN_STDS, Action, Finding, compute_interval
 from .location import DIRECTION_WORDS, MIN_FRAMES, compute_heading, is_planar
 from .trial_wrenches import LOADED_FRACTION, ComparedTrial
@@ -42,6 +43,12 @@ class PlateChange:
     def is_changed(self) -> bool:
         """Whether anything is corrected."""
         return bool(self.shifts.any() or (self.gains != 1.0).any())
+
+    def add_to(self, before: PlateCorrection) -> PlateCorrection:
+        """A correction, and then this one."""
+        shifts = self.shifts + before.shifts if len(before.shifts) else self.shifts
+        gains = self.gains * before.gains if len(before.gains) else self.gains
+        return replace(before, shifts=shifts, gains=gains)
 
 
 def check_single_plates(
@@ -137,16 +144,29 @@ def _build_findings(
         evidence, interval = 1e3 * float(values[most]), compute_interval(1e3 * values[most], 1e3 * stds[most])
         shifts = np.zeros((len(plates), 3))
         shifts[plate, :2] = heading @ np.where(certain[:2], values[:2], 0.0)
-        done = Action.OVERRIDDEN if overridden[0] else Action.UNDONE
         each = nothing if overridden[0] else PlateChange(shifts, nothing.gains)
-        found.append((Finding(POSITION, trials, evidence, interval, "mm", done, text), each))
+        found.append(
+            (Finding(POSITION, trials, evidence, interval, "mm", Action.UNDONE.unless(overridden[0]), text), each)
+        )
     if certain[2]:
         low, high = compute_interval(1.0 / (1.0 + values[2]), stds[2])
         text = f"{plates[plate]} reads {1.0 / (1.0 + values[2]):.3f} ({low:.3f} to {high:.3f}, 95 %) times what the "
         text += "plates of its layout read on average (only a specified mass could show which of them is right)"
         gains = np.ones(len(plates))
         gains[plate] += values[2]
-        done = Action.OVERRIDDEN if overridden[1] else Action.UNDONE
         each = nothing if overridden[1] else PlateChange(nothing.shifts, gains)
-        found.append((Finding(MASS, trials, 1.0 / (1.0 + float(values[2])), (low, high), "", done, text), each))
+        found.append(
+            (
+                Finding(
+                    MASS,
+                    trials,
+                    1.0 / (1.0 + float(values[2])),
+                    (low, high),
+                    "",
+                    Action.UNDONE.unless(overridden[1]),
+                    text,
+                ),
+                each,
+            )
+        )
     return found

@@ -172,8 +172,9 @@ def _build_load_moment_finding(levers: Mapping[str, tuple[float, float]], overri
         text = f"the motion shows no vertical moment caused by the load alone: {quantities}"
         return Finding(LOAD_MOMENT, tuple(levers), 1e3 * lever, (low, high), "mm", Action.NOTHING, text), 0.0
     text = f"the load alone causes a vertical moment of {quantities}, as with tilted plates"
-    done = Action.OVERRIDDEN if overridden else Action.TAKEN_OFF
-    return Finding(LOAD_MOMENT, tuple(levers), 1e3 * lever, (low, high), "mm", done, text), 0.0 if overridden else lever
+    return Finding(
+        LOAD_MOMENT, tuple(levers), 1e3 * lever, (low, high), "mm", Action.TAKEN_OFF.unless(overridden), text
+    ), 0.0 if overridden else lever
 
 
 def jackknife_ratio(sums: np.ndarray) -> tuple[float, float]:
