@@ -12,8 +12,8 @@ MIN_WIDTH = 0.02
 """Smallest distance of left from right, relative to the way from feet to head, that says which side is which.
 Measured on the recordings of `body_points.SAMPLES`: half and twice as much find the same."""
 WRONG_SHARE = 0.8
-"""Share of the instants in which left must be on the right. Measured on the recordings of `body_points.SAMPLES`: with .6
-also the mirrored file of a sprint is refused, .9 finds the same; those that are right have less than .1."""
+"""Share of the instants in which left must be on the right. Measured on the recordings of `body_points.SAMPLES`: with
+.6 also the mirrored file of a sprint is refused, .9 finds the same; those that are right have less than .1."""
 MIRROR = np.diag([1.0, -1.0, 1.0])
 
 
