@@ -12,7 +12,7 @@ from solver.demo import simulated_person
 from solver.errors import InputError
 from solver.formats.recording import find_recordings
 from solver.input_checks import check_recording
-from solver.input_checks.check_definition import CheckInput
+from solver.input_checks.check_definition import CheckInput, turn_motion
 from solver.input_checks.check_recording import find_problems
 from solver.motion import JointCoordinates, Markers
 from solver.trial import Recording
@@ -68,6 +68,16 @@ def test_a_hand_may_pull() -> None:
     with pytest.raises(InputError, match="would pull"):
         check_recording(wrong, rig)
     check_recording(replace(wrong, markers=None), replace(rig, contacts=(*rig.contacts, hand)))
+
+
+def test_plates_are_mirrored_with_the_markers() -> None:
+    """Read with left-handed axes, centres of pressure are mirrored as the feet above them are, and plates push up."""
+    mirrored = turn_motion(np.diag([1.0, -1.0, 1.0]), "y", TRIAL).wrenches
+    assert TRIAL.wrenches is not None
+    assert mirrored is not None
+    centres = TRIAL.wrenches.centres_of_pressure() * [1.0, -1.0, 1.0]
+    np.testing.assert_allclose(mirrored.centres_of_pressure(), centres, atol=1e-9)
+    np.testing.assert_allclose(mirrored.values[..., [2, 5]], TRIAL.wrenches.values[..., [2, 5]] * [1.0, -1.0])
 
 
 @pytest.mark.parametrize(
