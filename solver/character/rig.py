@@ -335,4 +335,4 @@ def find_character_sole(
     kept = outline[sorted(corners)][::-1]  # counter-clockwise from below
     rotation, origin = frame
     world = np.column_stack([kept, np.full(len(kept), floor)])
-    return ContactPolygon(name, link, (world - origin) @ rotation) if len(kept) >= 3 else None
+    return ContactPolygon(name, link, (world - origin) @ rotation, toes=True) if len(kept) >= 3 else None
