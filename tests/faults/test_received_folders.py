@@ -378,7 +378,7 @@ def test_other_paths_are_refused(name: str) -> None:
 
 def test_the_name_of_a_motion_leads_nowhere_else(home: Path, tmp_path: Path) -> None:
     """A motion that somebody named by a path is retargeted into files beside the others, with a plain name."""
-    before, name, moved = tree(home), "../../home/thesis", squat(person(), seconds=0.5)
+    before, name, moved = tree(home), "../../home/thesis", squat(person(), seconds=1.0)
     MOTION.write(tmp_path / "a.motion.npz", motion_record(name, person(), moved))
     out = tmp_path / "inbox" / "out"
     assert main(["retarget", str(tmp_path / "a.motion.npz"), "hoap3", "--no-repair", "--output", str(out)]) == 0
