@@ -52,11 +52,11 @@ IDENTIFICATION_METHODS: list[IdentificationMethod] = [
         "Physically consistent links: positive semidefinite pseudo-inertia", use="by default", has_posterior=True,
     ),
     IdentificationMethod(
-        "hierarchical", ".identification.hierarchical:fit", "Hierarchical",
+        "hierarchical", ".identification.hierarchical:fit_hierarchical", "Hierarchical",
         "Four quadratic programs in order of priority", "Jovic et al. 2016", "to reproduce the paper",
     ),
     IdentificationMethod(
-        "constrained", ".identification.constrained:fit", "Constrained",
+        "constrained", ".identification.hierarchical:fit_constrained", "Constrained",
         "One quadratic program with bounds around the prior", "Bonnet et al. 2016", "to reproduce the paper",
     ),
     IdentificationMethod(

@@ -10,10 +10,9 @@ import numpy as np
 
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.consistent import ConsistentOptions, consistent
-from solver.identification.constrained import ConstrainedOptions, constrained
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.estimate import CONSISTENT, NONE, ROTATIONAL, Estimate
-from solver.identification.hierarchical import HierarchicalOptions, hierarchical
+from solver.identification.hierarchical import ConstrainedOptions, HierarchicalOptions, constrained, hierarchical
 from solver.identification.regression import Method, Regression, fit_axis_weights
 from solver.rig import Rig
 from solver.trial import Trial

@@ -12,7 +12,7 @@ from solver.dynamics import external_wrench, predicted_wrench
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import BaseEstimate, estimate_base
 from solver.identification.comparison import WrenchFit, fit_wrenches
-from solver.identification.constrained import ConstrainedOptions, constrained
+from solver.identification.hierarchical import ConstrainedOptions, constrained
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.identification.regression import fit_axis_weights
 from solver.inertials import GRAVITY, InertialParameters

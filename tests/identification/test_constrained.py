@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from solver.identification.base_estimation import estimate_base
-from solver.identification.constrained import ConstrainedOptions, constrained
 from solver.identification.constraints import ConstraintOptions, direction_rows, physical_rows
+from solver.identification.hierarchical import ConstrainedOptions, constrained
 from solver.identification.weighted_equations import parameter_scale
 from solver.qp import Problem, Rows, solve
 from tests.identification.bodies import other_body, regression_of, small_rig
