@@ -47,8 +47,23 @@ class LinkDisplacements(ArrayValue):
         return LinkDisplacements(self.values[chosen], self.rates[chosen], self.accelerations[chosen])
 
 
+class TimeSeries:
+    """Values at times (N,) [s]: how many there are, and how many per second."""
+
+    __slots__ = ()
+    times: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def rate(self) -> float:
+        """Samples per second, over the whole span."""
+        return rate_of(self.times)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Motion(ArrayValue):
+class Motion(TimeSeries, ArrayValue):
     """A trajectory on a rig's configuration manifold.
 
     Attributes:
@@ -63,16 +78,8 @@ class Motion(ArrayValue):
     v: Annotated[np.ndarray, Array("N", "nv")]
     a: Annotated[np.ndarray, Array("N", "nv")]
 
-    def __len__(self) -> int:
-        return len(self.times)
-
     def __repr__(self) -> str:
         return f"Motion of {self.v.shape[1]} degrees of freedom: {describe_span(self.times)}"
-
-    @property
-    def rate(self) -> float:
-        """Frames per second, from the median step."""
-        return rate_of(self.times)
 
     def part(self, start: int, stop: int) -> Motion:
         """Frames start..stop-1."""
@@ -84,7 +91,7 @@ class Motion(ArrayValue):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Markers(ArrayValue):
+class Markers(TimeSeries, ArrayValue):
     """Marker trajectories in the world (z up).
 
     Attributes:
@@ -106,20 +113,12 @@ class Markers(ArrayValue):
                 rows.add(np.where(missing[:, :, None], np.nan, positions[own]))
             object.__setattr__(self, "positions", rows.finish())
 
-    def __len__(self) -> int:
-        return len(self.times)
-
     def __repr__(self) -> str:
         known = 100.0 * float(self.seen.mean()) if self.seen.size else 0.0
         return (
             f"{len(self.names)} markers: {describe_span(self.times)}, {known:.1f} % of the samples seen\n"
             f"  {abbreviate(self.names)}"
         )
-
-    @property
-    def rate(self) -> float:
-        """Frames per second, from the median step."""
-        return rate_of(self.times)
 
     @property
     def seen(self) -> np.ndarray:
@@ -161,7 +160,7 @@ def coordinate_numbers(count: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class JointCoordinates(ArrayValue):
+class JointCoordinates(TimeSeries, ArrayValue):
     """Joint coordinates over time by name, as recorded by encoders or another program, independent of a rig.
 
     A spherical joint has three, its rotation vector from neutral. The root's pose is separate, as encoders do not
@@ -197,17 +196,9 @@ class JointCoordinates(ArrayValue):
                 frame = int(np.argmax(wrong))
                 raise InvalidValue(f"the root's quaternion in frame {frame} has length {length[frame]:.4g}, not 1")
 
-    def __len__(self) -> int:
-        return len(self.times)
-
     def __repr__(self) -> str:
         root = "no pose of the root" if self.root is None else "with the root's pose"
         return f"{len(self.names)} joint coordinates, {root}: {describe_span(self.times)}\n  {abbreviate(self.names)}"
-
-    @property
-    def rate(self) -> float:
-        """Frames per second, from the median step."""
-        return rate_of(self.times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +225,7 @@ class RestPose(ArrayValue):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SegmentPoses(ArrayValue):
+class SegmentPoses(TimeSeries, ArrayValue):
     """Segment poses of a body from inertial sensors, a skeleton animation or a body model, independent of a rig.
 
     Attributes:
@@ -261,16 +252,8 @@ class SegmentPoses(ArrayValue):
         if self.rest is not None and len(self.rest.rotations) != len(self.names):
             raise InvalidValue(f"the rest pose has {len(self.rest.rotations)} segments, expected {len(self.names)}")
 
-    def __len__(self) -> int:
-        return len(self.times)
-
     def __repr__(self) -> str:
         return f"{len(self.names)} segments: {describe_span(self.times)}\n  {abbreviate(self.names)}"
-
-    @property
-    def rate(self) -> float:
-        """Frames per second, from the median step."""
-        return rate_of(self.times)
 
 
 def _is_complete(positions: np.ndarray) -> bool:

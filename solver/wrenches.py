@@ -9,7 +9,7 @@ import numpy as np
 
 from .arrays import abbreviate, frozen, frozen_mask, frozen_times
 from .errors import InvalidValue
-from .motion import describe_span, rate_of
+from .motion import TimeSeries, describe_span
 
 WRENCH_AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 """Components of a wrench."""
@@ -20,7 +20,7 @@ LEAST_LOAD = 10.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Wrenches:
+class Wrenches(TimeSeries):
     """Measured external wrenches on the body.
 
     Attributes:
@@ -45,9 +45,6 @@ class Wrenches:
         measured = np.ones((count, 6), bool) if self.measured is None else self.measured
         object.__setattr__(self, "measured", frozen_mask("measured", measured, (count, 6)))
 
-    def __len__(self) -> int:
-        return len(self.times)
-
     def __repr__(self) -> str:
         assert self.measured is not None
         axes = [name for name, known in zip(WRENCH_AXES, self.measured.any(axis=0)) if known]
@@ -58,11 +55,6 @@ class Wrenches:
             f"Wrenches of {abbreviate(self.frames)}: {describe_span(self.times)}\n"
             f"  measured: {', '.join(axes) or 'nothing'}{mean}"
         )
-
-    @property
-    def rate(self) -> float:
-        """Samples per second."""
-        return rate_of(self.times)
 
     @property
     def total(self) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import Array, ArrayValue, Times, frozen, frozen_mask, frozen_times
 from ..errors import InvalidValue
 from ..inertials import GRAVITY
-from ..motion import describe_span, rate_of
+from ..motion import TimeSeries, describe_span
 from ..storage.codec import FileKind
 from ..wrenches import DRAWN_FORCE
 
@@ -56,7 +56,7 @@ class InertialModes(ArrayValue):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CentroidalData:
+class CentroidalData(TimeSeries):
     """Kinematic and kinetic signals of one body at the same, uniform times; world axes.
 
     Attributes:
@@ -115,18 +115,10 @@ class CentroidalData:
         if self.modes is not None and len(self.modes.com) != count:
             raise InvalidValue(f"the modes of the inertials have {len(self.modes.com)} frames, the signals {count}")
 
-    def __len__(self) -> int:
-        return len(self.times)
-
     def __repr__(self) -> str:
         share = 100.0 * float(np.mean(self.known))
         moment = "" if self.has_moment else ", no moment"
         return f"CentroidalData of {self.mass:.1f} kg: {describe_span(self.times)}, {share:.0f} % with forces{moment}"
-
-    @property
-    def rate(self) -> float:
-        """Samples per second."""
-        return rate_of(self.times)
 
     @property
     def known(self) -> np.ndarray:
@@ -174,7 +166,7 @@ class CentroidalData:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CentroidalEstimate(ArrayValue):
+class CentroidalEstimate(TimeSeries, ArrayValue):
     """Result of an estimator for `CentroidalData`, world axes.
 
     Attributes:
@@ -212,9 +204,6 @@ class CentroidalEstimate(ArrayValue):
             raise InvalidValue(f"sources are {', '.join(sorted(known))}, not {', '.join(set(self.sources) - known)}")
         values = {name: frozen(name, value, (count, AXES), finite=False) for name, value in self.sources.items()}
         object.__setattr__(self, "sources", MappingProxyType(values))
-
-    def __len__(self) -> int:
-        return len(self.times)
 
     def __repr__(self) -> str:
         return f"CentroidalEstimate by {self.method}: {describe_span(self.times)}"

@@ -54,8 +54,7 @@ class FrameDynamics:
         result = np.empty((len(q), model.njoints - 1, POSE_SIZE))
         for frame, row in enumerate(q):
             pin.forwardKinematics(model, data, row)
-            if not views.live:
-                views.refresh()
+            views.refresh()
             result[frame] = views.poses
         return result
 
@@ -69,8 +68,7 @@ class FrameDynamics:
         forward = pin.forwardKinematics
         for frame in range(frames):
             forward(model, data, q[frame], v[frame], a[frame])
-            if not views.live:
-                views.refresh()
+            views.refresh()
             poses[frame] = views.poses
             twists[frame] = views.twists
             rates[frame] = views.rates
@@ -84,8 +82,7 @@ class FrameDynamics:
         for frame in range(len(q)):
             tau[frame] = dynamics(model, data, q[frame], v[frame], a[frame])
             place(model, data)
-            if not views.live:
-                views.refresh()
+            views.refresh()
             poses[frame] = views.poses
         return poses, tau
 
@@ -125,8 +122,7 @@ class FrameDynamics:
         jacobians = np.empty((len(q), model.nv, TWIST_SIZE))
         for frame, row in enumerate(q):
             pin.computeJointJacobians(model, data, row)
-            if not views.live:
-                views.refresh()
+            views.refresh()
             poses[frame], jacobians[frame] = views.poses, data.J.T
         return poses, jacobians
 

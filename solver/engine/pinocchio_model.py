@@ -133,7 +133,6 @@ class KinematicsViews(Protocol):
     poses: np.ndarray
     twists: np.ndarray
     rates: np.ndarray
-    live: bool  # current without a refresh
 
     def refresh(self) -> None:
         """Update the arrays after a forward kinematics."""
@@ -147,8 +146,6 @@ class SharedViews:
     memory.
     """
 
-    live = True
-
     def __init__(self, data: pin.Data, joints: int) -> None:
         self.data = data  # keeps the memory alive
         self.poses = _view_of_rows(data.oMi[0].rotation, joints, POSE_SIZE)
@@ -161,8 +158,6 @@ class SharedViews:
 
 class CopiedViews:
     """The same arrays copied joint by joint: slower, but independent of the memory layout."""
-
-    live = False
 
     def __init__(self, data: pin.Data, joints: int) -> None:
         self.data, self.joints = data, range(1, joints)

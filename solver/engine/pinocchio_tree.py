@@ -56,8 +56,7 @@ class PosedTree:
         jacobians = np.empty((len(q), self._model.nv, TWIST_SIZE))
         for frame, each in enumerate(q):
             pin.computeJointJacobians(self._model, self._data, each)
-            if not self._views.live:
-                self._views.refresh()
+            self._views.refresh()
             poses[frame], jacobians[frame] = self._views.poses, self._data.J.T
         axes = poses[:, :, :9].reshape(*poses.shape[:2], 3, 3).swapaxes(2, 3)  # Pinocchio stores columns
         return axes, poses[:, :, 9:], jacobians
@@ -74,8 +73,7 @@ class PosedTree:
         return twist, pin.getJointJacobian(self._model, self._data, link + 1, pin.LOCAL)
 
     def _read_poses(self) -> None:
-        if not self._views.live:
-            self._views.refresh()
+        self._views.refresh()
         poses = self._views.poses
         np.copyto(self.rotations, poses[:, :9].reshape(-1, 3, 3).swapaxes(1, 2))  # Pinocchio stores columns
         np.copyto(self.positions, poses[:, 9:])
@@ -146,8 +144,7 @@ class LoadedTree(PosedTree):
     def update_poses(self, q: np.ndarray) -> None:
         """Compute the poses at a configuration (nq,) for `local_poses` alone, which is all that a step needs."""
         pin.forwardKinematics(self._model, self._data, q)
-        if not self._views.live:
-            self._views.refresh()
+        self._views.refresh()
 
     def update_jacobian(self, q: np.ndarray) -> None:
         """Compute `jacobian` at a configuration (nq,)."""

@@ -15,7 +15,7 @@ import numpy as np
 from ..arrays import Array, ArrayValue, abbreviate, frozen, frozen_times
 from ..errors import InvalidValue
 from ..marker_names import match_names
-from ..motion import Markers
+from ..motion import Markers, TimeSeries
 from ..rig import Rig
 
 
@@ -195,7 +195,7 @@ class OrientationTargets(ArrayValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Targets:
+class Targets(TimeSeries):
     """The pose targets x(t) and velocity targets v(t) of rapetti2020 (2).
 
     Attributes:
@@ -219,9 +219,6 @@ class Targets:
         for name, count in frames.items():
             if count != len(self.times):
                 raise InvalidValue(f"{name} hold {count} frames, times {len(self.times)}")
-
-    def __len__(self) -> int:
-        return len(self.times)
 
     @property
     def tasks(self) -> Tasks:

@@ -12,7 +12,7 @@ from ..arrays import Array, ArrayValue, Names, Times
 from ..dynamics import difference
 from ..errors import InvalidValue
 from ..file_arrays import FileRows, iterate_slices
-from ..motion import Markers
+from ..motion import Markers, TimeSeries
 from ..progress import Progress, silent
 from ..rig import Rig
 from .exchanged_labels import CorrectedLabels, Swap, correct_labels
@@ -64,7 +64,7 @@ class LinkResiduals(ArrayValue):
 
 
 @dataclass(frozen=True, slots=True)
-class TrackedMotion(ArrayValue):
+class TrackedMotion(TimeSeries, ArrayValue):
     """A tracked recording.
 
     Attributes:
@@ -107,9 +107,6 @@ class TrackedMotion(ArrayValue):
                 raise InvalidValue(f"{name} has shape {values.shape}, expected {self.times.shape}")
             values.setflags(write=False)
             object.__setattr__(self, name, values)
-
-    def __len__(self) -> int:
-        return len(self.times)
 
     @property
     def rmse(self) -> float:
