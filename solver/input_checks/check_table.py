@@ -8,6 +8,7 @@ from __future__ import annotations
 from .check_definition import InputCheck
 from .checks.angle_unit import ANGLE_UNIT
 from .checks.forces import FORCES
+from .checks.joint_columns import JOINT_COLUMNS
 from .checks.quaternion_order import QUATERNION_ORDER
 from .checks.rate import RATE
 from .checks.root_position import ROOT_POSITION
@@ -18,6 +19,7 @@ from .checks.upright import UPRIGHT
 
 CHECKS: tuple[InputCheck, ...] = (
     SUBJECTS,
+    JOINT_COLUMNS,
     ANGLE_UNIT,
     QUATERNION_ORDER,
     UPRIGHT,

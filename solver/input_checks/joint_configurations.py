@@ -90,11 +90,23 @@ def _map_columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, 
             raise InvalidValue(f"{name} is a {kind} joint, but its values are in {unit}; correct the unit")
         result[place] = column, RADIANS_PER_DEGREE if unit == "deg or m" and not slides else 1.0
     lacking = [link for (link, _), place, _ in coordinates if place not in result]
-    if lacking:
+    if len(lacking) > len(result):  # fewer are fixed, with a note; so many mean another robot
         raise InvalidValue(
             f"no column for {', '.join(lacking)} of {rig.name}: give every joint, with zeros if it does not move"
         )
     return result
+
+
+def find_missing_joints(rig: Rig, joints: JointCoordinates) -> list[str]:
+    """Coordinates of a rig that have no column; they stay at zero.
+
+    Raises:
+        InvalidValue: see `study.poses_of`.
+    """
+    if is_opensim_motion(rig, joints.names):
+        return []
+    known = _map_columns(rig, joints)
+    return [link for (link, _), place, _ in list_coordinates(rig) if place not in known]
 
 
 def list_coordinates(rig: Rig) -> list[tuple[tuple[str, str], int, bool]]:

@@ -11,10 +11,12 @@ from solver.coordinates import joint_coordinates
 from solver.dynamics import difference, link_motions
 from solver.errors import InvalidValue, UnknownName
 from solver.formats.joint_coordinates import coordinate_names
+from solver.input_checks.check_recording import check_recording
 from solver.motion import JointCoordinates, Motion
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.study.joint_motion import poses_of
+from solver.trial import Recording
 from tests.pinocchio import pin
 from tests.random_motion import mixed_rig, random_motion
 
@@ -57,13 +59,25 @@ def test_wrong_coordinates_are_named() -> None:
     with pytest.raises(InvalidValue, match=r"elbow: not joints.*hinge.*ball_x"):
         poses_of(rig, replace(joints, names=("elbow", *joints.names[1:])))
     with pytest.raises(InvalidValue, match="no column for hinge"):
-        poses_of(rig, replace(joints, names=joints.names[1:], values=joints.values[:, 1:], units=joints.units[1:]))
+        poses_of(rig, replace(joints, names=joints.names[-1:], values=joints.values[:, -1:], units=joints.units[-1:]))
     units = tuple("m" if name == "hinge" else "rad or m" for name in joints.names)
     with pytest.raises(InvalidValue, match="hinge is a revolute joint, but its values are in m"):
         poses_of(rig, replace(joints, units=units))
     units = tuple("rad" if name == "slider" else "rad or m" for name in joints.names)
     with pytest.raises(InvalidValue, match="slider is a prismatic joint, but its values are in rad"):
         poses_of(rig, replace(joints, units=units))
+
+
+def test_joints_without_a_column_are_fixed_with_a_note() -> None:
+    """A joint that was not recorded stays at zero, and one note names it; the others are as recorded."""
+    rig = mixed_rig()
+    joints = joint_coordinates_of(rig, random_motion(rig, 5, 1))
+    fewer = replace(joints, names=joints.names[1:], values=joints.values[:, 1:], units=joints.units[1:])
+    values = np.array(joints.values)
+    values[:, 0] = 0.0
+    np.testing.assert_array_equal(poses_of(rig, fewer).q, poses_of(rig, replace(joints, values=values)).q)
+    checked = check_recording(Recording("waltz", joints=fewer), rig)
+    assert [note for note in checked.warnings if f"fixed at zero: {joints.names[0]}" in note]
 
 
 def test_degrees_apply_to_revolute_joints_only() -> None:
