@@ -79,7 +79,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "identification.identify": ("IdentifyOptions", "identify_trials"),
         "identification.result": ("Identification",),
         "identification.base_parameters": ("BaseParameters", "base_parameters"),
-        "centroidal.folder": ("estimate_study", "write_estimates"),
+        "centroidal.estimate": ("estimate_study", "write_estimates"),
         "options.checks": ("CheckOptions",),
         "options.plates": ("PlateOptions",),
         "options.dances": ("DanceOptions",),

@@ -35,7 +35,7 @@ from solver.study.tracking import track_all
 from solver.study.values import TrialRecord
 from solver.tracking import TrackedMotion, targets_from_attachments, track_markers
 from solver.tracking.kinematics import Kinematics
-from solver.tracking.smoothing import smooth
+from solver.tracking.smoothing.smooth import smooth
 
 from ..figures.figure import Bound, Figure, at_most, left_out
 

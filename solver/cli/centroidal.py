@@ -40,7 +40,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
-    from ..centroidal.folder import estimate_study, write_estimates
+    from ..centroidal.estimate import estimate_study, write_estimates
     from ..centroidal.values import COM, KINEMATIC
     from ..formats.text_table import format_table
 

@@ -10,7 +10,6 @@ from .argument_types import add_options, given
 from .dances import (
     add_answer,
     add_authored,
-    add_checks,
     check_options,
     repair_options,
     search_progress,
@@ -43,7 +42,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_options(parser.add_argument_group("filling"), CompleteOptions)
     add_options(parser, RepairOptions)
     add_answer(parser)
-    add_checks(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:

@@ -56,13 +56,14 @@ def add_authored(parser: argparse.ArgumentParser, *, recordings: bool = False) -
 
 
 def add_answer(parser: argparse.ArgumentParser) -> None:
-    """Add the output of a changed dance."""
+    """Add the output of a changed dance, and what it is checked against."""
     words = "folder for the dance (it appears complete or not at all), or a .json file for its keys alone"
     parser.add_argument("--output", type=path, required=True, metavar="DIR", help=words)
     parser.set_defaults(receives=EITHER)
     parser.add_argument(
         "--rate", type=rate, default=100.0, metavar="HZ", help="sampling rate of the written motion (default: 100)"
     )
+    add_checks(parser)
 
 
 def add_checks(parser: argparse.ArgumentParser, words: str = CARRIED) -> None:

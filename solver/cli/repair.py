@@ -10,7 +10,6 @@ from .argument_types import add_options
 from .dances import (
     add_answer,
     add_authored,
-    add_checks,
     check_options,
     repair_options,
     search_progress,
@@ -44,7 +43,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--slow-down", action="store_true", help="first make it as slow as the joints' speeds need")
     add_options(parser, RepairOptions)
     add_answer(parser)
-    add_checks(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..progress import Progress
-from .dances import add_answer, add_authored, add_checks, check_options, search_progress, write_answer
+from .dances import add_answer, add_authored, check_options, search_progress, write_answer
 from .options import add_verb
 
 EXPLANATION = """
@@ -28,7 +28,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_authored(parser)
     parser.add_argument("--dynamics", action="store_true", help="slow down for torques, balance and friction too")
     add_answer(parser)
-    add_checks(parser)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:

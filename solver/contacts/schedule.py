@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -168,6 +168,17 @@ class Schedule:
     def phase_at(self, time: float) -> Phase:
         """The phase of one time."""
         return self.phases[int(self.index_at(np.array([time]))[0])]
+
+
+def join_spans(phases: Iterable[Phase]) -> list[tuple[float, float]]:
+    """Start and stop [s] of runs of phases that follow each other."""
+    spans: list[tuple[float, float]] = []
+    for phase in phases:
+        if spans and abs(spans[-1][1] - phase.start) < 1e-9:
+            spans[-1] = (spans[-1][0], phase.stop)
+        else:
+            spans.append((phase.start, phase.stop))
+    return spans
 
 
 def anchors_at(rig: Rig, q: np.ndarray, patches: Sequence[str] | None = None) -> tuple[Anchor, ...]:

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..contacts.schedule import Schedule
+from ..contacts.schedule import Schedule, join_spans
 from ..formats.text_table import format_table
 from ..rig import CONTRADICTING, Rig
 from ..scene.labels import display_name
@@ -30,14 +30,8 @@ def describe_unsupported(
         schedule, checks: of the motion.
         allowed: start and stop [s] of intervals that are not reported.
     """
-    spans: list[tuple[float, float]] = []
-    for phase in schedule.phases:
-        if not phase.airborne or not _is_unsupported(phase.start, phase.stop, checks):
-            continue
-        if spans and abs(spans[-1][1] - phase.start) < 1e-9:
-            spans[-1] = (spans[-1][0], phase.stop)
-        else:
-            spans.append((phase.start, phase.stop))
+    airborne = (phase for phase in schedule.phases if phase.airborne)
+    spans = join_spans(phase for phase in airborne if _is_unsupported(phase.start, phase.stop, checks))
     return tuple(
         f"nothing carries the body from {start:.2f} to {stop:.2f} s, and it does not fall as in a jump: add a contact "
         "strip there for a foot on the floor"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..calibration.calibration import CALIBRATION, Calibration
-from ..centroidal.folder import Body, read_study_trials
+from ..centroidal.estimate import Body, read_study_trials
 from ..errors import InvalidValue
 from ..motion import Markers, Motion
 from ..progress import Progress, silent

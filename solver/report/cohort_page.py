@@ -27,7 +27,7 @@ from .document import (
     render_list,
 )
 from .figures import UNITS, WIDTH
-from .svg import DASH, MINUS, Axis, Drawing, axis_limits, format_tick
+from .svg import DASH, MINUS, Axis, Drawing, axis_limits
 from .tables import Column, Table, change, format_number, link, number, ratio, relative_change, with_std
 
 MAX_UNFOLDED = 6
@@ -228,9 +228,7 @@ def draw_masses(members: Sequence[CohortMember]) -> str:
     drawing = Drawing(WIDTH, bottom + 44.0, "Mass of every link as a share of the body mass")
     low, high = axis_limits(found, prior, np.zeros(1), margin=0.03)
     x = Axis(min(low, 0.0), high, left, WIDTH - right)
-    for tick in x.ticks(8):
-        drawing.line(float(x(tick)), top, float(x(tick)), bottom, "grid")
-        drawing.text(float(x(tick)), bottom + 17, format_tick(tick), "tick", "middle")
+    drawing.grid(x, x.ticks(8), top, bottom)
     drawing.text(WIDTH - right, bottom + 36, "share of the body mass [%]", "tick", "end")
     for index, name in enumerate(names):
         y = top + ROW_HEIGHT * (index + 0.5)
@@ -265,9 +263,7 @@ def draw_subjects(members: Sequence[CohortMember]) -> str:
         _, high = axis_limits(values, np.array([mark]), np.zeros(1))
         x = Axis(0.0, high, left + place * (width + gap), left + place * (width + gap) + width)
         drawing.text(x.start, top - 10, title, "panel")
-        for tick in x.ticks(4):
-            drawing.line(float(x(tick)), top, float(x(tick)), bottom, "grid")
-            drawing.text(float(x(tick)), bottom + 17, format_tick(tick), "tick", "middle")
+        drawing.grid(x, x.ticks(4), top, bottom)
         if np.isfinite(mark):
             drawing.line(float(x(mark)), top, float(x(mark)), bottom, "mark")
         for row, (unused, used) in enumerate(values):

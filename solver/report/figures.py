@@ -67,9 +67,7 @@ def draw_masses(content: Content) -> str:
     low, high = axis_limits(found - reach, found + reach, prior, truth, np.zeros(1), margin=0.03)
     x = Axis(min(low, 0.0), high, left, WIDTH - right)
     bottom = top + step * len(names)
-    for tick in x.ticks(8):
-        drawing.line(float(x(tick)), top, float(x(tick)), bottom, "grid")
-        drawing.text(float(x(tick)), bottom + 17, format_tick(tick), "tick", "middle")
+    drawing.grid(x, x.ticks(8), top, bottom)
     drawing.line(float(x(0.0)), top, float(x(0.0)), bottom, "mark")
     drawing.text(WIDTH - right, bottom + 36, "mass [kg]", "tick", "end")
     for index, name in enumerate(names):

@@ -124,6 +124,12 @@ class Drawing:
             self.text(place, y.start + 16, format_tick(tick), "tick", "middle")
         self.line(x.start, y.start, x.stop, y.start, "mark")
 
+    def grid(self, x: Axis, ticks: Sequence[float], top: float, bottom: float) -> None:
+        """Vertical grid lines with labels below them."""
+        for tick in ticks:
+            self.line(float(x(tick)), top, float(x(tick)), bottom, "grid")
+            self.text(float(x(tick)), bottom + 17, format_tick(tick), "tick", "middle")
+
     def markup(self) -> str:
         """The finished figure."""
         box = f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}" height="{self.height:g}"'

@@ -16,7 +16,7 @@ from ..rig import Rig
 from ..rigs.opensim.rig import is_opensim
 from ..tracking import TrackingOptions, targets_from_attachments, track_markers
 from ..tracking.bone_mapping import BoneMapping, guess_mapping, mapping_notes, targets_from_segments
-from ..tracking.smoothing import smooth
+from ..tracking.smoothing.smooth import smooth
 from ..tracking.track import track_targets
 from ..trial import Recording
 from .joint_motion import convert_joint_recordings

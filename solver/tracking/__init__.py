@@ -22,7 +22,7 @@ _names, __getattr__, __dir__ = lazy_exports(
         "bone_mapping": ("BoneMapping",),
         "retargeting.performer": ("Performer",),
         "retargeting.retarget": ("RetargetedMotion",),
-        "smoothing": ("smooth",),
+        "smoothing.smooth": ("smooth",),
     },
 )
 

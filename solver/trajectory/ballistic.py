@@ -22,7 +22,7 @@ from scipy import sparse
 from scipy.interpolate import make_interp_spline
 
 from .. import qp
-from ..contacts.schedule import Phase, Schedule
+from ..contacts.schedule import Phase, Schedule, join_spans
 from ..contacts.support import SupportPolygon, support_polygon
 from ..dynamics.foot_motion import Rates, motion_relative_to_root
 from ..dynamics.legs import Leg
@@ -75,14 +75,7 @@ def max_flight_duration(rig: Rig) -> float:
 def find_flights(schedule: Schedule, start: float = -np.inf, stop: float = np.inf) -> list[tuple[float, float]]:
     """Start and stop [s] of each flight within an interval, with contact before and after it."""
     start, stop = max(start, schedule.start), min(stop, schedule.stop)
-    spans: list[tuple[float, float]] = []
-    for phase in schedule.phases:
-        if not phase.airborne:
-            continue
-        if spans and abs(spans[-1][1] - phase.start) < 1e-9:
-            spans[-1] = (spans[-1][0], phase.stop)
-        else:
-            spans.append((phase.start, phase.stop))
+    spans = join_spans(phase for phase in schedule.phases if phase.airborne)
     return [(a, b) for a, b in spans if a > start and b < stop]
 
 

@@ -19,7 +19,7 @@ from solver.study.pipeline import track
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.tracking import targets_from_attachments, track_markers
-from solver.tracking.smoothing import smooth
+from solver.tracking.smoothing.smooth import smooth
 from solver.trial import Recording
 
 

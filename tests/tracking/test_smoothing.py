@@ -18,7 +18,6 @@ from solver.so3 import exp, product, to_quaternion
 from solver.tracking import Targets, TrackedMotion, TrackingOptions, track_targets
 from solver.tracking.joint_limits import LimitStops
 from solver.tracking.kinematics import Kinematics
-from solver.tracking.smoothing import smooth
 from solver.tracking.smoothing.curves import com_curve, joint_curves, observed_coordinates, retract
 from solver.tracking.smoothing.noise import (
     difference_stiffness,
@@ -27,7 +26,7 @@ from solver.tracking.smoothing.noise import (
     estimate_process_noise,
     smooth_curves,
 )
-from solver.tracking.smoothing.smooth import BlockBand
+from solver.tracking.smoothing.smooth import BlockBand, smooth
 from tests.random_motion import mixed_rig
 from tests.tracking.bodies import cloud, seen_from, swinging
 
