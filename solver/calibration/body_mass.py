@@ -106,8 +106,7 @@ def estimate_mass(evidence: Sequence[MassEvidence], *, stated: float | None = No
     if not trials:
         raise InvalidValue("no trial has a counted interval with forces that is long enough to estimate the mass")
     verified = [trial for trial in trials if trial.unloaded is not None]
-    free = [trial for trial in trials if trial.unloaded is None]
-    clusters = _cluster(free)
+    clusters = _cluster([trial for trial in trials if trial.unloaded is None])
     if verified:
         mass, std = _combine(verified)
         agreeing = [cluster for cluster in clusters if _agree(*_combine(cluster), mass, std)]

@@ -76,8 +76,7 @@ class Calibration:
     @property
     def rmse(self) -> float:
         """Root mean square of `draw_marker_errors` over the markers [m]."""
-        values = np.array(list(self.marker_errors.values()))
-        return float(np.sqrt(np.nanmean(values**2)))
+        return float(np.sqrt(np.nanmean(np.array(list(self.marker_errors.values())) ** 2)))
 
 
 CALIBRATION = FileKind(

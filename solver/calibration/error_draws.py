@@ -57,8 +57,7 @@ def draw_calibration_errors(
         prior: that the fit used.
         names: of the markers.
     """
-    offsets = fit.set_joint_centres(theta)
-    frames = fit.linearise(samples, offsets, exact=False)
+    frames = fit.linearise(samples, fit.set_joint_centres(theta), exact=False)
     blocks = frames.build_equations(fit.unknowns, exact=False)
     inverse, cross = np.linalg.inv(blocks.pose_hessian), blocks.cross[:, :, :-1]
     # frames f, coordinates v and w, unknowns t and s

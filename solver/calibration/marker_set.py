@@ -89,10 +89,9 @@ class MarkerLocation(ArrayValue):
 
     def position(self, joints: Mapping[str, np.ndarray], stature: float) -> np.ndarray:
         """Expected location (3,) [m] in the link frame, for joint centres (3,) [m] in their parents' frames."""
-        start = (
+        return (
             np.zeros(3) if self.reference_joint is None else self.fraction * np.asarray(joints[self.reference_joint])
-        )
-        return start + stature * self.offset
+        ) + stature * self.offset
 
     def on_carrying_link(self, rig: Rig) -> MarkerLocation:
         """The location on the link of the rig that carries its reference joint: an acromion is on the scapula if there
@@ -273,7 +272,6 @@ def _build(path: Path, whole_tree: Mapping[str, Any]) -> MarkerSet:
                 raise WrongEntry(f"alias {alias!r}", f"means {marker!r}, which is no marker of the set")
     except WrongEntry as error:
         raise InputError(path, error.problem, place=error.place or None, remedy=HOW_TO_WRITE) from error
-    aliases = dict(written.aliases)
     return MarkerSet(
         written.name,
         written.about,
@@ -281,7 +279,7 @@ def _build(path: Path, whole_tree: Mapping[str, Any]) -> MarkerSet:
         centres,
         marked,
         virtual,
-        aliases,
+        dict(written.aliases),
         written.ignored,
         whole_tree,
         written.noise,

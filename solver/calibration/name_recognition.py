@@ -111,8 +111,7 @@ def read_names(names: Sequence[str], placed: Collection[NameReading] = ()) -> di
 
 
 def _best_reading(word: str) -> NameReading | None:
-    readings = list(_candidate_readings(word))
-    return max(readings, key=lambda reading: reading.confidence, default=None)
+    return max(_candidate_readings(word), key=lambda reading: reading.confidence, default=None)
 
 
 def _candidate_readings(name: str) -> Iterator[NameReading]:

@@ -253,8 +253,7 @@ class SubjectState:
 
     def joint_centres(self) -> dict[str, np.ndarray]:
         """Joint centre (3,) [m] of each link but the root, in its parent's frame."""
-        centres = self.theta[: 3 * (len(self.rig.links) - 1)].reshape(-1, 3)
-        return dict(zip(self.rig.links[1:], centres))
+        return dict(zip(self.rig.links[1:], self.theta[: 3 * (len(self.rig.links) - 1)].reshape(-1, 3)))
 
     def _estimate_stature(self) -> float:
         """Stature [m] whose default lengths fit the estimated ones best (least squares in relative error)."""

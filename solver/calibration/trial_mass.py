@@ -164,11 +164,10 @@ def estimate_trial_mass(evidence: MassEvidence) -> TrialMass | None:
     touching = [np.abs(force[span, 2]) > UNLOADED_FRACTION * mean_force for span in intervals]
     sides = [_fit_impulse(evidence, intervals, force[:, axis], axis) for axis in (0, 1)]
     moments = np.concatenate([evidence.wrench[span] for span in intervals]).mean(axis=0)
-    std = float(np.hypot(up.std[1] / GRAVITY, PLATE_LINEARITY * up.steady / GRAVITY))
     return TrialMass(
         evidence.name,
         up.steady / GRAVITY,
-        std,
+        float(np.hypot(up.std[1] / GRAVITY, PLATE_LINEARITY * up.steady / GRAVITY)),
         up.dynamic if up.moved else float("nan"),
         float(up.std[0]),
         float(np.mean(np.concatenate(touching))),

@@ -222,8 +222,7 @@ def accumulate(
         rate = rate_of_grid(motion.times)
         pieces = _pieces(robot, motion, measured, rate, options.preset)
         blocks += split_blocks(robot, trial.name, pieces, max(2, round(BLOCK_SECONDS * rate)))
-    rows = blocks[0].factors
-    return FixedBaseEquations(robot, tuple(blocks), np.ones(len(rows)))
+    return FixedBaseEquations(robot, tuple(blocks), np.ones(len(blocks[0].factors)))
 
 
 def prepare_trial(

@@ -217,6 +217,5 @@ class Margins:
         tilt = np.linalg.norm(self.robot.mount[:2])
         zeros = np.zeros((1, len(self.robot.names)))
         state = self._state(self.robot.motion(np.zeros(1), self.robot.home[None], zeros, zeros))
-        heights = self._detector.floor_distances(state.rotation, state.position, 0.0)[0, is_static]
-        lowest = float(heights.min())
+        lowest = float(self._detector.floor_distances(state.rotation, state.position, 0.0)[0, is_static].min())
         return lowest if tilt < MAX_TILT and np.isfinite(lowest) else None

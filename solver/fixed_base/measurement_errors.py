@@ -177,8 +177,7 @@ class TrialReadings:
         beyond = self._exceeds_effort(self.as_recorded)
         if unexplained.max() < UNEXPLAINED and cost < MIN_GAIN and not beyond.any():
             return None
-        suspects = np.argsort(-unexplained)[:MAX_SUSPECTS]
-        readings = self.list_readings(names, suspects.tolist())
+        readings = self.list_readings(names, np.argsort(-unexplained)[:MAX_SUSPECTS].tolist())
         found = self.find_best([r for r in readings if not (self._exceeds_effort(r) & ~beyond).any()])
         if found is not None:
             return found[0], found[1].ratio

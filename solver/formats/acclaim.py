@@ -61,8 +61,7 @@ def read_acclaim(
             without one of the bones, a cell that is not a number, no frames; see also `build_segments`.
     """
     path = Path(path)
-    skeleton_path = find_skeleton(path)
-    bones, scale = _parse_skeleton(skeleton_path)
+    bones, scale = _parse_skeleton(find_skeleton(path))
     values, in_radians = _parse_motion(path, bones)
     scale = 1.0 if in_radians else scale
     rotations, positions = _forward_kinematics(bones, values, scale)
@@ -74,8 +73,7 @@ def read_acclaim(
     def find_tips(heads: np.ndarray, axes: np.ndarray) -> np.ndarray:
         return np.where(known[:, None], heads + np.einsum("bij,bj->bi", axes, vectors), np.nan)
 
-    times = np.arange(len(values)) / rate
-    motion = SkeletonMotion(times, rotations, positions, find_tips)
+    motion = SkeletonMotion(np.arange(len(values)) / rate, rotations, positions, find_tips)
     skeleton = Skeleton(tuple(bone.name for bone in bones), parents, offsets)
     return build_segments(path, skeleton, motion, up, units, REMEDY, warn)
 
@@ -173,8 +171,7 @@ def _build_bone(path: Path, line: int, entries: dict[str, tuple[int, list[str]]]
     allowed = (*ANGLES, *PLACES) if name == ROOT else ANGLES
     if strange := [channel for channel in channels if channel not in allowed]:
         raise _line_error(path, line, f"bone {name!r} has the channel {strange[0][:20]!r}, which is not read")
-    axes = _turn(degree * angles[None], order)[0]
-    return _Bone(name, vector, axes, order, tuple(channels))
+    return _Bone(name, vector, _turn(degree * angles[None], order)[0], order, tuple(channels))
 
 
 def _connect(path: Path, bones: Sequence[_Bone], lines: Sequence[tuple[int, list[str]]]) -> list[_Bone]:

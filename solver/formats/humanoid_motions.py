@@ -95,8 +95,7 @@ def read_humanoid_table(path: str | Path, rate: float | None = None, angles: str
         raise InputError(path, problem, place=f"line {rows[row][0]}", remedy=remedy)
     root[:, 3:] /= lengths[:, None]
     times = np.arange(len(rows)) / rate
-    names = coordinate_numbers(width - POSE)
-    return joints_from_arrays(path, times, names, values[:, POSE:], root, angles)
+    return joints_from_arrays(path, times, coordinate_numbers(width - POSE), values[:, POSE:], root, angles)
 
 
 def has_body_states(arrays: NpzArrays) -> bool:

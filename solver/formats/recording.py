@@ -76,8 +76,7 @@ def read_recording(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS, *, name
             markers, joints, wrenches = part.markers or markers, part.joints or joints, part.wrenches or wrenches
             segments = part.segments or segments
             metadata |= part.metadata
-    found = {MARKERS: markers, JOINTS: joints, SEGMENTS: segments, FORCES: wrenches}
-    _check_length(found, sources)
+    _check_length({MARKERS: markers, JOINTS: joints, SEGMENTS: segments, FORCES: wrenches}, sources)
     if markers is not None and len(markers) < MIN_FRAMES:
         warnings.append(f"{sources[MARKERS][0].name}: one frame calibrates a body; it is not tracked and has no forces")
         wrenches = None
@@ -140,8 +139,7 @@ def _note_renaming(recording: Recording, file: Path) -> Recording:
     stem = _trial_stem(file)
     if recording.name == stem:
         return recording
-    is_plain = printable_name(stem) == stem
-    why = "another trial has that name" if is_plain else "its name is not plain text"
+    why = "another trial has that name" if printable_name(stem) == stem else "its name is not plain text"
     note = f"{printable_name(str(file))}: this trial is called {recording.name!r}, because {why}"
     return replace(recording, warnings=(note, *recording.warnings))
 
@@ -184,8 +182,7 @@ def list_files_read(paths: Paths) -> tuple[Path, ...]:
 
 def _with_metadata(files: Sequence[Path]) -> tuple[Path, ...]:
     described = [other for file in files if is_bids_motion(file) for other in metadata_files(file)]
-    plates = [other for file in files for other in plate_files(file) if other not in files]
-    return (*files, *described, *plates)
+    return (*files, *described, *[other for file in files for other in plate_files(file) if other not in files])
 
 
 def _first_of_plates(files: Iterable[Path]) -> list[Path]:

@@ -164,8 +164,7 @@ def check_rate(times: np.ndarray, lines: Sequence[int], path: str | Path, rate: 
     """
     if len(times) < 3:
         return
-    steps = np.diff(times)
-    step = float(np.median(steps))
+    step = float(np.median(np.diff(times)))
     found = 1.0 / step
     if rate and abs(found - rate) > RATE_DIFFERENCE * rate:
         problem = f"the header states {rate:g} Hz, but the times in the file advance at {found:.6g} Hz"
@@ -241,8 +240,7 @@ def undo_rounding(times: np.ndarray, cells: Sequence[str], rate: float | None = 
             continue
         starts = times - np.arange(len(times)) / candidate
         if starts.max() - starts.min() <= 2.0 * rounding:
-            start = round(0.5 * (starts.max() + starts.min()), 9)
-            return start + np.arange(len(times)) / candidate
+            return round(0.5 * (starts.max() + starts.min()), 9) + np.arange(len(times)) / candidate
     return times
 
 

@@ -58,8 +58,7 @@ def resample_rows(
     text = f"{Path(path).name}: resampled to a uniform {1.0 / step:.4g} Hz, because its time steps vary from "
     text += f"{steps.min():.3g} to {steps.max():.3g} s"
     warn(f"{text}; {lost} lost samples are treated as missing" if lost else text)
-    nearest = np.clip(np.searchsorted(times, grid), 0, len(lines) - 1)
-    return grid, found, tuple(int(lines[k]) for k in nearest)
+    return grid, found, tuple(int(lines[k]) for k in np.clip(np.searchsorted(times, grid), 0, len(lines) - 1))
 
 
 def resample_wrenches(path: str | Path, wrenches: Wrenches, lines: Sequence[int], missing: str, warn: Warn) -> Wrenches:

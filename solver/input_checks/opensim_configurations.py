@@ -51,8 +51,7 @@ def opensim_configurations(rig: Rig, joints: JointCoordinates) -> tuple[np.ndarr
     else:
         poses = body_poses(model, _coordinate_values(model, columns, degrees))
     q = to_configurations(rig, poses)
-    known = np.isfinite(q).all(axis=1)
-    return q, known
+    return q, np.isfinite(q).all(axis=1)
 
 
 def _coordinate_values(

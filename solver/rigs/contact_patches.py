@@ -134,8 +134,7 @@ def _build_palm(rig: Rig, side: str) -> ContactPolygon:
     """A palm as wide as the hand's shape, facing forward as in the standing posture."""
     shape = _find_shape(rig, f"{side}_hand")
     depth, half = shape.size[0], shape.size[1]
-    tip = rig.tips[rig.index(shape.link)]
-    long = read_asset("human_body")["patches"]["palm_share_of_hand"] * tip
+    long = read_asset("human_body")["patches"]["palm_share_of_hand"] * rig.tips[rig.index(shape.link)]
     sideways, ahead = np.array([0.0, half, 0.0]), np.array([shape.centre[0] + depth, 0.0, 0.0])
     corners = [sideways, long + sideways, long - sideways, -sideways]
     return _oriented_patch(f"{side}_palm", shape.link, ahead + np.array(corners), np.array([1.0, 0.0, 0.0]))

@@ -135,8 +135,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     priors, projected = zip(*(_build_prior(skeleton, each, table, height, mass, links) for each in columns_of(sex)))
     prior = InertialParameters(links, np.mean([each.values for each in priors], axis=0))
     strength = mass * height / np.prod(list(read_asset("human_body")["torque_reference"].values()))
-    bodies = [_build_body(skeleton, link, variant, float(strength)) for link in links]
-    moving, limits = assemble(bodies)
+    moving, limits = assemble([_build_body(skeleton, link, variant, float(strength)) for link in links])
     boxes, shapes = _build_geometry(skeleton, merged, width_unit(height, mass))
     rig = Rig(
         # without the mass: a study measures the mass and scales the prior, and the name would then be wrong
@@ -206,8 +205,7 @@ def _segment_inertias(skeleton: Skeleton, sex: str, table: str, height: float) -
         body |= {"foot": skeleton.lengths[foot], "heel": skeleton.heel(foot)}
         body["ankle_height"] = skeleton.lengths[f"{side or 'right'}_ankle_height"]
         end = skeleton.ends[link] + (skeleton.ends.get(ABDOMEN, 0.0) if link == "torso" else 0.0)
-        segment = Segment(Skeleton.segment(link), side, end)
-        result[link] = segment_inertia(table, sex, segment, body)
+        result[link] = segment_inertia(table, sex, Segment(Skeleton.segment(link), side, end), body)
     if ABDOMEN in skeleton.ends:
         abdomen = skeleton.ends[ABDOMEN]
         result |= split_trunk(result["torso"], sex, abdomen + skeleton.ends["torso"], abdomen)

@@ -60,8 +60,7 @@ def split_mirrored(
     """
     lefts = np.array([positions[left] for left, _ in pairs]).reshape(-1, 3)
     rights = np.array([positions[right] for _, right in pairs]).reshape(-1, 3)
-    everything = np.array(list(positions.values()))
-    tolerance = POSITION_TOLERANCE * float(np.linalg.norm(np.ptp(everything, axis=0)))
+    tolerance = POSITION_TOLERANCE * float(np.linalg.norm(np.ptp(np.array(list(positions.values())), axis=0)))
     best = np.zeros(len(pairs), bool)
     for across, middle in zip(lefts - rights, (lefts + rights) / 2):
         length = float(np.linalg.norm(across))

@@ -80,8 +80,7 @@ def split_girdle(
             inertia = np.diag(row["inertia"]).astype(float)
             inertia[[0, 0, 1], [1, 2, 2]] = inertia[[1, 2, 2], [0, 0, 1]] = row["products"]
             inertia = turn @ inertia @ turn * (stature / asset["stature"]) ** 2 / asset["mass"]
-            bone = SegmentInertia(mass, com, inertia)
-            result[f"{side}_{segment}"] = bone
+            result[f"{side}_{segment}"] = SegmentInertia(mass, com, inertia)
             rest = rest.combine(SegmentInertia(-mass, com, -inertia), place)
     inertia, projected = nearest_consistent(rest.inertia)
     return {"torso": SegmentInertia(rest.mass, rest.com, inertia, torso.projected or projected), **result}

@@ -114,8 +114,7 @@ def _find_flat_area(shapes: Sequence[Shape], down: np.ndarray) -> tuple[np.ndarr
         hull = ConvexHull(np.column_stack([low @ first, low @ second]))
     except (QhullError, ValueError):
         return None, 0.0
-    flat = low + (depth.max() - low @ down)[:, None] * down
-    return flat[hull.vertices], float(hull.volume)
+    return (low + (depth.max() - low @ down)[:, None] * down)[hull.vertices], float(hull.volume)
 
 
 def _fit_plane(shapes: Sequence[Shape], down: np.ndarray, level: np.ndarray) -> np.ndarray:
@@ -126,8 +125,7 @@ def _fit_plane(shapes: Sequence[Shape], down: np.ndarray, level: np.ndarray) -> 
         points = np.vstack([bottom_points(shape, down) for shape in shapes])
         depth = points @ down
         low = points[depth >= depth.max() - REFINEMENT_DISTANCE / 2**step]
-        flat = low - low.mean(axis=0)
-        spread, axes = np.linalg.svd(flat)[1:]
+        spread, axes = np.linalg.svd(low - low.mean(axis=0))[1:]
         if len(low) < MIN_SPANNING or spread[1] < FLAT_TOLERANCE:
             return down
         laid = axes[2] * np.sign(axes[2] @ down)

@@ -93,5 +93,4 @@ def read_origin(path: Path, place: str, element: Element) -> tuple[np.ndarray, n
         return np.eye(3), np.zeros(3)
     check_attributes(path, place, child, ("xyz", "rpy"))
     xyz = read_numbers(path, f"{place}, <origin xyz>", child.get("xyz"), 3, (0, 0, 0))
-    rpy = read_numbers(path, f"{place}, <origin rpy>", child.get("rpy"), 3, (0, 0, 0))
-    return from_rpy(rpy), xyz
+    return from_rpy(read_numbers(path, f"{place}, <origin rpy>", child.get("rpy"), 3, (0, 0, 0))), xyz

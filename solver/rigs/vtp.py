@@ -76,7 +76,6 @@ def _triangulate_strips(counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
     found, start = [np.zeros((0, 3), int)], 0
     for count in counts:
         k = np.arange(max(count - 2, 0))
-        rows = start + np.column_stack([k, k + 1 + k % 2, k + 2 - k % 2])
-        found.append(corners[rows])
+        found.append(corners[start + np.column_stack([k, k + 1 + k % 2, k + 2 - k % 2])])
         start += count
     return np.concatenate(found)

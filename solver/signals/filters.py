@@ -113,8 +113,7 @@ def _settling_time(order: int, cutoff: float) -> float:
     rate = 200.0 * cutoff
     sections = butter(order, cutoff, fs=rate, output="sos")
     half = 1000  # samples: five periods of the cut-off
-    step = np.repeat([0.0, 1.0], half)[None]
-    response = filter_both_ways(sections, step)[0, half:]
+    response = filter_both_ways(sections, np.repeat([0.0, 1.0], half)[None])[0, half:]
     unsettled = np.flatnonzero(np.abs(response - 1.0) > SETTLED)
     return float((unsettled[-1] + 1) / rate)
 

@@ -123,8 +123,7 @@ def combine_lags(lags: Sequence[Lag]) -> Lag:
         raise InvalidValue("no trial determines the time lag between plates and motion")
     stds = np.array([max(lag.std, _LEAST_STD) for lag in known])
     mean, std = pool([lag.seconds for lag in known], stds)
-    gains = np.average([lag.gains for lag in known], axis=0, weights=stds**-2.0)
-    return Lag(mean, std, gains, False)
+    return Lag(mean, std, np.average([lag.gains for lag in known], axis=0, weights=stds**-2.0), False)
 
 
 def trial_lags(lags: Sequence[Lag]) -> tuple[Lag, ...]:

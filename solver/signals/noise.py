@@ -185,6 +185,5 @@ class NoiseReplicas:
             moved = FileRows()
             for start in range(0, len(self.q), PIECE):
                 part = self.q[start : start + PIECE]
-                steps = generator.standard_normal((len(part), len(root))) @ root.T
-                moved.add(integrate(self.rig, part, steps))
+                moved.add(integrate(self.rig, part, generator.standard_normal((len(part), len(root))) @ root.T))
             yield smooth_motion(self.rig, self.times, moved.finish(), self.preset)

@@ -43,8 +43,7 @@ def filter_wrenches(wrenches: Wrenches, preset: FilterPreset) -> Wrenches:
 
 def _zero_unmeasured(wrenches: Wrenches) -> np.ndarray:
     """Values (N, K, 6) with zeros in components that are never measured, so that they cause no gaps in the others."""
-    never = ~np.asarray(wrenches.measured).any(axis=0)
-    return np.where(never, 0.0, wrenches.values)
+    return np.where(~np.asarray(wrenches.measured).any(axis=0), 0.0, wrenches.values)
 
 
 def resample(wrenches: Wrenches, times: np.ndarray, preset: FilterPreset | None = None) -> Wrenches:

@@ -42,5 +42,4 @@ def whiten(values: np.ndarray, rate: float, corner: float) -> np.ndarray:
     band = np.empty((ORDER + 1, count))  # D D' is Toeplitz: 6, -4, 1
     band[:] = share * np.array([6.0, -4.0, 1.0])[:, None]
     band[0] += 1.0
-    root = cholesky_banded(band, lower=True)
-    return np.ascontiguousarray(solve_banded((ORDER, 0), root, values.T).T)
+    return np.ascontiguousarray(solve_banded((ORDER, 0), cholesky_banded(band, lower=True), values.T).T)

@@ -224,8 +224,7 @@ def find_windows(evidence: ContactEvidence, mass: float, preset: FilterPreset | 
 
     reach = 0 if preset is None else int(np.ceil(settling_time(preset) * rate))
     bad = reasons != Reason.MEASURED
-    near = _widen(bad, reach) & ~bad
-    reasons[near] = Reason.NEAR_UNMEASURED
+    reasons[_widen(bad, reach) & ~bad] = Reason.NEAR_UNMEASURED
     for end in (slice(0, reach), slice(count - reach, count)) if reach else ():
         reasons[end] = np.where(reasons[end] == Reason.MEASURED, Reason.TRIAL_END, reasons[end])
     if (reasons != Reason.MEASURED).any():

@@ -197,8 +197,7 @@ def _nearest_central(skeleton: Skeleton, thighs: Sequence[int], named: int | Non
     ends = np.abs([(skeleton.heads - hips) @ across, (skeleton.tails - hips) @ across])
     allowed = skeleton.deforming & (ends < CENTRAL_WIDTH * width).all(axis=0)
     allowed[list(thighs)] = False
-    distances = np.linalg.norm(skeleton.heads - hips, axis=1)
-    return int(np.argmin(np.where(allowed, distances, np.inf)))
+    return int(np.argmin(np.where(allowed, np.linalg.norm(skeleton.heads - hips, axis=1), np.inf)))
 
 
 def _across(skeleton: Skeleton, pair: Sequence[int]) -> np.ndarray:

@@ -108,9 +108,8 @@ def _find_distant(inputs: CheckInput, wrenches: Wrenches, loaded: np.ndarray) ->
         away = np.linalg.norm(positions[:, :, :2] - places[samples, k, None, :2], axis=2)
         nearest = float(np.median(np.where(seen & (positions[:, :, 2] <= lowest + LOW), away, np.inf).min(axis=1)))
         if nearest > most:
-            text = f"the centre of pressure of {name} lies {nearest:.2g} m from the nearest marker near the floor"
             return Problem(
-                text,
+                f"the centre of pressure of {name} lies {nearest:.2g} m from the nearest marker near the floor",
                 "Check the place of the plate (C3D: FORCE_PLATFORM:CORNERS and ORIGIN), the axes (--force-up), the "
                 "units (--force-units mm; C3D: ANALOG:UNITS), and that forces and markers are of the same trial",
             )

@@ -54,8 +54,7 @@ def relative_pose(joint: OpenSimJoint, values: Mapping[str, np.ndarray], count: 
     turn, move = joint_transform(joint, values, count)
     parent, child = joint.parent, joint.child
     rotation = parent.rotation @ turn @ child.rotation.T
-    position = parent.position + move @ parent.rotation.T - rotation @ child.position
-    return rotation, position
+    return rotation, parent.position + move @ parent.rotation.T - rotation @ child.position
 
 
 def joint_transform(joint: OpenSimJoint, values: Mapping[str, np.ndarray], count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -117,8 +116,7 @@ def _first_values(joint: OpenSimJoint, turn: np.ndarray, move: np.ndarray) -> di
         np.concatenate([a.reshape(-1, 9) * np.sqrt(0.5), b], axis=1) for a, b in ((turn, move), (turns, moves))
     )
     # squared distances [rad^2 and m^2] but for a term that does not depend on the choice
-    distances = (own**2).sum(axis=1) - 2.0 * wanted @ own.T
-    return {coordinate.name: choices[np.argmin(distances, axis=1)]}
+    return {coordinate.name: choices[np.argmin((own**2).sum(axis=1) - 2.0 * wanted @ own.T, axis=1)]}
 
 
 def _pose_error(

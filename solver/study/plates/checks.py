@@ -184,7 +184,7 @@ def check_plates(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> Pl
     for finding, couple in check_load_moment(items, factors, options.only_reports(LOAD_MOMENT)):
         correct(finding, couple != 0.0, partial(replace, couple=couple))
     for finding, shift in check_location(items, options.only_reports(POSITION)):
-        correct(finding, shift.any(), partial(replace, shift=shift))
+        correct(finding, bool(shift.any()), partial(replace, shift=shift))
     for finding, change in check_single_plates(items, options.only_reports(POSITION), options.only_reports(MASS)):
         correct(finding, change.is_changed, change.add_to)
     layouts = {item.name: item.layout for item in items}

@@ -34,8 +34,7 @@ MAX_DROPOUT = 0.2
 
 def find_repeated_forces(wrenches: Wrenches, mass: float) -> np.ndarray:
     """(K,) True in samples under load that repeat the previous one, for at least the shortest frozen interval."""
-    force = wrenches.values[:, :, :3]
-    step = np.abs(np.diff(force, axis=0)).max(axis=(1, 2))
+    step = np.abs(np.diff(wrenches.values[:, :, :3], axis=0)).max(axis=(1, 2))
     still = np.append(False, step < SAME_FORCE * mass * GRAVITY) & wrenches.loaded.any(axis=1)
     return _keep_long(still, wrenches.rate)
 

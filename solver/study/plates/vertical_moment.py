@@ -70,8 +70,7 @@ def _estimate_factors(item: ComparedTrial) -> _Factors | None:
     if used.sum() < MIN_FRAMES or not np.ptp(free[used]) > 0.0:
         return None
     table = np.column_stack([item.measured[:, VERTICAL_MOMENT] - free, free, np.ones(len(free))])
-    blocks = blocks_of(item.trial.motion.times, used)
-    value, std = fit_blocks(table, item.predicted[:, VERTICAL_MOMENT], blocks)
+    value, std = fit_blocks(table, item.predicted[:, VERTICAL_MOMENT], blocks_of(item.trial.motion.times, used))
     return _Factors(item.name, value[0], std[0], value[1], std[1]) if np.isfinite(std).all() else None
 
 
