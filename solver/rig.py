@@ -376,6 +376,17 @@ class Rig(_Derived):
         """Names of the file's bodies in each link, its own first; a rig that was built has one of the link's name."""
         return {link: (link,) for link in self.links} | dict(self.provenance.get("bodies", {}))  # type: ignore[call-overload]
 
+    def carrier_of(self, body: str) -> str:
+        """The link that carries a body of the rig's file.
+
+        Raises:
+            UnknownName: neither a link nor a body.
+        """
+        carriers = {name: link for link, bodies in self.bodies.items() for name in bodies}
+        if body not in carriers:
+            raise UnknownName(body, tuple(carriers))
+        return carriers[body]
+
     def require_contacts(self) -> None:
         """Raise `InvalidValue` for a rig without contact patches."""
         if not self.contacts:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..assets import read_asset
-from ..errors import InvalidValue, UnknownName, UnknownPreset
+from ..errors import InvalidValue, UnknownPreset
 from ..person import SIDES
 from ..rig import Rig
 from ..shape import ContactPolygon, Shape
@@ -74,12 +74,9 @@ def with_patches(rig: Rig, patches: Sequence[PatchSpecification | str]) -> Rig:
 
 
 def _build_patch(rig: Rig, patch: PatchSpecification, others: Sequence[str]) -> tuple[list[ContactPolygon], str]:
-    carrier = {body: link for link, own in rig.bodies.items() for body in own}
-    if patch.link not in carrier:
-        raise UnknownName(patch.link, tuple(carrier))
+    link, centre = rig.carrier_of(patch.link), np.array(patch.centre, float)
     if patch.towards and patch.towards not in DIRECTIONS:
         raise UnknownPreset(patch.towards, tuple(DIRECTIONS))
-    link, centre = carrier[patch.link], np.array(patch.centre, float)
     if len(patch.size) not in (1, 2) or not (np.isfinite(centre).all() and 0.0 < min(patch.size) <= max(patch.size)):
         raise InvalidValue(
             f"the patch on {patch.link} needs a finite centre and a positive radius, or length and width"

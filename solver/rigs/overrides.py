@@ -59,12 +59,11 @@ def with_exclusions(rig: Rig, pairs: Sequence[tuple[str, str]], source: str = ""
     Raises:
         UnknownName: neither a link nor a body, if no source is given.
     """
-    carrier = {body: link for link, bodies in rig.bodies.items() for body in bodies}
-    named = {name for pair in pairs for name in pair}
-    if unknown := [name for pair in pairs for name in pair if name not in carrier and not source]:
-        raise UnknownName(unknown[0], tuple(carrier))
+    named = dict.fromkeys(name for pair in pairs for name in pair)
+    for name in () if source else named:
+        rig.carrier_of(name)
     said = {frozenset(pair) for pair in pairs}
-    own = {link: [body for body in carrier if carrier[body] == link and body in named] for link in rig.links}
+    own = {link: [body for body in bodies if body in named] for link, bodies in rig.bodies.items()}
     found = [
         (one, other)
         for one, other in combinations(rig.links, 2)
@@ -89,10 +88,7 @@ def with_feet(rig: Rig, feet: Sequence[str]) -> Rig:
         return rig
     from .soles import find_sole
 
-    carrier = {body: link for link, bodies in rig.bodies.items() for body in bodies}
-    if unknown := [name for name in feet if name not in carrier]:
-        raise UnknownName(unknown[0], tuple(carrier))
-    links = list(dict.fromkeys(carrier[name] for name in feet))
+    links = list(dict.fromkeys(rig.carrier_of(name) for name in feet))
     known = {patch.link: patch for patch in rig.soles}
     soles = [known.get(link) or find_sole(link, rig.rest[0][rig.index(link)], rig.shapes) for link in links]
     if lacking := [link for link, sole in zip(links, soles) if sole is None]:
@@ -117,13 +113,10 @@ def with_soles(rig: Rig, soles: Mapping[str, tuple[float, float]]) -> Rig:
     """
     if not soles:
         return rig
-    carrier = {body: link for link, bodies in rig.bodies.items() for body in bodies}
+    own = {rig.carrier_of(name): sides for name, sides in soles.items()}
     for name, sides in soles.items():
-        if name not in carrier:
-            raise UnknownName(name, tuple(carrier))
         if not min(sides) > 0.0:
             raise InvalidValue(f"the sides of a sole must be positive, got {sides[0]:g} and {sides[1]:g} m ({name})")
-    own = {carrier[name]: sides for name, sides in soles.items()}
     others = [patch for patch in rig.contacts if patch.link not in own or not patch.sole]
     listed = "; ".join(f"{name} {length:g} m x {width:g} m" for name, (length, width) in soles.items())
     specified = [_rectangular_sole(rig, link, length, width) for link, (length, width) in own.items()]

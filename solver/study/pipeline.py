@@ -37,8 +37,7 @@ from ..tracking.bone_mapping import BoneMapping
 from ..trial import Recording, Trial
 from .identification import identify_prepared, list_assumptions, warn_of_result
 from .plates.checks import check_plates, check_recordings
-from .plates.correction import NO_CORRECTION, PlateCorrection
-from .plates.finding import format_warnings
+from .plates.finding import NO_CORRECTION, PlateCorrection, format_warnings
 from .preparation import FilteredTrial, adapt_cutoff, build_trial, filter_trial, find_trial_windows
 from .recordings import load_body, load_recordings, require_base, require_markers, require_rates, require_sex
 from .residuals import compute_residuals

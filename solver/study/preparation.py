@@ -28,7 +28,7 @@ from ..signals import (
 )
 from ..trial import Trial
 from ..wrenches import Wrenches
-from .plates.correction import NO_CORRECTION, PlateCorrection
+from .plates.finding import NO_CORRECTION, PlateCorrection
 from .values import Poses, TrialRecord
 
 INTERPOLATED_TRACKED = 0.99

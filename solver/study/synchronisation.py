@@ -12,8 +12,7 @@ from ..errors import InvalidValue
 from ..options.plates import LAG, PlateOptions
 from ..rig import Rig
 from ..signals import FilterPreset, Lag, combine_lags, estimate_lag, trial_lags
-from .plates.correction import VERTICAL_MOMENT
-from .plates.finding import Action, Finding, compute_interval
+from .plates.finding import VERTICAL_MOMENT, Action, Finding, compute_interval
 from .preparation import FilteredTrial
 
 MS_PER_S = 1e3

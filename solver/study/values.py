@@ -26,8 +26,7 @@ from ..signals.windows import Windows
 from ..tracking.track import TrackedMotion
 from ..trial import Recording, Trial
 from ..wrenches import WRENCH_AXES
-from .plates.correction import NO_CORRECTION, PlateCorrection
-from .plates.finding import Finding
+from .plates.finding import NO_CORRECTION, Finding, PlateCorrection
 from .plates.known_plates import collect_known_plates
 from .residuals import TrialResidual
 

@@ -18,8 +18,7 @@ from ...signals import FilterPreset, resample
 from ...trial import Trial
 from ...wrenches import Wrenches
 from ..preparation import FilteredTrial
-from .correction import NO_CORRECTION, PlateCorrection
-from .finding import Action, Finding
+from .finding import NO_CORRECTION, Action, Finding, PlateCorrection
 from .frozen_samples import (
     find_dropouts,
     find_frozen_intervals,

@@ -18,8 +18,7 @@ from ...options.plates import (
     KnownPlates,
     PlateOptions,
 )
-from .correction import NO_CORRECTION, PlateCorrection
-from .finding import UNKNOWN_INTERVAL, Action, Finding
+from .finding import NO_CORRECTION, UNKNOWN_INTERVAL, Action, Finding, PlateCorrection
 
 
 def collect_known_plates(

@@ -15,8 +15,7 @@ import numpy as np
 from ...options.plates import MASS, POSITION
 from ...signals.pooling import TWO_SIDED_STDS, blocks_of, fit_blocks, pool
 from ...wrenches import LEAST_LOAD
-from .correction import PlateCorrection
-from .finding import CERTAIN_STDS, Action, Finding, compute_interval
+from .finding import CERTAIN_STDS, Action, Finding, PlateCorrection, compute_interval
 from .location import DIRECTION_WORDS, MIN_FRAMES, compute_heading, is_planar
 from .trial_wrenches import LOADED_FRACTION, ComparedTrial
 

@@ -16,8 +16,7 @@ import numpy as np
 
 from ...options.plates import AS_IS, FREE_MOMENT, IGNORE, LOAD_MOMENT, REVERSED
 from ...signals.pooling import LEAST_BLOCKS, TWO_SIDED_STDS, blocks_of, fit_blocks, pool
-from .correction import VERTICAL_MOMENT
-from .finding import CERTAIN_STDS, UNKNOWN_INTERVAL, Action, Finding, compute_interval
+from .finding import CERTAIN_STDS, UNKNOWN_INTERVAL, VERTICAL_MOMENT, Action, Finding, compute_interval
 from .trial_wrenches import ComparedTrial
 
 MIN_FRAMES = 20

@@ -22,8 +22,7 @@ from solver.rig import Rig
 from solver.signals import preset_of
 from solver.study.comparison import compare
 from solver.study.pipeline import prepare
-from solver.study.plates.correction import PlateCorrection
-from solver.study.plates.finding import Action
+from solver.study.plates.finding import Action, PlateCorrection
 from solver.study.plates.known_plates import collect_known_plates
 from solver.study.values import Study, TrialRecord
 from solver.wrenches import Wrenches

@@ -14,8 +14,7 @@ from solver.rig import Rig
 from solver.signals import preset_of
 from solver.signals.pooling import LEAST_BLOCKS
 from solver.study.pipeline import prepare
-from solver.study.plates.correction import PlateCorrection
-from solver.study.plates.finding import Action, Finding
+from solver.study.plates.finding import Action, Finding, PlateCorrection
 from solver.study.plates.known_plates import collect_known_plates
 from solver.study.plates.vertical_moment import jackknife_ratio
 from solver.study.recordings import load
