@@ -182,8 +182,7 @@ def _cluster(trials: Sequence[TrialMass]) -> list[list[TrialMass]]:
     """Trials grouped by the mass that they read: each joins the group whose mean it agrees with, most precise first."""
     groups: list[list[TrialMass]] = []
     for trial in sorted(trials, key=lambda item: item.std):
-        near = [group for group in groups if _agree(trial.apparent_mass, trial.std, *_combine(group))]
-        if near:
+        if near := [group for group in groups if _agree(trial.apparent_mass, trial.std, *_combine(group))]:
             min(near, key=lambda group: abs(_combine(group)[0] - trial.apparent_mass)).append(trial)
         else:
             groups.append([trial])
@@ -192,8 +191,7 @@ def _cluster(trials: Sequence[TrialMass]) -> list[list[TrialMass]]:
 
 def _mean_dynamic_mass(trials: Sequence[TrialMass]) -> tuple[float, float] | None:
     """Factor of the dynamic part [kg] over trials that moved, and its standard deviation between trials."""
-    moved = [trial for trial in trials if np.isfinite(trial.dynamic_mass)]
-    if not moved:
+    if not (moved := [trial for trial in trials if np.isfinite(trial.dynamic_mass)]):
         return None
     values, stds = np.array([trial.dynamic_mass for trial in moved]), np.array([trial.dynamic_std for trial in moved])
     mean = float(np.average(values, weights=stds**-2.0))

@@ -59,8 +59,7 @@ def fit_calibration(  # noqa: PLR0913 one argument for each property of a person
         ('Plug-in Gait', True)
     """
     known = SubjectData(mass, sex, height, trunk, shoulders)
-    marked = [recording for recording in recordings if recording.markers is not None]
-    if not marked:
+    if not (marked := [recording for recording in recordings if recording.markers is not None]):
         raise InvalidValue("calibration needs at least one recording with markers")
     if marker_set is not None and not isinstance(marker_set, MarkerSet):
         marker_set = load_marker_set(marker_set)
@@ -88,8 +87,7 @@ def _require_trunk_and_legs(marker_set: MarkerSet, names: Sequence[str], recordi
     Raises:
         InputError: a link of the trunk or the legs has no marker.
     """
-    unmarked = _links_without_markers(marker_set, names)
-    if not unmarked:
+    if not (unmarked := _links_without_markers(marker_set, names)):
         return
     unknown = marker_set.unknown_names(sorted(names))
     problem = f"no marker is known on {', '.join(unmarked)} (marker set {marker_set.name!r}"

@@ -141,8 +141,7 @@ def _build_calibration(
     rig = replace(rig, provenance={**rig.provenance, UNOBSERVED: list(find_unobserved_links(rig, attachments))})
     attachments = weight_by_mass(rig, attachments)
     names = {name for r in recordings for name in r.markers.names}  # type: ignore[union-attr]
-    unknown = subject.marker_set.unknown_names(sorted(names))
-    if unknown:
+    if unknown := subject.marker_set.unknown_names(sorted(names)):
         warnings.append(
             f"{len(unknown)} markers are not in marker set {subject.marker_set.name!r} and are not used: "
             + ", ".join(unknown)
@@ -154,8 +153,7 @@ def _build_calibration(
         )
     sizes = subject.size_ratios()
     warnings += (*_warn_of_different_subjects(sizes), *check_fit(subject.collect_evidence()))
-    noise = subject.marker_set.noise
-    if noise:
+    if noise := subject.marker_set.noise:
         angle = np.degrees(np.sqrt(2.0) * noise / np.mean(list(segment_lengths(rig, joints).values())))
         warnings.append(
             f"the points of {subject.marker_set.name} were estimated, as from video, and err by {1e3 * noise:.0f} mm "

@@ -300,8 +300,7 @@ def _build_location(entry: Entry, place: str) -> MarkerLocation:
     if anatomical:
         link, child = _add_side(link, side), None if child is None else _add_side(child, side)
     elif child is None and fraction:
-        beyond = NEXT_LINK.get(bare)
-        if beyond is None:
+        if (beyond := NEXT_LINK.get(bare)) is None:
             raise WrongEntry(place, f"has a fraction, but no link follows {link!r}")
         child = _add_side(beyond, side)
     share = 1.0 if fraction is None else fraction

@@ -78,10 +78,8 @@ def read_name(name: str) -> NameReading | None:
     """
     prefix, _, own = name.rpartition(":")
     best = _best_reading(own)
-    if best is None and prefix:
-        best = _best_reading(prefix.rpartition(":")[2])
-        if best is not None:
-            best = replace(best, confidence=min(best.confidence, PREFIX_CONFIDENCE))
+    if best is None and prefix and (best := _best_reading(prefix.rpartition(":")[2])) is not None:
+        best = replace(best, confidence=min(best.confidence, PREFIX_CONFIDENCE))
     return best
 
 

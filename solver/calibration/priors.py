@@ -165,8 +165,7 @@ def _add_pelvis(
     if depth is not None:
         lumbar[0] = -LUMBAR_DEPTH_RATIO * depth
     prior.add(front, -lumbar, LUMBAR_STD)
-    back = _back_of_pelvis(prior, found)
-    if back:
+    if back := _back_of_pelvis(prior, found):
         level = {**front, **{place: -share for place, share in back.items()}}
         prior.add(level, np.zeros(3), np.array([np.inf, 0.006, 0.002]))
     if depth is None:

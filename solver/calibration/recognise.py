@@ -180,8 +180,7 @@ def recognise(
         >>> found.confidence > 0.8
         True
     """
-    marked = [recording for recording in recordings if recording.markers is not None]
-    if not marked:
+    if not (marked := [recording for recording in recordings if recording.markers is not None]):
         listed = ", ".join(recording.name for recording in recordings)
         raise InvalidValue(f"no recording has markers ({listed}): give marker files, such as .trc or .c3d")
     names = _names_of(marked)
@@ -411,8 +410,7 @@ def _link_of_reading(reading: NameReading) -> str:
     if reading.kind == LINK:
         return reading.link
     tree = {"name": reading.landmark, "markers": {"marker": {"landmark": reading.landmark}}}
-    place = marker_set_from_tree(tree).find_location("marker")
-    if place is None:
+    if (place := marker_set_from_tree(tree).find_location("marker")) is None:
         raise InvalidValue(f"{reading.landmark!r} is not a landmark")
     return place.link
 

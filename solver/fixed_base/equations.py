@@ -160,8 +160,7 @@ class FixedBaseEquations(FullParameterForm):
         return replace(self, weights=weights)
 
     def _fit_drive_vector(self, phi: np.ndarray) -> np.ndarray:
-        drives = self.robot.drive_columns
-        if not drives:
+        if not (drives := self.robot.drive_columns):
             return np.zeros(0)
         whole = self.full_triangle
         return np.asarray(
@@ -214,8 +213,7 @@ def require_excited_joints(equations: FixedBaseEquations) -> None:
     Raises:
         InvalidValue: the first such joint.
     """
-    drives = equations.robot.drive_columns
-    if not drives:
+    if not (drives := equations.robot.drive_columns):
         return
     drive_triangle = equations.full_triangle[:drives, :drives]
     sizes = np.linalg.norm(drive_triangle, axis=0)

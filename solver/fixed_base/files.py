@@ -127,8 +127,7 @@ def read_trial(
     if inside.sum() < 2:
         intervals = f"{times[0]:g} to {times[-1]:g} s, the angles {found.times[0]:g} to {found.times[-1]:g} s"
         raise InputError(measured, f"runs from {intervals}", remedy="Give both files the same time origin")
-    ignored = int((~inside).sum())
-    if ignored:
+    if ignored := int((~inside).sum()):
         warn(
             f"{Path(coordinates).name}: {ignored} of {len(inside)} frames lie outside the times of "
             f"{Path(measured).name}"
@@ -260,8 +259,7 @@ def _select_joints(robot: FixedBaseRobot, path: str | Path, given: Sequence[str]
     columns = []
     for link in robot.names:
         joint = robot.rig.joints[robot.rig.index(link)].name
-        index = next((given.index(name) for name in (link, joint) if name in given), None)
-        if index is None:
+        if (index := next((given.index(name) for name in (link, joint) if name in given), None)) is None:
             known = ", ".join(given)
             remedy = f"Name a column {link} or {joint}, or lock that joint; the file has {known}"
             raise InputError(path, f"no column for joint {joint!r}", place="line 1", remedy=remedy)

@@ -195,8 +195,7 @@ def _check_measurements(trials: Sequence[FixedBaseTrial], readings: Sequence[Tri
     """
     notes = []
     for trial, reading in zip(trials, readings):
-        found = reading.find_cause(reading.robot.row_names)
-        if found is None:
+        if (found := reading.find_cause(reading.robot.row_names)) is None:
             continue
         cause, ratio = found
         reduced = "" if ratio == 1.0 else f"; this reduces the squared residual to {ratio:.2g} of its value"
@@ -286,12 +285,10 @@ def _weights(equations: FixedBaseEquations, parameters: InertialParameters) -> n
 def _notes(robot: FixedBaseRobot, drives: np.ndarray) -> tuple[str, ...]:
     notes = []
     for place, name in enumerate(DRIVES[:3]):
-        negative = [joint for joint, row in zip(robot.names, drives) if row[place] < 0.0]
-        if negative:
+        if negative := [joint for joint, row in zip(robot.names, drives) if row[place] < 0.0]:
             text = f"negative {name} of {', '.join(negative)}"
             notes.append(f"{text}: the torques do not determine it, or were measured behind the drives")
-    constant = [joint for joint, row in zip(robot.names, drives) if abs(row[3]) > abs(row[2]) > 0.0]
-    if constant:
+    if constant := [joint for joint, row in zip(robot.names, drives) if abs(row[3]) > abs(row[2]) > 0.0]:
         size = "offset above the Coulomb friction"
         notes.append(f"{size} of {', '.join(constant)}: the zero of a sensor, a spring or a counterweight")
     return tuple(notes)

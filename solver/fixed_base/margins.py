@@ -61,8 +61,7 @@ class Margins:
         self.lower = np.maximum(limits.lower[moving], -UNLIMITED_RANGE)
         self.upper = np.minimum(limits.upper[moving], UNLIMITED_RANGE)
         self.speed, self.torque = speed * limits.speed[moving], torque * limits.torque[moving]
-        unlimited = [name for name, most in zip(robot.names, self.speed) if not np.isfinite(most)]
-        if unlimited:
+        if unlimited := [name for name, most in zip(robot.names, self.speed) if not np.isfinite(most)]:
             raise InvalidValue(
                 f"rig {rig.name!r} has no speed limit for {', '.join(unlimited)}: add it "
                 "(in a URDF: <limit velocity=...>)"

@@ -161,11 +161,9 @@ def up_from_extent(positions: np.ndarray) -> str | None:
         positions: (N, M, 3), any axes, any unit, NaN where unseen.
     """
     sample = positions[:: max(1, len(positions) // MAX_FRAMES_EXAMINED)]
-    extent = _median_extent(sample)
-    if extent is None:
+    if (extent := _median_extent(sample)) is None:
         return None
-    axis = _dominant_axis(extent, AXIS_DOMINANCE)
-    if axis is None:
+    if (axis := _dominant_axis(extent, AXIS_DOMINANCE)) is None:
         return None
     level = np.nanmedian(sample[:, :, "xyz".index(axis)])
     return axis if level > 0.0 else f"-{axis}"
@@ -195,8 +193,7 @@ def reconcile_up(evidence: Mapping[str, str | None], path: str | Path, warn: War
     Raises:
         InputError: the evidence contradicts itself.
     """
-    found_axes = {source: axis for source, axis in evidence.items() if axis is not None}
-    if not found_axes:
+    if not (found_axes := {source: axis for source, axis in evidence.items() if axis is not None}):
         return None
     surest, axis = next(iter(found_axes.items()))
     against = {source: other for source, other in found_axes.items() if other != axis}
@@ -241,8 +238,7 @@ def check_extent(positions: np.ndarray, path: str | Path, unit: str) -> None:
     """
     if positions.shape[1] < MIN_MARKERS_FOR_EXTENT:
         return
-    extent = _median_extent(positions[:: max(1, len(positions) // MAX_FRAMES_EXAMINED)])
-    if extent is None:
+    if (extent := _median_extent(positions[:: max(1, len(positions) // MAX_FRAMES_EXAMINED)])) is None:
         return
     size, (low, high) = float(extent.max()), PLAUSIBLE_EXTENT
     if not low <= size <= high:

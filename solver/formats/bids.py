@@ -96,8 +96,7 @@ def read_bids_motion(
     channels = _read_channels(path)
     times, values = _read_samples(path, channels, warn)
     listed = _inherited_files(path, CHANNELS_SUFFIX)[0]
-    points = list(dict.fromkeys(c.tracked_point for c in channels if c.kind == POSITION))
-    if not points:
+    if not (points := list(dict.fromkeys(c.tracked_point for c in channels if c.kind == POSITION))):
         remedy = "Name a recording of markers, or omit this one"
         raise InputError(listed, f"no channel is of type {POSITION}", remedy=remedy)
     positions = np.full((len(times), len(points), 3), np.nan)
@@ -160,8 +159,7 @@ def _read_rate(path: Path) -> float:
 
 
 def _read_channels(path: Path) -> tuple[Channel, ...]:
-    files = _inherited_files(path, CHANNELS_SUFFIX)
-    if not files:
+    if not (files := _inherited_files(path, CHANNELS_SUFFIX)):
         beside = path.with_name(path.name[: -len(MOTION_SUFFIX)] + CHANNELS_SUFFIX)
         raise InputError(
             beside, f"is missing: it describes the columns of {path.name}", remedy="Add it, as BIDS requires"

@@ -93,8 +93,7 @@ def _parse_hierarchy(path: str | Path, lines: Sequence[str]) -> list[_Joint]:
     waiting: tuple[str, int] | None = None
     started = False
     for number, line in ((number, piece) for number, whole in enumerate(lines, 1) for piece in BRACES.split(whole)):
-        words = line.split()
-        if not words:
+        if not (words := line.split()):
             continue
         word = words[0].upper()
         if not started:
@@ -222,8 +221,7 @@ def _parse_motion(
     if len(stated) < 2:
         raise _line_error(path, start, "'Frames: N' and 'Frame Time: seconds' must follow MOTION")
     step = stated["frame time"]
-    kept = [(k + 1, line.split()) for k, line in enumerate(lines[row:], row) if line.strip()]
-    if not kept:
+    if not (kept := [(k + 1, line.split()) for k, line in enumerate(lines[row:], row) if line.strip()]):
         raise _line_error(path, len(lines), "holds no frames")
     if stated["frames"] != len(kept):
         warn(f"{Path(path).name}: {stated['frames']:g} frames are stated, but there are {len(kept)} rows; all are used")

@@ -208,8 +208,7 @@ def _resolve_up(
 
 def _up_from_plates(plates: Sequence[ForcePlate]) -> str | None:
     """The vertical axis of level plates, whose z axis points down; None if they are not level."""
-    normals = [-plate.rotation[:, 2] for plate in plates]
-    if not normals:
+    if not (normals := [-plate.rotation[:, 2] for plate in plates]):
         return None
     mean = np.mean(normals, axis=0)
     axis = int(np.argmax(np.abs(mean)))

@@ -171,8 +171,7 @@ def _read_data(
             f"the header counts {points} points and {per_frame} samples a frame, the parameters {used} and {channels}"
         )
         raise InputError(path, problem, place="header", remedy=REMEDY)
-    width = 4 * points + per_frame
-    if not width:
+    if not (width := 4 * points + per_frame):
         return np.zeros((0, 0, 3)), np.zeros((0, 0)), FrameRange(first, 0)
     scale = _point_scale(content, processor, point) if points else _analog_scale(path, content, processor, analog)
     room, trial = len(content) - start, parameters.get("TRIAL", {})
@@ -212,8 +211,7 @@ def _scale_samples(
     path: str | Path, samples: np.ndarray, analog: Mapping[str, np.ndarray | tuple[str, ...]], unsigned: bool
 ) -> np.ndarray:
     """(raw - OFFSET) SCALE GEN_SCALE."""
-    channels = samples.shape[1]
-    if not channels:
+    if not (channels := samples.shape[1]):
         return samples
     offset = np.ravel(_require_numbers(path, analog, "ANALOG:OFFSET", channels))[:channels]
     scale = np.ravel(_require_numbers(path, analog, "ANALOG:SCALE", channels))[:channels]
@@ -314,8 +312,7 @@ def count_frames(
     room, size = byte_counts
     stated, first = _stated_counts(header, trial, point)
     held = room // size
-    exact = _exact_counts(stated, room, size)
-    if exact:
+    if exact := _exact_counts(stated, room, size):
         return FrameRange(first, exact[0])
     if not stated and held:
         return FrameRange(first, held, ("its frames are counted from the file size: no counter is valid",))

@@ -123,11 +123,9 @@ def plate_wrenches(
     Raises:
         InputError: units unknown, samples missing, or forces that contradict axis, unit or sign.
     """
-    named = len(platforms.plates) + len(platforms.unreadable)
-    if not named:
+    if not (named := len(platforms.plates) + len(platforms.unreadable)):
         return None
-    clock = _sample_rate(path, content, warn)
-    if clock is None:
+    if (clock := _sample_rate(path, content, warn)) is None:
         warn(f"{Path(path).name}: names {named} force plates but holds no samples of them")
         return None
     rate, per_frame = clock
@@ -153,8 +151,7 @@ def plate_wrenches(
     check_apart(path, [plate for k, plate in enumerate(readable) if np.abs(values[:, k, 2]).max() > CONTACT_FORCE])
     resolve_force_up("z", values[:, :, :3].sum(axis=1)[~lost], path)
     measured = np.ones((len(values), 6), bool)
-    unknown = [plate.name for plate in readable if not plate.has_moments]
-    if unknown:
+    if unknown := [plate.name for plate in readable if not plate.has_moments]:
         warn(f"{Path(path).name}: ORIGIN of {', '.join(unknown)} lacks the sensor distances: moments are not measured")
         measured[:, 3:] = False
     lost_moments = [plate.name for plate, samples in zip(readable, columns) if not _has_moments(plate, samples)]
@@ -293,8 +290,7 @@ def find_lost_samples(
     result = np.zeros(len(content.analogs), bool)
     for plate in unreadable:
         said = f"{Path(path).name}: {plate_name(plate.index)} cannot be read ({plate.problem})"
-        loaded = _find_loaded_samples(path, content, plate, unit_in_metres)
-        if loaded is None:
+        if (loaded := _find_loaded_samples(path, content, plate, unit_in_metres)) is None:
             more = f", nor {len(unreadable) - 1} other(s)" if len(unreadable) > 1 else ""
             warn(f"{said}{more}, and whether it carried load is unknown: no forces are read from this file")
             return None

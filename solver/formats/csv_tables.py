@@ -82,8 +82,7 @@ def read_table(path: str | Path, *, resample: bool = True, warn: Warn = ignore_w
         InputError: no header, a column without unit or with an unknown one, two columns of the same name, a row of
             another length, a cell that is not a number, times out of order.
     """
-    kept = list(read_csv_rows(path))
-    if not kept:
+    if not (kept := list(read_csv_rows(path))):
         raise InputError(path, "has no header", remedy="Start with a row of column names such as 'time [s]'")
     header_line, header = kept[0]
     names, units = _parse_titles(path, header, header_line)
@@ -118,8 +117,7 @@ def read_markers_csv(path: str | Path, up: str = "auto", *, warn: Warn = ignore_
 def read_markers_csv_with_up(path: str | Path, up: str = "auto", *, warn: Warn = ignore_warning) -> tuple[Markers, str]:
     """As `read_markers_csv`, with the file's vertical axis."""
     table = read_table(path, warn=warn)
-    names = _column_stems(path, table, AXES, "marker")
-    if not names:
+    if not (names := _column_stems(path, table, AXES, "marker")):
         raise InputError(path, "has no column NAME.x", place="line 1", remedy="Name marker columns NAME.x [mm] ...")
     columns = [f"{name}.{axis}" for name in names for axis in AXES]
     positions = table.columns(columns).reshape(-1, len(names), 3)
@@ -161,8 +159,7 @@ def read_wrenches_csv_with_up(
 ) -> tuple[Wrenches, str]:
     """As `read_wrenches_csv`, with the file's vertical axis; the header states the units, not the convention."""
     sign, table, named = convention.sign, *_with_documented_titles(path, read_table(path, resample=False))
-    names = _column_stems(path, table, FORCE, "sensor")
-    if not names:
+    if not (names := _column_stems(path, table, FORCE, "sensor")):
         raise InputError(path, "has no column NAME.fx", place="line 1", remedy="Name force columns NAME.fx [N] ...")
     forces, moments, measured = np.zeros((len(table.times), len(names), 3)), [], True
     for k, name in enumerate(names):
@@ -257,8 +254,7 @@ def _parse_titles(path: str | Path, header: Sequence[str], line: int) -> tuple[t
     """Names and units of a header row."""
     names, units = [], []
     for number, cell in enumerate(header, 1):
-        match = _TITLE.match(cell.strip())
-        if match is None:
+        if (match := _TITLE.match(cell.strip())) is None:
             problem = f"the title of column {number}, {shorten(cell, 60)!r}, has no unit"
             remedy = "Title columns like 'time [s]', 'LASI.x [mm]'"
             if ";" in cell:
@@ -273,8 +269,7 @@ def _parse_titles(path: str | Path, header: Sequence[str], line: int) -> tuple[t
     if names[0].lower() != "time" or normalise_unit(units[0]) not in ("s", "ms"):
         problem = f"the first column is {header[0].strip()!r}"
         raise InputError(path, problem, place=f"line {line}", remedy="It must be 'time [s]'")
-    twice = find_repeated(names)
-    if twice:
+    if twice := find_repeated(names):
         problem = f"columns occur twice: {', '.join(twice)}"
         raise InputError(path, problem, place=f"line {line}", remedy="Give every column its own name")
     return tuple(names), tuple(units)
@@ -289,8 +284,7 @@ def _column_stems(path: str | Path, table: Table, suffixes: Sequence[str], what:
     """Names before the suffixes; each must have all of them."""
     stems = list(dict.fromkeys(n.rpartition(".")[0] for n in table.names if n.rpartition(".")[2] in suffixes))
     for stem in stems:
-        lacking = [f"{stem}.{suffix}" for suffix in suffixes if f"{stem}.{suffix}" not in table.names]
-        if lacking:
+        if lacking := [f"{stem}.{suffix}" for suffix in suffixes if f"{stem}.{suffix}" not in table.names]:
             problem = f"{what} {stem!r} lacks the columns {', '.join(lacking)}"
             raise InputError(path, problem, place="line 1", remedy="Give all three axes")
     return tuple(stems)
@@ -300,8 +294,7 @@ def _optional_columns(path: str | Path, table: Table, name: str, axes: Sequence[
     """Three columns of a sensor (N, 3); None if it has none of them."""
     if not any(f"{name}.{axis}" in table.names for axis in axes):
         return None
-    lacking = [f"{name}.{axis}" for axis in axes if f"{name}.{axis}" not in table.names]
-    if lacking:
+    if lacking := [f"{name}.{axis}" for axis in axes if f"{name}.{axis}" not in table.names]:
         problem = f"sensor {name!r} lacks the columns {', '.join(lacking)}"
         raise InputError(path, problem, place="line 1", remedy="Give all three axes")
     return table.columns([f"{name}.{axis}" for axis in axes])

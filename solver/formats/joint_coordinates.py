@@ -135,8 +135,7 @@ def _assemble(path: str | Path, times: np.ndarray, columns: Mapping[str, tuple[n
 
 def _root_poses(path: str | Path, columns: Mapping[str, tuple[np.ndarray, str]]) -> np.ndarray | None:
     """Poses (N, 7) of the root; None without columns of it."""
-    given = [name for name in ROOT_POSITION + ROOT_ROTATION + ROOT_QUATERNION if name in columns]
-    if not given:
+    if not any(name in columns for name in ROOT_POSITION + ROOT_ROTATION + ROOT_QUATERNION):
         return None
     way = ROOT_QUATERNION if ROOT_QUATERNION[0] in columns else ROOT_ROTATION
     lacking = [name for name in ROOT_POSITION + way if name not in columns]
@@ -146,8 +145,7 @@ def _root_poses(path: str | Path, columns: Mapping[str, tuple[np.ndarray, str]])
         remedy += f"{', '.join(ROOT_QUATERNION)}, or none of them"
         raise InputError(path, problem, remedy=remedy)
     for names, unit in ((ROOT_POSITION, "m"), (ROOT_ROTATION, "rad")):
-        wrong = [name for name in names if name in columns and columns[name][1] != unit]
-        if wrong:
+        if wrong := [name for name in names if name in columns and columns[name][1] != unit]:
             problem = f"column {wrong[0]!r} is not {'a length' if unit == 'm' else 'an angle'}"
             raise InputError(
                 path, problem, remedy="Give the root's position in m and its rotation vector in rad or deg"

@@ -51,8 +51,7 @@ def read_mvnx(path: str | Path) -> SegmentPoses:
         problem = "a segment has no label" if names else "names no segments"
         raise InputError(path, problem, place="segments", remedy=REMEDY)
     frames = list(subject.iterfind("frames/frame"))
-    recorded = [frame for frame in frames if frame.get("type") == RECORDED]
-    if not recorded:
+    if not (recorded := [frame for frame in frames if frame.get("type") == RECORDED]):
         raise InputError(path, f"holds no frame of type {RECORDED!r}", place="frames", remedy=REMEDY)
     rotations, positions = _read_poses(path, recorded, len(names))
     rest = None

@@ -117,8 +117,7 @@ def parse_header(path: str | Path, lines: Sequence[str]) -> tuple[dict[str, str]
     header, labels_at = _find_table(lines)
     if labels_at is not None:
         return header, labels_at
-    end = _end_of_header(lines)
-    if end is not None:
+    if (end := _end_of_header(lines)) is not None:
         raise InputError(path, "ends after its header", place=f"line {end + 1}", remedy="Export it again")
     problem = f"is not an OpenSim storage file: it has no line {END_OF_HEADER!r}, and no line of column names that "
     raise InputError(path, f"{problem}starts with {TIME!r}", remedy="Export it again as .mot or .sto")
@@ -207,8 +206,7 @@ def read_forces_with_up(
     rotation = to_z_up(axis).T
     values = np.concatenate([forces @ rotation, (arms + moments) @ rotation], axis=2)
     measured = np.ones((len(values), 6), bool)
-    without = [name for name, plate in plates.items() if "p" not in plate]
-    if without:
+    if without := [name for name, plate in plates.items() if "p" not in plate]:
         warn(f"{Path(path).name}: no centre of pressure for {', '.join(without)}: moments are treated as not measured")
         measured[:, 3:] = False
     result = resample_wrenches(

@@ -94,8 +94,7 @@ def _opensim_plates(path: str | Path, names: Sequence[str]) -> Plates:
     shown: dict[str, str] = {}
     for name in names:
         torque, force = _TORQUE_COLUMN.match(name), _FORCE_COLUMN.match(name)
-        match = torque or force
-        if match is None:
+        if (match := torque or force) is None:
             continue
         what = MOMENT if torque else match["what"].lower()
         stem = match["stem"].rstrip("_")
@@ -118,8 +117,7 @@ def _other_plates(path: str | Path, names: Sequence[str]) -> Plates:
         if FORCE not in groups:
             continue
         for axes in groups.values():
-            twice = [each for each in axes.values() if len(each) > 1]
-            if twice:
+            if twice := [each for each in axes.values() if len(each) > 1]:
                 problem = f"columns {' and '.join(map(repr, twice[0]))} of plate {plate!r} have the same meaning"
                 raise InputError(path, problem, remedy="Remove one of them")
         single = {what: {axis: each[0] for axis, each in axes.items()} for what, axes in groups.items()}
@@ -143,8 +141,7 @@ def _parse_other_names(names: Sequence[str]) -> dict[str, dict[str, dict[str, li
     """Columns by plate, quantity and axis, for names that are not OpenSim's."""
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     for name in names:
-        read = _parse_name(name)
-        if read is not None:
+        if (read := _parse_name(name)) is not None:
             plate, what, axis = read
             found.setdefault(plate, {}).setdefault(what, {}).setdefault(axis, []).append(name)
     return found

@@ -52,8 +52,7 @@ def read_recording(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS, *, name
         >>> solver.read_recording([folder / "dance_joints.csv", folder / "dance_wrenches.csv"]).name
         'dance'
     """
-    files = _first_of_plates(as_paths(paths))
-    if not files:
+    if not (files := _first_of_plates(as_paths(paths))):
         raise InputError("recording", "no file was named", remedy="Name a file of markers, of forces, or both")
     warnings: list[str] = []
     markers: Markers | None = None
@@ -223,8 +222,7 @@ def content_kind(path: Path) -> str:
         InputError: no file, an unknown suffix, or a file that holds none of these.
     """
     check_file(path)
-    kind = _find_kind(path, searching=False)
-    if kind is None:
+    if (kind := _find_kind(path, searching=False)) is None:
         remedy = f"Known: {', '.join(recording_suffixes())}"
         raise InputError(path, f"suffix {path.suffix.lower()!r} is not a known format", remedy=remedy)
     return kind
@@ -237,11 +235,9 @@ def content_kind_in_folder(path: Path) -> str | None:
 
 def _find_kind(path: Path, *, searching: bool) -> str | None:
     """Kind of a file; None for an unknown suffix, or in a folder that is searched for a file not of a trial."""
-    row = find_format(path.suffix)
-    if row is None:
+    if (row := find_format(path.suffix)) is None:
         return None
-    find_kind = row.load_kind()
-    if find_kind is not None:
+    if (find_kind := row.load_kind()) is not None:
         return find_kind(path, searching)
     check_file(path)
     return row.default_kind
@@ -324,8 +320,7 @@ def _pair_by_name(kinds: dict[Path, str]) -> list[tuple[Path, ...]]:
             for f in forces
             if kind in (MARKERS, JOINTS, SEGMENTS) and _trial_stem(f).lower() == _trial_stem(file).lower()
         ]
-        nearest = max(same, key=partial(_shared_depth, file), default=None)
-        if nearest is not None:
+        if (nearest := max(same, key=partial(_shared_depth, file), default=None)) is not None:
             forces.remove(nearest)
         groups.append((file,) if nearest is None else (file, nearest))
     return groups + [(file,) for file in forces]

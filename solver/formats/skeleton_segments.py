@@ -81,8 +81,7 @@ def build_segments(  # noqa: PLR0913 what a file holds, and what the user states
     upright = to_z_up(axis)
     axes = np.tile(np.eye(3), (len(heads), 1, 1))
     if not zeros:
-        frame = find_standing_frame(ends, positions @ upright.T)
-        if frame is None:
+        if (frame := find_standing_frame(ends, positions @ upright.T)) is None:
             problem = f"the skeleton stands upright along {axis} in no frame"
             raise InputError(path, problem, remedy="State the vertical axis (--up), or add a frame of upright standing")
         heads, axes = positions[frame], rotations[frame]
@@ -103,8 +102,7 @@ def _unit_in_metres(path: str | Path, extent: float, units: str | None, warn: Wa
     """The file's unit of length in metres, as stated or from the skeleton's height."""
     if units is not None:
         return length_in_metres(units, path)
-    fitting = [unit for unit, (low, high) in SKELETON_EXTENTS.items() if low <= extent <= high]
-    if not fitting:
+    if not (fitting := [unit for unit, (low, high) in SKELETON_EXTENTS.items() if low <= extent <= high]):
         problem = f"its skeleton is {extent:.3g} high, not an adult's height in any of {', '.join(SKELETON_EXTENTS)}"
         raise InputError(path, problem, remedy="State the unit (--units)")
     unit = fitting[0]

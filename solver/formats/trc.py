@@ -69,8 +69,7 @@ def read_trc_with_up(
         raise InputError(path, problem, place="line 1", remedy="Export the markers as TRC again")
     header = _parse_header(lines[KEYS_LINE - 1], lines[VALUES_LINE - 1])
     names = _parse_names(path, lines, header, warn)
-    unit = units or header.get("units")
-    if unit is None:
+    if (unit := units or header.get("units")) is None:
         raise InputError(path, "no Units in the header", place=f"line {KEYS_LINE}", remedy="State units = m, cm or mm")
     metre = length_in_metres(unit, path)
     _check_axes(path, lines[AXES_LINE - 1])
@@ -107,12 +106,10 @@ def _parse_header(keys: str, values: str) -> dict[str, str]:
 def _parse_names(path: str | Path, lines: list[str], header: dict[str, str], warn: Warn) -> tuple[str, ...]:
     """Names of all trajectories, checked against the header's count, or numbered by their place."""
     cells = [cell.strip('"') for cell in split_cells(lines[NAMES_LINE - 1])[LEADING_COLUMNS:]]
-    names = tuple(name for name in cells if name)
-    if not names:
+    if not (names := tuple(name for name in cells if name)):
         problem = "the line of marker names is empty"
         raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Export the markers as TRC again")
-    twice = find_repeated(names)
-    if twice:
+    if twice := find_repeated(names):
         problem = f"marker names occur twice: {', '.join(twice)}"
         raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Give every marker its own name")
     count = _count_trajectories(lines[HEADER_LINES:], len(names))

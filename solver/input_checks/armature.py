@@ -25,12 +25,10 @@ def require_parts(skeleton: Skeleton, parts: Mapping[str, str]) -> None:
         InvalidValue: a needed part is missing, two parts are one bone, or a check fails: lying, or left and right
             exchanged.
     """
-    lacking = [part for part in NEEDED if part not in parts]
-    if lacking:
+    if lacking := [part for part in NEEDED if part not in parts]:
         words = ", ".join(part.replace("_", " ") for part in lacking)
         raise InvalidValue(f"no bone was found for {words}: choose the bones, or rename them as in Mixamo or Rigify")
-    repeated = sorted({bone for bone in parts.values() if list(parts.values()).count(bone) > 1})
-    if repeated:
+    if repeated := sorted({bone for bone in parts.values() if list(parts.values()).count(bone) > 1}):
         both = " and ".join(part.replace("_", " ") for part, bone in parts.items() if bone == repeated[0])
         raise InvalidValue(f"bone {repeated[0]!r} is {both}: choose one bone for each part")
     turns = np.tile(np.eye(3), (len(skeleton.bones), 1, 1))

@@ -124,8 +124,7 @@ def _sided_pairs(names: Sequence[str]) -> tuple[tuple[int, int], ...]:
     for name, left in numbers.items():
         for word, other in (("left", "right"), ("l", "r")):
             for match in re.finditer(word, name):
-                partner = numbers.get(name[: match.start()] + other + name[match.end() :])
-                if partner is not None:
+                if (partner := numbers.get(name[: match.start()] + other + name[match.end() :])) is not None:
                     found.setdefault(left, partner)
     return tuple(found.items())
 

@@ -82,8 +82,7 @@ def _coordinate_values(
     count = len(next(iter(columns.values())))
     values: dict[str, np.ndarray] = {}
     for name, coordinate in coordinates.items():
-        column = names.get(name)
-        if column is None:
+        if (column := names.get(name)) is None:
             values[name] = np.full(count, coordinate.default)
             continue
         values[name] = np.radians(columns[column]) if degrees[column] and name in angles else columns[column]

@@ -64,8 +64,7 @@ def build_rig(parameters: AnyPath | Mapping[str, Any]) -> Rig:
         raise InvalidValue(
             f"{parameters!r} is neither a name nor a mapping with a 'kind': {', '.join(row.name for row in RIG_KINDS)}"
         )
-    kind = parameters.get("kind")
-    if kind is None:
+    if (kind := parameters.get("kind")) is None:
         raise InvalidValue(f"rig parameters need a 'kind': {', '.join(row.name for row in RIG_KINDS)}")
     takes = builder_arguments(str(kind))
     arguments = {name: value for name, value in parameters.items() if name != "kind"}
@@ -73,16 +72,14 @@ def build_rig(parameters: AnyPath | Mapping[str, Any]) -> Rig:
         raise InvalidValue(f"a rig of kind {kind!r} takes no {', '.join(odd)}; it takes {', '.join(takes)}")
     builder = _require_kind(str(kind)).load_builder()
     required = [p.name for p in signature(builder).parameters.values() if p.default is Parameter.empty]
-    missing = [name for name in required if name not in arguments]
-    if missing:
+    if missing := [name for name in required if name not in arguments]:
         raise InvalidValue(f"a rig of kind {kind!r} needs {', '.join(missing)}")
     rig: Rig = builder(**arguments)
     return rig
 
 
 def _require_kind(name: str) -> RigKind:
-    row = find_rig_kind(name)
-    if row is None:
+    if (row := find_rig_kind(name)) is None:
         raise UnknownRig(name, [row.name for row in RIG_KINDS])
     return row
 

@@ -50,8 +50,7 @@ class _SceneReader:
         unit = self.root.find("asset/unit")
         metre = float(unit.get("meter", "1")) if unit is not None else 1.0
         scaled = np.diag([metre, metre, metre, 1.0])
-        instance = self.root.find("scene/instance_visual_scene")
-        if instance is not None:
+        if (instance := self.root.find("scene/instance_visual_scene")) is not None:
             for node in self._resolve(instance, "url", "visual_scene").findall("node"):
                 self._read_node(node, scaled, 0)
         else:
@@ -94,8 +93,7 @@ class _SceneReader:
             raise MeshError(f"its scene holds more than {MAX_TRIANGLES} triangles")
 
     def _read_geometry(self, geometry: Element) -> Mesh:
-        mesh = geometry.find("mesh")
-        if mesh is None:  # a spline
+        if (mesh := geometry.find("mesh")) is None:  # a spline
             return np.zeros((0, 3)), np.zeros((0, 3), int)
         first, vertices, triangles = 0, [np.zeros((0, 3))], [np.zeros((0, 3), int)]
         for piece in mesh:
@@ -125,8 +123,7 @@ class _SceneReader:
         return points, faces
 
     def _read_vertices(self, vertices: Element) -> np.ndarray:
-        places = [each for each in vertices.findall("input") if each.get("semantic") == "POSITION"]
-        if not places:
+        if not (places := [each for each in vertices.findall("input") if each.get("semantic") == "POSITION"]):
             raise MeshError("its vertices have no positions")
         source = self._resolve(places[0], "source", "source")
         accessor, array = source.find("technique_common/accessor"), source.find("float_array")
@@ -170,8 +167,7 @@ def _node_transform(node: Element) -> np.ndarray:
     """(4, 4) transform of a node, the product of its steps."""
     result = np.eye(4)
     for element in node:
-        count = {"matrix": 16, "translate": 3, "rotate": 4, "scale": 3}.get(str(element.tag))
-        if count is None:
+        if (count := {"matrix": 16, "translate": 3, "rotate": 4, "scale": 3}.get(str(element.tag))) is None:
             continue
         values, step = _parse_numbers(element, float), np.eye(4)
         if len(values) != count:

@@ -34,8 +34,7 @@ def read_mesh(path: str | Path) -> Mesh:
         InputError: no file, too large, of another format, damaged, or without a triangle.
     """
     path = Path(path)
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
+    if (reader := READERS.get(path.suffix.lower())) is None:
         kind = f"{path.suffix!r} files" if path.suffix else "files without an extension"
         remedy = f"Export the mesh as one of {', '.join(READERS)}"
         raise InputError(path, f"meshes cannot be read from {kind}", remedy=remedy)
@@ -98,8 +97,7 @@ def _read_obj(path: Path) -> Mesh:
 
 def _read_off(path: Path) -> Mesh:
     text = re.sub(rb"#[^\r\n]*", b"", read_bytes(path)).strip()
-    head = re.match(rb"(?:ST)?C?N?OFF\b", text)
-    if head is None:
+    if (head := re.match(rb"(?:ST)?C?N?OFF\b", text)) is None:
         raise MeshError("does not start with OFF")
     lines = [line for line in text[head.end() :].splitlines() if line.strip()]
     sizes = lines[0].split() if lines else []
@@ -141,13 +139,11 @@ def _read_ply(path: Path) -> Mesh:
     for name, count, properties in elements:
         columns = body.read_element(name, count, properties)
         if name == "vertex":
-            missing = [axis for axis in "xyz" if axis not in columns]
-            if missing:
+            if missing := [axis for axis in "xyz" if axis not in columns]:
                 raise MeshError(f"its vertices have no {', '.join(missing)}")
             vertices = np.column_stack([columns[axis][1] for axis in "xyz"]).astype(float)
         elif name == "face":
-            key = next((key for key in PLY_CORNERS if key in columns), None)
-            if key is None:
+            if (key := next((key for key in PLY_CORNERS if key in columns), None)) is None:
                 raise MeshError(f"its faces have no {PLY_CORNERS[0]}")
             counts, corners = columns[key]
             if corners.dtype.kind == "f":

@@ -74,8 +74,7 @@ def _read_geometry(found: MjcfModel, bodies: MovingBodies) -> Geometry:
         own = list(range(first, first + int(model.body_geomnum[number]))) if first >= 0 else []
         solid = [k for k in own if model.geom_contype[k] or model.geom_conaffinity[k]]
         for geom in solid or own:
-            shape = _geom_shape(found, name, geom)
-            if shape is None:
+            if (shape := _geom_shape(found, name, geom)) is None:
                 formless.append(name)
                 continue
             turned = carried.rotation @ rotation_matrix(model.geom_quat[geom])

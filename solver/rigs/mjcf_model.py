@@ -110,8 +110,7 @@ class _ModelReader:
 
     def read(self) -> MjcfModel:
         model = self.model
-        top = [k for k in range(1, model.nbody) if model.body_parentid[k] == 0]
-        if not top:
+        if not (top := [k for k in range(1, model.nbody) if model.body_parentid[k] == 0]):
             raise InputError(self.path, "holds no body", remedy="Give a robot's MJCF, not a scene's")
         under = {k: [n for n in range(1, model.nbody) if self._top_body(n) == k] for k in top}
         robot = max(top, key=lambda k: sum(int(model.body_jntnum[n]) for n in under[k]))
@@ -325,8 +324,7 @@ class _SizeCounter:
 
     def _count_included(self, name: str | None, file: Path, within: tuple[Path, ...]) -> int:
         """Bodies and points of another file; 0 for a missing one, which MuJoCo refuses."""
-        found = self._resolve_file(name, file)
-        if found is None:
+        if (found := self._resolve_file(name, file)) is None:
             return 0
         if found in within:
             raise InputError(file, f"includes {name!r}, which includes this file", remedy="Remove the circular include")

@@ -32,8 +32,7 @@ def find_file_kind(path: AnyPath) -> RigKind | None:
         raise InputError(path, "is a xacro macro, not a URDF", remedy="Expand it first: xacro in > out.urdf")
     if suffix in OTHER_FORMATS:
         raise InputError(path, f"is of a type that cannot be read ({suffix})", remedy="Give the robot's URDF or MJCF")
-    rows = [row for row in RIG_KINDS if suffix in row.suffixes]
-    if not rows:
+    if not (rows := [row for row in RIG_KINDS if suffix in row.suffixes]):
         return None
     if len(rows) == 1:
         return rows[0]

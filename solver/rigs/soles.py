@@ -44,8 +44,7 @@ def find_sole(link: str, rotation: np.ndarray, shapes: Sequence[Shape]) -> Conta
         rotation: (3, 3) its axes to world axes at the zero posture.
         shapes: of the rig.
     """
-    own = [shape for shape in shapes if shape.link == link]
-    if not own:
+    if not (own := [shape for shape in shapes if shape.link == link]):
         return None
     level = -rotation[2]
     best, area = _find_flat_area(own, level)

@@ -47,7 +47,6 @@ def read_srdf(path: str | Path) -> Srdf:
 
 
 def _require_attribute(path: str | Path, element: Element, name: str) -> str:
-    value = element.get(name)
-    if not value:
+    if not (value := element.get(name)):
         raise InputError(path, f"<{element.tag}> has no {name}", remedy="Add it, or remove the element")
     return value

@@ -322,8 +322,7 @@ def _remove_placeholder_speeds(speeds: list[float]) -> tuple[list[float], list[s
     if len(speeds) >= MIN_JOINTS and len(stated) == 1 and stated <= PLACEHOLDER_SPEEDS:
         note = f"every joint has speed limit {min(stated):g}: a placeholder, treated as none"
         return [np.inf] * len(speeds), [note]
-    fast = [speed for speed in stated if speed >= MAX_SPEED_LIMIT]
-    if not fast:
+    if not (fast := [speed for speed in stated if speed >= MAX_SPEED_LIMIT]):
         return speeds, []
     note = f"speed limits of {MAX_SPEED_LIMIT:g} rad/s (m/s) and more treated as none, for example {min(fast):g}"
     return [np.inf if speed in fast else speed for speed in speeds], [note]
@@ -343,8 +342,7 @@ def _body_notes(bodies: MovingBodies, inconsistent: Sequence[str]) -> list[str]:
     prior, merged = bodies.prior, [body for names in bodies.bodies_by_link.values() for body in names[1:]]
     if merged:
         notes.append(f"{len(merged)} link(s) on fixed joints merged into their carriers: {list_names(merged)}")
-    light = [link for link, mass in zip(prior.links, prior.masses) if mass == 0.0]
-    if light:
+    if light := [link for link, mass in zip(prior.links, prior.masses) if mass == 0.0]:
         notes.append(f"{len(light)} moving link(s) without mass: {list_names(light)}")
     points = (prior.masses > 0.0) & ~prior.inertias_at_com.any(axis=(1, 2))
     if points.any():

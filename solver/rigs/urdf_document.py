@@ -159,8 +159,7 @@ def _read_names(path: Path, root: Element, tag: str) -> list[str]:
     names = [element.get("name", "") for element in root.findall(tag)]
     if "" in names:
         raise InputError(path, f"<{tag}> number {names.index('') + 1} has no name")
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise InputError(path, f"{tag} name {twice[0]!r} is used {names.count(twice[0])} times", remedy="Rename one")
     return names
 
@@ -168,8 +167,7 @@ def _read_names(path: Path, root: Element, tag: str) -> list[str]:
 def _read_link(path: Path, name: str, element: Element) -> UrdfLink:
     place = f"link {name!r}"
     check_children(path, place, element, LINK_CHILDREN)
-    inertial = single_child(path, place, element, "inertial")
-    if inertial is None:
+    if (inertial := single_child(path, place, element, "inertial")) is None:
         return UrdfLink(name, element, 0.0, np.zeros(3), np.zeros((3, 3)))
     check_children(path, place, inertial, INERTIAL_CHILDREN)
     mass_element, inertia = (single_child(path, place, inertial, tag) for tag in ("mass", "inertia"))
@@ -193,8 +191,7 @@ def _read_joint(path: Path, name: str, element: Element, links: dict[str, UrdfLi
     ends = {}
     for role in ("parent", "child"):
         end = single_child(path, place, element, role)
-        link = None if end is None else end.get("link")
-        if link is None:
+        if (link := None if end is None else end.get("link")) is None:
             raise InputError(path, f"has no <{role} link=...>", place=place)
         if link not in links:
             raise InputError(path, f"{role} link {link!r} does not exist", place=place)

@@ -42,8 +42,7 @@ def read_numbers(path: Path, place: str, text: str | None, count: int, default: 
 
 def read_number(path: Path, place: str, element: Element, key: str) -> float:
     """Read one finite number, which an element must have."""
-    text = element.get(key)
-    if text is None:
+    if (text := element.get(key)) is None:
         raise InputError(path, f"<{element.tag}> has no {key!r}", place=place, remedy=f'Give {key}="0" if it is zero')
     return float(read_numbers(path, f"{place}, <{element.tag} {key}>", text, 1, ())[0])
 
@@ -88,8 +87,7 @@ def check_children(path: Path, place: str, element: Element, known: Sequence[str
 
 def read_origin(path: Path, place: str, element: Element) -> tuple[np.ndarray, np.ndarray]:
     """Read axes (3, 3) and position (3,) [m] of an element's <origin>; identity without one."""
-    child = single_child(path, place, element, "origin")
-    if child is None:
+    if (child := single_child(path, place, element, "origin")) is None:
         return np.eye(3), np.zeros(3)
     check_attributes(path, place, child, ("xyz", "rpy"))
     xyz = read_numbers(path, f"{place}, <origin xyz>", child.get("xyz"), 3, (0, 0, 0))

@@ -127,8 +127,7 @@ def _read_shape(
     solid = geometry[0]
 
     def size(key: str, count: int) -> np.ndarray:
-        text = solid.get(key)
-        if text is None:
+        if (text := solid.get(key)) is None:
             raise InputError(path, f"<{solid.tag}> has no {key!r}", place=place, remedy="Give its size in metres")
         return read_numbers(path, f"{place}, <{solid.tag} {key}>", text, count, ())
 
@@ -150,8 +149,7 @@ def _read_shape(
     if solid.tag != "mesh" or meshes == "none":
         return None
     uri = solid.get("filename", "")
-    file = resolve_mesh_uri(uri, path, packages)
-    if file is None:
+    if (file := resolve_mesh_uri(uri, path, packages)) is None:
         return uri
     return load_hull(link, file, read_numbers(path, f"{place}, <mesh scale>", solid.get("scale"), 3, (1, 1, 1)))
 

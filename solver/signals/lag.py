@@ -118,8 +118,7 @@ def combine_lags(lags: Sequence[Lag]) -> Lag:
     Raises:
         InvalidValue: no lag is determined.
     """
-    known = [lag for lag in lags if np.isfinite(lag.std) and not lag.at_bound]
-    if not known:
+    if not (known := [lag for lag in lags if np.isfinite(lag.std) and not lag.at_bound]):
         raise InvalidValue("no trial determines the time lag between plates and motion")
     stds = np.array([max(lag.std, _LEAST_STD) for lag in known])
     mean, std = pool([lag.seconds for lag in known], stds)

@@ -174,10 +174,8 @@ def _find_trunk(skeleton: Skeleton, limbs: Mapping[str, int], named: Mapping[str
             found[TORSO] = torso
     if TORSO not in found and TORSO in named:
         found[TORSO] = named[TORSO]
-    if HEAD not in found and TORSO in found:
-        above = _central_chain(skeleton, found[TORSO], across)
-        if above:
-            found[HEAD] = above[-1]
+    if HEAD not in found and TORSO in found and (above := _central_chain(skeleton, found[TORSO], across)):
+        found[HEAD] = above[-1]
     return found
 
 
@@ -231,8 +229,7 @@ def _limbs_by_shape(skeleton: Skeleton) -> dict[str, int]:
         float(np.linalg.norm(skeleton.heads[k] - skeleton.heads[parent])) if parent >= 0 else 0.0
         for k, parent in enumerate(skeleton.parents)
     ]
-    limbs = find_limbs(skeleton.parents, lengths, shown)
-    if limbs is None:
+    if (limbs := find_limbs(skeleton.parents, lengths, shown)) is None:
         return {}
     found: dict[str, int] = {}
     left = None

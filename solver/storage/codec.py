@@ -81,8 +81,7 @@ def read_one_of(path: str | Path, kinds: Sequence[FileKind[Any]]) -> Any:
     """
     tree, arrays = _read_tree(path, kinds[0].remedy)
     found, version = tree.pop(KIND_KEY, None), tree.pop(VERSION_KEY, None)
-    kind = next((kind for kind in kinds if kind.name == found), None)
-    if kind is None:
+    if (kind := next((kind for kind in kinds if kind.name == found), None)) is None:
         what = f"is {found!r}" if isinstance(found, str) else "is another kind of file"
         raise InputError(path, f"{what}, not {' or '.join(repr(k.name) for k in kinds)}", remedy=kinds[0].remedy)
     if version != kind.version:

@@ -37,8 +37,7 @@ measured on a real sprint whose steps carry up to 2.5 weights."""
 
 
 def _measure(inputs: CheckInput) -> Problem | None:
-    wrenches = inputs.recording.wrenches
-    if wrenches is None:
+    if (wrenches := inputs.recording.wrenches) is None:
         return None
     vertical = np.nan_to_num(wrenches.values[:, :, 2])
     peaks = np.abs(vertical).max(axis=0)
@@ -63,8 +62,7 @@ def _find_pulling(inputs: CheckInput, vertical: np.ndarray, loaded: np.ndarray) 
         for name in (patch.name, patch.link)
     }
     means = [float(vertical[own, k].mean()) if own.any() else 0.0 for k, own in enumerate(loaded.T)]
-    pulling = [name for name, mean in zip(frames, means) if mean < 0.0 and name not in grips]
-    if not pulling:
+    if not (pulling := [name for name, mean in zip(frames, means) if mean < 0.0 and name not in grips]):
         return None
     listed = ", ".join(f"{name} {mean:+.0f} N" for name, mean in zip(frames, means) if mean)
     text = f"{', '.join(pulling)} would pull the body down while loaded, but a plate can only push up ({listed})"

@@ -24,11 +24,9 @@ MIN_BONE = 0.05
 
 
 def _measure(inputs: CheckInput) -> Problem | None:
-    segments = inputs.recording.segments
-    if segments is None:
+    if (segments := inputs.recording.segments) is None:
         return None
-    agreement = _agreement(segments)
-    if agreement is not None:
+    if (agreement := _agreement(segments)) is not None:
         if agreement >= MIN_AGREEMENT:
             return None
         text = f"the segments' orientations contradict their positions (median cosine {agreement:.2f})"

@@ -54,8 +54,7 @@ def _stand(points: BodyPoints, up: str) -> Standing:
 
 
 def _measure(inputs: CheckInput) -> Problem | None:
-    points = inputs.points
-    if points is None:
+    if (points := inputs.points) is None:
         return None
     own = _stand(points, "z")
     others = [(_stand(points, up), AXIS_RATIO) for up in AXES if up != "z"]

@@ -184,8 +184,7 @@ def read_opensim(path: str | Path) -> OpenSimModel:
     version = int(text) if text.isdigit() else 0
     if version not in OLD and version not in NEW:
         raise InputError(path, f"is of version {text or 'unknown'}, not 2, 3 or 4", remedy=OPEN_REMEDY)
-    model = root.find("Model")
-    if model is None:
+    if (model := root.find("Model")) is None:
         raise InputError(path, "holds no model", remedy="Give an OpenSim model (.osim), not a setup file")
     return _ModelReader(path, model, version).read()
 
@@ -232,8 +231,7 @@ class _ModelReader:
         )
 
     def _check_names(self, what: str, names: Sequence[str]) -> None:
-        twice = [name for name, count in Counter(names).items() if count > 1 or not name]
-        if twice:
+        if twice := [name for name, count in Counter(names).items() if count > 1 or not name]:
             problem = f"{what} name {twice[0]!r} is used twice" if twice[0] else f"a {what} has no name"
             raise InputError(self.path, problem, remedy="Give each its own name")
 
@@ -357,8 +355,7 @@ class _ModelReader:
                 path = self._find_by_name(owner, path.rpartition("/")[2])
             if path == f"/{GROUND}":
                 return Frame(GROUND, rotation, position)
-            component = self.components.get(path)
-            if component is None:
+            if (component := self.components.get(path)) is None:
                 break
             if component.tag == "Body" and component.get("name") in bodies:
                 return Frame(component.get("name", ""), rotation, position)
@@ -446,8 +443,7 @@ class _ModelReader:
             length = float(np.linalg.norm(axis))
             if not length > 0.0:
                 raise InputError(self.path, "has an axis of length zero", place=where, remedy="Correct its <axis>")
-            inner = find_function(element)
-            if inner is None:
+            if (inner := find_function(element)) is None:
                 function = identity_function() if names else constant_function(0.0)
             else:
                 function = read_function(self.path, where, inner)
@@ -503,8 +499,7 @@ class _ModelReader:
         found, others = [], []
         for element in self.model.iterfind("ConstraintSet/objects/*"):
             name = element.get("name", "")
-            off = _is_true(element, "isDisabled", False) or not _is_true(element, "isEnforced", True)
-            if off:
+            if _is_true(element, "isDisabled", False) or not _is_true(element, "isEnforced", True):
                 continue
             if element.tag != "CoordinateCouplerConstraint":
                 others.append(name)

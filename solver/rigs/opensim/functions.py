@@ -70,8 +70,7 @@ def read_function(path: Path, place: str, element: Element) -> Function:
         coefficients = _numbers(path, place, element, "coefficients", (0.0,))
         return Function(lambda q: np.polyval(coefficients, q[:, 0]), constant=not coefficients[:-1].any())
     if element.tag == "MultiplierFunction":
-        inner = find_function(element)
-        if inner is None:
+        if (inner := find_function(element)) is None:
             raise InputError(path, "<MultiplierFunction> holds no function", place=place, remedy="Give it one")
         scale, found = float(_numbers(path, place, element, "scale", (1.0,))[0]), read_function(path, place, inner)
         return Function(lambda q: scale * found.evaluate(q), found.constant, found.approximated)

@@ -77,11 +77,9 @@ def match_bodies(links: tuple[str, ...], theirs: Rig) -> dict[str, tuple[str, ..
     placements = body_placements(theirs)
     found: dict[str, str] = {}
     for body in placements:
-        named = _segment_of(body, links)
-        if named is not None:
+        if (named := _segment_of(body, links)) is not None:
             found[body] = named
-    lacking = [name for name in REQUIRED if name in links and name not in found.values()]
-    if lacking:
+    if lacking := [name for name in REQUIRED if name in links and name not in found.values()]:
         raise InvalidValue(
             f"no body of {theirs.name} is named after {', '.join(lacking)}: it has {', '.join(placements)}; rename its "
             "bodies as OpenSim's models do (femur_r, tibia_r, calcn_r ...)"
@@ -92,8 +90,7 @@ def match_bodies(links: tuple[str, ...], theirs: Rig) -> dict[str, tuple[str, ..
     for body, place in placements.items():
         link = place.carrier
         while body not in found:
-            own = next((found[other] for other in bodies_of[link] if other in found), None)
-            if own is not None:
+            if (own := next((found[other] for other in bodies_of[link] if other in found), None)) is not None:
                 found[body] = own
             link = theirs.joints[link].parent
     return {name: tuple(body for body in placements if found[body] == name) for name in links if name in found.values()}

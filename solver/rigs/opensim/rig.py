@@ -265,8 +265,7 @@ def _read_geometry(
     unreadable: list[str] = []
     for name, place in bodies.placements.items():
         for mesh in model.bodies[name].meshes if meshes != "none" else ():
-            file = _find_mesh(model.path, mesh.file, folders)
-            if file is None:
+            if (file := _find_mesh(model.path, mesh.file, folders)) is None:
                 missing.append((name, mesh.file))
                 continue
             try:

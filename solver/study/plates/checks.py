@@ -102,8 +102,7 @@ def _remove_bad_samples(
     original = recorded = trial.recorded_wrenches
     times = recorded.times
     repeated = find_repeated_forces(recorded, mass)
-    spans = find_frozen_intervals(repeated, times, predicted[:, :3], trial.motion.times, mass)
-    if spans:
+    if spans := find_frozen_intervals(repeated, times, predicted[:, :3], trial.motion.times, mass):
         ends = [(float(times[start]), float(times[stop - 1])) for start, stop in spans]
         findings.append(report_frozen_samples(trial.name, ends, "forces", "markers", overridden))
         values = recorded.values.copy()
@@ -122,8 +121,7 @@ def _remove_bad_samples(
         recorded = Wrenches(times, recorded.frames, values, recorded.measured)
     if markers is not None:
         repeated = find_repeated_markers(markers)
-        spans = find_frozen_intervals(repeated, markers.times, original.total[:, :3], times, mass)
-        if spans:
+        if spans := find_frozen_intervals(repeated, markers.times, original.total[:, :3], times, mass):
             ends = [(float(markers.times[start]), float(markers.times[stop - 1])) for start, stop in spans]
             findings.append(report_frozen_samples(trial.name, ends, "markers", "forces", overridden))
             usable = usable & ~_is_within(trial.motion.times, ends)

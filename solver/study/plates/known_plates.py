@@ -60,8 +60,7 @@ def apply_known_plates(
     """
     result, disagreements = dict(corrections), []
     for trial, names in plates.items():
-        known = None if options.known is None else options.known.layout(names)
-        if known is None:
+        if (known := None if options.known is None else options.known.layout(names)) is None:
             continue
         own = corrections.get(trial, NO_CORRECTION)
         free = known.free_moment if options.free_moment == AS_SHOWN else own.free_moment

@@ -154,8 +154,7 @@ def estimate_plate_rotation(item: ForceMotionPair, mass: float) -> PlateRotation
         mass: [kg] of the body, roughly.
     """
     weight = mass * GRAVITY
-    loaded = _select_loaded_frames(item, weight)
-    if loaded is None:
+    if (loaded := _select_loaded_frames(item, weight)) is None:
         return None
     same = np.eye(2)
     as_it_is = loaded.squared_residuals(np.tile(same, (len(loaded.names), 1, 1)), False, weight)
