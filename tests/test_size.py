@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.figures.structure import constants_without_data, statements
 
-CEILINGS = {"solver": 47_743, "addon": 12_128}
+CEILINGS = {"solver": 47_123, "addon": 12_128}
 """Statements, docstrings not counted."""
 TESTS = 0.62
 """Statements of the tests, as a share of those of solver and add-on."""
