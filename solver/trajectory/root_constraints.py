@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import BSpline, PPoly
 
 from ..contacts.schedule import SAME_PLACE, Anchor, Schedule, stance
 from ..coordinates import to_flat
@@ -22,7 +22,9 @@ from ..dynamics.legs import FOOT_SIZE, Leg, build_legs
 from ..errors import InvalidValue
 from ..rig import ROOT_NV, Rig
 from ..so3 import Exponential, log
-from .curve import FlatCurve, sample_times
+
+if TYPE_CHECKING:
+    from .curve import FlatCurve
 
 SIDEWAYS_STEP, DOWN_STEP, ROTATION_STEP = 0.03, 0.1, 0.1
 """Displacements in the trials: sideways and down as shares of the leg length, and rotation [rad]."""
@@ -101,6 +103,11 @@ def constrain_root(
     Raises:
         InvalidValue: the feet are turned, or have another distance than in the home stance, and the legs do not reach.
     """
+    # SciPy would double the time after which an added person appears, which needs no curve
+    from scipy.interpolate import BSpline, PPoly
+
+    from .curve import FlatCurve
+
     fixed_columns = np.flatnonzero(~np.array(free_root_coordinates(rig)))
     standing = [phase.anchors for phase in schedule.phases]
     if not len(fixed_columns) or not all(standing):
@@ -132,6 +139,8 @@ def constrain_root(
 
 def _is_reachable(rig: Rig, curve: FlatCurve, schedule: Schedule) -> bool:
     """Whether the legs reach their feet along the whole curve."""
+    from .curve import sample_times
+
     both = build_legs(rig)
     for phase in schedule.phases:
         y = curve.at(sample_times(phase.start, phase.stop, SAMPLE_RATE))[0]
