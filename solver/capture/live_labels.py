@@ -81,8 +81,7 @@ class LiveLabels:
         uncertain &= time - self._excluded_since < MAX_EXCLUSION
         corrected = np.where(uncertain[:, None], np.nan, found)
         seen = np.isfinite(corrected[:, 0])
-        step = np.maximum(unseen_for, 1e-6)[:, None]
-        velocity = np.where(recent[:, None], (corrected - self._last) / step, np.nan)
+        velocity = np.where(recent[:, None], (corrected - self._last) / np.maximum(unseen_for, 1e-6)[:, None], np.nan)
         self._velocity = np.where(seen[:, None], velocity, self._velocity)
         self._last = np.where(seen[:, None], corrected, self._last)
         self._last_seen = np.where(seen, time, self._last_seen)

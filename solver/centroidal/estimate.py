@@ -173,8 +173,7 @@ def _columns(found: CentroidalEstimate) -> tuple[tuple[str, ...], np.ndarray]:
     and the values of the sources."""
     force, moment = found.required_wrench[:, :3], found.required_wrench[:, 3:]
     estimated = (found.com, found.acceleration, found.momentum, found.momentum_rate, force, moment)
-    parts = dict(zip(UNITS.items(), estimated, strict=True))
-    named = {(name, unit): values for (name, unit), values in parts.items()}
+    named = dict(zip(UNITS.items(), estimated, strict=True))
     for source, values in found.sources.items():
         named[source.replace(" ", "_"), UNITS[source.split()[1]]] = values
     titles = tuple(f"{name}_{axis} [{unit}]" for name, unit in named for axis in "xyz")

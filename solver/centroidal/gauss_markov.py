@@ -43,8 +43,7 @@ class Process:
         """
         size = len(drift)
         scale = np.diag(step ** np.arange(size))
-        inverse = np.diag(step ** -np.arange(size, dtype=float))
-        drift = scale @ drift @ inverse
+        drift = scale @ drift @ np.diag(step ** -np.arange(size, dtype=float))
         noise = np.zeros((size, size))
         noise[-1, -1] = density * scale[-1, -1] ** 2
         exponential = expm(step * np.block([[-drift, noise], [np.zeros((size, size)), drift.T]]))

@@ -198,8 +198,7 @@ def _solve_segment(data: CentroidalData, settings: SmootherSettings) -> tuple[np
     com = found[:, first_states["com"]] + origin
     acceleration = found[:, [index + 2 for index in first_states["com"]]] * step**-2.0
     rate = mass * found[:, [index + 1 for index in first_states["momentum"]]] * step**-1.0
-    momentum = mass * found[:, first_states["momentum"]]
-    return np.stack([com.T, acceleration.T, rate.T, momentum.T]), theta
+    return np.stack([com.T, acceleration.T, rate.T, (mass * found[:, first_states["momentum"]]).T]), theta
 
 
 def _noise_scale(values: np.ndarray, rate: float) -> np.ndarray:

@@ -68,8 +68,7 @@ def joint_ranges(tree: LinkTree, axes: np.ndarray, strength: float) -> dict[str,
             continue
         values = _human_range(kind, table)
         lower, upper = values["lower"] / counts.get(kind, 1), values["upper"] / counts.get(kind, 1)
-        standing = axes[tree.parents[link]].T @ axes[link]
-        lower, upper = _range_from_rest(np.radians(lower), np.radians(upper), standing)
+        lower, upper = _range_from_rest(np.radians(lower), np.radians(upper), axes[tree.parents[link]].T @ axes[link])
         for name, value in (("lower", lower), ("upper", upper), ("speed", values["speed"])):
             result[name].append(value)
         result["torque"].append(strength * values["torque"])

@@ -56,8 +56,7 @@ def fill_surface(vertices: np.ndarray, triangles: np.ndarray) -> Solid:
     votes = np.zeros(counts, np.int8)
     for axis in range(3):
         votes += _inside_along(vertices, triangles, low, size, counts, axis)
-    cells = np.argwhere(votes >= NEEDED_LINES)
-    return Solid(low + size * (cells + OFFSET), size)
+    return Solid(low + size * (np.argwhere(votes >= NEEDED_LINES) + OFFSET), size)
 
 
 def orient_outwards(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:

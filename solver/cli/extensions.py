@@ -13,6 +13,5 @@ def find_extensions() -> tuple[ModuleType, ...]:
     It holds ``VERBS``, modules with a function `add` like those of `cli`, and ``compare(options, result, body)``, which
     prints the comparison of a result of its own kind, or returns False.
     """
-    solver = Path(__file__).parent.parent
-    names = sorted(path.parent.parent.name for path in solver.glob("*/verbs/__init__.py"))
+    names = sorted(path.parent.parent.name for path in Path(__file__).parent.parent.glob("*/verbs/__init__.py"))
     return tuple(import_module(f"..{name}.verbs", __package__) for name in names)

@@ -46,14 +46,12 @@ def turn_vectors(turn: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
 def cross_motions(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Spatial cross products (6, ...) of twists, linear then angular."""
-    linear = cross(left[3:], right[:3]) + cross(left[:3], right[3:])
-    return np.concatenate([linear, cross(left[3:], right[3:])])
+    return np.concatenate([cross(left[3:], right[:3]) + cross(left[:3], right[3:]), cross(left[3:], right[3:])])
 
 
 def cross_forces(motion: np.ndarray, force: np.ndarray) -> np.ndarray:
     """Spatial cross products (6, ...) of twists with wrenches."""
-    moment = cross(motion[3:], force[3:]) + cross(motion[:3], force[:3])
-    return np.concatenate([cross(motion[3:], force[:3]), moment])
+    return np.concatenate([cross(motion[3:], force[:3]), cross(motion[3:], force[3:]) + cross(motion[:3], force[:3])])
 
 
 def place_joints(model: Model, positions: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

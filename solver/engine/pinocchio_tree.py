@@ -68,8 +68,7 @@ class PosedTree:
             link: index.
             rotation, position: (3, 3), (3,) [m] target pose, world.
         """
-        here = self._data.oMi[link + 1]
-        twist = pin.log6(here.actInv(pin.SE3(np.array(rotation), np.array(position)))).vector
+        twist = pin.log6(self._data.oMi[link + 1].actInv(pin.SE3(np.array(rotation), np.array(position)))).vector
         return twist, pin.getJointJacobian(self._model, self._data, link + 1, pin.LOCAL)
 
     def _read_poses(self) -> None:

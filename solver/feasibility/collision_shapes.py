@@ -34,8 +34,7 @@ def collision_shapes(rig: Rig) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
         heavy = [rig.links[k] for k in bare if rig.masses[k] > 0.0]
         note = f"Not checked for collisions because they have no shapes: {', '.join(heavy)}"
         return rig.shapes, (note,) if heavy else ()
-    fitted = [fit_shape(rig.links[k], *rig.boxes[k]) for k in bare]
-    found = [shape for shape in fitted if shape is not None]
+    found = [shape for shape in [fit_shape(rig.links[k], *rig.boxes[k]) for k in bare] if shape is not None]
     notes: tuple[str, ...] = ()
     if found:
         which = "every link" if len(found) == len(rig.links) else ", ".join(shape.link for shape in found)

@@ -101,8 +101,7 @@ class PairDistances:
         """Distances (N, P) [m] of the link pairs in configurations (N, nq), the reach at most."""
         poses = self._dynamics.poses(q)
         rotation = poses[:, :, :9].reshape(*poses.shape[:2], 3, 3).swapaxes(2, 3)
-        position = poses[:, :, 9:]
-        near = self.find_near_pairs(q, rotation, position)
+        near = self.find_near_pairs(q, rotation, poses[:, :, 9:])
         result = np.full((len(q), len(self.pairs)), self.reach)
         np.minimum.at(result, (near.frames, near.pairs), near.distances)
         return result

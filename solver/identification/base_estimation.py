@@ -90,8 +90,7 @@ def estimate_base(regression: Regression) -> BaseEstimate:
     upper = factor[:count, :count]
     values = solve_triangular(upper, factor[:count, count])
     noise = np.sqrt((regression.residual_cost + np.sum(factor[count:, count] ** 2)) / freedom)
-    inverse = solve_triangular(upper, np.eye(count))
-    white = noise * np.linalg.norm(inverse, axis=1)
+    white = noise * np.linalg.norm(solve_triangular(upper, np.eye(count)), axis=1)
     gradients = solve_triangular(upper, _block_gradients(regression, base, values), trans="T")
     blocks = gradients.shape[1]
     gradient_square = np.sum(gradients**2) * blocks / max(blocks - 1, 1)

@@ -58,8 +58,7 @@ class BodyCoordinates:
         heavy = reference.values.any(axis=1)
         roots[heavy] = np.linalg.cholesky(reference.pseudo_inertias[heavy])
         # links l, coordinates c of a link, rows i and columns m of a change, j and k summed over
-        changes = np.einsum("lij,cjk,lmk->lcim", roots, BASIS, roots)
-        blocks = np.swapaxes(parameters_from_pseudo_inertias(changes), 1, 2)
+        blocks = np.swapaxes(parameters_from_pseudo_inertias(np.einsum("lij,cjk,lmk->lcim", roots, BASIS, roots)), 1, 2)
         return BodyCoordinates(reference, roots, blocks)
 
     def parameters(self, x: np.ndarray) -> InertialParameters:
@@ -103,6 +102,5 @@ def impossible_links(parameters: InertialParameters) -> list[str]:
 def parameters_from_pseudo_inertias(pseudo: np.ndarray) -> np.ndarray:
     """Ten parameters (..., 10) of pseudo-inertias (..., 4, 4)."""
     second = pseudo[..., :3, :3]
-    trace = np.trace(second, axis1=-2, axis2=-1)
-    inertia = trace[..., None, None] * np.eye(3) - second
+    inertia = np.trace(second, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - second
     return np.concatenate([pseudo[..., 3:, 3], pseudo[..., :3, 3], symmetric_entries(inertia)], axis=-1)

@@ -163,15 +163,13 @@ def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str 
 
 def typical_sizes(rig: Rig, base: BaseParameters) -> np.ndarray:
     """Typical size (B,) of each base parameter: the root of the squared sizes of its terms."""
-    sizes = parameter_scale(rig, rig.prior).ravel()
-    return np.sqrt((base.regrouping**2) @ sizes**2)
+    return np.sqrt((base.regrouping**2) @ parameter_scale(rig, rig.prior).ravel() ** 2)
 
 
 def _total_mass_row(base: BaseParameters) -> np.ndarray:
     """(B,) row that gives the total mass from base parameters: the root's mass, into which all others are regrouped."""
     row = np.zeros(len(base))
-    masses = np.flatnonzero(base.independent % PER_LINK == 0)
-    row[masses[0]] = 1.0
+    row[np.flatnonzero(base.independent % PER_LINK == 0)[0]] = 1.0
     if not np.allclose(row @ base.regrouping[:, ::PER_LINK], 1.0):
         raise InvalidValue("the total mass is not a base parameter: the root is not a free flyer")
     return row

@@ -307,8 +307,7 @@ def _compare(
 def split_halves(trial: Trial) -> tuple[Trial, Trial]:
     """The trial with the first half of its counted frames, and the trial with the second half."""
     frames = np.flatnonzero(trial.counted)
-    middle = frames[len(frames) // 2]
-    first = trial.counted & (np.arange(len(trial.counted)) < middle)
+    first = trial.counted & (np.arange(len(trial.counted)) < frames[len(frames) // 2])
     return (
         replace(trial, name=f"{trial.name}, first half", counted=first),
         replace(trial, name=f"{trial.name}, second half", counted=trial.counted & ~first),

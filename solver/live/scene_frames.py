@@ -72,8 +72,7 @@ def _select_described(checks: Checks) -> np.ndarray:
         comfort[:, place] = np.where(news, margin.relative_margin, np.inf)
     if comfort.shape[1] <= DESCRIBED_MARGINS:
         return np.isfinite(comfort)
-    last = np.sort(comfort, axis=1)[:, [DESCRIBED_MARGINS - 1]]
-    return failed | (np.isfinite(comfort) & (comfort <= last))
+    return failed | (np.isfinite(comfort) & (comfort <= np.sort(comfort, axis=1)[:, [DESCRIBED_MARGINS - 1]]))
 
 
 def _scene_margins(margin: Margin, described: np.ndarray) -> list[SceneMargin | None]:

@@ -216,8 +216,7 @@ def _least_squares(state: _State, level: Level) -> None:
     determined = Vt[:rank].T
     undetermined = null_space_of(determined)
     weight = PROXIMAL * s[rank - 1]
-    inner = np.hstack([determined / s[:rank], undetermined / weight])
-    basis = state.basis @ inner
+    basis = state.basis @ np.hstack([determined / s[:rank], undetermined / weight])
     projected = U[:, :rank].T @ residual
     target = np.concatenate([projected, np.zeros(undetermined.shape[1])])
     floor = float(residual @ residual - projected @ projected)

@@ -114,8 +114,7 @@ class Solution:
         if not np.isfinite(self.x).all():
             return False
         problem, x = self.problem, self.x
-        values = problem.rows.matrix @ x
-        primal = 1.0 + max(np.max(np.abs(values), initial=0.0), np.max(np.abs(x), initial=0.0))
+        primal = 1.0 + max(np.max(np.abs(problem.rows.matrix @ x), initial=0.0), np.max(np.abs(x), initial=0.0))
         dual = 1.0 + max(np.max(np.abs(problem.P @ x), initial=0.0), np.max(np.abs(problem.q), initial=0.0))
         return bool(
             self.primal_residual <= tolerance * primal

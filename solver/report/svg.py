@@ -44,8 +44,7 @@ def round_ticks(low: float, high: float, count: int = 4) -> list[float]:
     raw = span / max(count, 1)
     power = 10.0 ** math.floor(math.log10(raw))
     step = min((factor * power for factor in (1, 2, 5, 10)), key=lambda s: abs(math.log(s / raw)))
-    first = math.ceil(low / step - 1e-9)
-    return [index * step for index in range(first, math.floor(high / step + 1e-9) + 1)]
+    return [index * step for index in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
 def format_tick(value: float) -> str:

@@ -14,5 +14,4 @@ BEAT_TOLERANCE = 1e-6
 
 def counts_at(times: np.ndarray, bpm: float) -> np.ndarray:
     """(N,) Count within the phrase, 1 to 8, at times [s] from the start of a dance."""
-    beats = np.floor(np.asarray(times) * bpm / 60.0 + BEAT_TOLERANCE).astype(int)
-    return (beats - PICK_UP_COUNTS) % PHRASE + 1
+    return (np.floor(np.asarray(times) * bpm / 60.0 + BEAT_TOLERANCE).astype(int) - PICK_UP_COUNTS) % PHRASE + 1

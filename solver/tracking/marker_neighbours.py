@@ -112,8 +112,7 @@ def _distance_variation(distance: np.ndarray) -> np.ndarray:
     """
     ordered = np.sort(distance, axis=0)  # what is missing comes last
     half = np.maximum(np.isfinite(distance).sum(axis=0) // 2, 1)
-    starts = np.arange(len(distance))[:, None]
-    ends = starts + half
+    ends = np.arange(len(distance))[:, None] + half
     widths = np.take_along_axis(ordered, np.minimum(ends, len(distance) - 1), axis=0) - ordered
     widths = np.where((ends < len(distance)) & np.isfinite(widths), widths, np.inf)
     best = widths.argmin(axis=0)

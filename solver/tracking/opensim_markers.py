@@ -77,8 +77,7 @@ def coordinates_from_markers(model: OpenSimModel, markers: Markers) -> MarkerCoo
         )
     values = equations.solve_consistently(equations.first_values(rows), rows)
     every = np.arange(len(markers))
-    nearest = np.abs(every[:, None] - rows).argmin(axis=1)
-    values = values[nearest]
+    values = values[np.abs(every[:, None] - rows).argmin(axis=1)]
     residuals = equations.residuals(values, every)
     undetermined = equations.find_undetermined(values[:1], rows[:1])
     return MarkerCoordinates(equations.all_values(values), equations.names, residuals, equations.solvable, undetermined)
@@ -270,8 +269,7 @@ def _slope(coupling: Coupling, values: Mapping[str, np.ndarray], name: str) -> n
 def _spans_plane(points: np.ndarray) -> bool:
     if len(points) < MIN_ROOT_MARKERS:
         return False
-    extents = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
-    return bool(extents[1] > MIN_SPREAD)
+    return bool(np.linalg.svd(points - points.mean(axis=0), compute_uv=False)[1] > MIN_SPREAD)
 
 
 def _fit_pose(local: np.ndarray, measured: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

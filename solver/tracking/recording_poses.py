@@ -79,8 +79,7 @@ class TargetSamples:
             return None
         near = slice(*np.searchsorted(times, [times[start] - self.fade_time, times[stop - 1] + self.fade_time]))
         near = slice(min(near.start, start), max(near.stop, stop))
-        found = fade_weights(times[near], points.positions[near], self.fade_time)
-        return found[start - near.start : stop - near.start]
+        return fade_weights(times[near], points.positions[near], self.fade_time)[start - near.start : stop - near.start]
 
     def __getitem__(self, frame: int) -> TargetSample:
         if self.targets.positions is None:

@@ -71,8 +71,7 @@ def _toe_heights(rig: Rig, y: np.ndarray, anchor: Anchor, toe: int) -> np.ndarra
     # frames n, axes i of the world, axes j of the foot, axes k of the toe
     levelled = anchor.rotation @ state.rotation[:, foot].swapaxes(1, 2)
     turns = levelled @ state.rotation[:, toe]
-    ways = state.position[:, toe] - state.position[:, foot]
-    places = np.einsum("nij,nj->ni", levelled, ways) + anchor.position
+    places = np.einsum("nij,nj->ni", levelled, state.position[:, toe] - state.position[:, foot]) + anchor.position
     own = [shape for shape in rig.shapes if shape.link == rig.links[toe]]
     return np.min([lowest_points(shape, turns, places) for shape in own], axis=0) if own else np.full(len(y), np.inf)
 

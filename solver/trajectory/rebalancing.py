@@ -59,8 +59,7 @@ class Rebalancer:
         self._legged, self.spline = legged, spline
         self.times = np.linspace(0.0, spline.duration, samples)
         self.basis = spline.basis(self.times)
-        height = legged.rig.leg_length
-        self._pendulum = self.basis.position - height / GRAVITY * self.basis.acceleration
+        self._pendulum = self.basis.position - legged.rig.leg_length / GRAVITY * self.basis.acceleration
         self.inverse = np.linalg.pinv(COM_RATIO * self._pendulum[:, REST_CONTROLS:-REST_CONTROLS])
 
     def plan_goals(self, first: np.ndarray, last: np.ndarray, support: SupportPolygon) -> BalanceGoals:

@@ -87,8 +87,7 @@ def _run_directions(placed: PlacedContacts, axes: np.ndarray, step: float, separ
     leaps = np.linalg.norm(np.diff(pushes, axis=0), axis=1) > separation
     if not leaps.any():
         return touches.normals
-    parts = np.split(np.arange(count), np.flatnonzero(leaps) + 1)
-    among = sorted(parts, key=len, reverse=True)[:MAX_DIRECTIONS]
+    among = sorted(np.split(np.arange(count), np.flatnonzero(leaps) + 1), key=len, reverse=True)[:MAX_DIRECTIONS]
     # each direction is continued with its first and last value as the shortest one
     continued = np.array([ways[np.clip(np.arange(count), part[0], part[-1])] for part in among])
     world = (axes @ continued[..., None])[..., 0]

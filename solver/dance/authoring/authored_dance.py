@@ -185,8 +185,7 @@ def _require_configuration(rig: Rig, q: np.ndarray, what: str) -> None:
 def _require_configurations(rig: Rig, samples: Samples) -> None:
     if samples.q.shape[1] == rig.nq:
         lengths = [np.linalg.norm(samples.q[:, part], axis=1) for part in quaternion_columns(rig)]
-        wrong = np.abs(np.array(lengths) - 1.0).max(axis=0) > UNIT_TOLERANCE
-        suspect = np.flatnonzero(wrong)[:1]
+        suspect = np.flatnonzero(np.abs(np.array(lengths) - 1.0).max(axis=0) > UNIT_TOLERANCE)[:1]
     else:
         suspect = np.zeros(1, int)
     for frame in suspect:

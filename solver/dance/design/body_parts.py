@@ -70,8 +70,7 @@ def require_danceable(rig: Rig) -> None:
         require_joints(rig, foot)  # specified soles would not help
     rig.require_contacts()
     rig.sides  # noqa: B018 (raises where a side has no patch)
-    unknown = ~np.isfinite(rig.limits.torque) & ~fixed_coordinates(rig)
-    names = zip(coordinate_names(rig), coordinate_links(rig), unknown)
+    names = zip(coordinate_names(rig), coordinate_links(rig), ~np.isfinite(rig.limits.torque) & ~fixed_coordinates(rig))
     free = [name for name, (link,), missing in names if missing and link not in rig.unlimited]
     if free:
         which = "any joint" if len(free) == len(rig.limits.torque) else ", ".join(free)

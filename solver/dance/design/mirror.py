@@ -75,8 +75,7 @@ class Mirror:
         y = np.zeros(self._legged.size)
         y[:nv] = lower + np.linspace(0.3, 0.7, nv) * (upper - lower)
         still = np.zeros((2, nv))
-        both = np.stack([y, self.image(y)])[:, :nv]
-        places = [link_poses(rig, q)[1] for q in to_manifold(rig, both, still, still).q]
+        places = [link_poses(rig, q)[1] for q in to_manifold(rig, np.stack([y, self.image(y)])[:, :nv], still, still).q]
         images = MIRRORED_VECTOR * places[0][[rig.index(partner.get(link, link)) for link in rig.links]]
         away = np.linalg.norm(images - places[1], axis=1)
         if away.max() > POSITION_TOLERANCE:

@@ -49,8 +49,7 @@ def choose_dance_postures(task: DesignTask, plan: StancePlan) -> PostureChoice:
         times = travel_times(planner.legged, planner.coarse_checker, stance.footing, stance.home, y)
         route = np.array(shortest_route(times), int) - 1
         postures[name] = y[route]
-        poses = pool.pose_indices[indices][route]
-        names[name] = tuple(options.poses[k].name if options.poses else "" for k in poses)
+        names[name] = tuple(options.poses[k].name if options.poses else "" for k in pool.pose_indices[indices][route])
     return PostureChoice(postures, names, criterion)
 
 

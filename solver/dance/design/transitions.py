@@ -224,8 +224,7 @@ class TransitionPlanner:
     def _shortest_duration(self, start: np.ndarray, stop: np.ndarray) -> float:
         """[s] Duration of a straight spline at the speed limits, with a reserve for the rebalancing."""
         unit = Spline(1.0, free_control_count(1.0, self.options.spacing))
-        path = unit.straight_line(np.zeros(1), np.ones(1))
-        fastest = unit.basis(unit.samples(200.0)).velocity @ path
+        fastest = unit.basis(unit.samples(200.0)).velocity @ unit.straight_line(np.zeros(1), np.ones(1))
         joints = slice(ROOT_NV, self.legged.rig.nv)
         with np.errstate(invalid="ignore"):
             share = np.abs(stop - start)[joints] / self.legged.speed[joints]

@@ -265,8 +265,7 @@ def take_off_speeds(checks: Checks, take_off: float, landing: float) -> tuple[fl
     first, last = (int(np.searchsorted(checks.times, t - 1e-9)) for t in (take_off, landing))
     times, heights = checks.times[first - 2 : first + 1], checks.com[first - 2 : first + 1, 2]
     arc = FlightArc(float(checks.times[first]), float(checks.times[last]), checks.com[first], checks.com[last])
-    through = np.polynomial.Polynomial.fit(times, heights, 2)
-    return float(arc.velocity[2]), float(through.deriv()(times[-1]))
+    return float(arc.velocity[2]), float(np.polynomial.Polynomial.fit(times, heights, 2).deriv()(times[-1]))
 
 
 def _is_torque_check(check: Check) -> bool:

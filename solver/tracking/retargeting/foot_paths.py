@@ -279,8 +279,7 @@ def _swing_offsets(times: np.ndarray, offset: np.ndarray, in_stance: np.ndarray,
         slopes.append((offset[end] - offset[inwards]) / (times[end] - times[inwards]) if known else np.zeros(6))
     if len(knots) == 1:  # the recording begins or ends in the swing
         away = np.abs(times[start:stop] - knots[0])[:, None].clip(0.0, HOLD_TIME)
-        outwards = np.sign(times[start] - knots[0])
-        return np.asarray(values[0] + outwards * slopes[0] * (away - 0.5 * away**2 / HOLD_TIME))
+        return np.asarray(values[0] + np.sign(times[start] - knots[0]) * slopes[0] * (away - 0.5 * away**2 / HOLD_TIME))
     return np.asarray(CubicHermiteSpline(knots, values, slopes)(times[start:stop]))
 
 
