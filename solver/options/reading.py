@@ -64,7 +64,7 @@ DEFAULT_OPTIONS = ReadOptions()
 
 @contextmanager
 def watched(options: ReadOptions, files: Iterable[object]) -> Iterator[ReadOptions]:
-    """Options that the readers of files are given; what is stated and asked for by none of them is refused at the end.
+    """Options that the readers of files are given; what is stated and read by none of them is refused at the end.
 
     Options that are watched already are judged where that began, so that files read one after the other are judged
     together.
@@ -77,24 +77,26 @@ def watched(options: ReadOptions, files: Iterable[object]) -> Iterator[ReadOptio
         return
     found = _WatchedOptions(options)
     yield found
-    if unused := ", ".join(declarations(ReadOptions)[name].flag for name in options.stated if name not in found.asked):
+    if unused := ", ".join(
+        declarations(ReadOptions)[name].flag for name in options.stated if name not in found.requested
+    ):
         problem = f"{unused} would change nothing: no reader of what is held here uses it"
         raise InputError(", ".join(map(str, files)), problem, remedy=f"Leave out {unused}")
 
 
 class _WatchedOptions(ReadOptions):
-    """Options that remember which of them were asked for."""
+    """Options that remember which of them were read."""
 
-    __slots__ = ("asked", "stated")
-    asked: set[str]
+    __slots__ = ("requested", "stated")
+    requested: set[str]
 
     def __init__(self, options: ReadOptions) -> None:
         for name in declarations(ReadOptions):
             object.__setattr__(self, name, getattr(options, name))
         object.__setattr__(self, "stated", options.stated)
-        object.__setattr__(self, "asked", set())
+        object.__setattr__(self, "requested", set())
 
     def __getattribute__(self, name: str) -> Any:
         if name in declarations(ReadOptions):
-            object.__getattribute__(self, "asked").add(name)
+            object.__getattribute__(self, "requested").add(name)
         return object.__getattribute__(self, name)

@@ -9,7 +9,7 @@ from ..check_definition import CheckInput, InputCheck, Problem
 
 PREFIX = re.compile(r"(.+?)[:_]+(.+)")
 NO_SUBJECTS = re.compile("r|l|right|left|med(ial)?|lat(eral)?|m|a|p|ant|post", re.IGNORECASE)
-"""Prefixes that tell where on one body a marker is."""
+"""Prefixes that state where on one body a marker is."""
 LEAST_NAMES = 12
 """A body has at least so many markers or segments, by convention; an object has other names."""
 SAME_SHARE = 0.8
@@ -27,7 +27,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
         if len(own & theirs) >= SAME_SHARE * min(len(own), len(theirs)):
             return Problem(
                 f"two subjects are in this file: {one} ({len(own)} names) and {other} ({len(theirs)} of the same kind)",
-                "Export one subject at a time; which of them is meant cannot be told",
+                "Export one subject at a time; the file does not state which of them is meant",
             )
     return None
 

@@ -1,6 +1,6 @@
 """Hypotheses about recorded joint coordinates of robots: signs, exchanged columns and units.
 
-Encoders are precise, so that smaller residuals than those of tracked people tell one reading from another.
+Encoders are precise, so that smaller residuals than those of tracked people distinguish one reading from another.
 """
 
 from __future__ import annotations
