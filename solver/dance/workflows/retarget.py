@@ -209,7 +209,8 @@ def retarget(
 
     Links rotate as their segments do, feet stand and roll where the performer's feet do, and joint limits and speeds
     hold, with slower motion if necessary. Colliding links are separated. If balance or a joint torque fails, the centre
-    of mass is balanced over what touches of the feet. What still fails is repaired with the least displacement.
+    of mass is balanced over what touches of the feet. What still fails is repaired with the least displacement, unless
+    feet roll or the motion jumps.
 
     Args:
         source: a motion of any rig (its file, or the result of loading it), or a `Performer` of segment poses.
@@ -254,7 +255,9 @@ def retarget(
     phases = best.schedule.phases
     jumps, rolls = any(p.airborne for p in phases), any(a.part != SOLE for p in phases for a in p.anchors)
     if not verdict.feasible and (jumps or rolls):
-        note = f"it is not repaired further, because {'it jumps' if jumps else 'its feet roll'}: use the repair command"
+        note = "it is not repaired further, because " + (
+            "it jumps: repair it with the repair command" if jumps else "its feet roll"
+        )
         found, led = replace(found, notes=(*found.notes, note)), led and replace(led, notes=(*led.notes, note))
     elif not verdict.feasible:
         samples = Samples(best.motion.times, best.motion.q)

@@ -22,7 +22,7 @@ DEGREE, KNOT_SPACING, BOUND_RATE = 5, 0.05, 100.0
 walks of `contacts.rolling.TOUCHING_HEIGHT`; no other values were tried."""
 SIZE_UNIT, ACCELERATION_UNIT = 0.03, 0.5
 """[m, m/s^2] Size and acceleration of such a path that cost the same: a twentieth of gravity. Chosen on the walks
-of `contacts.rolling.TOUCHING_HEIGHT`; no other values were tried."""
+of `contacts.rolling.TOUCHING_HEIGHT`; .06 and .3, and .1 and .3, brought nothing."""
 POSE_FILTER = FilterPreset("retargeting", 2, 6.0, "poses of a followed motion")
 WIDENING_TIME = 0.2
 """[s] before and after a moment that is too fast in which time is stretched as much as in it."""

@@ -33,7 +33,8 @@ POSTURE_WEIGHT = 3e-4
 """Weight of a radian away from the rest posture."""
 LEG_WEIGHT, BODY_WEIGHT = 1.0, 100.0
 """Weights of a radian away from a smooth path, for legs and for all other coordinates: only legs give way to the feet,
-or corrections of the feet would shake the body."""
+or corrections of the feet would shake the body. Of the legs' .03, .1, .3 and 1 were tried on six walks and a jump: with
+less than 1 legs of the jump swivel from one limit to the other."""
 DAMPING = 1e-5
 MAX_STEP = 0.4
 """[rad, m] Largest change of a coordinate in a step."""

@@ -53,7 +53,8 @@ REACH_TOLERANCE = 1e-3
 MAX_WRIST_ANGLE = 1.2
 """[rad]"""
 MAX_SLOWDOWN = 5.0
-"""Largest factor on the duration of a moment; a faster one is a jump in the motion, which is reported."""
+"""Largest factor on the duration of a moment; a faster one is a jump in the motion, which is reported. With 100 a
+public clip of a dance lasts 18 times as long, with 5 still 13 times."""
 MAX_TIMING_ITERATIONS = 4
 """Times that the timing is adjusted."""
 SPEED_TOLERANCE = 1.0 + 1e-6
