@@ -27,7 +27,12 @@ KINDS: dict[str, tuple[int, int, int]] = {
 A continuous joint is a hinge without limits, with cosine and sine of its angle in q. A universal joint rotates about
 its first axis, fixed in the parent, then about its second. A planar joint translates along x and y and rotates about z.
 """
-NEUTRAL = {"free": (0, 0, 0, 0, 0, 0, 1), "continuous": (1, 0), "spherical": (0, 0, 0, 1), "planar": (0, 0, 1, 0)}
+NEUTRAL = {
+    "free": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+    "continuous": (1.0, 0.0),
+    "spherical": (0.0, 0.0, 0.0, 1.0),
+    "planar": (0.0, 0.0, 1.0, 0.0),
+}
 """q of joints whose coordinates at zero are not all zero."""
 UNIT = 1e-9
 """Largest error of an axis' length."""

@@ -30,11 +30,12 @@ SETTLED = 1e-7
 """Violation of a row at the optimum of the levels above, in scaled variables, that is attributed to rounding."""
 WORSENING = 1e-6
 """Relative worsening of an upper level's optimum that is attributed to rounding."""
-PROXIMAL = 0.1
-"""Proximal weight of the directions a level does not determine, as a fraction of its smallest singular value."""
+PROXIMAL = 0.01
+"""Proximal weight of the directions a level does not determine, as a fraction of its smallest singular value.
+Ill-conditioned contradictory levels need this: with 0.1 thirty rounds end early in 2 of 400 random hierarchies."""
 PROXIMAL_ROUNDS = 30
 PROXIMAL_GAP = 1e-10
-"""Relative distance from the optimum at which the proximal iterations end."""
+"""Relative distance from the optimum, or step relative to the slacks, at which the proximal iterations end."""
 PUSHING = 1e-6
 """Fraction of the largest multiplier above which a row holds with equality for every lower level."""
 
@@ -186,8 +187,9 @@ def solve_hierarchy(
         elif not _feasible(state, level):
             _relax(state, level)
         optimum = _violation(level, state.origin * scale)
-        row_count = len(level.rows) + state.found - found
-        solved.append((optimum, row_count, state.iterations - iterations, state.rounds - rounds))
+        solved.append(
+            (optimum, len(level.rows) + state.found - found, state.iterations - iterations, state.rounds - rounds)
+        )
     x = state.origin * scale
     reports = []
     for level, (optimum, row_count, iterations, rounds) in zip(levels, solved, strict=True):
@@ -209,15 +211,12 @@ def _least_squares(state: _State, level: Level) -> None:
         return
     matrix = sparse.csr_array(level.rows.matrix * state.scale[None, :])
     residual = level.rows.upper - matrix @ state.origin
-    U, s, Vt = svd(np.asarray(matrix @ state.basis), full_matrices=False, check_finite=False)
-    rank = int(np.sum(s > RANK * s[0])) if len(s) and s[0] > 0.0 else 0
-    if not rank:
+    image, s, determined, undetermined = _principal_directions(np.asarray(matrix @ state.basis))
+    if not (rank := len(s)):
         return
-    determined = Vt[:rank].T
-    undetermined = null_space_of(determined)
-    weight = PROXIMAL * s[rank - 1]
-    basis = state.basis @ np.hstack([determined / s[:rank], undetermined / weight])
-    projected = U[:, :rank].T @ residual
+    weight = PROXIMAL * s[-1]
+    basis = state.basis @ np.hstack([determined / s, undetermined / weight])
+    projected = image.T @ residual
     target = np.concatenate([projected, np.zeros(undetermined.shape[1])])
     floor = float(residual @ residual - projected @ projected)
     start: tuple[int, ...] = ()
@@ -280,15 +279,15 @@ def _relax(state: _State, level: Level) -> None:
     low, high = np.isfinite(rows.lower), np.isfinite(rows.upper)
     soft = sparse.vstack([rows.matrix[low], -rows.matrix[high]], format="csr")
     sides = soft.shape[0]
-    lengths = np.sqrt(np.asarray((soft * state.scale[None, :]).power(2).sum(axis=1)).ravel())
-    weight = PROXIMAL * float(lengths[lengths > 0.0].min(initial=1.0))
+    _, sizes, seen, unseen = _principal_directions(np.asarray((soft * state.scale[None, :]) @ state.basis))
+    weights = PROXIMAL * np.append(sizes, np.full(unseen.shape[1], sizes[-1] if len(sizes) else 1.0))
     hard = len(state.pool.bounds)
     pool = state.pool.widen(sides)
     bounds = np.concatenate([rows.lower[low], -rows.upper[high]])
     pool.add(Rows(sparse.hstack([soft, sparse.eye_array(sides)]), bounds, np.full(sides, np.inf), ("",) * sides))
     free = state.basis.shape[1]
     basis = np.zeros((count + sides, free + sides))
-    basis[:count, :free] = state.basis / weight
+    basis[:count, :free] = state.basis @ (np.hstack([seen, unseen]) / weights)
     basis[count:, free:] = np.eye(sides)
     origin = np.concatenate([state.origin, np.zeros(sides)])
     target = np.zeros(free + sides)
@@ -301,7 +300,7 @@ def _relax(state: _State, level: Level) -> None:
         slack = float(np.linalg.norm(found.z[free:]))
         target[:free] = found.z[:free]
         start = found.active
-        if moved <= PROXIMAL_GAP**0.5 * slack * PROXIMAL:
+        if moved <= PROXIMAL_GAP * slack:
             break
     state.origin = found.x[:count]
     state.pool.adopt(pool, slice(hard + sides, None))
@@ -313,11 +312,19 @@ def _relax(state: _State, level: Level) -> None:
     _hold_active_rows(state, state.basis, tuple(i for i, _ in pushing), np.array([m for _, m in pushing]), slack)
     residual = rows.slack(state.origin * state.scale)
     reach = np.sqrt(np.asarray((rows.matrix * state.scale[None, :]).power(2).sum(axis=1)).ravel())
-    fixed = (np.abs(residual) > MET * reach) | rows.equality
+    # a slack is its row's multiplier; a row whose slack may be rounding stays an inequality
+    fixed = (np.abs(residual) > PUSHING * np.abs(residual).max(initial=0.0)) | rows.equality
     within = (rows.matrix[fixed] * state.scale[None, :]) @ state.basis
     state.basis = _project_null_space(state.basis, within / np.maximum(reach[fixed], np.finfo(float).tiny)[:, None])
-    lower, upper = rows.lower - np.maximum(residual, 0.0), rows.upper - np.minimum(residual, 0.0)
-    state.pool.add(Rows(rows.matrix, lower, upper, rows.names).select(~rows.equality))
+    lower, upper = np.maximum(residual, 0.0), np.minimum(residual, 0.0)
+    state.pool.add(Rows(rows.matrix, rows.lower - lower, rows.upper - upper, rows.names).select(~rows.equality))
+
+
+def _principal_directions(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Left singular vectors (m, r) of a matrix (m, d), its values (r,), right ones (d, r), null space (d, d - r)."""
+    U, s, Vt = svd(matrix, full_matrices=False, check_finite=False)
+    rank = int(np.sum(s > RANK * s.max(initial=np.finfo(float).tiny)))
+    return U[:, :rank], s[:rank], Vt[:rank].T, null_space_of(Vt[:rank].T)
 
 
 def _project_null_space(basis: np.ndarray, within: np.ndarray) -> np.ndarray:
@@ -339,7 +346,7 @@ def _hold_active_rows(
 ) -> None:
     """Restrict the basis to directions that keep the rows with a positive multiplier active."""
     pushing = multipliers > PUSHING * multipliers.max(initial=largest)
-    indices = [index for index, push in zip(active, pushing) if push]
+    indices = np.array(active, int)[pushing]
     state.basis = _project_null_space(basis, np.asarray(state.pool.matrix[indices] @ basis))
 
 

@@ -345,3 +345,17 @@ def test_any_start_leads_to_the_nearest_point(seed: int) -> None:
         active = np.array([pool.row(index, basis) for index in one.active]).reshape(-1, 3)
         np.testing.assert_allclose(one.z - target, active.T @ one.multipliers, atol=1e-8)
         np.testing.assert_allclose(pool.excess(one.x)[list(one.active)], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ill_conditioned_contradictions_are_solved_to_the_optimum(seed: int) -> None:
+    """Where no level is above it, the slacks of a contradictory level are orthogonal to its columns: A' s = 0."""
+    generator = np.random.default_rng(seed)
+    n, m = int(generator.integers(6, 25)), int(generator.integers(20, 60))
+    rank = n // 2 + 1
+    spread = 10.0 ** generator.uniform(-3.0, 0.0, rank)
+    A = (generator.standard_normal((m, rank)) * spread) @ generator.standard_normal((rank, n))
+    lower = generator.standard_normal(m)
+    level = Level("contradiction", rows_of(A, lower, lower + 0.1))
+    slack = level.rows.slack(solve_hierarchy([level]).x)
+    assert np.linalg.norm(A.T @ slack) <= 1e-7 * np.linalg.norm(A) * np.linalg.norm(slack)

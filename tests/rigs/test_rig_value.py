@@ -15,7 +15,7 @@ import pytest
 
 from solver.errors import InputError, InvalidValue
 from solver.inertials import GRAVITY_VECTOR
-from solver.joints import KINDS, Joint, Limits
+from solver.joints import KINDS, NEUTRAL, Joint, Limits
 from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.scene.rig import read_rig, rig_from_text, rig_to_text, write_rig
@@ -368,3 +368,9 @@ def test_the_suffix_says_the_format(tmp_path: Path) -> None:
         assert not (tmp_path / name).exists()
     with pytest.raises(InputError, match="from_urdf"):
         read_rig(tmp_path / "rig.urdf")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_neutral_position_takes_fractions(kind: str) -> None:
+    """The neutral entries of q are floats for every joint kind, so that a copy can be changed by less than one."""
+    assert all(isinstance(entry, float) for entry in NEUTRAL.get(kind, ()))
