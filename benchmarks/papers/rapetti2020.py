@@ -2,8 +2,8 @@
 
 Three bodies, three motions, three methods: orientation error, angular velocity error and time of a frame as the boxes
 of Fig. 7; convergence from a far pose for several gains as Fig. 8; an elbow and its speed between limits as Fig. 3.
-The motions are taken from two people's recorded markers, not from the paper's suit, with noise added as of inertial
-units; standing takes the place of the T-pose. All of it is simulated, on real motion.
+The T-pose is exact; walk and run are taken from one person's recorded markers, not from the paper's suit, with noise
+added as of inertial units. All of it is simulated, walk and run on real motion.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..tracking_figures.accuracy import RATE_NOISE, TURN_NOISE, true_rates_of_li
 from ..tracking_figures.baselines import DYNAMICAL, METHODS, PAIRWISE, WHOLE_BODY, make_tracker
 from ..tracking_figures.bodies import Body, bodies, human, icub
 from ..tracking_figures.limits import tendons
-from ..tracking_figures.motions import RATE, SOURCES, motion, noisy, targets
+from ..tracking_figures.motions import RATE, SOURCES, motion, noisy, t_pose, targets
 from . import plots
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -40,7 +40,9 @@ PAPER_TIME = 3.0
 """[ms] Below which every mean time of the paper's dynamical method stays."""
 PEER = 2.0
 """Time over whole-body's up to which pair-wise, which the paper finds cheaper, is a peer in time."""
-FIG_3, FIG_8 = {"iCub", "run"}, {"human 66", "T-pose"}
+MOTIONS = ("T-pose", "walk", "run")
+"""Of Fig. 7."""
+FIG_3, FIG_8 = {"iCub", "run"}, {"human 66", "standing"}
 """Further data of the drawings; those of Fig. 9 are Fig. 3's."""
 LIMIT_GAINS = (np.inf, 0.5)
 """k of (12) [1/rad] in Fig. 3: the steepest, which is the default, and one that slows down earlier."""
@@ -103,8 +105,8 @@ def experiments(data: Path, count: int | None) -> dict[tuple[str, str, str], Fra
     """Every body, motion and method."""
     result = {}
     for body in bodies():
-        for name in SOURCES:
-            seen = motion(data, name)
+        for name in MOTIONS:
+            seen = t_pose(body.segments) if name == "T-pose" else motion(data, name)
             if seen is None:
                 continue
             given = targets(body, noisy(seen, TURN_NOISE, RATE_NOISE), velocities=True)
@@ -191,8 +193,8 @@ def boxes(measured: dict[tuple[str, str, str], Frames]) -> Drawing:
 
 
 def convergence(data: Path) -> Drawing:
-    """Fig. 8: the 66-DoF human from zero towards standing, for several gains."""
-    body, seen = human(66), motion(data, "T-pose")
+    """Fig. 8: the 66-DoF human from zero, its T-pose, towards standing, for several gains."""
+    body, seen = human(66), motion(data, "standing")
     assert seen is not None
     given = targets(body, seen)
     sample, frames = given.sample(0), 150

@@ -1,7 +1,7 @@
 """The five papers beside ours: ``python -m benchmarks papers [NAME ...] [--quick] [--data DIR] [--output DIR]``.
 
 Prints each paper's tables as they are measured and writes them to ``NAME.txt``, and with the figures that are drawn to
-``index.html``. Every paper says which rows are its own program and which are ours, what is easier than in the paper,
+``index.html``. Every paper says which rows are its own program and which are ours, what differs from the paper,
 and what is not shown.
 """
 
@@ -37,13 +37,13 @@ class Paper:
     Attributes:
         run: prints its tables and writes its drawings.
         programs: which rows are the paper's program and which are ours.
-        easier: what is easier here than in the paper.
+        different: what differs here from the paper.
         missing: tables and figures of the paper that are neither printed nor drawn.
     """
 
     run: Callable[[argparse.Namespace, Path], object]
     programs: str
-    easier: str
+    different: str
     missing: str
 
 
@@ -107,7 +107,8 @@ PAPERS: Mapping[str, Paper] = {
     "rapetti2020": Paper(
         _with_data("rapetti2020"),
         "dynamical, whole-body and pair-wise: the paper's programs, with our corrections of (9) and (12)",
-        "two people's recorded markers with added noise instead of a suit; standing instead of the T-pose",
+        "a person's recorded walk and run with added noise instead of a suit, an exact T-pose; Fig. 8 ends in "
+        "standing, because the models' zero is the T-pose",
         "what a real iCub did, in Figs. 3 and 9",
     ),
 }
@@ -155,7 +156,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _describe(paper: Paper) -> str:
-    return f"programs: {paper.programs}\neasier than in the paper: {paper.easier}\nnot shown: {paper.missing}"
+    return f"programs: {paper.programs}\ndiffers from the paper: {paper.different}\nnot shown: {paper.missing}"
 
 
 def _section(name: str, text: str, output: Path) -> str:

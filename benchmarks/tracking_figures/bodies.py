@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from solver.dynamics.workspace import link_poses
 from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.so3 import exp
@@ -44,7 +45,7 @@ class Body:
         rig: read from its file as it is.
         links: (O,) indices of the links.
         segments: O names of the human segments that they follow.
-        turns: (O, 3, 3) link axes where the segment's axes are parallel to the world's, the arms stretched sideways.
+        turns: (O, 3, 3) link axes in the body's own T-pose, where the segments' axes are parallel to the world's.
     """
 
     name: str
@@ -78,6 +79,10 @@ def icub() -> Body | None:
     rig = from_urdf(path, meshes="none")
     carriers = {body: link for link, bodies in _bodies(rig).items() for body in bodies}
     ahead = exp(np.array([0.0, 0.0, np.pi]))  # its root looks backwards
+    raised = np.array([QUARTER * joint.name.endswith("_shoulder_roll") for joint in rig.joints[1:]])
+    # its elbows bend by 15 degrees at least, and its shoulders' axes are inclined by as much
+    t_pose = np.append(rig.neutral[:7], np.clip(raised, rig.limits.lower, rig.limits.upper))
+    rotations = link_poses(rig, t_pose)[0]
     links, segments, turns = [], [], []
     for body, segment in ICUB_LINKS.items():
         sides = (("", ""),) if segment in ("Pelvis", "T8", "Head") else (("l_", "Left"), ("r_", "Right"))
@@ -85,7 +90,7 @@ def icub() -> Body | None:
             link = rig.index(carriers[prefix + body])
             links.append(link)
             segments.append(side + segment)
-            turns.append(hanging_rotation(side + segment).T @ ahead @ rig.rest[0][link])
+            turns.append(ahead @ rotations[link])
     return Body("iCub", rig, np.array(links), tuple(segments), np.array(turns))
 
 
@@ -97,10 +102,15 @@ def bodies() -> list[Body]:
 
 
 def hanging_rotation(segment: str) -> np.ndarray:
-    """(3, 3) turn of a segment from arms stretched sideways to arms hanging."""
+    """(3, 3) turn of a segment from arms stretched sideways, palms down, to arms hanging, palms inwards."""
     if not segment.endswith(ARMS):
         return np.eye(3)
     return exp(np.array([QUARTER if segment.startswith("Right") else -QUARTER, 0.0, 0.0]))
+
+
+def palms_forwards(segment: str) -> np.ndarray:
+    """(3, 3) turn of a forearm and hand from hanging with palms inwards to hanging with palms forwards."""
+    return exp(np.array([0.0, 0.0, -QUARTER if segment.startswith("Right") else QUARTER]))
 
 
 def _bodies(rig: Rig) -> Mapping[str, tuple[str, ...]]:

@@ -25,7 +25,7 @@ from solver.so3 import exp, log
 from solver.tracking import OrientationTargets, OrientationTask, PositionTargets, PositionTask, Targets, track_markers
 from solver.tracking.kinematics import Kinematics
 
-from .bodies import ARMS, SIDED, SPINE, Body, hanging_rotation
+from .bodies import ARMS, SIDED, SPINE, Body, hanging_rotation, palms_forwards
 
 RATE = 100.0
 CUT = 8.0
@@ -45,11 +45,11 @@ class Source:
 
 
 SOURCES = {
-    "T-pose": Source("subject_a/markers/static1.trc", "subject_a/markers/static1.trc", 63.5, "female"),
+    "standing": Source("subject_a/markers/static1.trc", "subject_a/markers/static1.trc", 63.5, "female"),
     "walk": Source("subject_b/markers/static_walk.trc", "subject_b/markers/walk.trc", 75.0, "male"),
     "run": Source("subject_b/markers/static_run.trc", "subject_b/markers/run.trc", 75.0, "male"),
 }
-"""The paper's motions. No T-pose was recorded: quiet standing takes its place."""
+"""The paper's motions, and quiet standing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class SegmentMotion:
 
 @cache
 def motion(data: Path, name: str) -> SegmentMotion | None:
-    """A motion of the paper's, or None without its recordings."""
+    """A recorded motion, or None without its recordings."""
     source = SOURCES[name]
     paths = [data / file for file in dict.fromkeys((source.static, source.trial))]
     if not all(path.exists() for path in paths):
@@ -89,6 +89,14 @@ def motion(data: Path, name: str) -> SegmentMotion | None:
     assert markers is not None
     tracked = track_markers(found.rig, found.attachments, markers)
     return segment_motion(found.rig, tracked.times, tracked.q)
+
+
+def t_pose(segments: tuple[str, ...]) -> SegmentMotion:
+    """Every segment parallel to the world's axes for two seconds: exact, which no recording is."""
+    times = np.arange(0.0, 2.0, 1.0 / RATE)
+    turns = np.broadcast_to(np.eye(3), (len(times), len(segments), 3, 3))
+    rates, root = np.zeros(turns.shape[:-1]), np.zeros((len(times), 3))
+    return SegmentMotion(times, segments, turns, rates, root, root)
 
 
 def segment_motion(rig: Rig, times: np.ndarray, q: np.ndarray) -> SegmentMotion:
@@ -136,15 +144,28 @@ def noisy(seen: SegmentMotion, turn: float, rate: float, seed: int = 0) -> Segme
 
 
 def _segments(rig: Rig, turns: np.ndarray) -> dict[str, np.ndarray]:
-    """(N, 3, 3) of each segment from those of the rig's links (N, L, 3, 3), whose rest is arms hanging."""
+    """(N, 3, 3) of each segment from those of the rig's links (N, L, 3, 3), at rest arms hanging, palms forwards.
+
+    The bodies that follow pronate in the forearm, the rig in the hand: the forearm takes the hand's twist.
+    """
     of = {name: turns[:, k] @ rig.rest[0][k].T for k, name in enumerate(rig.links)}
     result = {name: _between(of["pelvis"], of["torso"], share) for name, share in SPINE.items()}
     result["Neck"], result["Head"] = _between(of["torso"], of["head"], 0.5), of["head"]
     for side in ("Right", "Left"):
         for segment, link in SIDED.items():
             carrier = of[link if link == "torso" else f"{side.lower()}_{link}"]
+            if segment == "ForeArm":
+                carrier = carrier @ _twist(carrier.swapaxes(1, 2) @ of[f"{side.lower()}_hand"])
+            if segment in ("ForeArm", "Hand"):
+                carrier = carrier @ palms_forwards(side + segment)
             result[side + segment] = carrier @ hanging_rotation(side + segment) if segment in ARMS else carrier
     return result
+
+
+def _twist(rotations: np.ndarray) -> np.ndarray:
+    """(N, 3, 3) part about z, the long axis of a hanging arm, of rotations (N, 3, 3): swing times twist."""
+    quaternions = Rotation.from_matrix(rotations).as_quat() * [0.0, 0.0, 1.0, 1.0]
+    return Rotation.from_quat(quaternions).as_matrix()
 
 
 def _between(start: np.ndarray, stop: np.ndarray, share: float) -> np.ndarray:

@@ -233,7 +233,7 @@ def test_a_benchmark_names_the_models_and_recordings_that_are_missing(
     bodies.icub.cache_clear()
     assert rapetti2020.main(["--quick", "--data", str(tmp_path), "--output", str(tmp_path / "out")]) == 1
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("missing")]
-    assert [line.split(":")[1].strip() for line in lines] == ["human 66", "human 48", "iCub", "T-pose", "walk", "run"]
+    assert [line.split(":")[1].strip() for line in lines] == ["human 66", "human 48", "iCub", "standing", "walk", "run"]
     assert all("ROBOT_MODELS" in line for line in lines[:3])
     assert all(str(tmp_path) in line for line in lines[3:])
     assert not (tmp_path / "out").exists()

@@ -34,7 +34,7 @@ def test_the_page_has_what_was_printed_and_drawn(tmp_path: Path, monkeypatch: py
     assert main(["--output", str(tmp_path), "bailly2019"]) == 0
     page = (tmp_path / "index.html").read_text()
     assert "error &lt; 2 mm" in page
-    assert paper.easier in page
+    assert paper.different in page
     assert 'src="bailly2019/fig5.svg"' in page
     assert "error < 2 mm" in (tmp_path / "bailly2019.txt").read_text()
 
