@@ -61,15 +61,17 @@ def test_swings_leave_and_reach_stances_without_a_jump() -> None:
     assert anchors[1].position[0] - anchors[0].position[0] == pytest.approx(0.6, abs=0.03)
 
 
-def test_a_foot_turns_only_if_it_is_turned() -> None:
-    """A few degrees of heading are noise: a stance has one heading; a pivot follows its own."""
+@pytest.mark.parametrize("steepness", [0.0, 1.5])
+def test_a_foot_turns_only_if_it_is_turned(steepness: float) -> None:
+    """Some degrees of heading are noise: a stance has one heading, on the tips of toes as well; a pivot has its own."""
     rig = human(1.75, 70.0, sex="male")
     sole, ranges = RollingSole.of(rig, rig.patches[0]), []
+    pitch = pitch_rotations(-steepness * (1.0 + 0.1 * np.sin(5.0 * TIMES)))  # over the vertical and back
     for turn in (0.1, 1.0):
         yaw = exp(turn * TIMES[:, None] * [0.0, 0.0, 1.0])
         place = np.tile([0.0, 0.0, -sole.corners[:, 2].mean()], (len(TIMES), 1))
-        recorded = (yaw @ sole.axes.T, place)
+        recorded = (yaw @ pitch @ sole.axes.T, place)
         rotation = _plan_foot(sole, TIMES, recorded, np.ones(len(TIMES), bool), [0.0])[0]
-        ahead = (rotation @ sole.axes)[:, :, 0]
-        ranges.append(float(np.ptp(np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0])))))
+        left = (rotation @ sole.axes)[:, :, 1]
+        ranges.append(float(np.ptp(np.unwrap(np.arctan2(left[:, 1], left[:, 0])))))
     assert ranges == pytest.approx([0.0, 2.0], abs=0.02)
