@@ -106,11 +106,11 @@ def contacts_by_motion(times: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 def find_carrying_feet(
     times: np.ndarray, soles: Sequence[np.ndarray], stances: np.ndarray, com_height: np.ndarray
-) -> np.ndarray:
-    """(F, N) True where a foot carries the body though it slides or pivots, or the body would fall.
+) -> tuple[np.ndarray, np.ndarray]:
+    """(F, N) True where a foot carries the body though it slips or pivots, and (N,) True where something else does.
 
     A gap between stances is a flight only where the centre of mass accelerates downwards as in free fall, decided for
-    the whole gap; elsewhere the lower foot carries if it is near its floor.
+    the whole gap; elsewhere the lower foot carries if it is near its floor and does not slide along it.
 
     Args:
         times: (N,) [s].
@@ -118,21 +118,24 @@ def find_carrying_feet(
         stances: (F, N) True where a foot is in stance.
         com_height: (N,) [m] of the centre of mass.
     """
-    result, step = np.zeros(stances.shape, bool), float(np.median(np.diff(times)))
+    carries, others, step = np.zeros(stances.shape, bool), np.zeros(len(times), bool), float(np.median(np.diff(times)))
     window = 2 * max(2, round(0.5 * FALL_WINDOW / step)) + 1
     if len(times) < window:
-        return result
+        return carries, others
     falls = savgol_filter(com_height, window, 2, deriv=2, delta=step) < -FALL_FRACTION * GRAVITY
     heights = np.array([sole[..., 2].min(axis=1) - np.quantile(sole[..., 2], LOWEST) for sole in soles])
+    slowest = np.array([np.linalg.norm(np.gradient(sole, times, axis=0), axis=2).min(axis=1) for sole in soles])
     lower = heights.argmin(axis=0)
     for start, stop in true_runs(~stances.any(axis=0)):
         own = remove_short_runs(falls[start:stop], True, FALL_TIME / step) if stop - start > 2 else falls[start:stop]
-        if own.any():
-            own = remove_short_runs(own, False, FALL_TIME / step)
+        own = remove_short_runs(own, False, FALL_TIME / step)
         for foot in range(len(soles)):
-            near = (lower[start:stop] == foot) & (heights[foot, start:stop] < NEAR_FLOOR)
-            result[foot, start:stop] = near & ~own
-    return result
+            near = ~own & (lower[start:stop] == foot) & (heights[foot, start:stop] < NEAR_FLOOR)
+            for first, last in true_runs(near):
+                within = slice(start + first, start + last)
+                carries[foot, within] = np.median(slowest[foot, within]) < FAST
+        others[start:stop] = ~own & ~carries[:, start:stop].any(axis=0)
+    return carries, others
 
 
 def remove_short_runs(mask: np.ndarray, kind: bool, least: float) -> np.ndarray:

@@ -31,6 +31,7 @@ from ..tracking.retargeting.interpolation import (
     FIRST_SPEED_FRACTION,
     LATER_SPEED_FRACTION,
     required_stretch,
+    smooth_between,
     smooth_maximum,
     stretch_times,
 )
@@ -38,7 +39,7 @@ from ..tracking.retargeting.leg_reach import LegReach
 from ..tracking.retargeting.performer import Performer
 from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
 from ..tracking.retargeting.retarget import RetargetedMotion, retarget_motion
-from ..tracking.retargeting.retargeter import SMOOTH_PATH_WEIGHT, SPEED_TOLERANCE
+from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS, SMOOTH_PATH_WEIGHT, SPEED_TOLERANCE
 from ..tracking.retargeting.separation import SeparationRows
 from .separation_directions import PlacedContacts, steady_directions
 
@@ -88,13 +89,20 @@ class OverlapFinder:
         parts = []
         for start in range(0, len(poses), CHUNK_FRAMES):
             own = poses.select(slice(start, start + CHUNK_FRAMES))
-            placed = self.posing.link_frames(own)
-            every = np.arange(len(self.rig.links))
             q = to_configurations(self.rig, continuous_signs(to_quaternion(own.root_rotations)), own.y)
-            places = np.array([self.posing.tree.link_origins(placed, link) for link in every]).transpose(2, 0, 1)
-            touches = self.detector.find_contacts(q, self.posing.tree.link_rotations(placed, every), places, reach)
+            touches = self.detector.find_contacts(q, *self._place_links(own), reach)
             parts.append(replace(touches, frames=touches.frames + start))
         return Contacts(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Contacts)))
+
+    def floor_distances(self, poses: Poses, ground: float) -> np.ndarray:
+        """(N, L) [m] height of the lowest point of each link above the ground; infinite without shapes."""
+        return self.detector.floor_distances(*self._place_links(poses), ground)
+
+    def _place_links(self, poses: Poses) -> tuple[np.ndarray, np.ndarray]:
+        """Axes (N, L, 3, 3) and origins (N, L, 3) [m] of all links."""
+        placed, every = self.posing.link_frames(poses), np.arange(len(self.rig.links))
+        places = np.array([self.posing.tree.link_origins(placed, link) for link in every]).transpose(2, 0, 1)
+        return self.posing.tree.link_rotations(placed, every), places
 
     def has_unusable_shapes(self, contacts: Contacts) -> bool:
         """Whether so many pairs overlap that the shapes are unusable."""
@@ -156,7 +164,29 @@ def separate_legs_and_links(
     if options.stance_widening > first:
         note = f"feet are {format_length(options.stance_widening)} farther apart, because the legs overlapped"
         given = replace(given, notes=(*given.notes, note))
-    return _separate(overlaps, given, options, touches, None), options
+    raised = _raise_above_floor(overlaps, given)
+    if raised is not given:
+        touches = overlaps.find_overlaps(raised.poses)
+    return _separate(overlaps, raised, options, touches, None), options
+
+
+def _raise_above_floor(overlaps: OverlapFinder, given: RetargetedMotion) -> RetargetedMotion:
+    """The motion with all links but the feet above the floor, and a note that names those that were on it."""
+    posing, rig, poses, times = overlaps.posing, given.rig, given.poses, given.motion.times
+    y, feet, heights = np.array(poses.y), given.foot_paths, overlaps.floor_distances(poses, given.schedule.ground)
+    heights[:, rig.descendants[list(feet.links)].any(axis=0)] = np.inf
+    low = SEPARATION - heights.min(axis=1)
+    if (low <= 0.0).all():
+        return given
+    lift = smooth_between(times, np.maximum(low, 0.0), np.full(len(times), np.inf))[:, None] * [0.0, 0.0, 1.0]
+    y[:, :3] += lift
+    feet = replace(feet, positions=feet.positions + feet.swing_weights.T[..., None] * lift)
+    given, path = replace(given, foot_paths=feet), Poses(poses.root_rotations, y)
+    prior = PosePrior(path, posing.leg_weights)
+    found = posing.solve(_current_targets(overlaps, given, path, None), path, SETTLE_ITERATIONS, prior)
+    names = ", ".join(display_name(link) for link, own in zip(rig.links, heights.T) if own.min() < SEPARATION)
+    deep = f"up to {format_length(float(low.max()))} too low: they are kept above it and carry nothing"
+    return replace(given.with_poses(*found), notes=(*given.notes, f"{names} touched the floor, {deep}"))
 
 
 def separate_links(

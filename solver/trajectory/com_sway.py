@@ -11,16 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.interpolate import BSpline
 
 from .. import qp
 from ..contacts.support import SupportPolygon
+from ..tracking.retargeting.interpolation import BOUND_RATE, DEGREE, select_frames, spline_bases
 
-DEGREE = 5
-KNOT_SPACING = 0.05
-"""[s] between knots. Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT` among 0.05, 0.06 and 0.08 s."""
-SAMPLE_RATE = 100.0
-"""[1/s] Smallest rate of the samples."""
 SWAY_UNIT = 0.01
 """Unit of length, as a share of the height of the centre of mass."""
 LOAD_RANGE = 0.05, 3.0
@@ -77,8 +72,7 @@ def solve_least_sway(pendulum: Pendulum, supports: SupportRegions, gravity: floa
     moments, which stay small where the zero-moment point is far away because the feet hardly carry.
     """
     times = pendulum.times
-    step = max(1, round(1.0 / (SAMPLE_RATE * float(np.median(np.diff(times))))))
-    looked = np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
+    looked = select_frames(times, 1.0 / BOUND_RATE)
     (at, bend), (positions, _) = (
         _spline_bases(times, instants, pendulum.from_rest) for instants in (times[looked], times)
     )
@@ -124,19 +118,11 @@ def _spline_bases(
     times: np.ndarray, instants: np.ndarray, from_rest: bool
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Values and second derivatives (M, m) of basis functions of splines, at rest at both ends on request."""
-    first, last = float(times[0]), float(times[-1])
-    spans = max(DEGREE, round((last - first) / KNOT_SPACING))  # with fewer no spline would be at rest at both ends
-    wide = (last - first) / spans
-    knots = first + wide * np.arange(-DEGREE, spans + DEGREE + 1)
-    count = len(knots) - DEGREE - 1
-    inside = np.clip(instants, first, last)
-    value = BSpline.design_matrix(inside, knots, DEGREE, extrapolate=True)
-    slope = sparse.csr_array(sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(count - 1, count)) / wide)
-    again = sparse.csr_array(sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(count - 2, count - 1)) / wide)
-    bend = BSpline.design_matrix(inside, knots[2:-2], DEGREE - 2, extrapolate=True) @ again @ slope
+    value, bend = spline_bases(times, instants)
     if not from_rest:
-        return sparse.csr_array(value), sparse.csr_array(bend)
+        return value, bend
     # equal control values at an end are rest
+    count = value.shape[1]
     inner = count - 2 * DEGREE
     tied = np.concatenate([np.zeros(DEGREE, int), np.arange(1, inner + 1), np.full(DEGREE, inner + 1)])
     ties = sparse.csr_array((np.ones(count), (np.arange(count), tied)))

@@ -14,17 +14,22 @@ import numpy as np
 
 from ..contacts.support import SupportPolygon, support_polygon
 from ..dynamics.mechanics import Mechanics
-from ..feasibility import Checks, Margin, check_motion
+from ..feasibility import Checks, check_motion
 from ..feasibility.check_input import PlantedPhase
 from ..feasibility.contact_forces import MIN_LOAD, zero_moment_point
 from ..options.authoring import RetargetOptions
 from ..options.checks import ROBOT_SHRINK, CheckOptions
 from ..progress import PartialProgress, Progress, silent
-from ..tracking.retargeting.interpolation import required_stretch, smooth_maximum, stretch_times
+from ..tracking.retargeting.interpolation import (
+    WIDENING_TIME,
+    required_stretch,
+    smooth_maximum,
+    stretch_times,
+)
 from ..tracking.retargeting.leg_reach import LegReach
 from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
 from ..tracking.retargeting.retarget import MIN_NOTED_SLOWDOWN, RetargetedMotion
-from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS
+from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS, SPEED_TOLERANCE
 from .collision_avoidance import separate_links
 from .com_sway import LOAD_RANGE, Pendulum, SupportRegions, solve_least_sway
 
@@ -34,8 +39,6 @@ Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tr
 MAX_STEP_SLOWDOWN = 1.6
 """Largest factor of one of them.
 Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
-SMOOTHING_TIME = 0.2
-"""[s] before and after a moment in which joints are too weak in which it is slowed down as much."""
 MAX_SEPARATIONS = 2
 """Repetitions of separating links and balancing."""
 SWAY_ITERATIONS = 6
@@ -43,7 +46,6 @@ SWAY_ITERATIONS = 6
 MAX_SWAY = 0.5
 """[m] Displacement above which the sway has diverged.
 Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
-SLOWDOWN_TOLERANCE = 1.0 + 1e-6
 
 
 def balance_motion(
@@ -72,14 +74,15 @@ def balance_motion(
         times = result.motion.times
         slower = required_stretch(result.rig, times, poses, result.converged, 1.0)
         slower = np.maximum(slower, _torque_stretch(times, checks))
-        if not slows or slower.max() <= SLOWDOWN_TOLERANCE:
+        if not slows or slower.max() <= SPEED_TOLERANCE:
             break
         given = given.stretch(stretch_times(times, slower))
     best = best if options.allow_collisions else _separate_and_balance(best, options, check_options)
     lasts = float(best.motion.times[-1] - best.motion.times[0])
     if lasts > first * MIN_NOTED_SLOWDOWN:
         notes.append(f"it lasts {lasts / first:.3g} times as long, because joints would be too fast or too weak")
-    notes.append("the centre of mass is balanced over what touches of the feet")
+    if given.foot_paths.in_stance.any():
+        notes.append("the centre of mass is balanced over what touches of the feet")
     return replace(best, notes=(*best.notes, *notes))
 
 
@@ -100,15 +103,10 @@ def _separate_and_balance(
 
 def _torque_stretch(times: np.ndarray, checks: Checks) -> np.ndarray:
     """Factors (N - 1,), smooth, by which each step must last longer so that joint torques hold, to first order."""
-    beyond = np.maximum(-_joint_strength(checks).smallest, 0.0)
+    beyond = np.maximum(-checks.get_margin("joint torque").smallest, 0.0)
     needed = np.sqrt(1.0 + np.where(np.isfinite(beyond), beyond, 0.0)).clip(1.0, MAX_STEP_SLOWDOWN)
-    factors = 1.0 + smooth_maximum(times, needed - 1.0, SMOOTHING_TIME, 2.0 / 3.0 * SMOOTHING_TIME)
+    factors = 1.0 + smooth_maximum(times, needed - 1.0, WIDENING_TIME, WIDENING_TIME)
     return np.asarray(np.maximum(factors[1:], factors[:-1]))
-
-
-def _joint_strength(checks: Checks) -> Margin:
-    """Margin of the joint torques."""
-    return next(m for m in checks.margins if m.check.category == "joints" and m.check.depends_on == "force")
 
 
 class _Balancer:

@@ -46,7 +46,6 @@ def squat(rig: Rig, seconds: float = 2.0, depth: float = 0.12, steps: float = 0.
     times = np.arange(0.0, seconds + 0.5 / RATE, 1.0 / RATE)
     bend = 0.5 * (1.0 - np.cos(2.0 * np.pi * times / seconds))
     q = np.tile(rig.neutral, (len(times), 1))
-    starts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
     thigh, shank = (
         float(np.linalg.norm(rig.joints[rig.index(f"right_{name}")].position)) for name in ("shank", "foot")
     )
@@ -58,11 +57,9 @@ def squat(rig: Rig, seconds: float = 2.0, depth: float = 0.12, steps: float = 0.
     for side in ("right", "left"):
         more = lift if side == "left" else 0.0 * lift
         for name, angle in (("thigh", -hip - more), ("foot", hip - knee - 0.3 * more)):
-            span = slice(starts[rig.index(f"{side}_{name}")], starts[rig.index(f"{side}_{name}")] + 4)
-            q[:, span] = quaternion_exp(angle[:, None] * [0.0, 1.0, 0.0])
-        q[:, starts[rig.index(f"{side}_shank")]] = knee + 1.3 * more
-        arm = slice(starts[rig.index(f"{side}_upper_arm")], starts[rig.index(f"{side}_upper_arm")] + 4)
-        q[:, arm] = quaternion_exp(-1.2 * bend[:, None] * [0.0, 1.0, 0.0])
+            q[:, rig.q_slices[rig.index(f"{side}_{name}")]] = quaternion_exp(angle[:, None] * [0.0, 1.0, 0.0])
+        q[:, rig.q_slices[rig.index(f"{side}_shank")]] = (knee + 1.3 * more)[:, None]
+        q[:, rig.q_slices[rig.index(f"{side}_upper_arm")]] = quaternion_exp(-1.2 * bend[:, None] * [0.0, 1.0, 0.0])
     q[:, 2] = rig.standing_height - depth * bend
     still = np.zeros((len(times), rig.nv))
     return Motion(times, q, still, still)

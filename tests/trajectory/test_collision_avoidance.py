@@ -34,16 +34,24 @@ from tests.tracking.test_retargeting import RATE, assert_feet_stand, person, squ
 OPTIONS, HASTY = RetargetOptions(), RetargetOptions(keep_timing=True)
 
 
+def performing(times: np.ndarray, height: np.ndarray, turns: dict[str, np.ndarray]) -> Performer:
+    """Simulated: a person whose root is at heights (N,) [m] and whose joints have coordinates (N, n)."""
+    rig = person()
+    q, still = np.tile(rig.neutral, (len(times), 1)), np.zeros((len(times), rig.nv))
+    q[:, 2] = height
+    for link, own in turns.items():
+        q[:, rig.q_slices[rig.index(link)]] = own
+    return Performer.from_motion(rig, Motion(times, q, still, still))
+
+
 @cache
 def armed(turn: float, steps: float = 0.0) -> Performer:
-    """Simulated: a person who squats and turns the left upper arm inwards and back by an angle [rad]."""
-    motion = squat(person(), steps=steps)
-    q, rig = np.array(motion.q), person()
-    starts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
+    """Simulated: a person who squats and turns the upper arms inwards and back by an angle [rad]."""
+    motion, rig = squat(person(), steps=steps), person()
+    q = np.array(motion.q)
+    bend = turn * 0.5 * (1.0 - np.cos(2.0 * np.pi * motion.times / motion.times[-1]))
     for side, sign in (("left", -1.0), ("right", 1.0)):
-        arm = slice(starts[rig.index(f"{side}_upper_arm")], starts[rig.index(f"{side}_upper_arm")] + 4)
-        bend = turn * 0.5 * (1.0 - np.cos(2.0 * np.pi * motion.times / motion.times[-1]))
-        q[:, arm] = quaternion_exp(sign * bend[:, None] * [1.0, 0.0, 0.0])
+        q[:, rig.q_slices[rig.index(f"{side}_upper_arm")]] = quaternion_exp(sign * bend[:, None] * [1.0, 0.0, 0.0])
     return Performer.from_motion(rig, Motion(motion.times, q, motion.v, motion.a))
 
 
@@ -57,29 +65,29 @@ def leaping(turn: float) -> Performer:
     """Simulated: a person who leaps upwards, turning its straight legs out by an angle [rad] in the air."""
     times = np.arange(0.0, 2.0 + 0.5 / RATE, 1.0 / RATE)
     up = np.where(np.abs(times - 1.0) < 0.5, np.sin(np.pi * (times - 0.5)), 0.0)
-    q, rig = np.tile(person().neutral, (len(times), 1)), person()
-    starts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
-    q[:, 2] = rig.standing_height + 0.2 * up
-    for side, sign in (("left", 1.0), ("right", -1.0)):
-        thigh = slice(starts[rig.index(f"{side}_thigh")], starts[rig.index(f"{side}_thigh")] + 4)
-        q[:, thigh] = quaternion_exp(sign * turn * (up**2)[:, None] * [0.0, 0.0, 1.0])
-    still = np.zeros((len(times), rig.nv))
-    return Performer.from_motion(rig, Motion(times, q, still, still))
+    out = turn * (up**2)[:, None] * [0.0, 0.0, 1.0]
+    turns = {"left_thigh": quaternion_exp(out), "right_thigh": quaternion_exp(-out)}
+    return performing(times, person().standing_height + 0.2 * up, turns)
 
 
 def crossing(swing: float) -> Performer:
     """Simulated: a person who brings its hands together before it, one rising and one falling by an angle [rad]."""
-    times = np.arange(0.0, 2.0 + 0.5 / RATE, 1.0 / RATE)
+    times, turns = np.arange(0.0, 2.0 + 0.5 / RATE, 1.0 / RATE), {}
     near, wave = np.sin(0.5 * np.pi * times) ** 2, np.sin(np.pi * times)
-    q, rig = np.tile(person().neutral, (len(times), 1)), person()
-    starts = np.cumsum([0, *(joint.nq for joint in rig.joints)])
-    q[:, 2] = rig.standing_height
     for side, sign in (("left", 1.0), ("right", -1.0)):
-        arm = slice(starts[rig.index(f"{side}_upper_arm")], starts[rig.index(f"{side}_upper_arm")] + 4)
         forward = exp(-near[:, None] * (1.2 + sign * swing * wave)[:, None] * [0.0, 1.0, 0.0])
-        q[:, arm] = to_quaternion(exp(-sign * 0.8 * near[:, None] * [0.0, 0.0, 1.0]) @ forward)
-    still = np.zeros((len(times), rig.nv))
-    return Performer.from_motion(rig, Motion(times, q, still, still))
+        turns[f"{side}_upper_arm"] = to_quaternion(exp(-sign * 0.8 * near[:, None] * [0.0, 0.0, 1.0]) @ forward)
+    return performing(times, np.full(len(times), person().standing_height), turns)
+
+
+def on_the_floor(pitch: float, hips: float, bend: float) -> Performer:
+    """Simulated: a person with a trunk at an angle, and hips and knees bent by angles [rad], whose arms swing."""
+    times, axis = np.arange(0.0, 1.0 + 0.5 / RATE, 1.0 / RATE), np.array([0.0, 1.0, 0.0])
+    turns = {person().links[0]: np.concatenate([[0.0, 0.0, 0.45 * (bend > 0.0) + 0.1], quaternion_exp(pitch * axis)])}
+    for side in ("left", "right"):
+        turns |= {f"{side}_thigh": quaternion_exp(-hips * axis), f"{side}_shank": np.array(bend)}
+        turns[f"{side}_upper_arm"] = quaternion_exp((0.2 * np.sin(6.0 * times) - hips)[:, None] * axis)
+    return performing(times, times, turns)
 
 
 def deepest(found: RetargetedMotion) -> float:
@@ -189,6 +197,20 @@ def test_feet_in_the_air_turn_where_legs_are_in_each_other() -> None:
     assert np.abs(moved[found.foot_paths.in_stance]).max() == 0.0
     assert np.array_equal(found.foot_paths.positions, given.foot_paths.positions)
     assert_feet_stand(found)
+
+
+@pytest.mark.parametrize(("pitch", "hips", "bend", "part"), [(1.6, 1.6, 1.6, "hand"), (-1.6, 0.0, 0.0, "waist")])
+def test_what_is_on_the_floor_is_named_and_kept_above_it(pitch: float, hips: float, bend: float, part: str) -> None:
+    """Who crawls or lies stands on no foot; no link is below the floor, and a note names those that were."""
+    source = on_the_floor(pitch, hips, bend)
+    given = retarget_motion(source, hrp2())
+    found, _ = separate_legs_and_links(source, given, OPTIONS, CHECKS)
+    assert not found.foot_paths.in_stance.any()
+    heights = [OverlapFinder(way, CHECKS).floor_distances(way.poses, 0.0) for way in (given, found)]
+    assert heights[0].min() < -0.05
+    assert heights[1].min() > 0.0
+    assert any(part in said and "touched the floor" in said for said in found.notes)
+    assert any("no foot stands in 100 % of the recording though the body does not fall" in note for note in found.notes)
 
 
 def test_what_does_not_overlap_stays_itself() -> None:

@@ -58,22 +58,39 @@ def _rotations(quaternions: np.ndarray) -> np.ndarray:
 
 def smooth_between(times: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """The spline (N,) [m] of least size and acceleration between bounds (N,), which may be infinite."""
-    step = max(1, round(1.0 / (BOUND_RATE * float(np.median(np.diff(times))))))
-    looked = np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
-    spans = max(1, round((times[-1] - times[0]) / KNOT_SPACING))
-    knots = times[0] + (times[-1] - times[0]) / spans * np.arange(-DEGREE, spans + DEGREE + 1)
-    basis = BSpline(knots, np.eye(spans + DEGREE), DEGREE)
-    values, bends = (sparse.csc_array(basis(times[looked], order)) for order in (0, 2))
-    bounded = np.flatnonzero(np.isfinite(low[looked]) | np.isfinite(high[looked]))
+    looked = select_frames(times, 1.0 / BOUND_RATE)
+    (values, bends), (positions, _) = spline_bases(times, times[looked]), spline_bases(times, times)
+    bounded, count = np.flatnonzero(np.isfinite(low[looked]) | np.isfinite(high[looked])), values.shape[1]
     problem = qp.Problem(
         sparse.csc_array(values.T @ values / SIZE_UNIT**2 + bends.T @ bends / ACCELERATION_UNIT**2),
-        np.zeros(spans + DEGREE),
-        qp.Rows(sparse.csr_array(values)[bounded], low[looked][bounded], high[looked][bounded],
-                ("bound",) * len(bounded)),
-        np.full(spans + DEGREE, -np.inf),
-        np.full(spans + DEGREE, np.inf),
-    )  # fmt: skip
-    return np.asarray(basis(times) @ qp.solve(problem, qp.SPARSE, tolerance=1e-6).x)
+        np.zeros(count),
+        qp.Rows(values[bounded], low[looked][bounded], high[looked][bounded], ("bound",) * len(bounded)),
+        np.full(count, -np.inf),
+        np.full(count, np.inf),
+    )
+    return np.asarray(positions @ qp.solve(problem, qp.SPARSE, tolerance=1e-6).x)
+
+
+def select_frames(times: np.ndarray, interval: float) -> np.ndarray:
+    """Frames at about this interval [s] of times (N,) [s], the last one included."""
+    step = max(1, round(interval * (len(times) - 1) / (times[-1] - times[0])))
+    return np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
+
+
+def spline_bases(times: np.ndarray, instants: np.ndarray) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Values and second derivatives (M, m) at instants (M,) [s] of basis functions of splines over times (N,) [s]."""
+    first, last = float(times[0]), float(times[-1])
+    spans = max(DEGREE, round((last - first) / KNOT_SPACING))  # with fewer no spline would be at rest at both ends
+    wide = (last - first) / spans
+    knots = first + wide * np.arange(-DEGREE, spans + DEGREE + 1)
+    count, inside = spans + DEGREE, np.clip(instants, first, last)
+    value = BSpline.design_matrix(inside, knots, DEGREE, extrapolate=True)
+    slope, again = (
+        sparse.csr_array(sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(size - 1, size)) / wide)
+        for size in (count, count - 1)
+    )
+    bend = BSpline.design_matrix(inside, knots[2:-2], DEGREE - 2, extrapolate=True) @ again @ slope
+    return sparse.csr_array(value), sparse.csr_array(bend)
 
 
 def smooth_maximum(times: np.ndarray, values: np.ndarray, reach: float, width: float) -> np.ndarray:
@@ -114,11 +131,7 @@ def required_stretch(
     speeds[~(converged[1:] & converged[:-1])] = 0.0
     with np.errstate(invalid="ignore"):
         needed = np.maximum((speeds / (speed_fraction * rig.limits.speed)).max(axis=1, initial=0.0), 1.0)
-    width = 2 * int(np.ceil(WIDENING_TIME / np.median(np.diff(times)))) + 1
-    needed = maximum_filter1d(needed, width, mode="nearest")
-    for _ in range(2):  # the mean of maxima over one width is at least each of them in its middle
-        needed = uniform_filter1d(needed, max(width // 2, 1), mode="nearest")
-    return np.asarray(np.maximum(needed, 1.0))
+    return 1.0 + smooth_maximum(times, needed - 1.0, WIDENING_TIME, WIDENING_TIME)
 
 
 def stretch_times(times: np.ndarray, factors: np.ndarray) -> np.ndarray:

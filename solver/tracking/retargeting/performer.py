@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...arrays import true_runs
-from ...contacts.contact_detection import belt_speed, contacts_by_motion, find_carrying_feet, stances_by_force
+from ...contacts.contact_detection import (
+    belt_speed,
+    contacts_by_motion,
+    find_carrying_feet,
+    remove_short,
+    stances_by_force,
+)
 from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...motion import Motion, RestPose, SegmentPoses
@@ -34,6 +40,10 @@ PARENT_PART = {TRUNK: ROOT, "head": TRUNK} | {
 """The part that each part is attached to."""
 MAX_BODY_SPEED, MIN_FRAMES = 15.0, 10
 """[m/s] Speed of a whole body that nobody has, and frames of a recording whose first may be left out."""
+MAX_TILT = np.radians(75.0)
+"""[rad] Tilt of a sole up to which its foot may be planted. Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`
+and five public clips: soles of walks tilt by up to 74 degrees before toes leave the floor, those of a person who gets
+up from lying by 79 and 101 in the middle."""
 HEEL_FRACTION, TOE_FRACTION = -0.25, 1.0
 """Heel and toe of a foot without a known sole, as fractions of the way from its ankle to its tip."""
 
@@ -189,12 +199,34 @@ class Performer:
 
     def stances(self) -> dict[str, np.ndarray]:
         """(N,) True where each side's foot stands."""
-        if self.contacts is not None:
-            return dict(self.contacts)
+        return dict(zip(SIDES, self._supports()[0]))
+
+    def rests_on_other_parts(self) -> np.ndarray:
+        """(N,) True where no foot stands though the body does not fall: a foot slides, or something else carries."""
+        return self._supports()[1]
+
+    def _supports(self) -> tuple[np.ndarray, np.ndarray]:
+        """(2, N) True where feet stand, and (N,) where something else carries the body."""
         soles = [self.sole_points(side) for side in SIDES]
-        stances = np.array([contacts_by_motion(self.times, sole) for sole in soles])
-        stances |= find_carrying_feet(self.times, soles, stances, self.com_height())
-        return dict(zip(SIDES, stances))
+        faces_down = np.array([self._faces_down(side) for side in SIDES])
+        if self.contacts is not None:
+            known = np.array([self.contacts[side] for side in SIDES])
+            return known, find_carrying_feet(self.times, soles, known, self.com_height())[1]
+        stances = np.array(
+            [
+                remove_short(self.times, contacts_by_motion(self.times, sole) & own)
+                for sole, own in zip(soles, faces_down)
+            ]
+        )
+        carries, others = find_carrying_feet(self.times, soles, stances, self.com_height())
+        return stances | carries & faces_down, others | (carries & ~faces_down).any(axis=0)
+
+    def _faces_down(self, side: str) -> np.ndarray:
+        """(N,) True where a sole faces down."""
+        rest, foot = self.recording.rest, f"{side}_{LEG[-1]}"
+        assert rest is not None
+        up = rest.rotations[self.recording.names.index(self.parts[foot])][2]  # level at rest; axes of the segment
+        return np.asarray((self.part_rotations(foot) @ up)[:, 2] > np.cos(MAX_TILT))
 
     def com_height(self) -> np.ndarray:
         """Height (N,) [m] of about the centre of mass: masses of a person's table halfway along the known segments."""

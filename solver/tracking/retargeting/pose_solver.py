@@ -160,18 +160,13 @@ class PoseSolver:
 
     def chain_poses(self, targets: PoseTargets, root_rotations: np.ndarray) -> Poses:
         """Each chain of joints fitted by itself, with given root rotations (N, 3, 3)."""
-        poses = self.rest_poses(targets, root_rotations)
+        y = np.tile(self.rest_coordinates, (len(targets.hip_positions), 1))
+        y[:, :3] = targets.hip_positions - root_rotations @ self.hip_offset
         angles, _ = self._chains.fit_angles(targets.rotations)
         own = self._chains.v_indices >= 0
         columns = self._chains.v_indices[own]
         lower, upper = (bound[columns] for bound in self.start_bounds)
-        poses.y[:, columns] = np.clip(angles[:, own], lower, upper)
-        return poses
-
-    def rest_poses(self, targets: PoseTargets, root_rotations: np.ndarray) -> Poses:
-        """Rest postures with given root rotations (N, 3, 3)."""
-        y = np.tile(self.rest_coordinates, (len(targets.hip_positions), 1))
-        y[:, :3] = targets.hip_positions - root_rotations @ self.hip_offset
+        y[:, columns] = np.clip(angles[:, own], lower, upper)
         return Poses(np.array(root_rotations), y)
 
     def solve(

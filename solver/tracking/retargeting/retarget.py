@@ -193,9 +193,8 @@ def require_mapped_parts(performer: Performer, rig: Rig, mapping: BoneMapping) -
 
 def _collect_notes(retargeter: Retargeter, timed: TimedPoses, options: RetargetOptions) -> list[str]:
     """Notes about changes of the motion, and about requirements that are not met."""
-    notes = []
+    notes, rig = [], retargeter.rig
     slowdown = float(timed.times[-1] - timed.times[0]) / float(timed.recording_times[-1] - timed.recording_times[0])
-    rig = retargeter.rig
     speeds = np.abs(np.diff(timed.poses.y[:, ROOT_NV:], axis=0)) / np.diff(timed.times)[:, None]
     with np.errstate(invalid="ignore"):
         share = (speeds / rig.limits.speed).max(axis=0, initial=0.0)
@@ -209,13 +208,18 @@ def _collect_notes(retargeter: Retargeter, timed: TimedPoses, options: RetargetO
     if not timed.converged.all():
         first = float(timed.times[int(np.argmin(timed.converged))])
         notes.append(f"{int((~timed.converged).sum())} frames did not converge (first at {first:.2f} s)")
-    in_stance = timed.foot_paths.in_stance.any(axis=0)
-    if not in_stance.all():
-        flights = [(a, b) for a, b in true_runs(~in_stance)]
-        longest = max(float(timed.times[min(b, len(in_stance) - 1)] - timed.times[a]) for a, b in flights)
+    recorded, others = retargeter.performer.times, retargeter.performer.rests_on_other_parts()
+    if others.any():
         notes.append(
-            f"{len(flights)} flight(s) of up to {longest:.2f} s, as long as the recorded ones at this pace: a body "
-            f"scaled by {retargeter.mapping.scale:.2f} would fly a shorter time"
+            f"no foot stands in {100.0 * others.mean():.0f} % of the recording though the body does not fall (first at "
+            f"{recorded[others][0]:.2f} s): feet slide, or other parts carry it, which is not checked"
+        )
+    flights = true_runs(~(retargeter.foot_paths.in_stance.any(axis=0) | others))
+    if len(flights):
+        longest = max(float(recorded[min(stop, len(recorded) - 1)] - recorded[start]) for start, stop in flights)
+        notes.append(
+            f"{len(flights)} flight(s) of up to {longest:.2f} s in the recording: a body scaled by "
+            f"{retargeter.mapping.scale:.2f} would fly a shorter time"
         )
     if timed.foot_paths.stance_height_range > MIN_RAISED_HEIGHT:
         notes.append(

@@ -25,6 +25,7 @@ from .interpolation import (
     low_pass_positions,
     low_pass_rotations,
     required_stretch,
+    select_frames,
     stretch_times,
 )
 from .leg_reach import LegReach
@@ -35,8 +36,6 @@ SPARSE_INTERVAL, DENSE_INTERVAL = 0.1, 0.03
 """[s] between frames that are posed from an initial fit, and between those that start from interpolated poses."""
 START_ITERATIONS, CONTINUE_ITERATIONS, SETTLE_ITERATIONS = 16, 12, 20
 """Most iterations of a frame from an initial fit, from an interpolated pose, and of legs that follow the feet."""
-RESTART_FRACTIONS = (0.25, 0.5, 0.75)
-"""Fractions of the way from rest by which a frame is posed again."""
 MAX_SWEEPS, DIRECTIONS = 60, 2
 """Most sweeps in which a frame is tried from its neighbours, from the one before and the one after in turn."""
 MIN_IMPROVEMENT = 0.99
@@ -53,8 +52,7 @@ REACH_TOLERANCE = 1e-3
 MAX_WRIST_ANGLE = 1.2
 """[rad]"""
 MAX_SLOWDOWN = 5.0
-"""Largest factor on the duration of a moment; a faster one is a jump in the motion, which is reported. With 100 a
-public clip of a dance lasts 18 times as long, with 5 still 13 times."""
+"""Largest factor on the duration of a moment; a faster one is a jump in the motion, which is reported."""
 MAX_TIMING_ITERATIONS = 4
 """Times that the timing is adjusted."""
 SPEED_TOLERANCE = 1.0 + 1e-6
@@ -148,7 +146,7 @@ class Retargeter:
 
     def solve_poses(self, times: np.ndarray) -> Poses:
         """Poses of every frame of the recording: those of some frames, interpolated."""
-        sparse, dense = (_select_frames(times, apart) for apart in (SPARSE_INTERVAL, DENSE_INTERVAL))
+        sparse, dense = (select_frames(times, apart) for apart in (SPARSE_INTERVAL, DENSE_INTERVAL))
         targets = self.pose_targets(dense if len(sparse) <= MIN_SPARSE_FRAMES else sparse)
         poses, _ = self.solver.solve(
             targets, self.solver.chain_poses(targets, targets.rotations[:, self.root]), START_ITERATIONS
@@ -160,42 +158,24 @@ class Retargeter:
         return interpolate_poses(times[dense], poses, times) if len(dense) < len(times) else poses
 
     def _repair_poses(self, targets: PoseTargets, poses: Poses) -> Poses:
-        """Poses again frames in a wrong minimum: gradually from rest, and from their neighbours."""
-        rotation, y = np.array(poses.root_rotations), np.array(poses.y)
-
-        def try_poses(frames: np.ndarray, start: Poses) -> np.ndarray:
-            own = targets.select(frames)
-            found, _ = self.solver.solve(own, start, CONTINUE_ITERATIONS)
-            here = Poses(rotation[frames], y[frames])
-            better = self.solver.compute_costs(own, found) < MIN_IMPROVEMENT * self.solver.compute_costs(own, here)
-            rotation[frames[better]], y[frames[better]] = found.root_rotations[better], found.y[better]
-            return frames[better]
-
-        lost = np.flatnonzero(self.solver.is_lost(targets, poses))
-        if len(lost):
-            own = targets.select(lost)
-            begun = self.solver.rest_poses(own, own.rotations[:, self.root])
-            rotations = self.solver.link_rotations(begun)
-            way = log(own.rotations @ rotations.swapaxes(2, 3))
-            for share in RESTART_FRACTIONS:
-                part = replace(own, rotations=exp(share * way) @ rotations)
-                begun, _ = self.solver.solve(part, begun, CONTINUE_ITERATIONS)
-            try_poses(lost, begun)
-        is_tried, sweeps_without_change = np.zeros((DIRECTIONS, len(y)), bool), 0
+        """Poses frames in a wrong minimum again, from the frame before and the one after in turn."""
+        rotation, y, unchanged = np.array(poses.root_rotations), np.array(poses.y), 0
         for number in range(MAX_SWEEPS):
-            way_on, on = number % DIRECTIONS, 1 - 2 * (number % DIRECTIONS)
+            on = 1 - 2 * (number % DIRECTIONS)
             lost = self.solver.is_lost(targets, Poses(rotation, y))
             leaps = np.abs(np.diff(y[:, ROOT_NV:], axis=0)).max(axis=1) > MAX_FRAME_CHANGE
             wrong = np.append(False, leaps) if on > 0 else np.append(leaps, False)
             wrong |= lost & ~np.roll(lost, on)
             wrong[0 if on > 0 else -1] = False
-            frames = np.flatnonzero(wrong & ~is_tried[way_on])
-            sweeps_without_change = 0 if len(frames) else sweeps_without_change + 1
-            if sweeps_without_change == DIRECTIONS:
+            frames = np.flatnonzero(wrong)
+            own = targets.select(frames)
+            found, _ = self.solver.solve(own, Poses(rotation[frames - on], y[frames - on]), CONTINUE_ITERATIONS)
+            before = self.solver.compute_costs(own, Poses(rotation[frames], y[frames]))
+            better = self.solver.compute_costs(own, found) < MIN_IMPROVEMENT * before
+            rotation[frames[better]], y[frames[better]] = found.root_rotations[better], found.y[better]
+            unchanged = 0 if better.any() else unchanged + 1
+            if unchanged == DIRECTIONS:
                 break
-            is_tried[way_on, frames] = True
-            better = try_poses(frames, Poses(rotation[frames - on], y[frames - on]))
-            is_tried[:, np.clip(np.concatenate([better - 1, better + 1]), 0, len(y) - 1)] = False
         return Poses(rotation, y)
 
     def smooth_poses(self, times: np.ndarray, poses: Poses) -> tuple[Poses, np.ndarray]:
@@ -261,12 +241,6 @@ class Retargeter:
             rotations[:, column] = feet.rotations[foot]
         found, done = self._move_legs(path, PoseTargets(rotations, feet.positions.swapaxes(0, 1), path.y[:, :3]), feet)
         return TimedPoses(clock, pace, found, feet, done)
-
-
-def _select_frames(times: np.ndarray, interval: float) -> np.ndarray:
-    """Frames at about this interval [s] of times (N,) [s], the last one included."""
-    step = max(1, round(interval * (len(times) - 1) / (times[-1] - times[0])))
-    return np.unique(np.append(np.arange(0, len(times), step), len(times) - 1))
 
 
 def low_pass_poses(solver: PoseSolver, times: np.ndarray, poses: Poses, preset: FilterPreset = POSE_FILTER) -> Poses:
