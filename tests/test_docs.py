@@ -15,6 +15,7 @@ from benchmarks.figures.vocabulary import quaint_in_page, written_pages
 from solver.cli import parser
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.rigs.anthropometry import TABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 CARDS = ROOT / "docs" / "rigs.md"
@@ -59,8 +60,13 @@ def test_the_card_of_a_person_gives_masses_and_soles() -> None:
     assert "six corners" in text
     assert [len(patch.vertices) for patch in rig.contacts] == [6, 6]
     assert "female thorax" in text
-    assert any("torso" in note for note in rig.notes)
-    assert not any("torso" in note for note in human(1.75, 63.21, "male").notes)
+    changed = {
+        sex: any(note.startswith("torso") for note in human(1.75, 63.21, sex, tables=["dumas"]).notes)
+        for sex in ("male", "female")
+    }
+    assert changed == {"male": False, "female": True}
+    names = re.findall(r"\| `(\w+)` \|", text)
+    assert names == list(TABLES)
 
 
 def test_the_card_of_hoap3_gives_masses_height_and_speed() -> None:

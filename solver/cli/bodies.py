@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..rigs.contact_patches import PatchSpecification
 
 BUILDING = (
-    *("height", "mass", "sex", "variant", "table", "trunk", "shoulders"),
+    *("height", "mass", "sex", "variant", "tables", "trunk", "shoulders"),
     *("payload", "torque", "packages", "feet", "srdf", "up"),
 )
 """Options that say how to build a body."""
@@ -32,10 +32,11 @@ def add_body(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     parser.add_argument("body", nargs=None if required else "?", metavar="BODY", help=words)
     parser.add_argument("--height", type=stature, metavar="M", help="human: stature in metres")
     parser.add_argument("--mass", type=positive, metavar="KG", help="human, hrp2: mass in kg")
-    words = "human: table of segment inertias; unknown: mean of both tables"
+    words = "human: column of the tables of segment inertias; unknown: mean of both"
     parser.add_argument("--sex", choices=SEXES, help=words)
     parser.add_argument("--variant", help="human: 34dof (15 segments) or 23dof (12 segments)")
-    parser.add_argument("--table", help="human: dumas or deleva")
+    words = "human: tables of segment inertias whose mean is the prior, of dumas, deleva, winter, shan (default: all)"
+    parser.add_argument("--tables", nargs="+", default=(), metavar="TABLE", help=words)
     parser.add_argument("--trunk", help="human: one (pelvis, torso) or three (pelvis, abdomen, thorax)")
     parser.add_argument("--shoulders", help="human: fixed, or girdle (clavicle, scapula)")
     parser.add_argument("--payload", help="hoap3: payload")

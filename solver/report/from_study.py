@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -237,4 +238,6 @@ def _describe_segment_table(study: Study) -> str:
         return ""
     sex = parameters["sex"]
     body = "a body of unknown sex (mean of both)" if sex == UNKNOWN else f"a {sex} body"
-    return f"segment table {parameters['table']} for {body}, "
+    names: Sequence[str] = parameters["tables"]  # type: ignore[assignment]
+    tables = f"mean of the segment tables {', '.join(names)}" if len(names) > 1 else f"segment table {names[0]}"
+    return f"{tables} for {body}, "

@@ -1,13 +1,27 @@
-"""Tables of body segment inertial parameters (BSIP), scaled to a person's segments.
+"""Tables of body segment inertial parameters (BSIP), scaled to a person's segments; their mean is the prior.
 
-Dumas et al. 2007 (three-dimensional, with products of inertia) and de Leva 1996 (on the segment axes). Both give
-masses as fractions of the body mass, whose rounded sum is 0.999 ... 1.002; `human` divides by the sum.
+Published tables differ by more than people do, because they cut the body in other places: a thigh is 10 % of the body
+in one and 14 % in another. The prior is therefore the mean of independent ones: of the logarithms of masses, of centres
+of mass, and of second moments over mass. A quantity that a table does not state is left out of the mean.
+
+Every table has the same form, ``assets/rigs/human_<name>.json``. ``parts`` lists for each sex (a study of men stands
+for women too) mass as a fraction of the body's, centre of mass and radii of gyration about the axes through it,
+``products`` as signed radii, I_xy = sign(r) m (r L)^2, of xy, xz and yz. Axes are the link's: x forward, y left, z up,
+of the right side. Lengths are fractions of a ``line``, and the centre of mass is measured from its start:
+
+- ``segment``: from the link's origin (proximal joint; L5S1 of pelvis and torso; C7T1 of the head) to `Segment.end`;
+- ``foot``: from the heel to the tip of the toes, at half the ankle's height;
+- ``trunk``: down from C7T1 through L5S1 to the height of the hips.
+
+A part with a ``span`` takes that share of the line, which is then its unit. Several parts of a segment are combined.
+Masses need not sum to 1; `human` divides by the sum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +30,10 @@ from ..inertials import InertialParameters, steiner
 from ..so3 import rotation_between
 from .solids import UP
 
-TABLES = ("dumas", "deleva")
-DUMAS_TO_LINK = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-"""Table axes (X anterior, Y up, Z right) to link axes (x forward, y left, z up)."""
-MIRROR = np.diag([1.0, 1.0, -1.0])
-"""Reflection from right to left in table axes."""
+TABLES = ("dumas", "deleva", "winter", "shan")
+"""One of each family: de Leva's is Zatsiorsky's data with other end points, Winter's is Dempster's."""
+MIRROR = np.diag([1.0, -1.0, 1.0])
+"""Reflection from right to left."""
 MIN_SECOND_MOMENT = 0.02
 """The principal second moments of an inconsistent table row are raised to at least this fraction of their sum."""
 
@@ -64,18 +77,29 @@ class SegmentInertia:
         return SegmentInertia(mass, com, self.inertia + other.inertia + sum(shifts), self.projected or other.projected)
 
 
-def segment_inertia(table: str, sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
-    """Inertia of a segment from a table, its mass as a fraction of the body mass.
+def segment_inertia(tables: Sequence[str], sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
+    """Mean inertia of a segment over tables, its mass as a fraction of the body mass.
+
+    What none of the tables states is the mean of all others.
 
     Args:
-        table: ``"dumas"`` or ``"deleva"``.
+        tables: some of `TABLES`.
         sex: ``"male"`` or ``"female"``.
         segment: with the person's own length and direction.
         body: further lengths [m] of the body: torso, pelvis_height, ankle_height, foot, heel.
     """
-    if table == "dumas":
-        return _dumas_inertia(sex, segment)
-    return _deleva_inertia(sex, segment, body)
+    rows = {table: _table_inertia(table, sex, segment, body) for table in TABLES}
+    chosen = [rows[table] for table in tables]
+    mass = float(np.exp(np.mean([np.log(row.mass) for row in chosen])))
+    com = np.mean([row.com for row in chosen], axis=0)
+    stated, others = (
+        np.ma.masked_invalid([row.inertia / row.mass for row in some]).mean(axis=0) for some in (chosen, rows.values())
+    )
+    inertia, projected = nearest_consistent(mass * stated.filled(others.filled(0.0)))
+    if segment.side == "left":
+        com, inertia = MIRROR @ com, MIRROR @ inertia @ MIRROR
+    turn = _align_long_axis(segment)
+    return SegmentInertia(mass, turn @ com, turn @ inertia @ turn.T, projected)
 
 
 def nearest_consistent(inertia: np.ndarray) -> tuple[np.ndarray, bool]:
@@ -96,57 +120,34 @@ def nearest_consistent(inertia: np.ndarray) -> tuple[np.ndarray, bool]:
     return np.trace(second) * np.eye(3) - second, True
 
 
-def _dumas_inertia(sex: str, segment: Segment) -> SegmentInertia:
-    row = read_asset("human_dumas")["segments"][segment.name][sex]
-    length = segment.length
-    com = length * np.array(row["com"])
-    inertia = np.diag(np.array(row["radii"]) ** 2)
-    xy, xz, yz = (np.sign(r) * r**2 for r in row["products"])
-    inertia += np.array([[0, xy, xz], [xy, 0, yz], [xz, yz, 0]])
-    inertia, projected = nearest_consistent(row["mass"] * length**2 * inertia)
-    if segment.side == "left":
-        com, inertia = MIRROR @ com, MIRROR @ inertia @ MIRROR
-    if segment.name == "torso":  # the table measures down from C7T1, the link starts at L5S1
-        com = com + length * np.array([0.0, 1.0, 0.0])
-    turn = _align_long_axis(segment) @ DUMAS_TO_LINK
-    return SegmentInertia(row["mass"], turn @ com, turn @ inertia @ turn.T, projected)
+def _table_inertia(table: str, sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
+    """A table's inertia of a right segment, before its long axis is aligned; NaN where the table does not state it."""
+    total: SegmentInertia | None = None
+    for part in read_asset(f"human_{table}")["parts"]:
+        if part["segment"] == segment.name:
+            row = part.get(sex, part["male"])
+            near, far = row.get("span", (0.0, 1.0))
+            start, length = _find_line(part["line"], segment, body)
+            own = _row_inertia(row, start - near * length * UP, (far - near) * length)
+            total = own if total is None else total.combine(own, np.zeros(3))
+    assert total is not None
+    return total
 
 
-def _deleva_inertia(sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
-    if segment.name in ("torso", "pelvis"):
-        return _deleva_trunk_inertia(sex, segment, body)
-    row = read_asset("human_deleva")["segments"][segment.name][sex]
-    sagittal, transverse, longitudinal = row["radii"]
-    if segment.name == "foot":  # its long axis points forward, and it is measured from the heel
-        length = body["foot"]
-        com = np.array([row["com"] * length - body["heel"], 0.0, -0.5 * body["ankle_height"]])
-        radii = np.array([longitudinal, transverse, sagittal])
-        return SegmentInertia(row["mass"], com, row["mass"] * length**2 * np.diag(radii**2))
-    length = segment.length
-    share = 1.0 - row["com"] if segment.name == "head" else row["com"]
-    turn = _align_long_axis(segment)
-    inertia = row["mass"] * length**2 * np.diag(np.array([sagittal, transverse, longitudinal]) ** 2)
-    return SegmentInertia(row["mass"], share * segment.end, turn @ inertia @ turn.T)
+def _find_line(name: str, segment: Segment, body: Mapping[str, float]) -> tuple[np.ndarray, float]:
+    """Start (3,) [m] of a reference line in the link's frame, and its length [m]."""
+    if name == "trunk":
+        return body["torso"] * UP, body["torso"] + body["pelvis_height"]
+    if name == "foot":
+        return np.array([-body["heel"], 0.0, -0.5 * body["ankle_height"]]), body["foot"]
+    return np.zeros(3), segment.length
 
 
-def _deleva_trunk_inertia(sex: str, segment: Segment, body: Mapping[str, float]) -> SegmentInertia:
-    """Torso = upper and middle trunk, pelvis = lower trunk, stacked from C7T1 down to the height of the hips."""
-    rows = read_asset("human_deleva")["segments"]
-    names = ("upper_trunk", "middle_trunk", "lower_trunk")
-    scale = (body["torso"] + body["pelvis_height"]) / sum(rows[name][sex]["length"] for name in names)
-    top = body["torso"]
-    parts = {}
-    for name in names:
-        row = rows[name][sex]
-        length = scale * row["length"]
-        com = np.array([0.0, 0.0, top - row["com"] * length])
-        parts[name] = SegmentInertia(row["mass"], com, row["mass"] * length**2 * np.diag(np.array(row["radii"]) ** 2))
-        top -= length
-    if segment.name == "pelvis":
-        return parts["lower_trunk"]
-    torso = parts["upper_trunk"].combine(parts["middle_trunk"], np.zeros(3))
-    turn = _align_long_axis(segment)
-    return SegmentInertia(torso.mass, turn @ torso.com, turn @ torso.inertia @ turn.T)
+def _row_inertia(row: Mapping[str, Any], start: np.ndarray, length: float) -> SegmentInertia:
+    inertia = np.diag(np.array(row["radii"], float) ** 2)
+    xy, xz, yz = (np.sign(r) * r**2 for r in row.get("products", np.zeros(3)))
+    inertia += np.array([[0.0, xy, xz], [xy, 0.0, yz], [xz, yz, 0.0]])
+    return SegmentInertia(row["mass"], start + length * np.array(row["com"]), row["mass"] * length**2 * inertia)
 
 
 def split_trunk(whole: SegmentInertia, sex: str, trunk: np.ndarray, abdomen: np.ndarray) -> dict[str, SegmentInertia]:

@@ -70,7 +70,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     sex: str,
     *,
     variant: str = "34dof",
-    table: str = "dumas",
+    tables: Sequence[str] = TABLES,
     trunk: str = "one",
     shoulders: str = "fixed",
     lengths: Mapping[str, float] | None = None,
@@ -90,7 +90,8 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
             inertials. `Rig.prior_spread` is then the relative deviation of both columns from the mean, by link;
             identification widens the prior by it.
         variant: ``"34dof"`` (15 links) or ``"23dof"`` (12 links).
-        table: inertial prior, ``"dumas"`` or ``"deleva"``.
+        tables: some of ``"dumas"``, ``"deleva"``, ``"winter"`` and ``"shan"``, whose mean is the inertial prior
+            (`solver.rigs.anthropometry`).
         trunk: ``"one"`` (pelvis and torso) or ``"three"``: pelvis, abdomen from L5S1 to T12L1, and the thorax, named
             ``torso``; two more degrees of freedom.
         shoulders: ``"fixed"`` (upper arms on the torso) or ``"girdle"``: a clavicle that rotates about two axes on the
@@ -120,19 +121,20 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
     for name, choice, choices in (
         ("sex", sex, SEXES),
         ("variant", variant, VARIANTS),
-        ("table", table, TABLES),
         ("trunk", trunk, TRUNKS),
         ("shoulders", shoulders, SHOULDERS),
     ):
         if choice not in choices:
             raise InvalidValue(f"{name} {choice!r} is none of {', '.join(choices)}")
+    if not tables or not set(tables) <= set(TABLES):
+        raise InvalidValue(f"tables must be some of {', '.join(TABLES)}, not {', '.join(tables) or 'none'}")
     require_person(height, None)
     require_person(None, mass)
     lengths, joints = dict(lengths or {}), dict(joints or {})
     skeleton = build_skeleton(height, sex, lengths, joints, trunk, shoulders)
     merged = MERGED_LINKS[variant]
     links = tuple(link for link in skeleton.links if link not in merged)
-    priors, projected = zip(*(_build_prior(skeleton, each, table, height, mass, links) for each in columns_of(sex)))
+    priors, projected = zip(*(_build_prior(skeleton, each, tables, height, mass, links) for each in columns_of(sex)))
     prior = InertialParameters(links, np.mean([each.values for each in priors], axis=0))
     strength = mass * height / np.prod(list(read_asset("human_body")["torque_reference"].values()))
     moving, limits = assemble([_build_body(skeleton, link, variant, float(strength)) for link in links])
@@ -155,7 +157,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         shapes=shapes,
         tips=np.array([_link_tip(skeleton, link) for link in links]),
         notes=_build_notes(
-            table, sex, height, mass, tuple(dict.fromkeys(link for names in projected for link in names))
+            tables, sex, height, mass, tuple(dict.fromkeys(link for names in projected for link in names))
         ),
         excluded=_touching_links(skeleton),
         provenance={
@@ -164,7 +166,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
             "mass": float(mass),
             "sex": sex,
             "variant": variant,
-            "table": table,
+            "tables": list(tables),
             "trunk": trunk,
             "shoulders": shoulders,
             "lengths": {name: float(value) for name, value in lengths.items()},
@@ -176,10 +178,10 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
 
 
 def _build_prior(
-    skeleton: Skeleton, sex: str, table: str, height: float, mass: float, links: tuple[str, ...]
+    skeleton: Skeleton, sex: str, tables: Sequence[str], height: float, mass: float, links: tuple[str, ...]
 ) -> tuple[InertialParameters, list[str]]:
-    """Inertials by one column of a table, and the segments whose inertia there is inconsistent."""
-    inertias = _segment_inertias(skeleton, sex, table, height)
+    """Inertials by one column of the tables, and the segments whose inertia there is inconsistent."""
+    inertias = _segment_inertias(skeleton, sex, tables, height)
     for link in [link for link in skeleton.links if link not in links]:
         parent = skeleton.parent(link)
         assert parent is not None
@@ -194,7 +196,7 @@ def _relative_std(one: InertialParameters, other: InertialParameters) -> dict[st
     return {link: float(each) for link, each in zip(one.links, relative_std)}
 
 
-def _segment_inertias(skeleton: Skeleton, sex: str, table: str, height: float) -> dict[str, SegmentInertia]:
+def _segment_inertias(skeleton: Skeleton, sex: str, tables: Sequence[str], height: float) -> dict[str, SegmentInertia]:
     result = {}
     for link in skeleton.links:
         if Skeleton.segment(link) in (ABDOMEN, *GIRDLE):
@@ -205,7 +207,7 @@ def _segment_inertias(skeleton: Skeleton, sex: str, table: str, height: float) -
         body |= {"foot": skeleton.lengths[foot], "heel": skeleton.heel(foot)}
         body["ankle_height"] = skeleton.lengths[f"{side or 'right'}_ankle_height"]
         end = skeleton.ends[link] + (skeleton.ends.get(ABDOMEN, 0.0) if link == "torso" else 0.0)
-        result[link] = segment_inertia(table, sex, Segment(Skeleton.segment(link), side, end), body)
+        result[link] = segment_inertia(tables, sex, Segment(Skeleton.segment(link), side, end), body)
     if ABDOMEN in skeleton.ends:
         abdomen = skeleton.ends[ABDOMEN]
         result |= split_trunk(result["torso"], sex, abdomen + skeleton.ends["torso"], abdomen)
@@ -293,15 +295,21 @@ def _standing_posture(rig: Rig, skeleton: Skeleton) -> np.ndarray:
     return q
 
 
-def _build_notes(table: str, sex: str, height: float, mass: float, changed: Iterable[str]) -> tuple[str, ...]:
-    source = read_asset(f"human_{table}")["source"]
+def _build_notes(
+    tables: Sequence[str], sex: str, height: float, mass: float, changed: Iterable[str]
+) -> tuple[str, ...]:
+    assets = [read_asset(f"human_{table}") for table in tables]
+    sources = "; ".join(f"{asset['source']} ({asset['people']})" for asset in assets)
     column = "mean of male and female" if sex == UNKNOWN else sex
-    notes = [f"inertial prior: {source}, {column}; mass fractions divided by their sum to total {mass:g} kg"]
+    notes = [
+        f"inertial prior: {'mean of ' if len(tables) > 1 else ''}{sources}, {column}; mass fractions divided by their "
+        f"sum to total {mass:g} kg"
+    ]
     if problem := describe_build(height, mass):
         notes.append(f"check height and mass: {problem}")
     if changed:
         notes.append(
-            f"{', '.join(changed)}: the table's inertia is physically inconsistent (negative pseudo-inertia); replaced "
+            f"{', '.join(changed)}: the tables' inertia is physically inconsistent (negative pseudo-inertia); replaced "
             "by the nearest consistent one with the same mass and centre of mass"
         )
     return tuple(notes)

@@ -102,9 +102,8 @@ def default_lengths(height: float, sex: str) -> dict[str, float]:
     """`CENTRAL_LENGTHS` and `SIDED_LENGTHS` [m] (without side) of a person of a stature [m]."""
     dumas, body = read_asset("human_dumas"), read_asset("human_body")
     ratios = {
-        name: column_mean({each: rows[each]["length"] / dumas["stature"][each] for each in TABLED}, sex)
-        for name, rows in dumas["segments"].items()
-        if name not in ("pelvis", "foot")
+        name: column_mean({each: dumas["lengths"][each][name] / dumas["stature"][each] for each in TABLED}, sex)
+        for name in dumas["lengths"][TABLED[0]]
     }
     shares = body["stature_ratios"]
     ratios |= {name: column_mean({each: shares[each][name] for each in TABLED}, sex) for name in shares[TABLED[0]]}

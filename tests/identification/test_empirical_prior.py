@@ -105,7 +105,7 @@ def test_a_prior_without_a_common_width_is_refused() -> None:
 
 def test_widths_of_single_links_keep_their_ratio() -> None:
     """A link known to be modified keeps its ratio to the others."""
-    options = with_relative_std(replace(FREE, relative_stds={"tip": 0.4}), 0.05)
+    options = with_relative_std(replace(FREE, relative_std=0.2, relative_stds={"tip": 0.4}), 0.05)
     assert options.relative_std == 0.05
     assert options.relative_stds["tip"] == pytest.approx(0.1)
 

@@ -26,7 +26,7 @@ RIGS = {
         60.0,
         "female",
         variant="23dof",
-        table="deleva",
+        tables=["deleva"],
         lengths={"left_foot": 0.25},
         joints={"head": [0, 0, 0.45]},
     ),
@@ -255,7 +255,7 @@ def test_build_refuses_what_a_kind_does_not_take() -> None:
     ("words", "said"),
     [
         (["hoap3", "--mass", "70"], "hoap3 takes no --mass; it takes --payload, --torque"),
-        (["hrp2", "--sex", "male", "--table", "deleva"], "hrp2 takes no --sex, --table; it takes --mass"),
+        (["hrp2", "--sex", "male", "--tables", "deleva"], "hrp2 takes no --sex, --tables; it takes --mass"),
         (["human", "--packages", "robots"], "human takes no --packages; it takes --height, --mass, --sex"),
         (["robot.urdf", "--mass", "70"], "robot.urdf takes no --mass; it takes --packages"),
         (["rig.json", "--height", "1.8"], "rig.json takes no --height; it takes --feet, --srdf"),
