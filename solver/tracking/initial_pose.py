@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from ..coordinates import joint_slices
 from ..dynamics import integrate
+from ..qp.least_squares import solve_least_squares
 from ..rig import Rig
 from ..so3 import exp, nearest_rotation, to_quaternion, vee
 from .inverse_kinematics import InverseKinematics
@@ -48,7 +48,7 @@ def find_initial_pose(rig: Rig, tasks: Tasks, sample: TargetSample, options: Tra
         starts.append(fitted)
     neutral = rig.neutral
     neutral[:7] = fitted[:7]
-    best, _ = min((refine_robustly(engine, q, sample) for q in (fitted, neutral)), key=_cost_of)
+    best = refine_robustly(engine, np.stack([fitted, neutral]), sample)
     if not (options.limits and limits.has_limits):
         return best
     bounded = InverseKinematics(rig, tasks, replace(options, huber_distance=HUBER_DISTANCE, iterations=MAX_ITERATIONS))
@@ -56,36 +56,25 @@ def find_initial_pose(rig: Rig, tasks: Tasks, sample: TargetSample, options: Tra
     for q in (best, neutral, *starts):
         bounded.state = SolverState.initial(rig.nv)
         q, _ = bounded.refine(q, sample, SETTLE_STEP)
-        settled.append((q, robust_cost(bounded, q, sample)))
-    return min(settled, key=_cost_of)[0]
+        settled.append(q)
+    return min(settled, key=lambda q: robust_cost(bounded, q, sample))
 
 
-def _cost_of(candidate: tuple[np.ndarray, float]) -> float:
-    return candidate[1]
+def refine_robustly(engine: InverseKinematics, starts: np.ndarray, sample: TargetSample) -> np.ndarray:
+    """Configuration (nq,) of least robust cost that iterations with Huber weights find from some (S, nq)."""
 
+    def equations(poses: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        found = [engine.normal_equations(q, sample) for q in poses]
+        return np.stack([hessian for hessian, _ in found]), np.stack([gradient for _, gradient in found])
 
-def refine_robustly(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) -> tuple[np.ndarray, float]:
-    """Levenberg-Marquardt with Huber weights from ``q`` for one sample: configuration and its robust cost [m^2]."""
-    cost = robust_cost(engine, q, sample)
-    damping = 1e-3
-    for _ in range(MAX_ITERATIONS):
-        hessian, gradient = engine.normal_equations(q, sample)
-        trial_cost, trial, change = np.inf, q, np.zeros_like(gradient)
-        while damping < 1e6:
-            damped = hessian + np.diag(damping * np.diag(hessian))
-            change = cho_solve(cho_factor(damped, check_finite=False), gradient, check_finite=False)
-            trial = integrate(engine.rig, q, change)
-            trial_cost = robust_cost(engine, trial, sample)
-            if trial_cost <= cost:
-                break
-            damping *= 8.0
-        if not trial_cost <= cost:
-            break
-        q, cost, damping = trial, trial_cost, max(damping / 8.0, 1e-9)
-        if np.abs(change).max() < STEP_TOLERANCE:
-            break
-    robust_cost(engine, q, sample)
-    return q, cost
+    refined, costs = solve_least_squares(
+        starts,
+        equations,
+        lambda poses, _: np.array([robust_cost(engine, q, sample) for q in poses]),
+        converged=STEP_TOLERANCE,
+        move=lambda poses, steps: integrate(engine.rig, poses, steps),
+    )
+    return refined[np.argmin(costs)]
 
 
 def robust_cost(engine: InverseKinematics, q: np.ndarray, sample: TargetSample) -> float:
@@ -136,13 +125,12 @@ def _fit_link_by_link(rig: Rig, tasks: Tasks, sample: TargetSample) -> np.ndarra
 def _fit_root(tasks: Tasks, sample: TargetSample) -> tuple[np.ndarray, np.ndarray]:
     """Pose of the root link from its own markers; from all markers in neutral if it has fewer than three."""
     points, positions = tasks.positions, sample.positions
-    rotation = np.eye(3)
     if points is not None and positions is not None:
         own = np.isfinite(positions[:, 0]) & (points.links == 0)
         if own.sum() >= 3:
             return rigid_fit(points.offsets[own], positions[own], points.weights[own])
     measured = _measured_rotation(tasks, sample, 0)
-    rotation = rotation if measured is None else measured
+    rotation = np.eye(3) if measured is None else measured
     if positions is not None and np.isfinite(positions[:, 0]).any():
         return rotation, np.nanmean(positions, axis=0)
     return rotation, np.zeros(3)

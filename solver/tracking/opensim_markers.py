@@ -15,20 +15,18 @@ import numpy as np
 from ..errors import InvalidValue
 from ..marker_names import match_names
 from ..motion import Markers
+from ..qp.least_squares import solve_least_squares
 from ..rigs.opensim.document import Coupling, OpenSimModel
 from ..rigs.opensim.kinematics import BodyPoses, body_poses, find_coordinates, unit_motion
 from ..rigs.root_and_up_axis import FILE_TO_WORLD
-from ..so3 import nearest_rotation
+from .initial_pose import rigid_fit
 
 MIN_ROOT_MARKERS = 3
 """Markers that determine the pose of a body."""
 MIN_SPREAD = 0.02
 """[m] Least second principal extent of a body's markers: less is a line, about which it can turn."""
-ITERATIONS = 60
 CONVERGED = 1e-6
 """[rad or m] Largest last correction of a coordinate."""
-MIN_DAMPING, MAX_DAMPING = 1e-9, 1e6
-"""Of the iterations, relative to the mean diagonal of the normal equations."""
 NEIGHBOUR_RATIO = 1.05
 """Ratio of squared errors of a frame and its neighbour beyond which it is solved again from the latter's solution."""
 BETTER = 0.999
@@ -156,7 +154,7 @@ class _MarkerEquations:
         for k, row in enumerate(rows):
             seen = self.seen[row]
             chosen = seen & on_root if _spans_plane(local[seen & on_root]) else seen
-            turns[k], moves[k] = _fit_pose(local[chosen], self.measured[row, chosen])
+            turns[k], moves[k] = rigid_fit(local[chosen], self.measured[row, chosen], np.ones(chosen.sum()))
         ground = FILE_TO_WORLD[self.model.up].T
         found, _ = find_coordinates(joint, ground @ turns, moves @ ground.T)
         for name, column in found.items():
@@ -167,31 +165,20 @@ class _MarkerEquations:
 
     def solve(self, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """(n, C) of the least squared error within the ranges, from the given ones, in frames (n,)."""
-        values = values.copy()
-        count = len(self.free)
-        error, damping = self.squared_error(values, rows), np.full(len(rows), MIN_DAMPING)
-        active = np.arange(len(rows))
-        for _ in range(ITERATIONS):
-            own = values[active]
-            columns, residual = self._linearise(own, rows[active])
-            normal, right = columns.swapaxes(1, 2) @ columns, np.einsum("nic,ni->nc", columns, residual)
-            pinned = ((own <= self.lower) & (right < 0.0)) | ((own >= self.upper) & (right > 0.0))
-            free = ~pinned
-            normal *= free[:, :, None] & free[:, None, :]
-            scale = np.maximum(np.trace(normal, axis1=1, axis2=2) / count, 1e-12)
-            normal += (damping[active] * scale)[:, None, None] * np.eye(count)
-            step = np.linalg.solve(normal, np.where(free, right, 0.0)[:, :, None])[:, :, 0]
-            tried = np.clip(own + step, self.lower, self.upper)
-            new = self.squared_error(tried, rows[active])
-            better = new <= error[active]
-            values[active] = np.where(better[:, None], tried, own)
-            error[active] = np.where(better, new, error[active])
-            damping[active] = np.where(better, np.maximum(0.1 * damping[active], MIN_DAMPING), 10.0 * damping[active])
-            going = (np.abs(tried - own).max(axis=1) > CONVERGED) & (damping[active] < MAX_DAMPING)
-            active = active[going]
-            if not len(active):
-                break
-        return values
+
+        def equations(own: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            seen = self.seen[rows[active], :, None]
+            columns = (self._jacobian(own) * seen[..., None]).reshape(len(own), -1, len(self.free))
+            residual = np.where(seen, self.residuals(own, rows[active]), 0.0).reshape(len(own), -1)
+            return columns.swapaxes(1, 2) @ columns, np.einsum("nic,ni->nc", columns, residual)
+
+        return solve_least_squares(
+            values,
+            equations,
+            lambda own, active: self.squared_error(own, rows[active]),
+            converged=CONVERGED,
+            bounds=(self.lower, self.upper),
+        )[0]
 
     def solve_consistently(self, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """The same as `solve`, but frames that fit worse than a neighbour are solved again from its solution.
@@ -219,13 +206,6 @@ class _MarkerEquations:
         """Coordinates that move no marker at values (1, C) in a frame (1,)."""
         moved = np.abs(self._jacobian(values)[0]).max(axis=(0, 1)) > STEP
         return tuple(name for name, moves in zip(self.free, moved) if not moves)
-
-    def _linearise(self, values: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives (n, 3 M, C) of the positions and residuals (n, 3 M), zero where a marker was not seen."""
-        columns, seen = self._jacobian(values), self.seen[rows]
-        columns *= seen[:, :, None, None]
-        residual = np.where(seen[:, :, None], self.residuals(values, rows), 0.0)
-        return columns.reshape(len(rows), -1, len(self.free)), residual.reshape(len(rows), -1)
 
     def _jacobian(self, values: np.ndarray) -> np.ndarray:
         """Derivatives (n, M, 3, C) [m/rad or m/m] of the markers' positions."""
@@ -270,10 +250,3 @@ def _spans_plane(points: np.ndarray) -> bool:
     if len(points) < MIN_ROOT_MARKERS:
         return False
     return bool(np.linalg.svd(points - points.mean(axis=0), compute_uv=False)[1] > MIN_SPREAD)
-
-
-def _fit_pose(local: np.ndarray, measured: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Axes (3, 3) and origin (3,) [m] of the frame in which points (m, 3) come nearest to measured ones."""
-    middle, centre = local.mean(axis=0), measured.mean(axis=0)
-    turn = nearest_rotation((measured - centre).T @ (local - middle))
-    return turn, centre - turn @ middle

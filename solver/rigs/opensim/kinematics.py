@@ -7,19 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...qp.least_squares import solve_least_squares
 from ...so3 import exp, log
 from ..root_and_up_axis import FILE_TO_WORLD
 from .document import GROUND, OpenSimJoint, OpenSimModel, TransformAxis
 
 STEP = 1e-6
 """[rad or m] Half the interval of central differences; the error of a derivative is about 1e-10."""
-ITERATIONS = 30
 SAMPLES = 1001
 """Values of a coordinate's range among which the search begins."""
 CONVERGED = 1e-10
 """[rad or m] Largest last correction of a coordinate."""
-MIN_DAMPING = 1e-9
-"""Keeps the equations solvable where axes are parallel; more is used in frames whose last step made things worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +81,29 @@ def evaluate(axis: TransformAxis, values: Mapping[str, np.ndarray], count: int) 
 def find_coordinates(joint: OpenSimJoint, turn: np.ndarray, move: np.ndarray) -> tuple[dict[str, np.ndarray], float]:
     """Coordinates (N,) that come nearest to axes (N, 3, 3) and origin (N, 3) [m] of the child body in its parent.
 
-    Levenberg-Marquardt iterations, all frames at once; the remaining error [rad or m] is also returned.
+    Levenberg-Marquardt iterations, all frames at once; the largest remaining error [rad and m] is also returned.
     """
     names = [coordinate.name for coordinate in joint.coordinates]
-    values = _first_values(joint, turn, move)
-    error, damping = _pose_error(joint, values, turn, move), np.full(len(turn), MIN_DAMPING)
-    for _ in range(ITERATIONS):
-        columns = np.stack([np.concatenate(unit_motion(joint, values, name), axis=1) for name in names], axis=2)
-        normal = columns.swapaxes(1, 2) @ columns + damping[:, None, None] * np.eye(len(names))
-        step = np.linalg.solve(normal, columns.swapaxes(1, 2) @ error[:, :, None])[:, :, 0]
-        tried = {name: values[name] + step[:, k] for k, name in enumerate(names)}
-        new = _pose_error(joint, tried, turn, move)
-        better = (new**2).sum(axis=1) <= (error**2).sum(axis=1)
-        values = {name: np.where(better, tried[name], values[name]) for name in names}
-        error = np.where(better[:, None], new, error)
-        damping = np.where(better, np.maximum(0.1 * damping, MIN_DAMPING), 10.0 * damping)
-        if np.abs(step).max() < CONVERGED:
-            break
-    return values, float(np.abs(error).max())
+
+    def named(values: np.ndarray) -> dict[str, np.ndarray]:
+        return dict(zip(names, values.T))
+
+    def residual(values: np.ndarray, active: np.ndarray) -> np.ndarray:
+        return _pose_error(joint, named(values), turn[active], move[active])
+
+    def equations(values: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        columns = [np.concatenate(unit_motion(joint, named(values), name), axis=1) for name in names]
+        across = np.stack(columns, axis=1)
+        return across @ across.swapaxes(1, 2), (across @ residual(values, active)[:, :, None])[:, :, 0]
+
+    start = _first_values(joint, turn, move)
+    values, error = solve_least_squares(
+        np.column_stack([start[name] for name in names]),
+        equations,
+        lambda values, active: (residual(values, active) ** 2).sum(axis=1),
+        converged=CONVERGED,
+    )
+    return named(values), float(np.sqrt(error.max()))
 
 
 def _first_values(joint: OpenSimJoint, turn: np.ndarray, move: np.ndarray) -> dict[str, np.ndarray]:
