@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from solver.centroidal.values import ESTIMATE, CentroidalEstimate
     from solver.character.character import CHARACTER, Character
     from solver.cli.argument_types import add_options, given
+    from solver.contacts.rolling import PARTS
     from solver.formats.file_formats import recording_suffixes
     from solver.formats.npz import write_recording_npz
     from solver.formats.recording import has_joints
@@ -82,6 +83,7 @@ _NAMES = {
     "skeleton.match": ("Skeleton", "match_bones"),
     "character.character": ("CHARACTER", "Character"),
     "storage.atomic": ("write_atomically",),
+    "contacts.rolling": ("PARTS",),
     "options.authoring": ("CompleteOptions", "RetargetOptions"),
     "options.checks": ("DANCE_CHECKS", "CheckOptions"),
     "options.dances": ("PHRASE", "TEMPO", "DanceOptions", "Style"),

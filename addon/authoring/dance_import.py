@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 
 import bpy
@@ -16,6 +15,7 @@ from ..check_settings import store_checks
 from ..legend import show_quantity
 from ..solver_api import (
     MOTION,
+    PARTS,
     SUMMARY,
     Rig,
     SceneKey,
@@ -194,17 +194,14 @@ def frames_of_keys(scene: bpy.types.Scene, keys: tuple[SceneKey, ...], existing:
 def contact_keys(
     strips: tuple[SceneStrip, ...], patch: str, first: float, last: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Times (K,) [s] and values (K,) of a patch's contact curve between first and last, from strips.
+    """Times (K,) [s] and values (K,) of a patch's contact curve between first and last, from strips: see `PARTS`.
 
     The first value is the state at the start. A strip that lasts until the end has no key there.
     """
-    patch_strips = sorted((strip.start, strip.stop) for strip in strips if strip.patch == patch)
-    edges = [(start, 1.0) for start, _ in patch_strips]
-    edges += [
-        (stop, 0.0)
-        for (_, stop), (start, _) in pairwise([*patch_strips, (np.inf, np.inf)])
-        if stop + 1e-6 < min(start, last)
-    ]
+    own = sorted((strip for strip in strips if strip.patch == patch), key=lambda strip: strip.start)
+    edges = [(strip.start, 1.0 + PARTS.index(strip.part)) for strip in own]
+    starts = [*(strip.start for strip in own[1:]), np.inf]
+    edges += [(strip.stop, 0.0) for strip, start in zip(own, starts) if strip.stop + 1e-6 < min(start, last)]
     edges.sort()
     if not edges or edges[0][0] > first + 1e-6:
         edges.insert(0, (first, 0.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import bpy
@@ -23,7 +23,7 @@ from ..action import (
 )
 from ..armature import rig_of
 from ..change_cache import cached_until_change
-from ..solver_api import Rig, SceneStrip, errors
+from ..solver_api import PARTS, Rig, SceneStrip, errors
 from .dance_import import CONTACTS_GROUP, contact_keys
 from .pose_sampling import pose_curves
 from .timeline import (
@@ -34,6 +34,7 @@ from .timeline import (
     ROLE_TYPES,
     contact_curves,
     contact_path,
+    contact_value,
     motion_range,
     read_key_roles,
     read_keyed_strips,
@@ -177,28 +178,25 @@ def name_posture(scene: bpy.types.Scene, body: bpy.types.Object, name: str) -> N
         action.pose_markers.new(name).frame = scene.frame_current
 
 
-def standing_patches(scene: bpy.types.Scene, body: bpy.types.Object) -> set[str]:
-    """Patches with contact at the current frame, from the keys."""
-    return {
-        name
-        for name, curve in contact_curves(body).items()
-        if curve.evaluate(current_frame(scene) + FRAME_TOLERANCE) > 0.5
-    }
+def standing_patches(scene: bpy.types.Scene, body: bpy.types.Object) -> dict[str, str]:
+    """Parts, as of a strip, of the patches with contact at the current frame, from the keys."""
+    values = {name: contact_value(curve, current_frame(scene)) for name, curve in contact_curves(body).items()}
+    return {name: PARTS[value - 1] for name, value in values.items() if value}
 
 
-def standing_patches_by_motion(scene: bpy.types.Scene, body: bpy.types.Object) -> set[str]:
-    """Patches with contact at the current frame, from the keys, or from the motion if they are not keyed."""
+def standing_patches_by_motion(scene: bpy.types.Scene, body: bpy.types.Object) -> dict[str, str]:
+    """The same, from the keys, or from the motion for patches without keys."""
     known, frame = contact_curves(body), float(times_at_frames(scene, np.array(current_frame(scene))))
     if all(sole.name in known for sole in rig_of(body).soles):
         return standing_patches(scene, body)
     first, last = motion_range(scene, body)
     strips = read_strips(scene, body, min(first, current_frame(scene)), max(last, current_frame(scene)))
-    moved = {s.patch for s in strips if s.patch not in known and s.start - 1e-6 <= frame <= s.stop + 1e-6}
+    moved = {s.patch: s.part for s in strips if s.patch not in known and s.start - 1e-6 <= frame <= s.stop + 1e-6}
     return standing_patches(scene, body) | moved
 
 
-def key_contacts(scene: bpy.types.Scene, body: bpy.types.Object, standing: Iterable[str]) -> int:
-    """Key that only these patches are in contact from this frame on, until their next key.
+def key_contacts(scene: bpy.types.Scene, body: bpy.types.Object, standing: Mapping[str, str]) -> int:
+    """Key that only these patches, each with a part of `PARTS`, are in contact from this frame on, until the next key.
 
     Patches without contact keys are first keyed as the motion has them, so that earlier contacts do not change. At the
     motion's first frame this is not necessary.
@@ -206,8 +204,8 @@ def key_contacts(scene: bpy.types.Scene, body: bpy.types.Object, standing: Itera
     Returns:
         number of patches that were keyed as the motion has them.
     """
-    rig, frame, standing = rig_of(body), current_frame(scene), set(standing)
-    unknown = standing - set(rig.patches)
+    rig, frame = rig_of(body), current_frame(scene)
+    unknown = set(standing) - set(rig.patches)
     if unknown:
         raise errors.InvalidValue(f"rig {rig.name!r} has no contact patch {', '.join(sorted(unknown))}")
     known, past = contact_curves(body), frame > motion_range(scene, body)[0] + FRAME_TOLERANCE
@@ -215,7 +213,7 @@ def key_contacts(scene: bpy.types.Scene, body: bpy.types.Object, standing: Itera
     if missing:
         _key_contacts_by_motion(scene, body, rig, missing)
     for name in rig.patches:
-        _key_contact(body, name, frame, name in standing)
+        _key_contact(body, name, frame, 1 + PARTS.index(standing[name]) if name in standing else 0)
     return len(missing)
 
 
@@ -230,7 +228,7 @@ def key_strips(scene: bpy.types.Scene, body: bpy.types.Object, strips: Iterable[
             earlier.keyframe_points.clear()
         times, values = contact_keys(strip_list, name, *span.tolist())
         for frame, value in zip(frames_at(scene, times), values):
-            _key_contact(body, name, float(frame), bool(value > 0.5))
+            _key_contact(body, name, float(frame), value)
 
 
 def nearby_strips(scene: bpy.types.Scene, body: bpy.types.Object) -> list[tuple[SceneStrip, float, bool]]:
@@ -352,10 +350,12 @@ def _key_contacts_by_motion(scene: bpy.types.Scene, body: bpy.types.Object, rig:
                 _key_contact(body, name, stop, False)
 
 
-def _key_contact(body: bpy.types.Object, name: str, frame: float, in_contact: bool) -> None:
-    body[CONTACT_PREFIX + name] = float(in_contact)
+def _key_contact(body: bpy.types.Object, name: str, frame: float, value: float) -> None:
+    body[CONTACT_PREFIX + name] = float(value)
+    parts = ", ".join(f"{number}: {part}" for number, part in enumerate(PARTS, start=1))
     ui = body.id_properties_ui(CONTACT_PREFIX + name)
-    ui.update(min=0.0, max=1.0, description=f"1: {name} is on the floor from this key on; 0: it is not")
+    meaning = f"What of {name} touches the floor from this key on. 0: nothing, {parts}"
+    ui.update(min=0.0, max=len(PARTS), description=meaning)
     ensure_local_action(body)
     _insert_key(body, contact_path(name), frame=frame, group=CONTACTS_GROUP)
     for point in contact_curves(body)[name].keyframe_points:

@@ -1,12 +1,14 @@
 """Reads the timeline of a rig as values: keys with roles, contact strips, and sampled poses.
 
 Roles are Blender's keyframe types, so that the Dope Sheet displays and sets them. Contact of a patch with the floor is
-a keyed custom property of the armature object, 1 or 0. Names of postures are pose markers of the action.
+a keyed custom property of the armature object: 0 without contact, else the number in `PARTS`, from 1, of what touches:
+the whole patch (1), or the heel, ball or toes of a sole that rolls. Names of postures are pose markers of the action.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import bpy
 import numpy as np
@@ -16,7 +18,7 @@ from ..action import FIRST_FRAME, curves_of, frame_rate, frames_at, key_frames
 from ..armature import require_unscaled, rig_of
 from ..check_settings import read_checks
 from ..inertials import rig_with_inertials
-from ..solver_api import Rig, SceneKey, SceneStrip, SceneTimeline, errors, flights_between_strips, so3
+from ..solver_api import PARTS, Rig, SceneKey, SceneStrip, SceneTimeline, errors, flights_between_strips, so3
 from .pose_sampling import evaluate_curves, evaluated_links, pose_curves, step_frames
 from .pose_sampling import needs_frame_stepping as needs_frame_stepping
 
@@ -222,8 +224,8 @@ def read_keyed_strips(
             keys = np.array([_round_frame(frame, EDGE_TOLERANCE) for frame in key_frames(found[name])])
             inside = keys[(keys > first + FRAME_TOLERANCE) & (keys < last - FRAME_TOLERANCE)]
             edges = np.array([first, *inside, last])
-            on = [found[name].evaluate(frame + FRAME_TOLERANCE) > 0.5 for frame in edges[:-1]]
-            strips += [SceneStrip(name, *span) for span in _runs(times_at_frames(scene, edges), np.array(on, bool))]
+            values = [contact_value(found[name], frame) for frame in edges[:-1]]
+            strips += _runs(name, times_at_frames(scene, edges), np.array(values, int))
     return tuple(strips)
 
 
@@ -240,16 +242,20 @@ def _strips_by_motion(
             index = rig.index(patch.link)
             heights = link_rotations[:, index, 2] @ patch.vertices.T + origins[:, index, 2:]
             on = heights.mean(axis=1) < GROUND + NEAR_FLOOR * rig.leg_length
-            strips += [SceneStrip(patch.name, *span) for span in _runs(times, on[:-1] | on[1:] if len(on) > 1 else on)]
+            strips += _runs(patch.name, times, (on[:-1] | on[1:] if len(on) > 1 else on).astype(int))
     return strips
 
 
-def _runs(times: np.ndarray, on: np.ndarray) -> list[tuple[float, float]]:
-    """Start and end [s] of runs of intervals that are on; for a single time, that time twice."""
-    if len(times) == 1:
-        return [(float(times[0]), float(times[0]))] if on[0] else []
-    steps = np.flatnonzero(np.diff(np.concatenate([[0], on.astype(int), [0]])))
-    return [(float(times[start]), float(times[stop])) for start, stop in steps.reshape(-1, 2)]
+def _runs(patch: str, times: np.ndarray, values: np.ndarray) -> list[SceneStrip]:
+    """Strips of runs of intervals with one value of the contact; for a single time, of no duration."""
+    edges = np.flatnonzero(np.diff(values, prepend=-1, append=-1))
+    runs = [(start, min(stop, len(times) - 1), values[start]) for start, stop in pairwise(edges.tolist())]
+    return [SceneStrip(patch, float(times[a]), float(times[b]), PARTS[value - 1]) for a, b, value in runs if value]
+
+
+def contact_value(curve: bpy.types.FCurve, frame: float) -> int:
+    """Number in `PARTS`, from 1, of what touches from a frame on; 0 without contact."""
+    return min(max(round(curve.evaluate(frame + FRAME_TOLERANCE)), 0), len(PARTS))
 
 
 def _frame_range(scene: bpy.types.Scene, first: float | None, last: float | None) -> tuple[float, float]:

@@ -14,8 +14,7 @@ import numpy as np
 from ..colours import SEQUENTIAL_MAP, interpolate_colour
 from ..drawing import Colour, arrow_lines
 from ..recording import METRES_PER_NEWTON
-from ..solver_api import SceneFrame, SceneMargin, display_name
-from .check_results import AIR, BOTH
+from ..solver_api import SceneFrame, SceneMargin, SceneStrip, display_name
 
 FAIL_COLOUR: Colour = (0.88, 0.16, 0.12, 1.0)
 NEAR_COLOUR: Colour = (1.00, 0.78, 0.20, 1.0)
@@ -23,15 +22,13 @@ PASS_COLOUR: Colour = (0.05, 0.66, 0.52, 1.0)
 UNKNOWN_COLOUR: Colour = (0.50, 0.50, 0.52, 1.0)
 FORCE_COLOUR: Colour = (0.98, 0.55, 0.10, 1.0)
 COLLISION_COLOUR: Colour = (1.00, 0.05, 0.20, 1.0)
-CONTACT_COLOURS: dict[str, Colour] = {
-    "right": (0.87, 0.62, 0.86, 1.0),
-    "left": (0.20, 0.47, 0.86, 1.0),
-    BOTH: (0.62, 0.68, 0.76, 1.0),
-    AIR: (0.13, 0.13, 0.15, 1.0),
-    "": (0.45, 0.72, 0.80, 1.0),
+PART_COLOURS: dict[str, tuple[str, Colour]] = {
+    "sole": ("flat", (0.20, 0.47, 0.86, 1.0)),
+    "heel": ("heel", (0.87, 0.62, 0.86, 1.0)),
+    "ball": ("toe", (0.50, 0.82, 0.92, 1.0)),
+    "toes": ("toe", (0.50, 0.82, 0.92, 1.0)),
 }
-"""Colours of contact states by side; the empty name is for patches without a side, or on both sides."""
-SIDES = ("right", "left")
+"""Word and colour of a contact strip by the part of the patch that touches."""
 GOOD_CONDITION, POOR_CONDITION = 10.0, 1000.0
 """Condition numbers at the ends of the excitation legend."""
 EXCITATION_TITLE = "Excitation So Far [cond.]"
@@ -112,25 +109,7 @@ def excitation_highlights(values: dict[str, float]) -> dict[str, Highlight]:
     return found
 
 
-def contact_colour(state: str) -> Colour:
-    """Colour of a contact state."""
-    sides = [side for side in SIDES if side in state]
-    return CONTACT_COLOURS.get(state) or CONTACT_COLOURS[sides[0] if len(sides) == 1 else ""]
-
-
-def contact_labels(state: str) -> tuple[str, str]:
-    """Long and short label of a contact state."""
-    if state == BOTH:
-        return "both feet", "both"
-    if state == AIR:
-        return "airborne", "air"
-    names = state.split(" + ")
-    pairs = [name.removeprefix("left_") for name in names if name.startswith("left_")]
-    pairs = [name for name in pairs if f"right_{name}" in names]
-    label = " + ".join(
-        [f"{display_name(name)}s" for name in pairs]
-        + [display_name(name) for name in names if name.split("_", 1)[-1] not in pairs]
-    )
-    if len(names) > 1:
-        return label, str(len(names))
-    return label, "R" if "right" in label else "L" if "left" in label else label[:1].upper()
+def strip_labels(strip: SceneStrip) -> tuple[str, ...]:
+    """Labels of a contact strip, longest first."""
+    word, name = PART_COLOURS[strip.part][0], display_name(strip.patch)
+    return f"{name} {word}", f"{name[:1].upper()} {word}", word[:1].upper()

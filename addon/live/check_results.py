@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
@@ -12,8 +11,6 @@ from .responses import INVALID, Response
 
 ROTATION_TOLERANCE, POSITION_TOLERANCE = 1e-3, 1e-4
 """[1] for quaternion components, and [m]: a posture within this distance of the timeline's counts as equal."""
-BOTH, AIR = "both", "air"
-"""Contact states of both feet, and of no contact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +19,6 @@ class WorstFrame:
 
     index: int
     margin: SceneMargin
-
-
-@dataclass(frozen=True, slots=True)
-class ContactState:
-    """Patches in contact from start to stop [s]: `BOTH` (all soles and nothing else), `AIR`, or the patches' names."""
-
-    state: str
-    start: float
-    stop: float
 
 
 @dataclass(slots=True)
@@ -168,24 +156,3 @@ class CheckResults:
             known = self.worst.get(margin.check)
             if margin.failed and (known is None or margin.comfort < known.margin.comfort):
                 self.worst[margin.check] = WorstFrame(frame.frame, margin)
-
-
-def contact_states(timeline: SceneTimeline, soles: tuple[str, ...]) -> list[ContactState]:
-    """Contact states over the whole timeline; ``soles`` are all soles of the rig."""
-    patches = tuple(dict.fromkeys([*soles, *(strip.patch for strip in timeline.strips)]))
-    times = timeline.times
-    if not len(times):
-        return []
-    edges = {float(times[0]), float(times[-1])}
-    edges |= {t for strip in timeline.strips for t in (strip.start, strip.stop) if times[0] < t < times[-1]}
-    found: list[ContactState] = []
-    ordered = sorted(edges)
-    for start, stop in pairwise(ordered):
-        middle = 0.5 * (start + stop)
-        down = tuple(p for p in patches if any(s.patch == p and s.start <= middle <= s.stop for s in timeline.strips))
-        state = AIR if not down else BOTH if len(down) > 1 and down == soles else " + ".join(down)
-        if found and found[-1].state == state:
-            found[-1] = ContactState(state, found[-1].start, stop)
-        else:
-            found.append(ContactState(state, start, stop))
-    return found

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
 from .. import drawing
 from ..drawing import Colour
-from ..solver_api import FlightArc, SceneFrame
+from ..solver_api import FlightArc, SceneFrame, flights_between_strips
 from .check_colours import FAIL_COLOUR, PASS_COLOUR
-from .check_results import AIR, CheckResults, contact_states
+from .check_results import CheckResults
 
 VISIBLE_TIME = 1.0
 """[s] Time before take-off and after landing in which an arc is visible: a repair changes the motion this far."""
@@ -88,11 +87,8 @@ class ArcCache:
 def build_arcs(readings: CheckResults) -> list[DrawnArc]:
     """Build the arcs of all flights between two contacts that are completely checked."""
     found = []
-    spans = contact_states(readings.timeline, tuple(sole.name for sole in readings.timeline.rig.soles))
-    for before, span in pairwise(spans):
-        if span.state != AIR or before.state == AIR or span is spans[-1]:
-            continue
-        first, last = readings.index_at(span.start), readings.index_at(span.stop)
+    for start, stop in flights_between_strips((strip.start, strip.stop) for strip in readings.timeline.strips):
+        first, last = readings.index_at(start), readings.index_at(stop)
         frames = [] if first is None or last is None else readings.frames[first : last + 1]
         known = [frame for frame in frames if frame is not None]
         if len(known) > 1 and len(known) == len(frames):

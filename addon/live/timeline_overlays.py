@@ -2,7 +2,8 @@
 
 A bar shows the worst margin of each frame, higher is better; failing frames have full height. Above it are contact
 strips, and the postures, which the Dope Sheet hides unless their bones are selected. All are translucent, lie at the
-bottom of the region, and scroll and zoom with it.
+bottom of the region, and scroll and zoom with it. Each sole has a row of strips, coloured by what touches: heel, flat
+sole or toe.
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ from ..action import frames_at
 from ..bpy_access import require
 from ..draw_handlers import DrawHandlers
 from ..drawing import Colour
-from ..solver_api import SceneKey, errors
+from ..solver_api import SceneKey, SceneStrip, SceneTimeline, errors
 from .check_colours import (
     COMFORTABLE_MARGIN,
     FAIL_COLOUR,
     NEAR_COLOUR,
+    PART_COLOURS,
     PASS_COLOUR,
     UNKNOWN_COLOUR,
-    contact_colour,
-    contact_labels,
+    strip_labels,
 )
-from .check_results import AIR, CheckResults, ContactState, contact_states
+from .check_results import CheckResults
 from .control import LiveCheck
 from .properties import live_settings
 from .session import CheckSession
 
-BAR_HEIGHT, STRIP_HEIGHT, KEY_HEIGHT, GAP, SCROLL_BAR_HEIGHT = 20.0, 12.0, 9.0, 2.0, 13.0
-"""[px] Heights of bar, strips and postures, gap between them, and height of Blender's scroll bar below."""
+BAR_HEIGHT, STRIP_HEIGHT, KEY_HEIGHT, GAP, SCROLL_BAR_HEIGHT = 20.0, 10.0, 9.0, 2.0, 13.0
+"""[px] Heights of bar, a row of strips and postures, gap between them, and height of Blender's scroll bar below."""
 ROLE_COLOURS: dict[str, Colour] = {
     "fixed": (0.91, 0.40, 0.38, 1.0),
     "preferred": (0.98, 0.80, 0.35, 1.0),
@@ -53,7 +54,7 @@ CURRENT_ALPHA, OUTDATED_ALPHA = 0.85, 0.35
 """Alpha of current results, and of results from before the last change."""
 STRIP_ALPHA = 0.7
 GREY_HEIGHT = 0.2
-LETTER_HEIGHT = 10.0
+LETTER_HEIGHT = 8.0
 LARGEST_REGION_FRACTION = 0.55
 """Largest fraction of the region for the overlays; if they do not fit, nothing is drawn."""
 
@@ -79,7 +80,6 @@ class DrawCache:
 
     key: ClassVar[tuple[int, ...]] = ()
     batch: ClassVar[gpu.types.GPUBatch | None] = None
-    contacts: ClassVar[list[ContactState]] = []
     failing: ClassVar[list[tuple[float, float]]] = []
     views: ClassVar[dict[tuple[float, ...], TimelineView]] = {}
 
@@ -94,6 +94,17 @@ def enable(on: bool) -> None:
     """Add or remove the overlays."""
     DrawCache.clear()
     HANDLERS.enable(on)
+
+
+def strip_rows(timeline: SceneTimeline) -> dict[str, int]:
+    """Row, from below, of each patch with strips; soles always have one."""
+    patches = (*(sole.name for sole in timeline.rig.soles), *(strip.patch for strip in timeline.strips))
+    return {patch: row for row, patch in enumerate(dict.fromkeys(patches))}
+
+
+def overlay_height(timeline: SceneTimeline) -> float:
+    """Height [px] of bar, strips and postures at scale 1."""
+    return BAR_HEIGHT + len(strip_rows(timeline)) * STRIP_HEIGHT + KEY_HEIGHT + 3.0 * GAP
 
 
 def margin_bar(frames: np.ndarray, comfort: np.ndarray, fresh: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -133,7 +144,7 @@ def _draw() -> None:
     except errors.SolverError:
         return
     size, region = drawing.interface_scale(), require(context.region, "region")
-    height = (BAR_HEIGHT + STRIP_HEIGHT + KEY_HEIGHT + 3.0 * GAP) * size
+    height = 0.0 if session.results is None else overlay_height(session.results.timeline) * size
     too_low = region.height * LARGEST_REGION_FRACTION < height
     if scene != context.scene or not live_settings(scene).show_timeline or too_low:
         return
@@ -169,8 +180,8 @@ def _build_view(
     def place(times: Sequence[float] | np.ndarray) -> np.ndarray:
         return np.asarray(origin + step * frames_at(scene, np.array(times, float)))
 
-    bottom, background = SCROLL_BAR_HEIGHT * size, []
-    height = (BAR_HEIGHT + STRIP_HEIGHT + KEY_HEIGHT + 3.0 * GAP) * size
+    bottom, background, rows = SCROLL_BAR_HEIGHT * size, [], strip_rows(readings.timeline)
+    height = overlay_height(readings.timeline) * size
     first, last = place(readings.timeline.times[[0, -1]])
     left, right = max(first - 0.5 * step, 0.0), min(last + 0.5 * step, width)
     if right > left:
@@ -178,17 +189,19 @@ def _build_view(
     shapes: Polygons = []
     labels: Labels = []
     above = bottom + (BAR_HEIGHT + GAP) * size
-    for contact in DrawCache.contacts:
-        start, stop = place([contact.start, contact.stop])
-        _add_strip(shapes, labels, contact, (max(start, 0.0), min(stop, width)), above, size)
+    for strip in readings.timeline.strips:
+        start, stop = place([strip.start, strip.stop])
+        floor = above + rows[strip.patch] * STRIP_HEIGHT * size
+        _add_strip(shapes, labels, strip, (max(start, 0.0), min(stop, width)), floor, size)
+    above += (len(rows) * STRIP_HEIGHT + GAP) * size
     keys = readings.timeline.keys
     places = place([key.time for key in keys])
-    shapes += _posture_marks(keys, places, width, above + (STRIP_HEIGHT + GAP) * size, size)
+    shapes += _posture_marks(keys, places, width, above, size)
     for interval in DrawCache.failing:
         x, end = place(interval)
         if end > 0.0 and x < width:
             left, right = x - 0.5 * step, max(end + 0.5 * step, x - 0.5 * step + 2.0)
-            shapes += _failure_marks(left, right, above + (STRIP_HEIGHT + KEY_HEIGHT + GAP) * size, size)
+            shapes += _failure_marks(left, right, above + KEY_HEIGHT * size, size)
     return TimelineView(drawing.polygon_batch(background), drawing.polygon_batch(shapes), labels)
 
 
@@ -211,7 +224,6 @@ def _update_cache(scene: bpy.types.Scene, body: bpy.types.Object, session: Check
         return
     DrawCache.views.clear()
     DrawCache.key, DrawCache.failing = key, readings.failing_intervals()
-    DrawCache.contacts = contact_states(readings.timeline, tuple(sole.name for sole in readings.timeline.rig.soles))
     DrawCache.batch = _build_batch(scene, readings)
 
 
@@ -226,19 +238,20 @@ def _build_batch(scene: bpy.types.Scene, readings: CheckResults) -> gpu.types.GP
 
 
 def _add_strip(
-    shapes: Polygons, labels: Labels, contact: ContactState, ends: tuple[float, float], bottom: float, size: float
+    shapes: Polygons, labels: Labels, strip: SceneStrip, ends: tuple[float, float], bottom: float, size: float
 ) -> None:
-    """Add the strip of a contact state between two places [px], with its name if there is room."""
+    """Add a contact strip between two places [px], with its name if there is room."""
     left, width = ends[0], ends[1] - ends[0]
     if width <= 0.5:
         return
-    colour, gap = contact_colour(contact.state), 1.0 if width > 4.0 else 0.0
-    shapes.append((drawing.box_corners(left, bottom, width - gap, STRIP_HEIGHT * size), (*colour[:3], STRIP_ALPHA)))
-    for label in contact_labels(contact.state):
+    colour, gap = PART_COLOURS[strip.part][1], 1.0 if width > 4.0 else 0.0
+    corners = drawing.box_corners(left, bottom, width - gap, STRIP_HEIGHT * size - 1.0)
+    shapes.append((corners, (*colour[:3], STRIP_ALPHA)))
+    for label in strip_labels(strip):
         if drawing.text_width(label, LETTER_HEIGHT * size) + 8.0 * size < width:
-            dark = contact.state == AIR or sum(colour[:3]) < 1.6
+            dark = sum(colour[:3]) < 1.6
             ink = drawing.TEXT_COLOUR if dark else (0.05, 0.05, 0.06, 1.0)
-            labels.append((label, left + 4.0 * size, bottom + 2.5 * size, ink))
+            labels.append((label, left + 4.0 * size, bottom + 2.0 * size, ink))
             return
 
 

@@ -115,7 +115,7 @@ class EXCITING_DANCE_OT_jump_frame(AtomicOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_contact(RigOperator, bpy.types.Operator):
-    """Key which soles, hands or knees are on the floor, from this frame until the next contact key"""
+    """Key what is on the floor from this frame until the next contact key: soles, hands, knees, or a part of a sole"""
 
     bl_idname = "exciting_dance.contact"
     bl_label = "Contact"
@@ -128,6 +128,9 @@ class EXCITING_DANCE_OT_contact(RigOperator, bpy.types.Operator):
             ("one", "One", "Only the named patch is on the floor"),
             ("other", "Toggle", "Add or remove the contact of the named patch"),
             ("none", "Airborne", "Nothing is on the floor"),
+            ("heel", "Heel", "The named sole rolls on its heel"),
+            ("flat", "Flat", "The named sole lies flat on the floor"),
+            ("toe", "Toe", "The named sole rolls on ball and toes, or on the edge of stiff toes"),
         ),
     )
     patch: bpy.props.StringProperty(name="Patch", description="Contact patch of the rig")  # type: ignore[valid-type]
@@ -137,9 +140,15 @@ class EXCITING_DANCE_OT_contact(RigOperator, bpy.types.Operator):
         from ..authoring import keying
 
         body = require_active_rig(context)
-        now = keying.standing_patches_by_motion(scene(context), body) if self.standing == "other" else set()
-        every = [sole.name for sole in rig_of(body).soles]
-        chosen = {"all": every, "one": [self.patch], "other": now ^ {self.patch}, "none": []}[self.standing]
+        rig, alone = rig_of(body), self.standing in ("all", "one", "none")
+        chosen = {} if alone else keying.standing_patches_by_motion(scene(context), body)
+        if self.standing == "all":
+            chosen = {sole.name: "sole" for sole in rig.soles}
+        elif self.standing == "other" and self.patch in chosen:
+            del chosen[self.patch]
+        elif self.standing != "none":
+            toe = "ball" if any(sole.name == self.patch and sole.toes for sole in rig.soles) else "toes"
+            chosen[self.patch] = {"heel": "heel", "toe": toe}.get(self.standing, "sole")
         if keying.key_contacts(scene(context), body, chosen):
             self.report({"INFO"}, "Contacts before and after this frame were keyed from the motion")
         return {"FINISHED"}

@@ -9,6 +9,8 @@ from ..scene_rigs import active_rig
 from .base import AuthorPanel, capitalised_name
 from .messages import draw_wrapped
 
+PART_BUTTONS = {"heel": ("heel",), "flat": ("sole",), "toe": ("ball", "toes")}
+"""Parts of a sole that the choices of the operator key."""
 SHORT_NAME = 10
 """Longest name of a sole, in letters, for a button in a row of four."""
 
@@ -37,14 +39,22 @@ class EXCITING_DANCE_PT_contacts(AuthorPanel, bpy.types.Panel):  # type: ignore[
         column = layout.column(align=True)
         column.label(text="On the floor from this frame on")
         row = column.row(align=True)
-        every = row.operator("exciting_dance.contact", text="All", depress=known and standing == set(patches))
+        every = row.operator("exciting_dance.contact", text="All", depress=known and set(standing) == set(patches))
         every.standing = "all"
         soles = row if all(len(capitalised_name(name)) <= SHORT_NAME for name in patches) else column
         for name in patches:
-            one = soles.operator("exciting_dance.contact", text=capitalised_name(name), depress=standing == {name})
+            one = soles.operator("exciting_dance.contact", text=capitalised_name(name), depress=set(standing) == {name})
             one.standing, one.patch = "one", name
         none = row.operator("exciting_dance.contact", text="Airborne", depress=known and not standing)
         none.standing = "none"
+        for sole in rig.soles:
+            if sole.name in standing:
+                row = column.row(align=True)
+                row.label(text=capitalised_name(sole.name))
+                for choice, parts in PART_BUTTONS.items():
+                    text = choice.capitalize()
+                    part = row.operator("exciting_dance.contact", text=text, depress=standing[sole.name] in parts)
+                    part.standing, part.patch = choice, sole.name
         others = [patch.name for patch in rig.contacts if not patch.sole]
         for pair in (others[k : k + 2] for k in range(0, len(others), 2)):
             row = column.row(align=True)
@@ -68,7 +78,8 @@ class EXCITING_DANCE_PT_contacts(AuthorPanel, bpy.types.Panel):  # type: ignore[
         if listed is not None:
             column = listed.column(align=True)
             for strip, frame, present in strips:
-                text = f"{capitalised_name(strip.patch)}  {strip.start:.2f} to {strip.stop:.2f} s"
+                what = capitalised_name(strip.patch) + f" {strip.part.capitalize()}" * (strip.part != "sole")
+                text = f"{what}  {strip.start:.2f} to {strip.stop:.2f} s"
                 column.operator("exciting_dance.jump_frame", text=text, depress=present).frame = frame
 
 

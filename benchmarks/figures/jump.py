@@ -21,7 +21,7 @@ import numpy as np
 
 from solver.coordinates import to_manifold
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.timeline import ContactStrip, read_timeline_dance, schedule_from_strips
+from solver.dance.authoring.timeline import read_timeline_dance, schedule_from_strips
 from solver.dance.workflows.check import check
 from solver.dance.workflows.edited_dance import EditedDance
 from solver.dance.workflows.repair import repair
@@ -31,6 +31,7 @@ from solver.options.authoring import RepairOptions
 from solver.options.checks import CheckOptions
 from solver.rig import GRAVITY, Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.scene.timeline import SceneStrip
 from solver.so3 import product
 from solver.trajectory.curve import FlatCurve
 from solver.trajectory.legged_rig import LeggedRig
@@ -132,7 +133,7 @@ def keyed_jump(rig: Rig, leap: Leap | None = None) -> AuthoredDance:
     times = np.array([0.0, 0.5, 1.0]) * SECONDS
     in_the_air = np.sqrt(size) * leap.in_the_air
     take_off, landing = 0.5 * (SECONDS - in_the_air), 0.5 * (SECONDS + in_the_air)
-    strips = [ContactStrip(p, a, b) for p in rig.sides.values() for a, b in ((0.0, take_off), (landing, SECONDS))]
+    strips = [SceneStrip(p, a, b) for p in rig.sides.values() for a, b in ((0.0, take_off), (landing, SECONDS))]
     schedule = schedule_from_strips(rig, FlatCurve.through_keys(rig, times, postures), strips, 0.0, [0.0, SECONDS])
     roles = ("fixed", "preferred", "fixed")
     keys = tuple(Keyframe(float(t), q, role) for t, q, role in zip(times, postures, roles))

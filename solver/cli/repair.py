@@ -55,5 +55,5 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     keyed, notes = load_authored_with_notes(options.dance, options.trial)
     warn(notes)
     answer = repair(keyed, check_options(options, keyed.checks), repair_options(options), slow_down=options.slow_down,
-                    rate=options.rate, recording_notes=notes, progress=search_progress(progress))  # fmt: skip
+                    rate=options.rate, progress=search_progress(progress))  # fmt: skip
     return write_answer(answer, options, progress)

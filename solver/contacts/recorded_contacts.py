@@ -13,7 +13,7 @@ from ..dynamics.kinematics import motion_pieces
 from ..errors import InvalidValue
 from ..motion import Motion
 from ..rig import Rig
-from ..so3 import nearest_rotation, to_matrix
+from ..so3 import to_matrix
 from ..wrenches import Wrenches
 from .contact_detection import (
     RELEASE,
@@ -24,17 +24,12 @@ from .contact_detection import (
     remove_short,
     stances_by_force,
 )
-from .rolling import PARTS
-from .schedule import Anchor, Phase, Schedule, flat_on_ground
+from .rolling import PARTS, RollingSole
+from .rolling_stances import axes_pitch, find_stance, flatten_pitch, level_axes
+from .schedule import Anchor, Phase, Schedule
 
 CHUNK = 2048
 """Frames whose link poses are computed at once."""
-FLATTEST = 0.25
-"""Fraction of a stance's frames, those with the most level sole, from which its pose is estimated: feet roll."""
-ROLLS = 0.05
-"""[m] Height difference within a planted sole above which the foot rolls."""
-NOT_FLAT = "planted soles are modelled flat, the roll is ignored"
-"""Part of the note on a recording whose soles roll."""
 STILL_LEG = 0.05
 """[m] Height above the lowest stance from which a stance is on a raised support."""
 
@@ -66,7 +61,7 @@ def find_recorded_contacts(
 
     - A foot is in stance while its sole is low and slow, or, where plates measure it, while a plate is loaded.
     - Where forces are complete, no foot is in stance without load, and at least the lower foot is with load.
-    - A stance plants the sole level, at its pose in the frames with the most level sole.
+    - A stance plants the sole once, level; with the recorded pitch it rolls there on heel, ball or toes.
     - On a treadmill the belt's velocity is removed from motion and wrenches.
 
     Args:
@@ -104,15 +99,11 @@ def find_recorded_contacts(
         known = np.isfinite(load) & (True if counted is None else counted)
         loaded = hysteresis(load >= TOUCH, load < RELEASE)
         stances = _by_force(motion.times, np.array(list(by_side.values())), soles, loaded, known)
-    anchors, ground = _anchors(rig, patches, rotations, origins, soles, stances)
-    roll = max(
-        (float(np.ptp(sole[own, :, 2], axis=1).max()) for sole, own in zip(soles, stances) if own.any()), default=0.0
-    )
-    if roll > ROLLS:
-        notes.append(f"one end of a planted sole is up to {100.0 * roll:.0f} cm higher than the other: {NOT_FLAT}")
+    anchors, parts, ground = _anchors(rig, motion.times, patches, rotations, origins, stances)
     if others := [patch.name for patch in rig.contacts if not patch.sole]:
         notes.append(f"contacts are found for feet only: key the strips of {', '.join(others)} where they carry load")
-    return RecordedContacts(motion, build_schedule(motion.times, stances, anchors, ground), wrenches, tuple(notes))
+    schedule = build_schedule(motion.times, stances, anchors, ground, parts)
+    return RecordedContacts(motion, schedule, wrenches, tuple(notes))
 
 
 def build_schedule(
@@ -193,28 +184,34 @@ def _by_force(
 
 def _anchors(
     rig: Rig,
+    times: np.ndarray,
     patches: Sequence[str],
     rotations: Sequence[np.ndarray],
     origins: Sequence[np.ndarray],
-    soles: Sequence[np.ndarray],
     stances: np.ndarray,
-) -> tuple[list[list[Anchor]], float]:
-    """Anchors of each foot's stances, and the height [m] of the floor: the median of stances that are not raised."""
-    found: list[list[tuple[Anchor, float]]] = []
-    for patch, rotation, origin, sole, own in zip(patches, rotations, origins, soles, stances):
-        tilts = np.ptp(sole[:, :, 2], axis=1)
-        each = []
-        for start, stop in true_runs(own):
-            flat = start + np.flatnonzero(tilts[start:stop] <= np.quantile(tilts[start:stop], FLATTEST))
-            anchor = Anchor(patch, nearest_rotation(rotation[flat].sum(axis=0)), np.median(origin[flat], axis=0))
-            each.append((anchor, float(np.median(sole[flat, :, 2].mean(axis=1)))))
-        found.append(each)
-    heights = np.array([height for each in found for _, height in each])
+) -> tuple[list[list[Anchor]], np.ndarray, float]:
+    """Anchors of each foot's stances, the parts (F, N) of the soles that touch, and the height [m] of the floor.
+
+    The floor is at the median of stances that are not raised, or below the lowest corner without stances.
+    """
+    parts, found, soles = np.zeros(stances.shape, int), [], [RollingSole.of(rig, patch) for patch in patches]
+    for foot, (sole, rotation, origin, in_stance) in enumerate(zip(soles, rotations, origins, stances)):
+        axes = level_axes(times, rotation @ sole.axes, in_stance)
+        pitch = flatten_pitch(axes_pitch(axes))
+        parts[foot] = sole.parts(pitch)
+        own = [slice(*run) for run in true_runs(in_stance)]
+        found.append([find_stance(sole, axes[run], origin[run], pitch[run]).anchor for run in own])
+    heights = np.array([anchor.points(rig)[0, 2] for each in found for anchor in each])
     if not len(heights):
-        return [[] for _ in patches], min(float(sole[:, :, 2].min()) for sole in soles)
+        lowest = [sole.lowest_points(*pose) for sole, *pose in zip(soles, rotations, origins)]
+        return found, parts, float(np.min(lowest))
     ground = float(np.median(heights[heights < heights.min() + STILL_LEG]))
-    planted = [
-        [flat_on_ground(rig, anchor, height if height > ground + STILL_LEG else ground) for anchor, height in each]
-        for each in found
-    ]
-    return planted, ground
+    return [[_lower(anchor, rig, ground) for anchor in each] for each in found], parts, ground
+
+
+def _lower(anchor: Anchor, rig: Rig, ground: float) -> Anchor:
+    """The anchor with its sole on the ground, unless it is on a raised support."""
+    height = float(anchor.points(rig)[0, 2])
+    return (
+        anchor if height > ground + STILL_LEG else replace(anchor, position=anchor.position - [0, 0, height - ground])
+    )

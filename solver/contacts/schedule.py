@@ -23,8 +23,6 @@ ORTHONORMAL = 1e-6
 """Largest entry of R' R - 1 that a rotation may have."""
 STEP_SHARE = 0.8
 """Default length of a step forward, as a fraction of the sole's length (bonnet2016: 0.1 m HOAP-3, 0.2 m human)."""
-LEVEL = 1e-3
-"""[rad] A sole with a smaller tilt is level: files often write angles with few digits."""
 LARGEST_LEG_LEAN = 0.25
 """Sideways over vertical extent of a leg, every joint at zero, above which the neutral pose has spread legs."""
 
@@ -93,6 +91,11 @@ class Phase:
     def airborne(self) -> bool:
         """Nothing touches the ground."""
         return not self.anchors
+
+    def has_same_contacts(self, other: Phase) -> bool:
+        """Whether the same parts of the same patches are planted in the same places."""
+        pairs = zip(self.anchors, other.anchors)
+        return self.loaded == other.loaded and all(a.part == b.part and a.is_same_place(b) for a, b in pairs)
 
     def besides_soles(self, rig: Rig) -> tuple[str, ...]:
         """Loaded patches other than soles: hands, knees."""
@@ -231,12 +234,11 @@ def stance(rig: Rig, configuration: str, step: float | None = None, ground: floa
     planted = (configuration,) if configuration in sides else ("right", "left")
     anchors = []
     for side in planted:
-        anchor = _level(rig, anchors_at(rig, rig.neutral, (sides[side],))[0])
-        points = anchor.points(rig)
-        shift = _below_hip(rig, sides[side], points)
-        shift[2] = ground - points[:, 2].min()
+        (posed,) = anchors_at(rig, rig.neutral, (sides[side],))
+        anchor = flat_on_ground(rig, posed, ground)
+        shift = _below_hip(rig, sides[side], posed.points(rig))
         if configuration == "right_forward" and side == "right":
-            shift += rig.forward * (STEP_SHARE * np.ptp(points @ rig.forward) if step is None else step)
+            shift += rig.forward * (STEP_SHARE * np.ptp(posed.points(rig) @ rig.forward) if step is None else step)
         anchors.append(Anchor(anchor.patch, anchor.rotation, anchor.position + shift))
     return tuple(anchors)
 
@@ -253,16 +255,3 @@ def _below_hip(rig: Rig, patch: str, points: np.ndarray) -> np.ndarray:
     to_hip = rig.rest[1][rig.path(link)[0]] - points.mean(axis=0)
     sideways = float(to_hip @ across)
     return sideways * across if abs(sideways) > LARGEST_LEG_LEAN * abs(to_hip[2]) else np.zeros(3)
-
-
-def _level(rig: Rig, anchor: Anchor) -> Anchor:
-    """The anchor with its sole made level by the least rotation about the sole's centre."""
-    points = anchor.points(rig)
-    sides = np.roll(points, -1, axis=0) - points
-    normal = np.cross(sides, np.roll(sides, -1, axis=0)).sum(axis=0)
-    size = float(np.linalg.norm(normal))
-    if np.hypot(*normal[:2]) <= LEVEL * size:
-        return anchor
-    upwards = -normal / size  # corners are counter-clockwise seen from below
-    rotation, centre = rotation_between(upwards, np.array([0.0, 0.0, 1.0])), points.mean(axis=0)
-    return Anchor(anchor.patch, rotation @ anchor.rotation, centre + rotation @ (anchor.position - centre))

@@ -1,7 +1,7 @@
 """Attributes failed checks of a recording to tracking error or to the performer.
 
 - Penetration of bodies or of the floor is a tracking error.
-- A planted sole may roll, but does not slide or sink.
+- What touches of a planted sole does not move, also while the sole rolls.
 - A limit that the measured forces exceed was exceeded by the performer; one that only the tracked motion exceeds was
   not.
 - A measured centre of pressure outside the soles is a tracking error: soles or plates are in the wrong place.
@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..contacts.recorded_contacts import link_poses
 from ..motion import Motion
 from ..options.checks import CheckOptions
 from ..rig import Rig
@@ -23,15 +22,12 @@ from .check_input import PlantedPhase
 from .check_results import Checks, Margin
 from .checker import check_motion
 
-FLOOR_HEIGHT = 0.02
-"""[m] A corner of a sole below this height touches the floor."""
 MIN_FRACTION = 0.005
 """Smaller fractions are not reported."""
 PENETRATION = "bodies cannot pass through each other or the floor: check markers, calibration and collision shapes"
 MOTION_ONLY = "the measured forces keep this limit, the motion's accelerations and inertials do not"
 FORCE_CONFIRMED = "the measured forces exceed this limit too"
 ZMP_OUTSIDE = "the measured centre of pressure is outside the soles: soles or plates are in the wrong place"
-SOLE_ROLLS = "a planted sole rolls, which the flat contact model does not include"
 NOT_MEASURED = "no forces were measured there"
 UNSUPPORTED = "no force acts on an airborne body: check its accelerations, its inertials and the detected contacts"
 LIMITS_UNCERTAIN = "the rig's limits may be narrower than the performer's, or markers jump"
@@ -73,16 +69,13 @@ def attribute_failures(
     """
     failing = [margin for margin in checks.margins if margin.failed.any()]
     measured = _MeasuredChecks.from_wrench(rig, motion, checks, options, measured_wrench)
-    slides, tips, rolls = _sole_motion(rig, motion, checks)
     attributions = []
     for margin in failing:
         if margin.check.category == "touch":
             evidence = [(margin.failed, "tracking", PENETRATION)]
         elif margin.check.category == "feet" and margin.check.depends_on == "posture":
-            flat = margin.failed & ~rolls
-            slide, tip = (format_length(float(values[flat].max(initial=0.0))) for values in (slides, tips))
-            reason = f"a planted sole slides by up to {slide} and tips or sinks by up to {tip}"
-            evidence = [(~rolls, "tracking", reason), (rolls, "performer", SOLE_ROLLS)]
+            moved = format_length(options.allowed_slip - float(margin.smallest.min()))
+            evidence = [(margin.failed, "tracking", f"a planted sole is up to {moved} from where it stands or rolls")]
         elif margin.check.applies_when == "airborne":
             evidence = [(margin.failed, "tracking", UNSUPPORTED)]
         elif margin.check.depends_on == "force":
@@ -152,31 +145,3 @@ class _MeasuredChecks:
             (exceeded & ~outside, "performer", FORCE_CONFIRMED),
             (~self.known, "", NOT_MEASURED),
         ]
-
-
-def _sole_motion(rig: Rig, motion: Motion, checks: Checks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Largest distances (N,) [m] by which planted soles slide, and tip or sink; and frames (N,) in which one rolls.
-
-    The slide of a sole is that of the corner on the floor that slides least, since a rolling sole keeps some in place.
-    """
-    phases = checks.schedule.phases
-    names = list(dict.fromkeys(anchor.patch for phase in phases for anchor in phase.anchors))
-    slides, tips, rolls = np.zeros(len(motion)), np.zeros(len(motion)), np.zeros(len(motion), bool)
-    if not names:
-        return slides, tips, rolls
-    rotations, positions = link_poses(rig, motion, [rig.index(rig.patch(name).link) for name in names])
-    corners = {
-        name: position[:, None] + rig.patch(name).vertices @ rotation.swapaxes(1, 2)
-        for name, rotation, position in zip(names, rotations, positions)
-    }
-    numbers = checks.schedule.index_at(motion.times)
-    for number in np.unique(numbers):
-        own = np.flatnonzero(numbers == number)
-        for anchor in phases[number].anchors:
-            offsets = corners[anchor.patch][own] - anchor.points(rig)
-            low = offsets[:, :, 2] <= FLOOR_HEIGHT
-            rolls[own] |= ~low.all(axis=1)
-            slide = np.where(low, np.linalg.norm(offsets[:, :, :2], axis=2), np.inf).min(axis=1)
-            slides[own] = np.maximum(slides[own], np.where(np.isfinite(slide), slide, 0.0))
-            tips[own] = np.maximum(tips[own], np.abs(offsets[:, :, 2]).max(axis=1))
-    return slides, tips, rolls

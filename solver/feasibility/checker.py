@@ -300,7 +300,7 @@ class CheckCache:
             np.abs(getattr(before, name) - getattr(part, name)).max() <= tolerance
             for name, tolerance in SAME_FRAME.items()
         )
-        same = unchanged and _is_same_phase(contacts, phase) and np.array_equal(before.times, part.times)
+        same = unchanged and contacts.has_same_contacts(phase) and np.array_equal(before.times, part.times)
         return piece if same else None
 
     def store(self, part: Motion, phase: Phase, piece: CheckedPiece, is_new: bool) -> None:
@@ -316,14 +316,3 @@ class CheckCache:
 
 def _key(part: Motion) -> tuple[float, float, int]:
     return float(part.times[0]), float(part.times[-1]), len(part)
-
-
-def _is_same_phase(one: Phase, two: Phase) -> bool:
-    if one is two:
-        return True
-    if one.loaded != two.loaded:
-        return False
-    return all(
-        a.part == b.part and np.array_equal(a.position, b.position) and np.array_equal(a.rotation, b.rotation)
-        for a, b in zip(one.anchors, two.anchors)
-    )

@@ -8,13 +8,14 @@ themselves are therefore compared, and some twenty frames about an edit are chec
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from ..contacts.schedule import SAME_TIME, Phase, Schedule, anchors_at, flat_on_ground
+from ..contacts.rolling_stances import posture_schedule
+from ..contacts.schedule import SAME_TIME, Schedule
 from ..errors import SolverError
 from ..feasibility import CheckOptions, Checks, FrameChecker
 from ..motion import Motion
@@ -118,16 +119,16 @@ class LiveCheck(Generic[T]):
     def check_posture(
         self,
         q: np.ndarray,
-        patches: Sequence[str],
+        patches: Mapping[str, str],
         ground: float,
         options: CheckOptions | None = None,
         time: float = 0.0,
     ) -> T:
-        """Check a posture at rest, with given patches flat on the floor where the posture has them.
+        """Check a posture at rest, with given patches on the floor where the posture has them.
 
         Args:
             q: (nq,).
-            patches: names of those on the floor.
+            patches: part of each patch that touches the floor.
             ground: [m] height of the floor.
             options: of the checks.
             time: [s] of the result.
@@ -136,8 +137,7 @@ class LiveCheck(Generic[T]):
             InvalidValue: a rig without contact patches, or a patch that it does not have.
         """
         options = CheckOptions() if options is None else options
-        anchors = [flat_on_ground(self.rig, anchor, ground) for anchor in anchors_at(self.rig, q, patches)]
-        schedule = Schedule.constant(anchors, time, time + 1.0, ground)
+        schedule = posture_schedule(self.rig, q, patches, ground, time)
         # a copy with its own schedule on the same workspaces, so that the motion's checker stays prepared
         checker = copy.copy(self._checker(options, schedule)).with_schedule(schedule)
         rest = np.zeros(self.rig.nv)
@@ -181,7 +181,7 @@ class LiveCheck(Generic[T]):
             same &= same_state(name, getattr(old, name)[index], getattr(motion, name))
         phases = np.stack([footing.index_at(old.times)[index], schedule.index_at(motion.times)], axis=1)
         for pair in np.unique(phases[same], axis=0):
-            if not _same_contacts(footing.phases[pair[0]], schedule.phases[pair[1]]):
+            if not footing.phases[pair[0]].has_same_contacts(schedule.phases[pair[1]]):
                 same &= (phases != pair).any(axis=1)
         return np.where(same, index, -1)
 
@@ -189,14 +189,3 @@ class LiveCheck(Generic[T]):
 def same_state(name: str, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """(N,) True where ``"q"``, ``"v"`` or ``"a"`` (N, n) of two motions differ negligibly."""
     return np.abs(one - other).max(axis=1, initial=0.0) <= SAME_STATE[name]
-
-
-def _same_contacts(one: Phase, other: Phase) -> bool:
-    if set(one.loaded) != set(other.loaded):
-        return False
-    known = {anchor.patch: anchor for anchor in one.anchors}
-    return all(
-        np.abs(anchor.position - known[anchor.patch].position).max() <= SAME_PLACE
-        and np.abs(anchor.rotation - known[anchor.patch].rotation).max() <= SAME_PLACE
-        for anchor in other.anchors
-    )

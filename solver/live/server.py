@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..contacts.schedule import Schedule, anchors_at
+from ..contacts.rolling_stances import posture_schedule
+from ..contacts.schedule import Schedule
 from ..dance.authoring.timeline import dance_from_timeline, patches_on_floor, timeline_configurations
 from ..errors import InvalidValue, SolverError
 from ..motion import Motion
@@ -153,7 +154,7 @@ class LiveServer:
         timeline = TIMELINE.read(request.path)
         check = self._check_for(timeline)
         q = timeline_configurations(timeline, check.rig, 1)[0]
-        planted = patches_on_floor(timeline, check.rig, float(timeline.times[0]))
+        planted = tuple(patches_on_floor(timeline, check.rig, float(timeline.times[0])))
         self._drag = Drag(check.rig, q, planted, request.pins, checks=timeline.checks, ground=timeline.ground)
 
     def _move(self) -> None:
@@ -229,7 +230,7 @@ def _timeline_motion(timeline: SceneTimeline, rig: Rig) -> tuple[Motion, Schedul
     if len(timeline) == 1:
         q, rest = timeline_configurations(timeline, rig), np.zeros((1, rig.nv))
         time = float(timeline.times[0])
-        anchors = anchors_at(rig, q[0], patches_on_floor(timeline, rig, time))
-        return Motion(timeline.times, q, rest, rest), Schedule.constant(anchors, time, time + 1.0, timeline.ground)
+        schedule = posture_schedule(rig, q[0], patches_on_floor(timeline, rig, time), timeline.ground, time)
+        return Motion(timeline.times, q, rest, rest), schedule
     keyed = dance_from_timeline(timeline, rig)
     return keyed.curve().motion(rig, timeline.times), keyed.schedule

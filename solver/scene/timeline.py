@@ -13,6 +13,7 @@ from typing import Annotated
 import numpy as np
 
 from ..arrays import Array, ArrayValue, Times
+from ..contacts.rolling import SOLE
 from ..contacts.schedule import SAME_TIME
 from ..errors import InvalidValue
 from ..options.checks import CheckOptions
@@ -40,11 +41,15 @@ class SceneKey:
 
 @dataclass(frozen=True, slots=True)
 class SceneStrip:
-    """A contact patch is on the floor from start to stop [s]."""
+    """A contact patch is on the floor from start to stop [s] with a part of it, one of `rolling.PARTS`.
+
+    Strips of other parts that follow at once belong to one stance, in which the sole rolls.
+    """
 
     patch: str
     start: float
     stop: float
+    part: str = SOLE
 
 
 def flights_between_strips(strips: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BSpline, PPoly, make_interp_spline
 
-from ..contacts.rolling import SOLE
-from ..contacts.schedule import SAME_TIME, Anchor, Schedule
+from ..contacts.rolling import SOLE, RollingSole
+from ..contacts.rolling_stances import axes_pitch, flatten_pitch, roll_on_anchor, stance_heading
+from ..contacts.schedule import SAME_TIME, Anchor, Phase, Schedule, join_spans
 from ..coordinates import to_manifold
 from ..dynamics import Workspace
 from ..dynamics.foot_motion import Rates
 from ..dynamics.legs import FOOT_SIZE, Leg, build_legs, coupled_coordinates
 from ..motion import Motion
 from ..rig import ROOT_NV, Rig
-from ..so3 import log, nearest_rotation_vector, unwrap
+from ..so3 import exp, log, nearest_rotation_vector, unwrap
 from .curve import DEGREE, FlatCurve, polynomial_through_states, sample_times
 from .flat_derivatives import STEPS, LegDerivatives, shift_coordinates
 from .root_constraints import free_root_coordinates
@@ -32,13 +33,28 @@ BLEND_TIME = 0.4
 """[s] in which a foot in the air changes from its anchor to its own path, and from that to the next anchor."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Stance:
-    """An interval in which a foot rolls, or stays in place but for deviations of fixed keys within the tolerance."""
+@dataclass(slots=True)
+class _Run:
+    """Consecutive phases in which a patch stays on one anchor, and those of them in which it is flat."""
 
     start: float
     stop: float
-    pose: PPoly | BSpline  # (6,) foot coordinates over time
+    anchor: Anchor
+    flat: list[Phase]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stance:
+    """An interval in which a foot is on its anchor but for deviations of fixed keys within the tolerance."""
+
+    start: float
+    stop: float
+    path: PPoly | BSpline  # (6,) foot coordinates over time, on the anchor
+    deviation: PPoly
+
+    def pose(self, times: np.ndarray | float, order: int) -> np.ndarray:
+        """Foot coordinates (..., 6), or a derivative."""
+        return np.asarray(self.path(times, order) + self.deviation(times, order))
 
 
 class FootPath:
@@ -58,13 +74,8 @@ class FootPath:
         runs = _stance_intervals(schedule, leg.patch)
         self.planted = bool(runs)
         own = [(time, self._pose(q)) for time, q in fixed]
-        self._stances = [
-            _Stance(start, stop, self._own_path(rig, curve, start, stop))
-            if rolls
-            else _build_stance(anchor, start, stop, own)
-            for start, stop, anchor, rolls in runs
-        ]
-        self._swings: list[tuple[float, float, BSpline, PPoly | None]] = []
+        self._stances = [_build_stance(run, self._rolling_path(rig, curve, run), own) for run in runs]
+        self._swings: list[tuple[float, float, BSpline, PPoly]] = []
         if self.planted:
             self._build_swings(rig, curve, schedule)
 
@@ -75,9 +86,7 @@ class FootPath:
             inside = (times >= start - SAME_TIME) & (times <= stop + SAME_TIME)  # stances below take precedence
             at = np.clip(times[inside], start, stop)
             for order in range(3):
-                result[order, inside] = own(at, order)
-                if bend is not None:
-                    result[order, inside] += bend(at, order)
+                result[order, inside] = own(at, order) + bend(at, order)
         for span in self._stances:
             inside = (times >= span.start - SAME_TIME) & (times <= span.stop + SAME_TIME)
             at = np.clip(times[inside], span.start, span.stop)
@@ -89,13 +98,32 @@ class FootPath:
         self._workspace.update_positions(q)
         return np.concatenate([self._workspace.positions[self._link], log(self._workspace.rotations[self._link])])
 
-    def _own_path(self, rig: Rig, curve: FlatCurve, start: float, stop: float) -> BSpline:
-        """Foot coordinates (6,) over time as the curve moves the foot."""
+    def _own_samples(self, rig: Rig, curve: FlatCurve, start: float, stop: float) -> tuple[np.ndarray, np.ndarray]:
+        """Times (N,) [s] and foot coordinates (N, 6) as the curve moves the foot."""
         times = sample_times(start, stop, SWING_RATE)
         times = times if len(times) > DEGREE else np.linspace(start, stop, DEGREE + 1)
         poses = np.array([self._pose(q) for q in to_manifold(rig, *curve.at(times)).q])
         poses[:, 3:] = unwrap(poses[:, 3:])
-        return make_interp_spline(times, poses, k=DEGREE)
+        return times, poses
+
+    def _rolling_path(self, rig: Rig, curve: FlatCurve, run: _Run) -> PPoly | BSpline:
+        """Foot coordinates (6,) over time of a foot on its anchor: it rolls there with the curve's pitch, made level in
+        the spans in which it is flat.
+        """
+        place = np.concatenate([run.anchor.position, log(run.anchor.rotation)])
+        flat = join_spans(run.flat)
+        if flat == [(run.start, run.stop)]:
+            return PPoly(place[None, None], [run.start, run.stop])
+        sole, (times, poses) = RollingSole.of(rig, run.anchor.patch), self._own_samples(rig, curve, run.start, run.stop)
+        axes = exp(poses[:, 3:]) @ sole.axes
+        pitch, level = axes_pitch(axes), np.array([any(a <= t <= b for a, b in flat) for t in times])
+        if sole.parts(pitch[level]).any():
+            pitch -= np.median(pitch[level])
+            pitch = flatten_pitch(pitch, 2.0 * float(np.abs(pitch[level]).max()))  # which leaves 4 % there
+        stance = roll_on_anchor(sole, run.anchor, pitch, stance_heading(axes)[0])
+        turns = log(stance.axes @ sole.axes.T)
+        turns[0] = nearest_rotation_vector(turns[0], place[3:])
+        return make_interp_spline(times, np.concatenate([stance.positions, unwrap(turns)], axis=1), k=DEGREE)
 
     def _build_swings(self, rig: Rig, curve: FlatCurve, schedule: Schedule) -> None:
         edges = [schedule.start, *(t for span in self._stances for t in (span.start, span.stop)), schedule.stop]
@@ -103,9 +131,9 @@ class FootPath:
             start, stop = max(start, curve.start), min(stop, curve.stop)
             if stop - start <= SAME_TIME:
                 continue
-            own = self._own_path(rig, curve, start, stop)
-            before = self._stances[number - 1].pose if number > 0 else None
-            after = self._stances[number].pose if number < len(self._stances) else None
+            own = make_interp_spline(*self._own_samples(rig, curve, start, stop), k=DEGREE)
+            before = self._stances[number - 1] if number > 0 else None
+            after = self._stances[number] if number < len(self._stances) else None
             if schedule.phase_at(0.5 * (start + stop)).airborne:  # without contact, jerk of the legs moves the body
                 bend = _blend_polynomial(
                     (start, stop), _end_offsets(own, before, start, 3), _end_offsets(own, after, stop, 3)
@@ -133,41 +161,41 @@ def _blend_polynomial(span: tuple[float, float], first: list[np.ndarray], last: 
     return PPoly(coefficients, bridge.x)
 
 
-def _end_offsets(own: BSpline, standing: PPoly | BSpline | None, time: float, orders: int) -> list[np.ndarray]:
+def _end_offsets(own: BSpline, standing: _Stance | None, time: float, orders: int) -> list[np.ndarray]:
     """Offset of the stance from a foot's own path, with derivatives; zero without a stance."""
     if standing is None:
         return [np.zeros(FOOT_SIZE)] * orders
-    return [standing(time, order) - own(time, order) for order in range(orders)]
+    return [standing.pose(time, order) - own(time, order) for order in range(orders)]
 
 
-def _stance_intervals(schedule: Schedule, patch: str) -> list[tuple[float, float, Anchor, bool]]:
-    """Intervals in which a patch stays on one anchor, and whether it rolls there; neighbouring phases with the same
-    anchor are merged.
-    """
-    result: list[tuple[float, float, Anchor, bool]] = []
+def _stance_intervals(schedule: Schedule, patch: str) -> list[_Run]:
+    """Intervals in which a patch stays on one anchor, whichever part of it touches."""
+    result: list[_Run] = []
     for phase in schedule.phases:
         for anchor in phase.anchors:
             if anchor.patch != patch:
                 continue
-            last, rolls = result[-1] if result else None, anchor.part != SOLE
-            if last is not None and abs(last[1] - phase.start) <= SAME_TIME and last[2].is_same_place(anchor):
-                result[-1] = (last[0], phase.stop, last[2], last[3] or rolls)
-            else:
-                result.append((phase.start, phase.stop, anchor, rolls))
+            last = result[-1] if result else None
+            if last is None or abs(last.stop - phase.start) > SAME_TIME or not last.anchor.is_same_place(anchor):
+                last = _Run(phase.start, phase.stop, anchor, [])
+                result.append(last)
+            last.stop = phase.stop
+            last.flat += [phase] * (anchor.part == SOLE)
     return result
 
 
-def _build_stance(anchor: Anchor, start: float, stop: float, fixed: Sequence[tuple[float, np.ndarray]]) -> _Stance:
-    place = np.concatenate([anchor.position, log(anchor.rotation)])
-    states = {start: place, stop: place}
-    for time, pose in fixed:
-        if start - SAME_TIME <= time <= stop + SAME_TIME:
-            pose = np.concatenate([pose[:3], nearest_rotation_vector(pose[3:], place[3:])])
-            near = [t for t in states if abs(t - time) <= SAME_TIME]
-            states[near[0] if near else time] = pose
-    times = sorted(states)
+def _build_stance(run: _Run, path: PPoly | BSpline, fixed: Sequence[tuple[float, np.ndarray]]) -> _Stance:
     zeros = np.zeros(FOOT_SIZE)
-    return _Stance(start, stop, polynomial_through_states(times, [[states[t], zeros, zeros] for t in times]))
+    offsets = {run.start: zeros, run.stop: zeros}
+    for time, pose in fixed:
+        if run.start - SAME_TIME <= time <= run.stop + SAME_TIME:
+            place = path(np.clip(time, run.start, run.stop))
+            pose = np.concatenate([pose[:3], nearest_rotation_vector(pose[3:], place[3:])])
+            near = [t for t in offsets if abs(t - time) <= SAME_TIME]
+            offsets[near[0] if near else time] = pose - place
+    times = sorted(offsets)
+    bend = polynomial_through_states(times, [[offsets[t], zeros, zeros] for t in times])
+    return _Stance(run.start, run.stop, path, bend)
 
 
 class PlantedTrajectory:

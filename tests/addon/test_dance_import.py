@@ -25,7 +25,6 @@ from solver.errors import Cancelled, InvalidValue
 from solver.rigs import hoap3
 from solver.scene.motion_record import MOTION
 from solver.scene.summary import SceneFailure, SceneSummary
-from solver.scene.timeline import SceneStrip
 from tests.addon.scenes import build, fingerprint
 from tests.addon.test_dance_jobs import posed
 from tests.addon.test_extension import child
@@ -201,21 +200,40 @@ def test_roles_names_and_jumps(registered: None) -> None:
     assert posture_cache.summarise_postures(body).counts == {"fixed": 1, "preferred": 1, "free": 1}
 
 
-def test_contact_keys_hold_from_their_frame_on(registered: None) -> None:
-    """A contact key changes the current frame and later ones; earlier contacts stay as in the motion."""
+def standing_robot() -> tuple[bpy.types.Object, bpy.types.Scene, str, str]:
+    """A robot on both soles for two seconds at 10 Hz, its scene, and its patches."""
     body, scene = build(hoap3()), bpy.context.scene
     action.set_frame_rate(scene, 10.0)
     posed(body, 0.0, 1)
     posed(body, 0.4, 21)
-    left, right = sorted(armature.rig_of(body).patches)
+    return body, scene, *sorted(armature.rig_of(body).patches)
+
+
+def test_contact_keys_hold_from_their_frame_on(registered: None) -> None:
+    """A contact key changes the current frame and later ones; earlier contacts stay as in the motion."""
+    body, scene, left, right = standing_robot()
     scene.frame_set(11)
     assert bpy.ops.exciting_dance.contact(standing="one", patch=right) == {"FINISHED"}
-    assert keying.standing_patches(scene, body) == {right}
+    assert keying.standing_patches(scene, body) == {right: "sole"}
     strips = {(s.patch, round(s.start, 6), round(s.stop, 6)) for s in timeline.read_strips(scene, body, 1, 21)}
     assert strips == {(left, 0.0, 1.0), (right, 0.0, 2.0)}
     assert [round(frame) for _, frame, _ in keying.nearby_strips(scene, body)] == [1, 1]
     with pytest.raises(RuntimeError, match="third_foot"):
         bpy.ops.exciting_dance.contact(standing="one", patch="third_foot")
+
+
+def test_parts_of_a_sole_are_keyed_from_their_frame_on(registered: None) -> None:
+    """Heel, flat, a lift and toe are strips, which keys of the strips give again; stiff toes have no ball."""
+    body, scene, left, right = standing_robot()
+    for frame, part in ((1, "heel"), (6, "flat"), (11, "other"), (16, "toe")):
+        scene.frame_set(frame)
+        assert bpy.ops.exciting_dance.contact(standing=part, patch=right) == {"FINISHED"}
+    strips = timeline.read_strips(scene, body, 1, 21)
+    parts = [(round(s.start, 6), round(s.stop, 6), s.part) for s in strips if s.patch == right]
+    assert parts == [(0.0, 0.5, "heel"), (0.5, 1.0, "sole"), (1.5, 2.0, "toes")]
+    assert [s.part for s in strips if s.patch == left] == ["sole"]
+    keying.key_strips(scene, body, strips)
+    assert timeline.read_strips(scene, body, 1, 21) == strips
 
 
 def test_contacts_keyed_from_the_first_frame_on_are_kept(registered: None) -> None:
@@ -238,29 +256,15 @@ def test_contacts_keyed_from_the_first_frame_on_are_kept(registered: None) -> No
 
 def test_toggling_an_unkeyed_sole_keeps_the_other(registered: None) -> None:
     """With both soles in contact by the motion, toggling one leaves the other in contact."""
-    body, scene = build(hoap3()), bpy.context.scene
-    action.set_frame_rate(scene, 10.0)
-    posed(body, 0.0, 1)
-    posed(body, 0.4, 21)
-    left, right = sorted(armature.rig_of(body).patches)
+    body, scene, left, right = standing_robot()
     for frame in (11, 1):
         scene.frame_set(frame)
-        assert keying.standing_patches(scene, body) == set()
+        assert keying.standing_patches(scene, body) == {}
         assert bpy.ops.exciting_dance.contact(standing="other", patch=left) == {"FINISHED"}
-        assert keying.standing_patches(scene, body) == {right}
+        assert keying.standing_patches(scene, body) == {right: "sole"}
         body.animation_data_clear()
         posed(body, 0.0, 1)
         posed(body, 0.4, 21)
-
-
-def test_contact_strips_survive_keying(registered: None) -> None:
-    """Strips that are written as keys and read again are unchanged."""
-    strips = (SceneStrip("a", 0.0, 1.0), SceneStrip("a", 1.5, 2.0), SceneStrip("b", 0.5, 3.0))
-    times, values = dance_import.contact_keys(strips, "a", 0.0, 3.0)
-    assert list(zip(times, values)) == [(0.0, 1.0), (1.0, 0.0), (1.5, 1.0), (2.0, 0.0)]
-    times, values = dance_import.contact_keys(strips, "b", 0.0, 3.0)
-    assert list(zip(times, values)) == [(0.0, 0.0), (0.5, 1.0)]
-    assert dance_import.contact_keys(strips, "c", 0.0, 3.0)[1].tolist() == [0.0]
 
 
 def test_failure_markers_are_replaced_and_user_markers_stay(registered: None) -> None:

@@ -48,7 +48,7 @@ def standing(own: Path) -> tuple[bpy.types.Object, Path]:
     for frame, angle, role in ((1, 0.0, "fixed"), (6, 0.1, "preferred"), (11, 0.0, "preferred")):
         posed(body, angle, frame, role)
     scene.frame_set(1)
-    keying.key_contacts(scene, body, list(rig_of(body).patches))
+    keying.key_contacts(scene, body, dict.fromkeys(rig_of(body).patches, "sole"))
     return body, own
 
 
@@ -83,7 +83,8 @@ def test_check_reports_marks_and_scores(standing: tuple[bpy.types.Object, Path])
 
 
 def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> None:
-    """For a raised knee in a recording, its sole has contact before and after, the other one always; one undo step."""
+    """For a raised knee in a recording, its sole has contact before, rolls off its ball, and has contact after; the
+    other one always has; one undo step."""
     rig, scene = human(1.7, 65.0, "female"), bpy.context.scene
     action.set_frame_rate(scene, RATE)
     motion = rising(rig, arm_swing(rig, 0.9, 0.8).motion(100.0), "left")
@@ -98,15 +99,15 @@ def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> 
     assert not bpy.ops.exciting_dance.find_contacts.poll()
     assert not bpy.ops.exciting_dance.balance_dance.poll()
     body[STUDY_KEY], body.animation_data.action[TRIAL_KEY] = str(tmp_path), "knee"
-    keying.key_contacts(scene, body, [])  # what was keyed before goes
+    keying.key_contacts(scene, body, {})  # what was keyed before goes
     assert bpy.ops.exciting_dance.find_contacts() == {"FINISHED"}
     strips = timeline.read_strips(scene, body, *timeline.motion_range(scene, body))
-    spans = {name: [(s.start, s.stop) for s in strips if s.patch == name] for name in rig.patches}
-    assert [len(spans[name]) for name in (rig.sides["right"], rig.sides["left"])] == [1, 2]
-    (first, second), lasts = spans[rig.sides["left"]], motion.times[-1]
-    assert first[0] == 0.0
-    assert 0.3 * lasts - 0.05 <= first[1] < 0.45 * lasts
-    assert 0.55 * lasts < second[0] <= 0.72 * lasts + 0.05
+    left, lasts = [s for s in strips if s.patch == rig.sides["left"]], motion.times[-1]
+    assert [s.part for s in left] == ["sole", "ball", "sole"]
+    assert len(strips) - len(left) == 1
+    assert left[0].start == 0.0
+    assert 0.3 * lasts - 0.05 <= left[1].stop < 0.45 * lasts
+    assert 0.55 * lasts < left[2].start <= 0.72 * lasts + 0.05
     said = find_message(scene, body, "dance")
     assert "the contacts were found from its motion" in said.notes
     assert bpy.ops.exciting_dance.balance_dance.poll()

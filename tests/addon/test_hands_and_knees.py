@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -11,8 +12,7 @@ import pytest
 
 from addon import action, armature
 from addon.authoring import keying, timeline
-from addon.live import check_colours
-from addon.live.check_results import contact_states
+from addon.live import check_colours, timeline_overlays
 from addon.rehearsal.captions import describe_stance
 from addon.solver_api import SceneStrip
 from solver.dance.authoring.timeline import timeline_strips
@@ -43,7 +43,7 @@ def test_strips_of_hands_and_knees_are_keyed_like_those_of_feet(registered: None
     scene = bpy.context.scene
     for frame, lifted in ((1, ()), (51, ("left_palm",))):
         scene.frame_set(frame)
-        keying.key_contacts(scene, body, set(PATCHES) - set(lifted))
+        keying.key_contacts(scene, body, dict.fromkeys(set(PATCHES) - set(lifted), "sole"))
     sampled = timeline.sample_timeline(scene, body)
     found = {(strip.patch, round(strip.start, 6), round(strip.stop, 6)) for strip in sampled.strips}
     assert found == {(name, 0.0, 0.5 if name == "left_palm" else 1.0) for name in PATCHES}
@@ -69,11 +69,11 @@ def test_buttons_toggle_contacts_of_hands(registered: None, person: Rig) -> None
     bpy.context.view_layer.objects.active = body
     soles = {sole.name for sole in rig.soles}
     assert bpy.ops.exciting_dance.contact(standing="all") == {"FINISHED"}
-    assert keying.standing_patches(scene, body) == soles
+    assert set(keying.standing_patches(scene, body)) == soles
     assert bpy.ops.exciting_dance.contact(standing="other", patch="right_palm") == {"FINISHED"}
-    assert keying.standing_patches(scene, body) == soles | {"right_palm"}
+    assert set(keying.standing_patches(scene, body)) == soles | {"right_palm"}
     assert bpy.ops.exciting_dance.contact(standing="other", patch="right_palm") == {"FINISHED"}
-    assert keying.standing_patches(scene, body) == soles
+    assert set(keying.standing_patches(scene, body)) == soles
 
 
 def test_hands_are_added_to_a_rig_in_the_scene(
@@ -88,22 +88,14 @@ def test_hands_are_added_to_a_rig_in_the_scene(
     assert armature.rig_of(body).patches[2:] == ("right_palm", "left_palm", "head_patch")
 
 
-def test_contact_states_with_hands_have_labels_and_colours(registered: None, person: Rig) -> None:
-    """Only the two soles are called "both feet"; pairs are named in the plural; pairs have no side's colour."""
+def test_strips_have_a_row_for_each_patch_and_a_label(registered: None, person: Rig) -> None:
+    """Soles always have a row, other patches where they have strips; labels name patch and part."""
     body, rig = crawling(person)
     sampled = timeline.sample_timeline(bpy.context.scene, body)
-    soles = tuple(sole.name for sole in rig.soles)
-    strips = [SceneStrip(name, 0.0, 1.0) for name in soles]
-    strips += [SceneStrip(name, 0.5, 1.0) for name in ("right_palm", "left_palm")]
-    strips.append(SceneStrip("right_knee", 0.75, 1.0))
-    from dataclasses import replace
-
-    found = contact_states(replace(sampled, strips=tuple(strips)), soles)
-    assert [check_colours.contact_labels(each.state) for each in found] == [
-        ("both feet", "both"), ("soles + palms", "4"), ("soles + palms + right knee", "5"),
-    ]  # fmt: skip
-    assert check_colours.contact_colour(found[1].state) == check_colours.CONTACT_COLOURS[""]
-    assert check_colours.contact_colour("right_palm + right_knee") == check_colours.CONTACT_COLOURS["right"]
+    strips = (SceneStrip("right_palm", 0.5, 1.0), SceneStrip("right_sole", 0.0, 1.0, "ball"))
+    rows = timeline_overlays.strip_rows(replace(sampled, strips=strips))
+    assert rows == {**{sole.name: k for k, sole in enumerate(rig.soles)}, "right_palm": len(rig.soles)}
+    assert check_colours.strip_labels(strips[1]) == ("right sole toe", "R toe", "T")
     sides = {"right_sole": "right", "left_sole": "left", "right_palm": ""}
     assert describe_stance(("right_sole", "left_sole"), sides) == "both feet"
     assert describe_stance(("right_sole", "left_sole", "right_palm"), sides) == "right sole, left sole, right palm"

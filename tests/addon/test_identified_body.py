@@ -64,7 +64,7 @@ def keyed(body: bpy.types.Object) -> None:
         bone.rotation_euler.x = angle
         keying.key_posture(scene, body, "preferred")
     scene.frame_set(1)
-    keying.key_contacts(scene, body, list(armature.rig_of(body).patches))
+    keying.key_contacts(scene, body, dict.fromkeys(armature.rig_of(body).patches, "sole"))
 
 
 def test_jobs_get_the_identified_body(own: Path, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def jumping(rate: float, flights: tuple[tuple[float, float], ...] = (FLIGHT,), l
         keying.key_posture(scene, body, "preferred")
     for frame, standing in ((FIRST, True), *((f, i > 0) for flight in flights for i, f in enumerate(flight))):
         action.set_frame(scene, at(frame))
-        keying.key_contacts(scene, body, rig_of(body).patches if standing else ())
+        keying.key_contacts(scene, body, dict.fromkeys(rig_of(body).patches, "sole") if standing else {})
     return body
 
 

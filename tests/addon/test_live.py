@@ -21,7 +21,7 @@ from addon.live import overlays as live_overlays
 from addon.live import session as live_session
 from addon.live import timeline_overlays
 from addon.live.check_process import CheckProcess
-from addon.live.check_results import CheckResults, contact_states
+from addon.live.check_results import CheckResults
 from addon.live.control import LiveCheck
 from addon.live.responses import parse_response
 from addon.live.session import STEPPING_NOTE, CheckSession
@@ -289,25 +289,6 @@ def test_postures_in_view_have_marks_of_their_roles() -> None:
     free = timeline_overlays.ROLE_COLOURS["free"]
     assert [colour for _, colour in shapes] == 2 * [timeline_overlays.BACKGROUND, free]
     assert np.ptp(shapes[0][0], axis=0)[0] > np.ptp(shapes[1][0], axis=0)[0]
-
-
-def test_contact_states_cover_the_timeline() -> None:
-    """Each time has one state, and neighbouring intervals have different states."""
-    strips = (
-        SceneStrip("right_sole", 0.0, 0.5),
-        SceneStrip("left_sole", 0.25, 0.75),
-        SceneStrip("left_sole", 0.75, 1.0),
-    )
-    found = contact_states(plain(7, strips), ("right_sole", "left_sole"))
-    assert [(s.state, s.start, s.stop) for s in found] == [
-        ("right_sole", 0.0, 0.25),
-        ("both", 0.25, 0.5),
-        ("left_sole", 0.5, 1.0),
-        ("air", 1.0, 1.5),
-    ]
-    colours = {live_marks.contact_colour(s.state) for s in found}
-    assert len(colours) == 4
-    assert [live_marks.contact_labels(s.state)[1] for s in found] == ["R", "both", "L", "air"]
 
 
 def test_responses_belong_to_their_request() -> None:

@@ -10,15 +10,12 @@ import pytest
 from solver.contacts.rolling import BALL, HEEL, PARTS, SOLE, TOE_BEND, TOES, TOUCHING_HEIGHT, RollingSole
 from solver.contacts.schedule import Anchor, Phase, Schedule
 from solver.contacts.support import convex_polygon, support_polygon
-from solver.dynamics import link_poses
 from solver.errors import InvalidValue
-from solver.feasibility import check_motion
 from solver.motion import Motion
 from solver.options.checks import CheckOptions
 from solver.rig import Rig
 from solver.rigs import hrp2, human
 from solver.scene.motion_record import MOTION, motion_record
-from solver.so3 import to_matrix, to_quaternion
 
 PITCHES = np.radians(np.linspace(-65.0, 35.0, 1001))
 
@@ -70,28 +67,6 @@ def test_parts_support_less_than_the_sole(rig: Rig) -> None:
         centres[part] = polygon.centre[0]
     assert centres[HEEL] < whole.centre[0] < centres[BALL] < centres[TOES]
     assert convex_polygon(sole.corners[:, :2]).area == pytest.approx(whole.area)
-
-
-def test_checks_accept_a_foot_that_rolls() -> None:
-    """A pitched foot slips from its flat anchor, but not from the anchor of the part on which it rolls."""
-    rig = human(1.75, 70.0, sex="male")
-    patch, times = rig.patches[0], np.linspace(0.0, 1.0, 21)
-    sole, link = RollingSole.of(rig, patch), rig.patch(patch).link
-    turned, moved = sole.roll(np.array([-0.4]))
-    rotation, origin = sole.axes.T, np.array([0.0, 0.0, -float(sole.corners[:, 2].mean())])
-    # the whole body, stiff, is turned about its ball
-    q = np.tile(rig.neutral, (len(times), 1))
-    rotations, origins = link_poses(rig, rig.neutral)
-    lift = (turned[0] @ sole.axes.T) @ rotations[rig.index(link)].T
-    q[:, :3] = moved[0] + origin + lift @ (q[0, :3] - origins[rig.index(link)])
-    q[:, 3:7] = to_quaternion(lift @ to_matrix(q[0, 3:7]))
-    still = np.zeros((len(times), rig.nv))
-    motion, slips = Motion(times, q, still, still), {}
-    for part in (SOLE, BALL):
-        schedule = Schedule((Phase(0.0, 1.0, (Anchor(patch, rotation, origin, part),)),))
-        checks = check_motion(rig, motion, schedule, CheckOptions(pairs=(), allowed_slip=0.002))
-        slips[part] = bool(checks.get_margin("slip").failed.any())
-    assert slips == {SOLE: True, BALL: False}
 
 
 def test_a_schedule_of_parts_is_written_and_read_again(tmp_path: Path) -> None:

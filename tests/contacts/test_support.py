@@ -41,16 +41,6 @@ def test_shrinking_keeps_centre_and_shape() -> None:
     assert shrunk.margin(whole.centre[None])[0] == pytest.approx(0.6)
 
 
-def test_two_feet_support_more_than_one() -> None:
-    """The polygon of two feet contains the polygon of each."""
-    rig = hoap3()
-    both = support_polygon(rig, stance(rig, "both"))
-    for side in ("right", "left"):
-        one = support_polygon(rig, stance(rig, side))
-        assert both.margin(one.vertices).min() > -1e-12
-        assert both.area > 2.0 * one.area
-
-
 @pytest.mark.parametrize("shrink", [0.0, 0.4, 0.9])
 def test_shrunk_polygon_of_two_feet_contains_each_foot(shrink: float) -> None:
     """For every shrink fraction the polygon of two feet contains the shrunk polygon of each foot."""

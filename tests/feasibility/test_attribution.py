@@ -63,17 +63,7 @@ def test_a_sole_that_slides_is_the_trackings(rig: Rig, stance: tuple[Motion, Sch
     q[:, 0] += np.linspace(0.0, 0.015, len(q))
     slip = found(rig, Motion(motion.times, q, motion.v, motion.a), schedule)["slip"]
     assert (slip.tracking, slip.performer) == (1.0, 0.0)
-    assert "slides by up to 1.5 cm and tips or sinks by up to" in str(slip)
-
-
-def test_a_sole_that_rolls_is_the_persons(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
-    """Ankles turned by 20 degrees, so that one end of the soles leaves the floor."""
-    motion, schedule = stance
-    pose = rotate_joints(rig, motion.q[0], {"left_foot": (1, 0.35), "right_foot": (1, 0.35)})
-    still = np.zeros_like(motion.v)
-    slip = found(rig, Motion(motion.times, np.tile(pose, (len(motion), 1)), still, still), schedule)["slip"]
-    assert (slip.tracking, slip.performer) == (0.0, 1.0)
-    assert "rolls" in str(slip)
+    assert "is up to 1.5 cm from where it stands or rolls" in str(slip)
 
 
 def test_bodies_do_not_pass_through_each_other(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
@@ -102,16 +92,6 @@ def test_measured_forces_attribute_lost_balance(rig: Rig, stance: tuple[Motion, 
     assert found(rig, fast, schedule)["zmp"].tracking == 0.0
 
 
-def test_no_centre_of_pressure_leaves_the_soles(rig: Rig, stance: tuple[Motion, Schedule]) -> None:
-    """A centre of pressure 30 cm in front of the toes is a tracking error: the plates are not where the file says."""
-    motion, schedule = stance
-    shifted = needed(rig, motion, schedule)
-    shifted[:, 4] -= 0.3 * shifted[:, 2]
-    attribution = found(rig, jerked(motion, 1.2), schedule, shifted)["zmp"]
-    assert attribution.tracking == 1.0
-    assert "outside the soles" in str(attribution)
-
-
 @pytest.mark.parametrize(("beyond", "outside"), [(-0.5, 0.0), (0.5, 0.0), (2.0, 1.0)])
 def test_a_centre_of_pressure_may_leave_the_soles_by_the_tolerance(
     rig: Rig, stance: tuple[Motion, Schedule], beyond: float, outside: float
@@ -126,6 +106,7 @@ def test_a_centre_of_pressure_may_leave_the_soles_by_the_tolerance(
     measured[:, 4] -= (edge[:, front] + beyond * options.tolerance) * measured[:, 2]
     attribution = found(rig, jerked(motion, 1.2), schedule, measured, options)["zmp"]
     assert (attribution.tracking, attribution.performer) == (outside, 1.0 - outside)
+    assert ("outside the soles" in str(attribution)) == bool(outside)
 
 
 def test_a_body_in_the_air_falls(rig: Rig, stance: tuple[Motion, Schedule]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.contacts.rolling import SOLE
 from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
 from solver.errors import InvalidValue
 from solver.feasibility import CheckOptions, Checks, check_motion
@@ -178,7 +179,7 @@ def test_lifted_feet_with_contacts_fail() -> None:
     ground = sole_height(RIG, anchors_at(RIG, RIG.neutral))
     q = np.array(RIG.neutral)
     q[2] += 0.3
-    found = live.check_posture(q, [patch.name for patch in RIG.contacts], ground)
+    found = live.check_posture(q, dict.fromkeys(RIG.patches, SOLE), ground)
     slip = next(margin for margin in found.margins if margin.check == "slip")
     assert slip.failed
     assert slip.value == pytest.approx(-0.3, abs=1e-6)

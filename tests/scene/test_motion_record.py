@@ -124,7 +124,7 @@ def test_failures_of_a_recording_are_attributed(rig: Rig, motion: Motion) -> Non
         margin.name for margin in verdict.checks.margins if margin.failed.any()
     }
     assert "Assumed: the contacts were found from its motion" in verdict.report
-    assert "Attribution: planted feet: 100 % tracking error (a planted sole slides by up to" in verdict.report
+    assert "Attribution: planted feet: 100 % tracking error (a planted sole is up to" in verdict.report
     assert any(note.startswith("Attribution") for note in verdict.summary().notes)
     assert verdict.summary().strips
 

@@ -7,13 +7,15 @@ motion is checked and not corrected.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from ...contacts.schedule import SAME_TIME, Anchor, Phase, Schedule, flat_on_ground
+from ...contacts.rolling import PARTS, SOLE
+from ...contacts.rolling_stances import plant
+from ...contacts.schedule import SAME_TIME, Anchor, Phase, Schedule
 from ...coordinates import joint_slices
 from ...dynamics import link_motions
 from ...errors import InputError, InvalidValue, SolverError, UnknownName
@@ -157,7 +159,7 @@ def read_timeline_dance(path: str | Path, rig: Rig | None = None, *, sampled: bo
         raise InputError(path, str(error).rstrip("."), remedy=TIMELINE.remedy) from error
 
 
-def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float) -> tuple[ContactStrip, ...]:
+def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float) -> tuple[SceneStrip, ...]:
     """The timeline's strips between start and stop [s].
 
     Ends outside the samples by less than one frame are moved to the nearest sample, because the last whole frame can be
@@ -173,6 +175,8 @@ def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float
     for strip in timeline.strips:
         if strip.patch not in known:
             raise UnknownPatch(strip.patch, known)
+        if strip.part not in PARTS or (strip.part != SOLE and not rig.patch(strip.patch).sole):
+            raise InvalidValue(_describe_strip(strip, f"is none of a {strip.part}: only soles have {', '.join(PARTS)}"))
         if not strip.stop > strip.start:
             raise InvalidValue(_describe_strip(strip, "ends before it starts: swap its ends or remove it"))
         if strip.start < first - spare or strip.stop > last + spare:
@@ -181,11 +185,11 @@ def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float
             )
         begin, end = max(strip.start, start), min(strip.stop, stop)
         if end > begin:
-            result.append(ContactStrip(strip.patch, begin, end))
+            result.append(replace(strip, start=begin, stop=end))
     return tuple(result)
 
 
-def _trim_at_flights(strips: Sequence[ContactStrip]) -> list[ContactStrip]:
+def _trim_at_flights(strips: Sequence[SceneStrip]) -> list[SceneStrip]:
     """Strips shortened by `CONTACT_TRIM` where a flight begins or ends."""
     flights = flights_between_strips((strip.start, strip.stop) for strip in strips)
     take_offs, landings = {start for start, _ in flights}, {stop for _, stop in flights}
@@ -199,8 +203,8 @@ def _trim_at_flights(strips: Sequence[ContactStrip]) -> list[ContactStrip]:
     ]
 
 
-def patches_on_floor(timeline: SceneTimeline, rig: Rig, time: float) -> tuple[str, ...]:
-    """Patches whose strips include a time [s], in the rig's order; strips of zero duration count.
+def patches_on_floor(timeline: SceneTimeline, rig: Rig, time: float) -> dict[str, str]:
+    """Parts of the patches whose strips include a time [s], in the rig's order; strips of zero duration count.
 
     Raises:
         UnknownName: a strip of a patch that the rig does not have.
@@ -208,8 +212,8 @@ def patches_on_floor(timeline: SceneTimeline, rig: Rig, time: float) -> tuple[st
     for strip in timeline.strips:
         if strip.patch not in rig.patches:
             raise UnknownPatch(strip.patch, rig.patches)
-    planted = {s.patch for s in timeline.strips if s.start - SAME_FRAME <= time <= s.stop + SAME_FRAME}
-    return tuple(patch for patch in rig.patches if patch in planted)
+    planted = {s.patch: s.part for s in timeline.strips if s.start - SAME_FRAME <= time <= s.stop + SAME_FRAME}
+    return {patch: planted[patch] for patch in rig.patches if patch in planted}
 
 
 def _keys(timeline: SceneTimeline, q: np.ndarray) -> tuple[Keyframe, ...]:
@@ -255,26 +259,14 @@ def _wrap_to_range(angles: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> 
     return np.take_along_axis(turns, beyond.argmin(axis=0)[None], axis=0)[0]
 
 
-@dataclass(frozen=True, slots=True)
-class ContactStrip:
-    """A contact patch is on the floor from start to stop [s].
-
-    Attributes:
-        patch: name of the rig's contact polygon.
-    """
-
-    patch: str
-    start: float
-    stop: float
-
-
 def schedule_from_strips(
-    rig: Rig, curve: FlatCurve, strips: Sequence[ContactStrip], ground: float = 0.0, fixed_times: Sequence[float] = ()
+    rig: Rig, curve: FlatCurve, strips: Sequence[SceneStrip], ground: float = 0.0, fixed_times: Sequence[float] = ()
 ) -> Schedule:
     """The contact schedule of a dance from its strips; outside all strips of a patch it does not touch the floor.
 
-    Each strip plants its patch once: where the dance has it at the strip's first fixed key, otherwise in the middle of
-    the strip, rotated and shifted vertically until the sole is flat on the floor.
+    Each stance plants its patch once: where the dance has it at the first fixed key, otherwise in the middle of its
+    longest strip, if possible a flat one, rotated and shifted vertically until the sole is flat on the floor. Strips of
+    several parts of a sole that follow at once are one stance, in which it rolls.
 
     Args:
         rig: that dances.
@@ -289,7 +281,16 @@ def schedule_from_strips(
     ordered = sorted(strips, key=lambda s: (s.patch, s.start))
     for before, strip in zip([None, *ordered], ordered):
         _require_valid_strip(strip, before, curve)
-    anchors = list(zip(ordered, _plant_feet(rig, curve, ordered, ground, fixed_times)))
+    stances: list[list[SceneStrip]] = []
+    for strip in ordered:
+        last = stances[-1][-1] if stances else None
+        rolls = last is not None and last.patch == strip.patch and last.part != strip.part
+        if last is not None and rolls and strip.start - last.stop <= SAME_TIME:
+            stances[-1].append(strip)
+        else:
+            stances.append([strip])
+    places = _plant_feet(rig, curve, stances, ground, fixed_times)
+    anchors = [(s, replace(place, part=s.part)) for own, place in zip(stances, places) for s in own]
     edges = {curve.start, curve.stop, *(t for s, _ in anchors for t in (s.start, s.stop))}
     times = sorted(edges)
     times = [times[0], *(b for a, b in pairwise(times) if b - a > SAME_TIME)]
@@ -301,24 +302,27 @@ def schedule_from_strips(
 
 
 def _plant_feet(
-    rig: Rig, curve: FlatCurve, strips: Sequence[ContactStrip], ground: float, fixed: Sequence[float]
+    rig: Rig, curve: FlatCurve, stances: Sequence[Sequence[SceneStrip]], ground: float, fixed: Sequence[float]
 ) -> list[Anchor]:
-    """Where each strip plants its patch, from one evaluation of the dance: a scene may have hundreds of strips."""
-    if not strips:
+    """Where each stance plants its patch, from one evaluation of the dance: a scene may have hundreds of strips."""
+    if not stances:
         return []
-    kept = [[t for t in fixed if s.start - SAME_TIME <= t <= s.stop + SAME_TIME] for s in strips]
-    times = np.array([k[0] if k else 0.5 * (s.start + s.stop) for s, k in zip(strips, kept)])
-    moments, frames = np.unique(times, return_inverse=True)
+    chosen: list[tuple[SceneStrip, float]] = []
+    for own in stances:
+        longest = max(own, key=lambda s: (s.part == SOLE, s.stop - s.start))
+        kept = [(s, t) for s in own for t in fixed if s.start - SAME_TIME <= t <= s.stop + SAME_TIME]
+        chosen.append(kept[0] if kept else (longest, 0.5 * (longest.start + longest.stop)))
+    moments, frames = np.unique([time for _, time in chosen], return_inverse=True)
     links = link_motions(rig, curve.motion(rig, moments))
     anchors = []
-    for strip, frame in zip(strips, frames.reshape(-1)):
+    for (strip, _), frame in zip(chosen, frames.reshape(-1)):
         link = rig.index(rig.patch(strip.patch).link)
         anchor = Anchor(strip.patch, links.rotation[:, :, link, frame], links.position[:, link, frame])
-        anchors.append(flat_on_ground(rig, anchor, ground))
+        anchors.append(plant(rig, anchor, ground, strip.part))
     return anchors
 
 
-def _require_valid_strip(strip: ContactStrip, before: ContactStrip | None, curve: FlatCurve) -> None:
+def _require_valid_strip(strip: SceneStrip, before: SceneStrip | None, curve: FlatCurve) -> None:
     if not strip.stop > strip.start:
         raise InvalidValue(f"the strip of {strip.patch!r} at {strip.start:g} s ends before it starts: swap its ends")
     if strip.start < curve.start - SAME_TIME or strip.stop > curve.stop + SAME_TIME:

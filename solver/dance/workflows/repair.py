@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from ...contacts.recorded_contacts import NOT_FLAT
 from ...coordinates import coordinate_lengths, coordinate_names
 from ...errors import InvalidValue
 from ...feasibility import Check, CheckOptions, Checks
@@ -39,10 +37,8 @@ VISIBLE_MOVE = 5e-5
 RECORDING_REMEDY = "A recorded run, or a body carried by a chair or a box, can be retargeted, not repaired"
 """Advice for a recording, which has no contact strips."""
 LIMITED_PROGRAMS = 4
-"""Most quadratic programs if a jump exceeds the legs' speed or soles roll: only the nearest motion is searched."""
+"""Most quadratic programs if a jump exceeds the legs' speed: only the nearest motion is searched."""
 JUMP_NOTE = "the search was short, because legs cannot extend fast enough for a jump"
-ROLLING_NOTE = "the search was short, because rolling soles would have to lie flat, which legs do not reach in a stride"
-ROLLING_REMEDY = "retarget it instead, more slowly, or use the recording unchanged"
 LIMIT_NOTE = "the search ended at its limit of programs or time; a higher limit may repair more"
 SPEED_TOLERANCE = 0.02
 """Fraction of the take-off speed that may be missing without a note: twice that of weight in free fall."""
@@ -52,14 +48,13 @@ DEEPEST_SQUAT, SQUAT_DEPTHS = 0.6, 61
 """Deepest squat that is checked, as a fraction of the leg's length, and the number of depths."""
 
 
-def repair(  # noqa: PLR0913 each is an option of the user
+def repair(
     dance: AuthoredDance | str | Path,
     checks: CheckOptions | None = None,
     options: RepairOptions | None = None,
     *,
     slow_down: bool = False,
     rate: float = MIN_RATE,
-    recording_notes: Sequence[str] = (),
     progress: Progress = silent,
 ) -> EditedDance:
     """Repair an authored dance: planted feet stay, every check holds, and fixed keys are kept.
@@ -74,7 +69,6 @@ def repair(  # noqa: PLR0913 each is an option of the user
         options: of the search.
         slow_down: first slow the dance down to the joints' speed limits.
         rate: [1/s] of the repaired motion's samples, at least `MIN_RATE`; higher with jumps.
-        recording_notes: notes on a recording that was loaded before (`load_authored_with_notes`).
         progress: receives the progress; may cancel.
 
     Raises:
@@ -99,19 +93,16 @@ def repair(  # noqa: PLR0913 each is an option of the user
     keyed, gentle = ease_ends(keyed, keyed.checks)
     notes += [f"it {note}" for note in gentle]
     options = options or RepairOptions()
-    rolling = next((note for note in (*recording_notes, *found) if NOT_FLAT in note), "")
-    limit_reason = JUMP_NOTE if jumps_exceed_leg_speed(keyed) else ROLLING_NOTE if rolling else ""
-    if limit_reason:
+    limited = jumps_exceed_leg_speed(keyed)
+    if limited:
         options = replace(options, programs=min(options.programs, LIMITED_PROGRAMS))
     result = authoring.repair(keyed, keyed.checks, options, rate=max(keyed.sampling_rate(rate, EXACT_FLIGHT_RATE),
         MIN_RATE),
                               progress=PartialProgress(progress, 0.0, 0.95))  # fmt: skip
-    notes += [limit_reason or LIMIT_NOTE] * result.limit_reached
+    notes += [JUMP_NOTE if limited else LIMIT_NOTE] * result.limit_reached
     notes += [f"a search step was rejected, {flaw}" for flaw in result.rejected_steps]
     thrown = find_flights(keyed.schedule)  # all of them are short enough for jumps
-    rolls = [f"{rolling}; {ROLLING_REMEDY}"] * bool(rolling and not result.feasible)
     troubles = [
-        *rolls,
         *describe_unsupported(keyed.schedule, result.after, thrown),
         *explain_infeasible_jumps(result),
         *describe_conflicts(result),

@@ -76,7 +76,7 @@ def scene_moves(dance: Dance, found: Evaluation) -> tuple[SceneMove, ...]:
 
 
 def scene_strips(schedule: Schedule, start: float, stop: float) -> tuple[SceneStrip, ...]:
-    """Intervals in which each patch stays in one place, between two times [s]; by patch, then time."""
+    """Intervals in which a part of each patch stays in one place, between two times [s]; by patch, then time."""
     found: dict[str, list[tuple[float, float, Anchor]]] = {}
     for phase in schedule.phases:
         first, last = max(phase.start, start), min(phase.stop, stop)
@@ -84,11 +84,13 @@ def scene_strips(schedule: Schedule, start: float, stop: float) -> tuple[SceneSt
             continue
         for anchor in phase.anchors:
             spans = found.setdefault(anchor.patch, [])
-            if spans and first - spans[-1][1] <= TIME_TOLERANCE and spans[-1][2].is_same_place(anchor):
-                spans[-1] = (spans[-1][0], last, anchor)
+            before = spans[-1] if spans else None
+            follows = before is not None and first - before[1] <= TIME_TOLERANCE and before[2].part == anchor.part
+            if before is not None and follows and before[2].is_same_place(anchor):
+                spans[-1] = (before[0], last, anchor)
             else:
                 spans.append((first, last, anchor))
-    return tuple(SceneStrip(patch, float(a), float(b)) for patch in sorted(found) for a, b, _ in found[patch])
+    return tuple(SceneStrip(name, float(a), float(b), on.part) for name in sorted(found) for a, b, on in found[name])
 
 
 def scene_failures(checks: Checks) -> tuple[SceneFailure, ...]:

@@ -15,7 +15,8 @@ from scipy.interpolate import CubicHermiteSpline
 
 from ...arrays import true_runs
 from ...contacts.recorded_contacts import STILL_LEG, build_schedule
-from ...contacts.rolling import RollingSole, pitch_rotations
+from ...contacts.rolling import RollingSole
+from ...contacts.rolling_stances import axes_pitch, find_stance, flatten_pitch, level_axes
 from ...contacts.schedule import Anchor, Schedule
 from ...person import SIDES
 from ...rig import Rig
@@ -39,22 +40,6 @@ FLOOR_QUANTILE = 0.05
 EASE_FRACTION, EASE_TIME = 0.3, 0.12
 """Fraction of a swing in which its foot becomes free to give way, and is bound again, and [s] at most: a swing that the
 recording cuts off is no shorter. Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no others were tried."""
-FLAT_PITCH = np.radians(5.0)
-"""[rad] Pitch that counts as flat: recorded soles of standing people are level to about this. Chosen on the walks of
-`contacts.rolling.TOUCHING_HEIGHT` among 3, 5 and 7 degrees."""
-STILL_PITCH_RATE, STILL_TIME = 0.4, 0.08
-"""[rad/s] Rate of pitch below which a sole rests, and [s] least time of that in a stance that has a flat part.
-Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
-FLATTEST = 0.25
-"""Fraction of all stances of a foot, those with the slowest pitch, in which it is flat if a stance has no flat part.
-Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
-MAX_PITCH_BIAS = np.radians(15.0)
-"""[rad] Largest pitch of a foot that is flat, by errors of the recording; above it the person stands on the toes.
-Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
-MAX_TURN = np.radians(45.0)
-"""[rad] Change of heading above which a foot pivots in its stance. Chosen on the walks of
-`contacts.rolling.TOUCHING_HEIGHT`, whose feet turn by up to 33 degrees, and on public clips of a dance, a kick, a jump,
-a run and of getting up: feet that pivot turn by 114 to 326."""
 HOLD_TIME, HOLD_FRACTION = 0.3, 0.4
 """[s] in which the offset of a swing from the recorded path leaves that of the stance, at most this fraction of it.
 The time was chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT` among 0.15 and 0.3 s."""
@@ -214,24 +199,15 @@ def _plan_foot(
         in_stance: (N,).
         supports: [m] height of what each stance stands on.
     """
-    axes, place, runs = recorded[0] @ sole.axes, recorded[1], true_runs(in_stance)
-    axes = axes @ pitch_rotations(-_pitch_bias(times, sole.pitch(recorded[0]), in_stance))
-    pitch = np.arcsin(np.clip(axes[:, 2, 0], -1.0, 1.0))
-    heading = np.unwrap(np.arctan2(-axes[:, 0, 1], axes[:, 1, 1]))  # a steep foot's left axis still has a direction
+    axes, place, runs = level_axes(times, recorded[0] @ sole.axes, in_stance), recorded[1], true_runs(in_stance)
     offset, floors = np.zeros((len(times), 6)), np.zeros(len(times))
     anchors: list[Anchor] = []
     for (start, stop), height in zip(runs, supports):
         own = slice(start, stop)
-        rocking = pitch[own] - FLAT_PITCH * np.tanh(pitch[own] / FLAT_PITCH)
-        middle = float(np.median(heading[own]))
-        directions = heading[own] if np.ptp(heading[own]) > MAX_TURN else np.full(stop - start, middle)
-        turned, moved = sole.roll(rocking)
-        facing = exp(directions[:, None] * UP)
-        moved = (facing @ moved[:, :, None])[..., 0]
-        flat = np.append(np.median(place[own, :2] - moved[:, :2], axis=0), height - float(sole.corners[:, 2].mean()))
-        offset[own, :3] = flat + moved - place[own]
-        offset[own, 3:] = log(facing @ turned @ axes[own].swapaxes(1, 2))
-        anchors.append(Anchor(sole.patch, exp(middle * UP) @ sole.axes.T, flat))
+        stance = find_stance(sole, axes[own], place[own], flatten_pitch(axes_pitch(axes[own])), height)
+        offset[own, :3] = stance.positions - place[own]
+        offset[own, 3:] = log(stance.axes @ axes[own].swapaxes(1, 2))
+        anchors.append(stance.anchor)
         floors[own] = height
     for start, stop in true_runs(~in_stance) if runs else []:
         offset[start:stop] = _swing_offsets(times, offset, in_stance, start, stop)
@@ -242,22 +218,6 @@ def _plan_foot(
     clear = sole.lowest_points(rotation, position)[..., 2].min(axis=1) - floors
     position[:, 2] += _raise_above_floor(times, clear, in_stance)
     return rotation, position, tuple(anchors)
-
-
-def _pitch_bias(times: np.ndarray, pitch: np.ndarray, in_stance: np.ndarray) -> np.ndarray:
-    """Pitch (N,) [rad] that counts as flat: of each stance's still frames, if it is small; interpolated in swings."""
-    if not in_stance.any():
-        return np.zeros_like(pitch)
-    rate, own = np.abs(np.gradient(pitch, times)), np.flatnonzero(in_stance)
-    usual = float(np.median(pitch[own[rate[own] <= np.quantile(rate[own], FLATTEST)]]))
-    usual = usual if abs(usual) < MAX_PITCH_BIAS else 0.0  # a foot on its toes is not flat
-    frames, values = [], []
-    for start, stop in true_runs(in_stance):
-        still = start + np.flatnonzero(rate[start:stop] < STILL_PITCH_RATE)
-        level = float(np.median(pitch[still])) if len(still) * np.median(np.diff(times)) > STILL_TIME else usual
-        frames += [start, stop - 1]
-        values += 2 * [level if min(abs(level), abs(level - usual)) < MAX_PITCH_BIAS else usual]
-    return np.interp(np.arange(len(pitch)), frames, values)
 
 
 def _swing_offsets(times: np.ndarray, offset: np.ndarray, in_stance: np.ndarray, start: int, stop: int) -> np.ndarray:

@@ -11,12 +11,13 @@ import pytest
 from solver.contacts.schedule import Schedule
 from solver.coordinates import flat_rates, to_manifold
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe, Samples
-from solver.dance.authoring.timeline import ContactStrip, schedule_from_strips
+from solver.dance.authoring.timeline import schedule_from_strips
 from solver.differences import differences
 from solver.dynamics import difference
 from solver.errors import InputError, InvalidValue, UnknownPreset
 from solver.rig import Rig
 from solver.rigs import human
+from solver.scene.timeline import SceneStrip
 from solver.trajectory.curve import FlatCurve
 
 from ..example_dances import arm_swing, home, rotate_joints
@@ -148,9 +149,9 @@ def test_inconsistent_keys_are_refused(person: Rig, dance: AuthoredDance) -> Non
 def test_strips_become_phases(person: Rig, dance: AuthoredDance) -> None:
     """Strips of two feet become phases with both, one and no foot; anchors are flat on the floor."""
     strips = [
-        ContactStrip("right_sole", 0.0, 0.6),
-        ContactStrip("left_sole", 0.0, 1.0),
-        ContactStrip("left_sole", 1.2, 1.8),
+        SceneStrip("right_sole", 0.0, 0.6),
+        SceneStrip("left_sole", 0.0, 1.0),
+        SceneStrip("left_sole", 1.2, 1.8),
     ]
     schedule = schedule_from_strips(person, dance.curve(), strips)
     assert [sorted(p.loaded) for p in schedule.phases] == [
@@ -159,11 +160,3 @@ def test_strips_become_phases(person: Rig, dance: AuthoredDance) -> None:
     for phase in schedule.phases:
         for anchor in phase.anchors:
             assert np.abs(anchor.points(person)[:, 2]).max() < 1e-12
-
-
-def test_overlapping_strips_are_refused(person: Rig, dance: AuthoredDance) -> None:
-    """Two strips of one foot must not overlap, and the message gives the interval."""
-    with pytest.raises(InvalidValue, match=r"overlap from 0\.5 to 0\.7"):
-        schedule_from_strips(
-            person, dance.curve(), [ContactStrip("right_sole", 0.0, 0.7), ContactStrip("right_sole", 0.5, 1.0)]
-        )

@@ -11,13 +11,14 @@ from solver.coordinates import to_manifold
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.complete import complete
 from solver.dance.authoring.repair import REPAIRED, repair
-from solver.dance.authoring.timeline import ContactStrip, schedule_from_strips
+from solver.dance.authoring.timeline import schedule_from_strips
 from solver.dynamics.mechanics import Mechanics
 from solver.errors import InvalidValue
 from solver.feasibility.checks.planted_feet import patch_points
 from solver.options.authoring import CompleteOptions
 from solver.options.checks import DANCE_CHECKS
 from solver.rig import ROOT_NV, Rig
+from solver.scene.timeline import SceneStrip
 from solver.trajectory.curve import FlatCurve
 from tests.on_all_fours import PATCHES, person, places, posture
 
@@ -40,7 +41,7 @@ def rocking(rig: Rig) -> AuthoredDance:
     q = to_manifold(rig, np.array([begin, ahead, begin]), still, still).q
     times = np.array([0.0, 1.0, 2.0])
     keys = tuple(Keyframe(t, own, role) for t, own, role in zip(times, q, ("fixed", "preferred", "fixed")))
-    strips = [ContactStrip(name, 0.0, 2.0) for name in PATCHES]
+    strips = [SceneStrip(name, 0.0, 2.0) for name in PATCHES]
     schedule = schedule_from_strips(rig, FlatCurve.through_keys(rig, times, list(q)), strips, 0.0, [0.0, 2.0])
     return AuthoredDance(rig, keys, schedule, name="rocking", checks=DANCE_CHECKS)
 
@@ -72,8 +73,8 @@ def test_a_hand_can_step_while_others_carry(rig: Rig) -> None:
     q = to_manifold(rig, np.array([begin, begin, middle, end, end, end]), still, still).q
     times = np.array([0.0, 0.4, 1.0, 1.6, 1.8, 2.1])
     keys = tuple(Keyframe(t, own, "preferred" if k else "fixed") for k, (t, own) in enumerate(zip(times, q)))
-    strips = [ContactStrip(name, 0.0, 2.1) for name in PATCHES if name != "right_palm"]
-    strips += [ContactStrip("right_palm", 0.0, 0.5), ContactStrip("right_palm", 1.5, 2.1)]
+    strips = [SceneStrip(name, 0.0, 2.1) for name in PATCHES if name != "right_palm"]
+    strips += [SceneStrip("right_palm", 0.0, 0.5), SceneStrip("right_palm", 1.5, 2.1)]
     schedule = schedule_from_strips(rig, FlatCurve.through_keys(rig, times, list(q)), strips, 0.0, [0.0, 2.1])
     found = repair(AuthoredDance(rig, keys, schedule, name="a step", checks=DANCE_CHECKS))
     assert found.before.failed.any()
