@@ -2,11 +2,11 @@
 
 A robot's links are thicker or shorter than a person's, so that they may overlap where the person's do not touch.
 
-1. If feet or shanks overlap, the stance becomes wider in the whole motion.
+1. If feet or shanks overlap while both feet stand, the stance becomes wider in the whole motion.
 2. Other links are separated in the frames around their overlap. These frames are posed again near their own posture,
-   with the given feet and, if requested, the given centre of mass; the change is smoothed over time and repeated.
-3. Feet in the air may rotate about the vertical while the legs overlap.
-4. If a third of all pairs overlaps, the shapes are unusable, and the motion stays as it is.
+   with the given feet and, if requested, the given centre of mass; the change is smoothed over time and repeated. At
+   first only limbs give way, since a trunk that bends moves the centre of mass. Feet in the air give way as well.
+3. If a third of all pairs overlaps, the shapes are unusable, and the motion stays as it is.
 """
 
 from __future__ import annotations
@@ -71,10 +71,6 @@ class OverlapFinder:
         rig, parts = given.rig, find_anatomy(given.rig).parts
         self.shanks = np.array([rig.descendants[rig.index(parts[f"{side}_{LEG[1]}"])] for side in SIDES])
         """(2, L) links of the right and the left leg from the knee down."""
-        carries = rig.descendants[:, list(given.foot_paths.links)]
-        tops = carries & ~carries[:, ::-1]
-        self.legs = np.array([rig.descendants[top].any(axis=0) for top in tops.T])
-        """(2, L) links of either whole leg."""
         self.links = np.array([[rig.index(link) for link in pair] for pair in self.detector.pairs], int).reshape(-1, 2)
 
     def find_overlaps(self, poses: Poses, frames: np.ndarray | None = None) -> Contacts:
@@ -112,18 +108,15 @@ class OverlapFinder:
         """(N, 2) [m] horizontal position of the centre of mass."""
         return self.posing.tree.centre_of_mass(self.posing.link_frames(poses))[0][:, :2]
 
-    def shank_overlap(self, contacts: Contacts) -> float:
-        """[m] Largest overlap of the shanks or feet; 0 without overlap."""
-        return max(0.0, -float(contacts.distances[self._is_between(contacts, self.shanks)].min(initial=0.0)))
+    def shank_overlap(self, contacts: Contacts, chosen: np.ndarray) -> float:
+        """[m] Largest overlap of the shanks or feet in chosen frames (N,); 0 without overlap."""
+        own = chosen[contacts.frames] & self.is_between_shanks(contacts)
+        return max(0.0, -float(contacts.distances[own].min(initial=0.0)))
 
-    def leg_overlap_frames(self, contacts: Contacts) -> np.ndarray:
-        """Frames in which the legs overlap."""
-        return np.unique(contacts.frames[self._is_between(contacts, self.legs)])
-
-    def _is_between(self, contacts: Contacts, sides: np.ndarray) -> np.ndarray:
-        """(M,) True for pairs of links of different sides (2, L)."""
+    def is_between_shanks(self, contacts: Contacts) -> np.ndarray:
+        """(M,) True for pairs of shanks or feet."""
         first, second = self.links[contacts.pairs].T
-        right, left = sides
+        right, left = self.shanks
         return np.asarray((right[first] & left[second]) | (left[first] & right[second]))
 
     def separation_rows(self, poses: Poses, contacts: Contacts, step: float) -> SeparationRows:
@@ -155,14 +148,19 @@ def separate_legs_and_links(
     overlaps, first = OverlapFinder(given, check_options), options.stance_widening
     touches = overlaps.find_overlaps(given.poses)
     for _ in range(MAX_STANCE_STEPS):
-        deep = overlaps.shank_overlap(touches)
+        deep = overlaps.shank_overlap(touches, given.foot_paths.in_stance.all(axis=0))
         if not deep or overlaps.has_unusable_shapes(touches):
             break
-        options = replace(options, stance_widening=options.stance_widening + deep + STANCE_STEP)
-        given = retarget_motion(performer, given.rig, given.mapping, options)
-        touches = overlaps.find_overlaps(given.poses)
+        wider = replace(options, stance_widening=options.stance_widening + deep + STANCE_STEP)
+        tried = retarget_motion(performer, given.rig, given.mapping, wider)
+        touches = overlaps.find_overlaps(tried.poses)
+        if overlaps.shank_overlap(touches, tried.foot_paths.in_stance.all(axis=0)) >= deep:  # as if legs are crossed
+            touches = overlaps.find_overlaps(given.poses)
+            break
+        given, options = tried, wider
     if options.stance_widening > first:
-        note = f"feet are {format_length(options.stance_widening)} farther apart, because the legs overlapped"
+        wider_by = format_length(options.stance_widening - first)
+        note = f"feet are {wider_by} farther apart, because the legs overlapped where both stand"
         given = replace(given, notes=(*given.notes, note))
     raised = _raise_above_floor(overlaps, given)
     if raised is not given:
@@ -212,8 +210,9 @@ def _separate(
     if not len(before.frames) or overlaps.has_unusable_shapes(before):
         return given
     best, left, found, now = given, before, given, before
-    for _ in range(MAX_ITERATIONS):
-        found, around = separate_around(overlaps, found, now, com)
+    for number in range(MAX_ITERATIONS):
+        weights = overlaps.posing.limb_weights if number < MAX_ITERATIONS // 2 else SMOOTH_PATH_WEIGHT
+        found, around = separate_around(overlaps, found, now, com, weights)
         now = overlaps.find_overlaps(found.poses, around)
         if now.distances.sum() > left.distances.sum():  # less deep in all
             best, left = found, now  # other frames are unchanged and without overlap
@@ -256,7 +255,11 @@ def _current_targets(
 
 
 def separate_around(
-    overlaps: OverlapFinder, motion: RetargetedMotion, contacts: Contacts, com: np.ndarray | None
+    overlaps: OverlapFinder,
+    motion: RetargetedMotion,
+    contacts: Contacts,
+    com: np.ndarray | None,
+    weights: float | np.ndarray,
 ) -> tuple[RetargetedMotion, np.ndarray]:
     """Separate links smoothly in the frames around overlaps; also returns these frames.
 
@@ -265,6 +268,7 @@ def separate_around(
         motion: with overlaps.
         contacts: overlapping links.
         com: (N, 2) [m] position of the centre of mass to keep; None: it is free.
+        weights: of the prior at the poses.
     """
     times, posing = _recorded_times(motion), overlaps.posing
     step = float(np.median(np.diff(times)))
@@ -276,11 +280,8 @@ def separate_around(
     poses, own = motion.poses.select(around), None if com is None else com[around]
     touches = overlaps.find(poses, SEPARATION_REACH)
     wanted = _current_targets(overlaps, motion, poses, own, around)
-    free = _foot_freedom(overlaps, motion, contacts)[around]
-    pushed = replace(
-        wanted, separation=overlaps.separation_rows(poses, touches, step), foot_yaw_freedom=free if free.any() else None
-    )
-    near, _ = posing.solve(pushed, poses, POSE_STEPS, PosePrior(poses, SMOOTH_PATH_WEIGHT))
+    pushed = replace(wanted, separation=overlaps.separation_rows(poses, touches, step))
+    near, _ = posing.solve(pushed, poses, POSE_STEPS, PosePrior(poses, weights))
     change = np.zeros((len(times), poses.y.shape[1]))
     change[around] = near.y - poses.y
     change[around, 3:ROOT_NV] = log(near.root_rotations @ poses.root_rotations.swapaxes(1, 2))
@@ -292,9 +293,11 @@ def separate_around(
     path = Poses(exp(change[:, 3:ROOT_NV]) @ poses.root_rotations, poses.y + change)
     path.y[:, 3:ROOT_NV] = 0.0
     path = Poses(path.root_rotations, np.clip(path.y, posing.lower, posing.upper))
-    if free.any():
-        motion = replace(motion, foot_paths=_turn_feet(overlaps, motion.foot_paths, path, around, free))
-        wanted = _current_targets(overlaps, motion, poses, own, around)
+    legs = np.zeros(len(times))
+    legs[contacts.frames[overlaps.is_between_shanks(contacts)]] = 1.0
+    free = smooth_maximum(times, legs, WINDOW, SMOOTHING_WIDTH)[:, None] * motion.foot_paths.swing_weights
+    motion = replace(motion, foot_paths=_move_swings(overlaps, motion.foot_paths, path, around, free[around]))
+    wanted = _current_targets(overlaps, motion, poses, own, around)
     again, done = posing.solve(
         wanted, path, REPOSE_STEPS, PosePrior(path, np.maximum(posing.leg_weights, SMOOTH_PATH_WEIGHT))
     )
@@ -310,30 +313,18 @@ def _recorded_times(motion: RetargetedMotion) -> np.ndarray:
     return np.asarray(motion.motion.times / motion.duration_ratio)
 
 
-def _foot_freedom(overlaps: OverlapFinder, motion: RetargetedMotion, contacts: Contacts) -> np.ndarray:
-    """(N, 2) freedom of feet in the air to rotate, 0 to 1: around frames in which the legs overlap.
-
-    A leg has just the joints that its foot needs, so that it can only avoid the other if its foot may rotate.
-    """
-    result = np.zeros((len(motion.motion), 2))
-    frames = overlaps.leg_overlap_frames(contacts)
-    if len(frames):
-        result[frames] = 1.0
-        near = smooth_maximum(_recorded_times(motion), result, WINDOW, SMOOTHING_WIDTH)
-        result = near * motion.foot_paths.swing_weights
-    return result
-
-
-def _turn_feet(
-    overlaps: OverlapFinder, footing: FootPaths, path: Poses, around: np.ndarray, free: np.ndarray
+def _move_swings(
+    overlaps: OverlapFinder, feet: FootPaths, path: Poses, frames: np.ndarray, freedom: np.ndarray
 ) -> FootPaths:
-    """Foot paths with yaw rotations from the poses of selected frames, weighted by the feet's freedom."""
-    placed, angles = overlaps.posing.link_frames(path), np.zeros((2, len(footing.times)))
-    turns = overlaps.posing.tree.link_rotations(placed, np.array(footing.links))
-    for number in range(2):
-        turned = log(turns[:, number] @ footing.rotations[number, around].swapaxes(1, 2))
-        angles[number, around] = free[:, number] * turned[:, 2]
-    return footing.rotate_feet(angles)
+    """Foot paths that swing as the poses of selected frames (n,) do, as far as they are free (n, 2)."""
+    placed, tree = overlaps.posing.link_frames(path), overlaps.posing.tree
+    rotations, positions = np.array(feet.rotations), np.array(feet.positions)
+    for number, link in enumerate(feet.links):
+        free = freedom[:, number, None]
+        positions[number, frames] += free * (tree.link_origins(placed, link).T - positions[number, frames])
+        turned = log(tree.link_rotations(placed, np.array([link]))[:, 0] @ rotations[number, frames].swapaxes(1, 2))
+        rotations[number, frames] = exp(free * turned) @ rotations[number, frames]
+    return feet.with_frames(rotations, positions)
 
 
 def _slow_down(overlaps: OverlapFinder, motion: RetargetedMotion, keep_com: bool) -> RetargetedMotion:

@@ -17,6 +17,7 @@ from solver.options.authoring import RetargetOptions
 from solver.options.checks import CheckOptions
 from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
+from solver.scene.labels import format_length
 from solver.so3 import exp, log, quaternion_exp, to_quaternion
 from solver.tracking.retargeting.interpolation import smooth_maximum
 from solver.tracking.retargeting.performer import Performer
@@ -145,7 +146,7 @@ def test_poses_do_not_jump_where_the_pushed_part_ends() -> None:
     found = overlaps.find_overlaps(given.poses)
     first = found.frames == found.frames.min()
     one = found.select(first)
-    pushed, around = separate_around(overlaps, given, one, None)
+    pushed, around = separate_around(overlaps, given, one, None, 1.0)
     last = int(around.max())
     assert last < len(given.motion) - 2  # the part ends within the motion, where links still are inside each other
     assert last in found.frames
@@ -183,19 +184,16 @@ def test_links_pass_each_other_on_one_side(swing: float) -> None:
     assert not deepest(separate_links(given, HASTY, CHECKS))
 
 
-def test_feet_in_the_air_turn_where_legs_are_in_each_other() -> None:
-    """Straight legs turned out have no other way; feet that stand stay, and none goes anywhere else."""
+def test_feet_in_the_air_give_way_where_legs_are_in_each_other() -> None:
+    """Straight legs turned out have no other way; feet that stand stay."""
     given = retarget_motion(leaping(0.6), hrp2(), None, HASTY)
-    overlaps = OverlapFinder(given, CHECKS)
-    touches = overlaps.find_overlaps(given.poses)
     assert deepest(given) > 0.02
-    assert not given.foot_paths.in_stance[:, overlaps.leg_overlap_frames(touches)].any()
-    found = separate_links(given, HASTY, CHECKS)
+    found, options = separate_legs_and_links(leaping(0.6), given, HASTY, CHECKS)
     assert not deepest(found)
+    assert options == HASTY  # a wider stance is for feet that stand
     moved = log(given.foot_paths.rotations.swapaxes(-1, -2) @ found.foot_paths.rotations)
-    assert np.abs(moved).max() > 0.1
+    assert np.abs(moved).max() > 0.05
     assert np.abs(moved[found.foot_paths.in_stance]).max() == 0.0
-    assert np.array_equal(found.foot_paths.positions, given.foot_paths.positions)
     assert_feet_stand(found)
 
 
@@ -251,7 +249,20 @@ def test_overlapping_feet_widen_the_stance() -> None:
     kept, options = separate_legs_and_links(source, given, narrow, CHECKS)
     assert options.stance_widening > narrow.stance_widening + 0.01
     assert not deepest(kept)
-    assert any("farther apart" in said for said in kept.notes)
+    apart = [np.subtract(*(feet[0].position[:2] for feet in way.foot_paths.anchors)) for way in (given, kept)]
+    wider = float(np.linalg.norm(apart[1]) - np.linalg.norm(apart[0]))
+    assert wider == pytest.approx(options.stance_widening - narrow.stance_widening, abs=1e-3)
+    assert any(f"feet are {format_length(wider)} farther apart" in said for said in kept.notes)
+
+
+def test_crossed_legs_widen_no_stance() -> None:
+    """A wider stance that does not separate the legs is not taken."""
+    source = armed(-0.7)
+    crossed = replace(source, contacts=dict.fromkeys(source.soles, np.ones(len(source.times), bool)))
+    narrow = RetargetOptions(stance_widening=-0.5)
+    given = retarget_motion(crossed, hrp2(), None, narrow)
+    assert deepest(given) > 0.01
+    assert separate_legs_and_links(crossed, given, narrow, CHECKS)[1] is narrow
 
 
 def test_checks_are_reported_before_and_after() -> None:

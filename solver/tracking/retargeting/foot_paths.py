@@ -95,9 +95,10 @@ class FootPaths:
         """(N, 2) 0 in stance, 1 in the middle of swings, smooth in between."""
         return np.column_stack([swing_freedom(self.times, own) for own in self.in_stance])
 
-    def rotate_feet(self, angles: np.ndarray) -> FootPaths:
-        """The paths with feet rotated about the vertical by angles (2, N) [rad]."""
-        return replace(self, rotations=exp(angles[..., None] * UP) @ self.rotations)
+    def with_frames(self, rotations: np.ndarray, positions: np.ndarray) -> FootPaths:
+        """The paths with other rotations (2, N, 3, 3) and positions (2, N, 3) [m]."""
+        pitches = np.array([sole.pitch(own) for sole, own in zip(self.soles, rotations)])
+        return replace(self, rotations=rotations, positions=positions, pitches=pitches)
 
     def schedule(self) -> Schedule:
         """Contact schedule."""
@@ -122,7 +123,7 @@ def plan_foot_paths(
         stance_widening: [m] by which the feet are further apart sideways.
     """
     sides, scale = rig.sides, mapping.scale
-    outwards = mapping.foot_widening + 0.5 * stance_widening
+    outwards = max(mapping.foot_widening, 0.0) + 0.5 * stance_widening
     lowest = {side: performer.sole_points(side)[:, :, 2].min(axis=1) for side in SIDES}
     floor = min(float(np.quantile(own, FLOOR_QUANTILE)) for own in lowest.values())
     heights = {

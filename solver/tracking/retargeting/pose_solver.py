@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...person import SIDES
 from ...qp.bounded import Bounds, solve_bounded
 from ...rig import ROOT_NV, Rig
 from ...so3 import exp, log
-from ..anatomy import LEG, find_anatomy, find_joint_centres
+from ..anatomy import ARM, LEG, find_anatomy, find_joint_centres
 from ..bone_mapping import METRES_PER_RADIAN, BoneMapping
 from ..joint_chains import ChainFit
 from .batch_kinematics import BatchFrames, BatchKinematics
@@ -59,7 +60,6 @@ class PoseTargets:
         com: (N, 2) [m] horizontal position of the centre of mass; the middle between the hips then follows in height
             only.
         separation: links that must not touch.
-        foot_yaw_freedom: (N, F) fraction by which the feet may rotate about the vertical; 0 by default.
         foot_freedom: (N, F) fraction by which the feet may leave position and orientation; 0 by default.
     """
 
@@ -68,16 +68,15 @@ class PoseTargets:
     hip_positions: np.ndarray
     com: np.ndarray | None = None
     separation: SeparationRows | None = None
-    foot_yaw_freedom: np.ndarray | None = None
     foot_freedom: np.ndarray | None = None
 
     def select(self, chosen: np.ndarray | slice) -> PoseTargets:
         """Targets of some of the frames."""
         com = None if self.com is None else self.com[chosen]
         apart = None if self.separation is None else self.separation.select(chosen, len(self.hip_positions))
-        turns, free = (None if own is None else own[chosen] for own in (self.foot_yaw_freedom, self.foot_freedom))
+        free = None if self.foot_freedom is None else self.foot_freedom[chosen]
         return PoseTargets(
-            self.rotations[chosen], self.foot_positions[chosen], self.hip_positions[chosen], com, apart, turns, free
+            self.rotations[chosen], self.foot_positions[chosen], self.hip_positions[chosen], com, apart, free
         )
 
 
@@ -157,6 +156,11 @@ class PoseSolver:
         in_one_leg = np.logical_xor(*self.tree.coordinate_moves_link[list(feet)])
         self.leg_weights = np.where(in_one_leg, LEG_WEIGHT, BODY_WEIGHT)
         """(nv,) weights of a prior from which only the legs give way."""
+        parts = find_anatomy(rig).parts
+        arms = [rig.index(parts[part]) for part in (f"{side}_{ARM[0]}" for side in SIDES) if part in parts]
+        in_one_arm = self.tree.coordinate_moves_link[arms].sum(axis=0) == 1
+        self.limb_weights = np.where(in_one_leg | in_one_arm, LEG_WEIGHT, BODY_WEIGHT)
+        """(nv,) weights of a prior from which only legs and arms give way."""
 
     def chain_poses(self, targets: PoseTargets, root_rotations: np.ndarray) -> Poses:
         """Each chain of joints fitted by itself, with given root rotations (N, 3, 3)."""
@@ -234,8 +238,6 @@ class PoseSolver:
         placed, y = self.link_frames(poses), poses.y
         axes = np.ascontiguousarray(placed.axes.transpose(2, 0, 1))
         errors, bones = self._orientation_errors(targets, placed)
-        if targets.foot_yaw_freedom is not None:
-            errors[:, self._foot_rows, 2] *= 1.0 - targets.foot_yaw_freedom
         bound = np.ones((len(y), len(self.feet)))
         if targets.foot_freedom is not None:
             bound = 1.0 - targets.foot_freedom
@@ -246,13 +248,6 @@ class PoseSolver:
         hessian *= self._shared
         twist_rows = (bones @ axes.swapaxes(1, 2)) * self._twist_rows
         hessian -= twist_rows.swapaxes(1, 2) @ twist_rows
-        if targets.foot_yaw_freedom is not None:
-            yaw_rows = (
-                np.sqrt(targets.foot_yaw_freedom * bound)[:, :, None]
-                * axes[:, None, :, 2]
-                * np.sqrt(self._moved[self._foot_rows])
-            )
-            hessian -= yaw_rows.swapaxes(1, 2) @ yaw_rows
         if targets.foot_freedom is not None:
             own = np.sqrt(targets.foot_freedom)[:, :, None] * np.sqrt(self._moved[self._foot_rows])
             free_rows = (own[:, :, None] * axes.swapaxes(1, 2)[:, None]).reshape(len(y), -1, y.shape[1])
