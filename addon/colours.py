@@ -11,7 +11,7 @@ import bpy
 
 from . import custom_properties
 from .scene_rigs import find_rigs
-from .scores import DEVIATION, EXCITATION
+from .scores import DETERMINED, DEVIATION, EXCITATION, LIMB_MASS
 from .solver_api import errors
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ class Quantity:
         values: computes values (L,) in that unit from a result and its rig, or from a score (L,); NaN where unknown.
         limits: computes the range of the legend from the values.
         description: one sentence for the interface.
-        score_name: name of the dance score on the bones to use instead of a result; empty for inertial quantities.
+        score_name: property of the bones to use instead of inertial parameters: a score of a dance, or what an
+            identification determined; empty for inertial quantities.
     """
 
     label: str
@@ -102,12 +103,12 @@ def limits_of_powers(values: np.ndarray) -> tuple[float, float]:
 
 QUANTITIES: dict[str, Quantity] = {
     "mass": Quantity(
-        "Mass",
+        "Mass, Split by Prior",
         "kg",
         SEQUENTIAL_MAP,
         lambda result, rig: result.parameters.masses,
         limits_from_zero,
-        "Mass of each link",
+        "Mass of each link: the data give whole limbs, the prior splits them",
     ),
     "density": Quantity(
         "Density",
@@ -117,8 +118,17 @@ QUANTITIES: dict[str, Quantity] = {
         limits_from_zero,
         "Mass of each link divided by the volume of its shapes",
     ),
+    "limb_mass": Quantity(
+        "Limb Mass, by Data and Shape",
+        "kg",
+        SEQUENTIAL_MAP,
+        lambda values: values,
+        limits_from_zero,
+        "Mass of the limb or trunk that each link belongs to, where the data determine it with the prior's shape",
+        LIMB_MASS,
+    ),
     "change": Quantity(
-        "Mass Change",
+        "Mass Change, Split by Prior",
         "%",
         DIVERGING_MAP,
         lambda result, rig: 100.0 * result.mass_change,
@@ -126,12 +136,13 @@ QUANTITIES: dict[str, Quantity] = {
         "How much heavier (red) or lighter (blue) each link is than in the prior",
     ),
     "determined": Quantity(
-        "Determined by Data",
+        "First Moment Determined by Data",
         "%",
         FRACTION_MAP,
-        lambda result, rig: 100.0 * result.determined_share,
+        lambda values: 100.0 * values,
         limits_of_percent,
-        "Fraction of each link's ten parameters that the data determined; the rest come from the prior",
+        "Share of each link's first moment about its joint that the data determined; the rest is the prior's",
+        DETERMINED,
     ),
     "excitation": Quantity(
         "Condition Number",
@@ -156,13 +167,12 @@ QUANTITIES: dict[str, Quantity] = {
 
 @dataclass(frozen=True, slots=True)
 class Colouring:
-    """Colours of a body: quantity, value of each link, range of the colours, and whether flight alone was used."""
+    """Colours of a body: quantity, value of each link, and range of the colours."""
 
     quantity: str
     values: dict[str, float]
     low: float
     high: float
-    from_flight: bool = False
 
     @property
     def definition(self) -> Quantity:
@@ -172,10 +182,7 @@ class Colouring:
     @property
     def title(self) -> str:
         """Title of the legend, with the unit."""
-        label = self.definition.label
-        if self.quantity == "determined" and self.from_flight:
-            label = "Determined by Flight"
-        return f"{label} [{self.definition.unit}]"
+        return f"{self.definition.label} [{self.definition.unit}]"
 
 
 def compute_colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
@@ -193,14 +200,13 @@ def compute_colouring(armature: bpy.types.Object, quantity: str) -> Colouring:
     rig = rig_of(armature)
     if quantity not in QUANTITIES:
         raise errors.UnknownName(quantity, QUANTITIES)
-    chosen, from_flight = QUANTITIES[quantity], False
+    chosen = QUANTITIES[quantity]
     if chosen.score_name:
         score = read_score(armature, chosen.score_name)
         values = chosen.values(np.array([score[link] for link in rig.links]))
     else:
-        result = read_inertials(armature)
-        values, from_flight = chosen.values(result, rig), result.from_flight
-    return Colouring(quantity, dict(zip(rig.links, values.tolist(), strict=True)), *chosen.limits(values), from_flight)
+        values = chosen.values(read_inertials(armature), rig)
+    return Colouring(quantity, dict(zip(rig.links, values.tolist(), strict=True)), *chosen.limits(values))
 
 
 def colour_body(scene: bpy.types.Scene, armature: bpy.types.Object, quantity: str) -> Colouring:
@@ -222,7 +228,7 @@ def colour_body(scene: bpy.types.Scene, armature: bpy.types.Object, quantity: st
     coloured = [(armature, own), *others]
     values = np.array([value for _, found in coloured for value in found.values.values()])
     low, high = own.definition.limits(values)
-    own = replace(own, low=low, high=high, from_flight=all(found.from_flight for _, found in coloured))
+    own = replace(own, low=low, high=high)
     for rig, found in coloured:
         for shape in shape_objects(rig):
             show_link_materials(shape)
@@ -260,7 +266,7 @@ def _colouring_or_unknown(armature: bpy.types.Object, quantity: str) -> Colourin
     try:
         return compute_colouring(armature, quantity)
     except errors.SolverError:
-        return Colouring(quantity, {}, 0.0, 0.0, from_flight=True)
+        return Colouring(quantity, {}, 0.0, 0.0)
 
 
 def _store_legend(armature: bpy.types.Object, colouring: Colouring) -> None:

@@ -1,8 +1,9 @@
 """Inertial parameters as custom properties, with units, of an armature's bones.
 
 Properties of each bone: ``mass`` [kg], ``com`` (3) [m, link frame], ``inertia`` (6) [kg m^2, about the centre of mass,
-link axes, order xx xy yy xz yz zz], the same with prefix ``prior_`` and ``std_``, ``determined`` (fraction), and
-``inertial_parameters`` (10) and ``prior_inertial_parameters`` (10), the exact result and prior.
+link axes, order xx xy yy xz yz zz], the same with prefix ``prior_`` and, half of the 95 % intervals, ``interval_``,
+``determined`` (fraction), and ``inertial_parameters`` (10) and ``prior_inertial_parameters`` (10), the exact result and
+prior.
 """
 
 from __future__ import annotations
@@ -15,13 +16,18 @@ import numpy as np
 
 from . import bpy_access, custom_properties
 from .armature import rig_of
+from .scores import DETERMINED, LIMB_MASS
 from .solver_api import InertialParameters, Rig, SceneResult, errors, symmetric_entries, symmetric_matrix
 
 RESULT_KEY = "exciting_dance_result"
 """Custom property of the armature data: method, consistency and bounds of the result (JSON)."""
-PARAMETERS, STD_PARAMETERS = "inertial_parameters", "std_inertial_parameters"
+PARAMETERS = "inertial_parameters"
 FROM_FLIGHT = "from_flight"
-DETERMINED, DETERMINED_PARAMETERS = "determined", "determined_parameters"
+KNOWN_MEANINGS = {
+    DETERMINED: "Share of the first moment about the joint that the data determined; the rest is the prior's",
+    LIMB_MASS: "Mass [kg] of the limb or trunk that this link belongs to, by the data with the prior's shape",
+}
+"""What the data determine of a link, in words."""
 PARAMETERS_PER_LINK = 10
 REMEDY = "undo the edit, identify again, or add the rig again"
 """What to do about damaged inertial parameters."""
@@ -33,8 +39,10 @@ CONSISTENCY_LABELS = {
     "none": "a mass or inertia is negative",
 }
 """Physical consistency of a result, in words."""
+INTERVAL = "interval_"
+"""Prefix of half widths of 95 % intervals."""
 INERTIA_ORDER = "xx, xy, yy, xz, yz, zz"
-PREFIX_MEANINGS = {"": "identified", "prior_": "prior", "std_": "standard deviation"}
+PREFIX_MEANINGS = {"": "identified", "prior_": "prior", INTERVAL: "half of the 95 % interval"}
 
 
 def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
@@ -48,6 +56,7 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
         missing = sorted(set(rig.links) ^ set(result.links))
         raise errors.InvalidValue(f"the result and the rig {rig.name!r} have different links: {', '.join(missing)}")
     found = {"": result.parameters, "prior_": result.prior}
+    known = {DETERMINED: result.determined_share, LIMB_MASS: result.limb_masses}
     for row, link in enumerate(result.links):
         bone = armature.data.bones[link]
         for prefix, parameters in found.items():
@@ -55,24 +64,18 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
             _set_property(bone, prefix, "com", np.nan_to_num(parameters.coms[row]).tolist())
             _set_property(bone, prefix, "inertia", symmetric_entries(parameters.inertias_at_com[row]).tolist())
             bone[prefix + PARAMETERS] = parameters.values[row].tolist()
-        if result.std is not None and result.com_std is not None:
-            _set_property(bone, "std_", "mass", float(result.std[row, 0]))
-            _set_property(bone, "std_", "com", np.nan_to_num(result.com_std[row]).tolist())
-            _set_property(bone, "std_", "inertia", result.std[row, 4:].tolist())
-            bone[STD_PARAMETERS] = result.std[row].tolist()
+        if result.half_widths is not None:
+            mass, *others = np.nan_to_num(result.half_widths[row]).tolist()
+            for name, value in (("mass", mass), ("com", others[:3]), ("inertia", others[3:])):
+                _set_property(bone, INTERVAL, name, value)
         else:
-            _remove_properties(bone, "std_mass", "std_com", "std_inertia", STD_PARAMETERS)
-        if result.determined is not None:
-            bone[DETERMINED] = float(result.determined_share[row])
-            bone.id_properties_ui(DETERMINED).update(
-                description="Fraction of the ten parameters that the data determined; the rest come from the prior",
-                subtype="FACTOR",
-                min=0.0,
-                max=1.0,
-            )
-            bone[DETERMINED_PARAMETERS] = result.determined[row].tolist()
-        else:
-            _remove_properties(bone, DETERMINED, DETERMINED_PARAMETERS)
+            _remove_properties(bone, *(INTERVAL + name for name in ("mass", "com", "inertia")))
+        for name, values in known.items():
+            if np.isfinite(values[row]):
+                bone[name] = float(values[row])
+                bone.id_properties_ui(name).update(description=KNOWN_MEANINGS[name], min=0.0)
+            else:
+                _remove_properties(bone, name)
     bpy_access.armature(armature)[RESULT_KEY] = json.dumps(
         {
             "method": result.method,
@@ -154,9 +157,7 @@ def read_inertials(armature: bpy.types.Object) -> SceneResult:
         prior=InertialParameters(
             rig.links, np.array([_current_parameters(bones[link], "prior_") for link in rig.links])
         ),
-        std=_read_rows(bones, rig.links, STD_PARAMETERS),
-        com_std=_read_rows(bones, rig.links, "std_com"),
-        determined=_read_rows(bones, rig.links, DETERMINED_PARAMETERS),
+        half_widths=_read_half_widths(bones, rig.links),
         **_read_result_summary(armature),
     )
 
@@ -180,8 +181,6 @@ def _set_property(bone: bpy.types.Bone, prefix: str, name: str, value: float | l
         "inertia": (f"Inertia [kg m²] about the centre of mass, link axes: {INERTIA_ORDER}", "NONE"),
     }
     text, unit = descriptions[name]
-    if prefix == "std_" and name == "inertia":
-        text = f"Inertia [kg m²] about the joint centre, link axes: {INERTIA_ORDER}"
     ui = bone.id_properties_ui(prefix + name)
     ui.update(description=f"{text}, {PREFIX_MEANINGS[prefix]}", precision=5)
     if unit != "MASS" or bpy.app.version >= (5, 0, 0):  # 4.5 has no unit of mass here
@@ -205,8 +204,17 @@ def _current_parameters(bone: bpy.types.Bone, prefix: str) -> np.ndarray:
     return shown.values[0] if edited and exact[0] != 0.0 else exact
 
 
-def _read_rows(bones: bpy.types.ArmatureBones, links: tuple[str, ...], name: str) -> np.ndarray | None:
-    if any(name not in bones[link] for link in links):
+def _read_half_widths(bones: bpy.types.ArmatureBones, links: tuple[str, ...]) -> np.ndarray | None:
+    """(L, 10) half of the 95 % intervals; None if a bone has none."""
+    if any(INTERVAL + "mass" not in bones[link] for link in links):
         return None
-    count = 3 if name == "std_com" else PARAMETERS_PER_LINK
-    return np.array([custom_properties.read_array(bones[link], name, count, REMEDY, finite=False) for link in links])
+    return np.array(
+        [
+            [
+                custom_properties.read_number(bones[link], INTERVAL + "mass", REMEDY),
+                *custom_properties.read_array(bones[link], INTERVAL + "com", 3, REMEDY),
+                *custom_properties.read_array(bones[link], INTERVAL + "inertia", 6, REMEDY),
+            ]
+            for link in links
+        ]
+    )

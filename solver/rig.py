@@ -181,6 +181,13 @@ class Rig(_Derived):
         return self.provenance.get("kind") == "human" or PARTS in self.provenance
 
     @property
+    def prior_source(self) -> str:
+        """What the prior was taken from, in words: a person's segment tables, or the model."""
+        tables = [str(table) for table in self.provenance.get("tables", ())]  # type: ignore[attr-defined]
+        one = f"the segment table {tables[0]}" if tables else "the model"
+        return f"the mean of the segment tables {', '.join(tables)}" if len(tables) > 1 else one
+
+    @property
     def summary(self) -> str:
         """Name, size and mass in one line."""
         size = f"{len(self.links)} links, {self.nv - ROOT_NV} joint coordinates"

@@ -75,7 +75,7 @@ def test_notebooks_show_the_report_s_figures(study: solver.Study) -> None:
     assert study.identification._repr_html_().count("<tr>") == len(study.rig.links) + 1
 
 
-@pytest.mark.parametrize("name", ["draw_masses", "draw_singular_values"])
+@pytest.mark.parametrize("name", ["draw_masses"])
 def test_a_figure_is_a_whole_svg_document(study: solver.Study, name: str, tmp_path: Path) -> None:
     """The file is well-formed XML whose root is SVG."""
     path = getattr(solver.plot, name)(study).write(tmp_path / "figure.svg")

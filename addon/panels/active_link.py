@@ -11,7 +11,7 @@ from ..scene_rigs import active_rig
 from ..solver_api import display_name
 from .base import DancePanel
 
-MASS_TITLES = {"": "Mass", "prior_": "Prior Mass", "std_": "Std of Mass"}
+MASS_TITLES = {"": "Mass", "prior_": "Prior Mass", "interval_": "± 95 %"}
 
 
 class EXCITING_DANCE_PT_bone(DancePanel, bpy.types.Panel):  # type: ignore[misc]
@@ -43,7 +43,7 @@ class EXCITING_DANCE_PT_bone(DancePanel, bpy.types.Panel):  # type: ignore[misc]
         layout.prop(bone, '["com"]', text="Centre of Mass")
         layout.prop(bone, '["inertia"]', text="Inertia")
         if "determined" in bone:
-            layout.prop(bone, '["determined"]', text="Determined")
+            layout.prop(bone, '["determined"]', text="Determined by Data")
         bound = [name for name in read_bounds(body) if name.startswith(f"{bone.name}")]
         if bound:
             layout.label(text=f"At a bound: {', '.join(map(display_name, bound))}", icon="INFO")

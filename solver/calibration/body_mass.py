@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays import Array, ArrayValue
 from ..errors import InvalidValue
 from ..rig import GRAVITY
+from ..signals.pooling import TWO_SIDED_STDS
 from .trial_mass import MassEvidence, TrialMass, collect_mass_evidence, estimate_trial_mass
 
 AGREEMENT_TOLERANCE = 0.015
@@ -75,6 +76,11 @@ class MassEstimate:
     groups: tuple[MassGroup, ...]
     trials: tuple[TrialMass, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def half_width(self) -> float:
+        """Half of the 95 % interval of the mass [kg]."""
+        return TWO_SIDED_STDS * self.std
 
     def bias_of(self, trial: str) -> np.ndarray:
         """Bias wrench (6,) of a trial's plates; zero for a trial that was not used."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..formats.text_table import format_inertial_table, format_table
+from ..scene.determined import describe_determined
 from ..wrenches import WRENCH_AXES
 
 if TYPE_CHECKING:
@@ -35,9 +36,11 @@ def identified(study: Study) -> str:
     if result is None:
         return "no trial with forces could be used: nothing was identified"
     lines = [result.undecided_reason, ""] if result.undecided_reason else []
-    lines += [format_inertial_table(result.parameters), ""]
+    lines += [*describe_determined(result.determined, study.rig.prior_source), ""]
+    half_widths = None if result.uncertainty is None else result.uncertainty.half_widths
+    lines += [format_inertial_table(result.parameters, half_widths), ""]
     if study.mass is not None:
-        lines.append(f"body mass {study.mass.mass:.2f} ± {study.mass.std:.2f} kg")
+        lines.append(f"body mass {study.mass.mass:.2f} ± {study.mass.half_width:.2f} kg (95 %)")
     lines.append(f"method {result.estimate.method}, satisfies: {result.estimate.satisfies}")
     if result.comparisons:
         lines += ["", compared(result.comparisons)]
@@ -71,13 +74,15 @@ def found_load(load: AddedLoad) -> str:
     """What was added, and where."""
     if not load.carriers:
         return "no load was found"
-    bodies = [(load.loads[name], load.mass_std[load.links.index(name)]) for name in load.carriers]
-    rows = [(body.link, f"{body.mass:.3f} ± {std:.3f}", *(f"{1e3 * x:.0f}" for x in body.com)) for body, std in bodies]
+    bodies = [(load.loads[name], load.half_widths[load.links.index(name)]) for name in load.carriers]
+    rows = [
+        (body.link, f"{body.mass:.3f} ± {half:.3f}", *(f"{1e3 * x:.0f}" for x in body.com)) for body, half in bodies
+    ]
     text = format_table(("link", "added mass [kg]", "CoM x", "y", "z [mm]"), rows)
     alone = [(load.probabilities[k], load.links[k]) for k in np.argsort(-load.probabilities)[:MOST_ALONE]]
     listed = ", ".join(f"{name} {100.0 * share:.0f} %" for share, name in alone if share >= LEAST_SHARE)
     return (
-        f"{text}\n\n{load.total:.3f} ± {load.total_std:.3f} kg in all; {load.not_excluded}\n"
+        f"{text}\n\n{load.total:.3f} ± {load.total_half_width:.3f} kg in all (95 %); {load.not_excluded}\n"
         f"if one link carries all of it: {listed}"
     )
 

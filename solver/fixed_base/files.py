@@ -185,8 +185,9 @@ def write_result(
     result = SceneResult(
         parameters=estimate.parameters,
         prior=estimate.prior,
-        std=found.std.std,
-        com_std=found.std.com_std,
+        half_widths=found.std.half_widths,
+        lower=found.std.lower,
+        upper=found.std.upper,
         determined=found.determined,
         method=estimate.method,
         satisfies=estimate.satisfies,

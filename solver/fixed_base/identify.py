@@ -19,6 +19,7 @@ from ..identification.prior import replace_impossible_prior
 from ..identification.result import Uncertainty
 from ..inertials import InertialParameters
 from ..motion import Motion
+from ..scene.determined import DeterminedQuantity
 from ..signals.filters import light_preset, low_pass, low_pass_pieces, settling_time
 from ..signals.manifold import smooth_motion
 from ..signals.resample import rate_of_grid
@@ -88,7 +89,7 @@ class FixedBaseIdentification:
             drives were requested.
         drives_prior: (n, 4) the same, as they fit best with the prior.
         std: standard deviations under data and prior.
-        determined: (L, 10) in [0, 1]: 1 where the data alone determine a parameter, 0 where the prior supplied it.
+        determined: what the data determine, in classes.
         rmse: (R,) residual per measured row of the identified inertials.
         rmse_prior: (R,) residual of the prior, with the drives fitted to it.
         frames: used.
@@ -101,7 +102,7 @@ class FixedBaseIdentification:
     drives: np.ndarray
     drives_prior: np.ndarray
     std: Uncertainty
-    determined: np.ndarray
+    determined: tuple[DeterminedQuantity, ...]
     rmse: np.ndarray
     rmse_prior: np.ndarray
     frames: int
@@ -161,7 +162,6 @@ def identify_fixed_base(
         estimate = consistent(equations, robot.rig, choices)
     noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
     found = posterior(equations.equations_with_errors, noise, estimate.parameters, prior, robot.rig, choices)
-    is_fixed = np.isin(robot.rig.links, list(constraints.fixed_links))
     drives = equations.fit_drives(estimate.parameters)
     return FixedBaseIdentification(
         robot,
@@ -169,7 +169,7 @@ def identify_fixed_base(
         drives,
         equations.fit_drives(prior),
         found.uncertainty,
-        np.where(is_fixed[:, None], 0.0, found.determined),
+        found.determined,
         equations.axis_rmse(estimate.parameters),
         equations.axis_rmse(prior),
         equations.frames,

@@ -10,6 +10,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "AddedLoad",
             "find_added_load",
         ),
+        "determined": ("find_determined",),
+        "expected": ("expect_determined",),
         "flight": (
             "NullSpace",
             "null_space",

@@ -23,6 +23,7 @@ from ..errors import UnknownLink
 from ..inertials import MASS, PER_LINK, InertialParameters
 from ..options.study import LoadOptions
 from ..rig import Rig
+from ..signals.pooling import TWO_SIDED_STDS
 from ..trial import Trial
 from .accumulate import accumulate_regression
 from .consistent import data_weight
@@ -55,10 +56,10 @@ class AddedLoad(ArrayValue):
         probabilities: (L,) in [0, 1] of each link, if exactly one link carries the whole load and all links are equally
             probable beforehand.
         distributed: most likely loads if every link may carry something, without preference for few links.
-        mass_std: (L,) [kg] standard deviation of each added mass, from the residuals, if ``carriers`` carry it; NaN
-            where nothing is carried. A change of the plates' offset between the recordings is not included: it looks
-            like a load.
-        total_std: [kg] of the sum of all loads; 0 without a load.
+        half_widths: (L,) [kg] half of the 95 % interval of each added mass, from the residuals, if ``carriers`` carry
+            it; NaN where nothing is carried. A change of the plates' offset between the recordings is not included: it
+            looks like a load.
+        total_half_width: [kg] of the sum of all loads; 0 without a load.
         bare: identification of the body without load.
     """
 
@@ -68,15 +69,15 @@ class AddedLoad(ArrayValue):
     alternatives: tuple[tuple[str, ...], ...]
     probabilities: Annotated[np.ndarray, Array("K")]
     distributed: InertialParameters
-    mass_std: Annotated[np.ndarray, Array("K", finite=False)]
-    total_std: float
+    half_widths: Annotated[np.ndarray, Array("K", finite=False)]
+    total_half_width: float
     bare: Estimate
 
     def __repr__(self) -> str:
         if not self.carriers:
             return "No load found"
         each = [f"{self.loads[name].mass:.2f} kg on {name}" for name in self.carriers]
-        first = f"Load found: {self.total:.2f} ± {self.total_std:.2f} kg, most likely {' and '.join(each)}"
+        first = f"Load found: {self.total:.2f} ± {self.total_half_width:.2f} kg, most likely {' and '.join(each)}"
         return f"{first}\n  {self.not_excluded}"
 
     @property
@@ -247,8 +248,8 @@ def _build_result(
         ),
         probabilities / probabilities.sum(),
         InertialParameters(rig.links, likelihood.fit(tuple(candidates)).loads),
-        mass_std,
-        total_std,
+        TWO_SIDED_STDS * mass_std,
+        TWO_SIDED_STDS * total_std,
         bare,
     )
 

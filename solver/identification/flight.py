@@ -10,9 +10,7 @@ cause.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from scipy.linalg import svd
@@ -33,8 +31,6 @@ NOISE_RATIO = 2.0**0.5
 """Ratio to the expected noise of a direction up to which it counts as noise."""
 MIN_GAP = 3.0
 """Least gap between the null space and the other directions that stands out from the errors of the motion."""
-MIN_LISTED_SHARE = 0.1
-"""Share of an unknown direction from which a link is listed."""
 MAX_NOISE_RATIO = 1e8
 """Ratio to the noise beyond which a direction counts as free of noise."""
 
@@ -52,8 +48,6 @@ class NullSpace:
         values: (B,) base parameters along the direction with the smallest singular value; if several are zero, the
             shortest vector with that mass.
         total_mass: [kg] that scaled them.
-        unknown: by link its share in [0, 1] of the directions that flight leaves undetermined beyond the scale, largest
-            first.
     """
 
     base: BaseParameters
@@ -62,12 +56,10 @@ class NullSpace:
     dimension: int
     values: np.ndarray
     total_mass: float
-    unknown: Mapping[str, float]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (len(self.base),)))
         object.__setattr__(self, "values", frozen("base parameters", self.values, (len(self.base),)))
-        object.__setattr__(self, "unknown", MappingProxyType(dict(self.unknown)))
 
     @property
     def gap(self) -> float:
@@ -100,13 +92,10 @@ class NullSpace:
             )
         if self.dimension == 1:
             return f"flight alone determined all {size} base parameters, scaled by {self.total_mass:.2f} kg"
-        links = ", ".join(
-            f"{link} {100.0 * share:.0f} %" for link, share in self.unknown.items() if share >= MIN_LISTED_SHARE
-        )
         return (
             f"flight alone determined {size - self.dimension} of {size} directions of the base parameters; "
-            f"beyond the scale {self.dimension - 1} are undetermined, and the total mass does not help"
-            + (f" (mostly {links}: without motion, without effect, or not larger than noise)" if links else "")
+            f"beyond the scale {self.dimension - 1} are undetermined (without motion, without effect, or not larger "
+            "than noise), and the total mass does not help"
         )
 
 
@@ -157,8 +146,7 @@ def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str 
     shares = masses @ basis
     mean_direction = basis @ (shares / (shares @ shares)) * total_mass
     unobservable = mass_directions | exact | (values <= (NOISE_RATIO if metric == NOISE else 0.0))
-    unknown = _unknown_shares(base, directions[:, unobservable], mean_direction)
-    return NullSpace(base, metric, values, int(unobservable.sum()), mean_direction * scale, total_mass, unknown)
+    return NullSpace(base, metric, values, int(unobservable.sum()), mean_direction * scale, total_mass)
 
 
 def typical_sizes(rig: Rig, base: BaseParameters) -> np.ndarray:
@@ -200,14 +188,3 @@ def _spectrum(factor: np.ndarray, noise: np.ndarray | None) -> tuple[np.ndarray,
     directions = (whitened @ rotation_rows.T)[:, order]
     directions /= np.linalg.norm(directions, axis=0)
     return np.append(ratios[order], np.zeros(int(np.sum(~seen)))), np.column_stack([directions, rows[~seen].T])
-
-
-def _unknown_shares(base: BaseParameters, null_directions: np.ndarray, mean_direction: np.ndarray) -> dict[str, float]:
-    """Shares of links in the part of the null space (B, d) that is not the body itself."""
-    if null_directions.shape[1] < 2:
-        return {}
-    others = np.linalg.qr(np.column_stack([mean_direction, null_directions]))[0][:, 1 : null_directions.shape[1]]
-    link = base.independent // PER_LINK
-    weight = np.sum(others**2, axis=1)
-    shares = {name: float(weight[link == row].sum() / weight.sum()) for row, name in enumerate(base.links)}
-    return dict(sorted(shares.items(), key=lambda item: -item[1]))

@@ -13,10 +13,10 @@ from ..errors import InvalidValue, SolverError
 from ..identification_methods import IDENTIFICATION_METHODS, find_method
 from ..progress import PartialProgress, Progress, silent
 from ..rig import Rig
+from ..scene.determined import DeterminedQuantity
 from ..scene.labels import display_name
 from ..trial import Trial
 from .accumulate import NO_COUNTED_FRAME, accumulate_regression
-from .base_estimation import BaseEstimate, estimate_base
 from .base_parameters import base_parameters
 from .blocks import AXES
 from .bootstrap import MIN_BLOCKS, bootstrap
@@ -31,7 +31,6 @@ from .posterior import posterior
 from .prior import consistent_with_empirical_prior
 from .regression import Method, Regression, fit_axis_weights, merge_regressions
 from .result import Identification, Uncertainty
-from .weighted_equations import parameter_scale, singular_values
 
 MIN_FLIGHT_FRAMES = 5
 """Least number of frames of a flight that is checked."""
@@ -176,28 +175,24 @@ def identify_trials(
     _note_frequency_weights(rig, frequency_weights, notes)
     _note_marker_shares(rig, frequency_weights.identified, notes)
     fixed = _fixed_links(rig, options)
-    _note_unobserved_links(rig, estimate, fixed, notes)
-    spectrum, rank, determined = singular_values(regression, parameter_scale(rig, rig.prior))
-    root, std_by_source, uncertainty = None, {}, None
+    _note_fixed_links(rig, fixed, notes)
+    root, uncertainty = None, None
+    determined: tuple[DeterminedQuantity, ...] = ()
     if find_method(options.method).has_posterior:
         noise = estimate.settings["noise variance"] * estimate.settings["data inflation"]
-        equations, chosen = evidence.equations_with_errors, _consistent_options(rig, options)
+        equations, chosen = evidence.equations_with_errors, consistent_options(rig, options)
         result = posterior(equations, noise, estimate.parameters, estimate.prior, rig, chosen)
-        root, std_by_source = result.root, result.std_by_source
-        determined, uncertainty = result.determined, result.uncertainty
+        root, determined, uncertainty = result.root, result.determined, result.uncertainty
         notes.append(POSTERIOR_NOTE if regression.posture_errors is None else f"{POSTERIOR_NOTE}, {SKIN_NOTE}")
     else:
         uncertainty = _bootstrap(rig, regression, options, notes, PartialProgress(progress, 0.5, 1.0))
     return Identification(
         estimate=estimate,
-        determined=determined * ~np.isin(rig.links, fixed)[:, None],
-        singular_values=spectrum,
-        rank=rank,
+        determined=determined,
         weights=regression.weights,
         frames=regression.frames,
         trials=regression.trials,
         base_link=regression.base,
-        base=_estimate_base(regression, notes),
         uncertainty=uncertainty,
         comparisons=tuple(comparisons),
         flights=tuple(
@@ -209,7 +204,6 @@ def identify_trials(
         frequency_weights=frequency_weights,
         covariance_root=root,
         undecided_reason=reason,
-        std_by_source=std_by_source,
     )
 
 
@@ -229,7 +223,7 @@ def get_method(rig: Rig, options: IdentifyOptions) -> Method:
 
 def fit_consistent(regression: Regression, rig: Rig, options: IdentifyOptions) -> Estimate:
     """The method ``consistent`` of `identification_methods`."""
-    chosen = _consistent_options(rig, options)
+    chosen = consistent_options(rig, options)
     fit = consistent_with_empirical_prior if _estimates_prior_std(chosen, options) else consistent
     return fit(regression, rig, chosen)
 
@@ -239,7 +233,8 @@ def _estimates_prior_std(chosen: ConsistentOptions, options: IdentifyOptions) ->
     return options.relative_std is None and not chosen.mass_prior
 
 
-def _consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions:
+def consistent_options(rig: Rig, options: IdentifyOptions) -> ConsistentOptions:
+    """The options of the consistent method that a rig's kind and the options of the identification imply."""
     constraints = replace(options.complete_constraints(), beta=None, fixed_links=_fixed_links(rig, options))
     is_person = rig.is_person
     symmetric = is_person if options.symmetric is None else options.symmetric
@@ -331,7 +326,7 @@ def _bootstrap(
 
 
 def _note_prior(rig: Rig, estimate: Estimate, options: IdentifyOptions, notes: list[str]) -> None:
-    chosen = _consistent_options(rig, options)
+    chosen = consistent_options(rig, options)
     if options.method != "consistent" or not _estimates_prior_std(chosen, options):
         return
     notes.append(
@@ -372,27 +367,10 @@ def _note_marker_shares(rig: Rig, weights: FrequencyWeights | None, notes: list[
     )
 
 
-def _note_unobserved_links(rig: Rig, estimate: Estimate, fixed_links: Sequence[str], notes: list[str]) -> None:
-    """Notes on links that are fixed, and on those that are only determined together with their parent."""
+def _note_fixed_links(rig: Rig, fixed_links: Sequence[str], notes: list[str]) -> None:
+    """A note on links that are fixed, some because they are only determined together with their parent."""
     if fixed_links:
         unobserved = any(link in rig.unobserved_links for link in fixed_links)
         why = "; a link whose rotation no marker shows is determined only together with its parent" * unobserved
         listed = ", ".join(display_name(link) for link in fixed_links)
         notes.append(f"{listed}: fixed to the prior, scaled to the body's mass{why}")
-    for link in rig.unobserved_links:
-        if link in fixed_links:
-            continue
-        together = [rig.index(link), rig.parents[rig.index(link)]]
-        mass, prior_mass = (float(each.masses[together].sum()) for each in (estimate.parameters, estimate.prior))
-        notes.append(
-            f"no marker shows the rotation of the {display_name(link)}: only one body of it and the "
-            f"{display_name(rig.links[together[1]])} is determined, {mass:.1f} kg (prior {prior_mass:.1f})"
-        )
-
-
-def _estimate_base(regression: Regression, notes: list[str]) -> BaseEstimate | None:
-    try:
-        return estimate_base(regression)
-    except SolverError as error:
-        notes.append(f"base parameters were not estimated: {error}")
-        return None

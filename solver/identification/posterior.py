@@ -15,11 +15,13 @@ from scipy.linalg import block_diag, cho_factor, cho_solve, solve_triangular
 
 from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters, steiner, symmetric_entries
 from ..rig import Rig
+from ..scene.determined import DeterminedQuantity
 from ..signals.pooling import TWO_SIDED_STDS
 from .body_coordinates import BASIS, BodyCoordinates
 from .consistent import ConsistentOptions, population_rows, prior_strengths
 from .constraints import mass_rows
-from .result import NOISE, PRIOR, SKIN, Uncertainty
+from .determined import find_determined
+from .result import Uncertainty
 from .weighted_equations import EquationsWithErrors
 
 JOINT_CENTRE_STD = 3.5e-3
@@ -35,16 +37,13 @@ class Posterior:
         parameters: around which it is.
         root: (M, L, 10) changes of the parameters whose squares sum to their covariance.
         uncertainty: standard deviations and 95 % intervals of this covariance.
-        std_by_source: by source, (L, 10) standard deviations whose squares sum to those of the covariance: `NOISE`,
-            `PRIOR`, and for tracked people `SKIN`.
-        determined: (L, 10) in [0, 1], the share of the prior's variance of each parameter that the data remove.
+        determined: what the data determine, in classes.
     """
 
     parameters: InertialParameters
     root: np.ndarray
     uncertainty: Uncertainty
-    std_by_source: dict[str, np.ndarray]
-    determined: np.ndarray
+    determined: tuple[DeterminedQuantity, ...]
 
 
 def posterior(
@@ -57,11 +56,9 @@ def posterior(
 ) -> Posterior:
     """The posterior of the consistent method's model around some parameters.
 
-    With the covariance C that data and prior leave, an error e of the target changes the parameters by C F' W'W e,
-    where W whitens the equations F. What noise and errors that follow posture do not explain of C is due to the prior.
-    Errors of tracked joint centres come on top of C: they displace centres of mass by constants, which data determine
-    as well as the centres of mass themselves. The total mass, if given, is exact. Inequalities are not considered, so
-    that the standard deviations are upper bounds.
+    Errors of tracked joint centres come on top of the covariance that data and prior leave: they displace centres of
+    mass by constants, which data determine as well as the centres of mass themselves. The total mass, if given, is
+    exact. Inequalities are not considered, so that the standard deviations are upper bounds.
 
     Args:
         equations: of the data, with the covariance of their errors.
@@ -74,28 +71,16 @@ def posterior(
     whitening = equations.whitening(noise_variance)
     data = whitening @ equations.factor
     root, alone = (covariance_root(rows, parameters, prior, rig, options) for rows in (data, data[:0]))
-    flat, shape = root.reshape(len(root), -1), (-1, *root.shape[1:])
-    response = (whitening.T @ (data @ flat.T)) @ flat  # of the parameters to each error of the target
-    changes = {NOISE: np.sqrt(noise_variance) * response}
     if equations.posture_errors is not None:
-        displacements = _joint_centre_displacements(prior)
-        skin = equations.scaled_posture_errors(noise_variance).T @ response
-        origins = (displacements @ data.T) @ (data @ flat.T) @ flat
-        changes[SKIN] = np.concatenate([skin, origins])
-        whole = np.concatenate([root, origins.reshape(shape)])
-    else:
-        whole = root
-    variances = {source: (change**2).sum(axis=0).reshape(shape[1:]) for source, change in changes.items()}
-    variance, alone_variance = (whole**2).sum(axis=0), (alone**2).sum(axis=0)
-    variances[PRIOR] = np.maximum(variance - sum(variances.values()), 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        kept = np.where(alone_variance > 0.0, (root**2).sum(axis=0) / alone_variance, 1.0)
+        flat = root.reshape(len(root), -1)
+        origins = (_joint_centre_displacements(prior) @ data.T) @ (data @ flat.T) @ flat
+        root = np.concatenate([root, origins.reshape(-1, *root.shape[1:])])
+    fixed = options.constraints.fixed_links
     return Posterior(
         parameters,
-        whole,
-        uncertainty_of_changes(whole, parameters),
-        {source: np.sqrt(value) for source, value in variances.items()},
-        np.clip(1.0 - kept, 0.0, 1.0),
+        root,
+        uncertainty_of_changes(root, parameters),
+        find_determined(rig, parameters, root, alone, fixed),
     )
 
 

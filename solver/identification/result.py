@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, abbreviate, frozen
-from ..inertials import INERTIA, MASS, PARAMETERS, InertialParameters, LinkInertia, symmetric_matrix
+from ..arrays import Array, ArrayValue, abbreviate
+from ..inertials import FIRST_MOMENT, INERTIA, MASS, PARAMETERS, InertialParameters, LinkInertia, symmetric_matrix
 from ..notebook import HtmlResult, build_data_frame
+from ..scene.determined import DeterminedQuantity
 from ..scene.result import SceneResult
 from ..signals.pooling import TWO_SIDED_STDS
 from ..storage.atomic import write_atomically
-from .base_estimation import BaseEstimate
 from .comparison import Comparison, FlightCheck
 from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
 from .estimate import Estimate, find_bounded_parameters
 
-NOISE, PRIOR, SKIN = "noise", "prior", "skin and skeleton"
-"""Sources of uncertainty."""
 INERTIA_AXES = ("xx", "xy", "yy", "xz", "yz", "zz")
 UNITS = {"m": "kg", "h": "kg m", "I": "kg m^2"}
 """By the first letter of a parameter's name."""
@@ -50,6 +47,11 @@ class Uncertainty(ArrayValue):
     com_std: Annotated[np.ndarray, Array("L", 3, finite=False)]
     inertia_std: Annotated[np.ndarray, Array("L", 6, finite=False)]
 
+    @property
+    def half_widths(self) -> np.ndarray:
+        """(L, 10) half of the 95 % intervals: mass, centre of mass, inertia about it."""
+        return TWO_SIDED_STDS * np.hstack([self.std[:, [MASS]], self.com_std, self.inertia_std])
+
 
 @dataclass(frozen=True, slots=True)
 class IdentifiedLink:
@@ -66,9 +68,6 @@ class IdentifiedLink:
         com_interval: 2 times (3,) [m].
         inertia: (3, 3) about the centre of mass [kg m^2].
         inertia_interval: 2 times (3, 3) [kg m^2], entry by entry.
-        inertia_at_origin: (3, 3) about the link origin [kg m^2].
-        inertia_at_origin_interval: 2 times (3, 3) [kg m^2], entry by entry.
-        determined: fraction in [0, 1] of the mass that the data determined; the prior supplied the rest.
         prior: mass, centre of mass and inertia before identification.
     """
 
@@ -79,17 +78,13 @@ class IdentifiedLink:
     com_interval: tuple[np.ndarray, np.ndarray] | None
     inertia: np.ndarray
     inertia_interval: tuple[np.ndarray, np.ndarray] | None
-    inertia_at_origin: np.ndarray
-    inertia_at_origin_interval: tuple[np.ndarray, np.ndarray] | None
-    determined: float
     prior: LinkInertia
 
     def __repr__(self) -> str:
         interval = "" if self.mass_interval is None else " ({:.3f} to {:.3f})".format(*self.mass_interval)
         com, prior_com = (", ".join(f"{1e3 * x:.1f}" for x in vector) for vector in (self.com, self.prior.com))
         return (
-            f"{self.link}: {self.mass:.3f} kg{interval}, prior {self.prior.mass:.3f}; "
-            f"{100.0 * self.determined:.0f} % from the data\n"
+            f"{self.link}: {self.mass:.3f} kg{interval}, prior {self.prior.mass:.3f}\n"
             f"  CoM ({com}) mm, prior ({prior_com}); Ixx Iyy Izz at the CoM {_diagonal(self.inertia)} g m², "
             f"prior {_diagonal(self.prior.inertia)}"
         )
@@ -101,15 +96,11 @@ class Identification(HtmlResult, ArrayValue):
 
     Attributes:
         estimate: parameters, prior, status, trace, names on bounds, kind of consistency.
-        determined: (L, 10) share in [0, 1] of the prior's variance of each parameter that the data remove; of a
-            published method, the share of the parameter outside the null space of the equations.
-        singular_values: (k,) of the regressor with columns scaled by typical sizes, descending.
-        rank: number of them that are not rounding.
+        determined: what the data determine, in classes (`find_determined`); empty for a method without a posterior.
         weights: (6,) per axis, one over the residual's standard deviation [1/N, 1/(N m)].
         frames: number of frames used.
         trials: names of the trials used.
         base_link: at whose origin the wrench equation was written.
-        base: base parameters.
         uncertainty: the posterior's, or a bootstrap's for a published method; None without one.
         comparisons: measured against reconstructed wrenches, on used and unused trials.
         flights: checks in flight.
@@ -119,20 +110,14 @@ class Identification(HtmlResult, ArrayValue):
             None for a method without one.
         undecided_reason: sentence that says why the recordings do not decide the masses (`comparison`); empty if they
             do. The default method then returns the prior, scaled to the body's mass.
-        std_by_source: by source of uncertainty, (L, 10) standard deviations whose squares sum to those of the
-            intervals: `NOISE`, `PRIOR`, and for people `SKIN`; empty for a method without a
-            posterior.
     """
 
     estimate: Estimate
-    determined: Annotated[np.ndarray, Array("L", 10)]
-    singular_values: Annotated[np.ndarray, Array(None)]
-    rank: int
+    determined: tuple[DeterminedQuantity, ...]
     weights: Annotated[np.ndarray, Array(6)]
     frames: int
     trials: tuple[str, ...]
     base_link: str
-    base: BaseEstimate | None = None
     uncertainty: Uncertainty | None = None
     comparisons: tuple[Comparison, ...] = ()
     flights: tuple[FlightCheck, ...] = ()
@@ -140,11 +125,6 @@ class Identification(HtmlResult, ArrayValue):
     frequency_weights: PairedWeights = UNWEIGHTED
     covariance_root: Annotated[np.ndarray | None, Array(None, "L", 10)] = None
     undecided_reason: str = ""
-    std_by_source: Mapping[str, np.ndarray] = field(default_factory=dict)
-
-    def require_consistent(self) -> None:
-        limits = {cause: frozen(f"std by {cause}", std, (None, 10)) for cause, std in self.std_by_source.items()}
-        object.__setattr__(self, "std_by_source", MappingProxyType(limits))
 
     def __repr__(self) -> str:
         found, prior = self.parameters, self.prior
@@ -165,33 +145,15 @@ class Identification(HtmlResult, ArrayValue):
         Raises:
             UnknownLink: no such link; the message lists the links.
         """
-        link_inertia, uncertainty, row = self.parameters[link], self.uncertainty, self.parameters.index(link)
-        mass = com = inertia = at_origin = None
+        found, uncertainty, row = self.parameters[link], self.uncertainty, self.parameters.index(link)
+        mass = com = inertia = None
         if uncertainty is not None:
-            lower, upper = uncertainty.lower[row], uncertainty.upper[row]
-            mass = float(lower[MASS]), float(upper[MASS])
-            at_origin = symmetric_matrix(lower[INERTIA]), symmetric_matrix(upper[INERTIA])
-            half_width, half_widths = (
-                TWO_SIDED_STDS * uncertainty.com_std[row],
-                TWO_SIDED_STDS * symmetric_matrix(uncertainty.inertia_std[row]),
-            )
-            com, inertia = (
-                (link_inertia.com - half_width, link_inertia.com + half_width),
-                (link_inertia.inertia - half_widths, link_inertia.inertia + half_widths),
-            )
-        return IdentifiedLink(
-            link,
-            link_inertia.mass,
-            mass,
-            link_inertia.com,
-            com,
-            link_inertia.inertia,
-            inertia,
-            link_inertia.inertia_at_origin,
-            at_origin,
-            float(self.determined[row, MASS]),
-            self.prior[link],
-        )
+            mass = float(uncertainty.lower[row, MASS]), float(uncertainty.upper[row, MASS])
+            half_width = uncertainty.half_widths[row]
+            com = found.com - half_width[FIRST_MOMENT], found.com + half_width[FIRST_MOMENT]
+            about_com = symmetric_matrix(half_width[INERTIA])
+            inertia = found.inertia - about_com, found.inertia + about_com
+        return IdentifiedLink(link, found.mass, mass, found.com, com, found.inertia, inertia, self.prior[link])
 
     def __iter__(self) -> Iterator[IdentifiedLink]:
         """Results of the links, in the rig's order."""
@@ -204,7 +166,7 @@ class Identification(HtmlResult, ArrayValue):
         """Parameters as a pandas ``DataFrame``, one row per link, link frame, SI units.
 
         Columns: link, mass, mass_lower, mass_upper and mass_prior [kg]; com_x to com_z and prior_com_x to prior_com_z
-        [m]; i_xx to i_zz about the centre of mass [kg m^2]; determined, the share of the mass from the data.
+        [m]; i_xx to i_zz about the centre of mass [kg m^2].
 
         Raises:
             SolverError: pandas is not installed.
@@ -223,7 +185,6 @@ class Identification(HtmlResult, ArrayValue):
             columns[f"prior_com_{axis}"] = [float(link.prior.com[index]) for link in links]
         for (row, column), axes in zip(((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)), INERTIA_AXES, strict=True):
             columns[f"i_{axes}"] = [float(link.inertia[row, column]) for link in links]
-        columns["determined"] = [link.determined for link in links]
         return build_data_frame(columns)
 
     @property
@@ -247,8 +208,8 @@ def write_result_table(path: str | Path, result: SceneResult) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    columns = {"identified": result.parameters.values, "prior": result.prior.values,
-               "standard deviation": result.std, "share determined by data": result.determined}  # fmt: skip
+    columns = {"identified": result.parameters.values, "lower end of 95 %": result.lower,
+               "upper end of 95 %": result.upper, "prior": result.prior.values}  # fmt: skip
     known = {title: values for title, values in columns.items() if values is not None}
     bounded = find_bounded_parameters(result.at_bounds, result.links)
     with write_atomically(path) as stream:

@@ -156,22 +156,6 @@ class FullParameterForm:
         return self._full_parameter_form[2]
 
 
-def singular_values(
-    regression: WeightedEquations, scale: np.ndarray, tolerance: float = RANK_TOLERANCE
-) -> tuple[np.ndarray, int, np.ndarray]:
-    """Singular values of the equations, descending, the number of them that are not rounding, and the share (L, 10) of
-    each parameter outside the null space: what exact data determine without a prior.
-
-    Args:
-        regression: accumulated equations.
-        scale: (L, 10) typical size of each parameter.
-        tolerance: of the rank, as a fraction of the largest value.
-    """
-    _, values, Vt = svd(regression.factor * np.ravel(scale), full_matrices=False, check_finite=False)
-    rank = int(np.sum(values > tolerance * values[0])) if len(values) and values[0] > 0.0 else 0
-    return values, rank, np.sum(Vt[:rank] ** 2, axis=0).reshape(len(regression.links), -1)
-
-
 def noise_variance(regression: WeightedEquations, parameters: InertialParameters) -> float:
     """Mean square of a weighted residual; 1 if the weights are one over the standard deviations."""
     residual = regression.factor @ parameters.vector - regression.target

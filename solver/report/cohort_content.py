@@ -12,6 +12,7 @@ from ..arrays import Array, ArrayValue, Names, abbreviate
 from ..errors import InvalidValue
 from ..inertials import MASS
 from ..rig import GRAVITY
+from ..signals.pooling import TWO_SIDED_STDS
 from ..storage.codec import FileKind
 from .content import Content
 from .tables import finite_mean
@@ -26,7 +27,7 @@ class CohortMember(ArrayValue):
     Attributes:
         name: of the folder.
         subject: the person, in words.
-        mass, mass_std: [kg] body mass and its standard deviation; NaN if it was not estimated.
+        mass, mass_half_width: [kg] body mass and half of its 95 % interval; NaN if it was not estimated.
         links: L names.
         identified, prior: (L,) [kg] masses.
         std: (L,) [kg] standard deviations of the identification; NaN if there are none.
@@ -43,7 +44,7 @@ class CohortMember(ArrayValue):
     name: str
     subject: str
     mass: float
-    mass_std: float
+    mass_half_width: float
     links: Annotated[tuple[str, ...], Names("L")]
     identified: Annotated[np.ndarray, Array("L", finite=False)]
     prior: Annotated[np.ndarray, Array("L", finite=False)]
@@ -123,11 +124,11 @@ def build_member(name: str, content: Content, *, is_new: bool) -> CohortMember:
         name=name,
         subject=content.subject,
         mass=content.mass,
-        mass_std=content.mass_std,
+        mass_half_width=content.mass_half_width,
         links=content.identified.links,
         identified=content.identified.masses,
         prior=content.prior.masses,
-        std=content.std[:, MASS],
+        std=content.half_widths[:, MASS] / TWO_SIDED_STDS,
         rmse=_mean(c.identified.rmse for c in unseen),
         prior_rmse=_mean(c.prior.rmse for c in unseen),
         unweighted_rmse=_mean(c.unweighted_prior.rmse for c in unseen),

@@ -28,7 +28,7 @@ from .document import (
 )
 from .figures import UNITS, WIDTH
 from .svg import DASH, MINUS, Axis, Drawing, axis_limits
-from .tables import Column, Table, change, format_number, link, number, ratio, relative_change, with_std
+from .tables import Column, Table, change, format_number, link, number, ratio, relative_change, with_interval
 
 MAX_UNFOLDED = 6
 """Largest number of subjects whose warnings are unfolded from the start."""
@@ -93,15 +93,16 @@ def subject_table(cohort: Cohort) -> Table:
         ratios = m.mean_ratio, m.mean_ratio_used
         counts = len(m.trials), len(m.warnings)
         rows.append(
-            (m.name, m.subject, (m.mass, m.mass_std), *errors[:3], weights, *errors[3:], *ratios, 1e3 * m.marker_error,
-             *counts)
+            (m.name, m.subject, (m.mass, m.mass_half_width), *errors[:3], weights, *errors[3:], *ratios,
+             1e3 * m.marker_error, *counts)
         )  # fmt: skip
     return Table(
-        "All subjects; each name links to the subject's own report. The parameters compared on trials not used were "
-        "fitted without them. Ratio: RMSE with the identified over RMSE with the prior inertials, each with frequency "
-        "weights of its own, mean of six axes. % BW: RMSE of the force, mean of three axes, in body weights.",
+        "All subjects; each name links to the subject's own report. Masses: ± half of the 95 % interval. The "
+        "parameters compared on trials not used were fitted without them. Ratio: RMSE with the identified over RMSE "
+        "with the prior inertials, each with frequency weights of its own, mean of six axes. % BW: RMSE of the force, "
+        "mean of three axes, in body weights.",
         (
-            Column("subject", _linked_report), Column("person"), Column("mass [kg]", with_std(2)), *forces,
+            Column("subject", _linked_report), Column("person"), Column("mass [kg]", with_interval(2)), *forces,
             Column("% BW", number(1), rmse), *moments, Column("ratio", ratio, "not used"),
             Column("ratio", ratio, "used"), Column("markers [mm]", number(1)), Column("trials", str),
             Column("warnings", lambda count: str(count) if count else DASH),
@@ -151,7 +152,7 @@ def mass_table(members: Sequence[CohortMember]) -> Table:
         "subjects; within a subject: the standard deviation of the identification, root mean square over subjects. If "
         "the spread between subjects is no larger than that within a subject, the data do not show how people differ.",
         (
-            Column("link", link), Column("identified", with_std(2), above), Column("prior", with_std(2), above),
+            Column("link", link), *(Column(title, with_interval(2), above) for title in ("identified", "prior")),
             Column("change", change, above), Column("within a subject", number(2), above),
         ),
         [

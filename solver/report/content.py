@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..calibration.body_mass import MassEstimate
 from ..errors import InvalidValue
 from ..identification.comparison import Comparison, FlightCheck
 from ..inertials import PER_LINK, InertialParameters
+from ..scene.determined import DeterminedQuantity
 from ..storage.codec import FileKind
 from ..study.plates.finding import Finding
 from ..study.residuals import TrialResidual
@@ -73,28 +73,6 @@ class TrackingErrors(ArrayValue):
 
 
 @dataclass(frozen=True, slots=True)
-class MomentSummary(ArrayValue):
-    """Joint moments of one trial, see `moments.JointMoments`.
-
-    Attributes:
-        trial: its name.
-        names: C coordinates.
-        meanings: C; anatomical name of the direction in which a coordinate increases, empty if it has none.
-        peaks: (C, 2) [N m/kg] or [N/kg] least and greatest; NaN if unknown.
-        residual_rms, residual_peak: (2,) residual force [N] and moment [N m] at the root.
-        notes: plain sentences.
-    """
-
-    trial: str
-    names: Annotated[tuple[str, ...], Names("C")]
-    meanings: tuple[str, ...]
-    peaks: Annotated[np.ndarray, Array("C", 2, finite=False)]
-    residual_rms: Annotated[np.ndarray, Array(2, finite=False)]
-    residual_peak: Annotated[np.ndarray, Array(2, finite=False)]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class FlightIdentification:
     """Identification from flight phases, without forces.
 
@@ -112,21 +90,12 @@ class FlightIdentification:
 
 
 @dataclass(frozen=True, slots=True)
-class BaseParameter:
-    """One combination of parameters that the motion determines: value and relative standard deviation."""
-
-    name: str
-    value: float
-    relative_std: float
-
-
-@dataclass(frozen=True, slots=True)
 class LoadSummary(ArrayValue):
     """One load that was found; without a link: no load was found.
 
     Attributes:
         link: that carries it; empty if no load was found.
-        mass, mass_std: [kg] and its standard deviation from the residuals.
+        mass, half_width: [kg] and half of its 95 % interval, from the residuals.
         com: (3,) [m] of the load, link frame.
         alternatives: other links, or sets of links, that the data do not exclude as carriers of the whole load.
         probability: of this link, if a single link carries all; NaN if unknown.
@@ -134,7 +103,7 @@ class LoadSummary(ArrayValue):
 
     link: str
     mass: float
-    mass_std: float
+    half_width: float
     com: Annotated[np.ndarray, Array(3, finite=False)]
     alternatives: tuple[str, ...]
     probability: float = np.nan
@@ -151,17 +120,15 @@ class Content:
         method: name of the identification method.
         satisfies: physical consistency of the result, in words.
         identified, prior: parameters per link.
-        std: (L, 10) standard deviations; NaN if there are none.
-        com_std: (L, 3) [m] of the centres of mass.
-        std_by_source: (L, 10) standard deviations by cause, whose squares sum to those of ``std``; empty if unknown.
-        determined: (L, 10) share that the data determined.
+        half_widths: (L, 10) half of the 95 % intervals of mass [kg], centre of mass [m], and inertia about it
+            [kg m^2]; NaN if there are none.
+        determined: what the data determine, in classes.
+        prior_source: what the prior was taken from, in words.
         on_bounds: names of bounds that parameters ended on.
-        singular_values: of the scaled regressor, descending.
-        rank: numerical rank.
         truth: the known parameters of a simulation, or None.
         comparisons: with the prior, trials used and unused.
         weighing: body mass that the plates measured; None if no plate weighs the body.
-        residuals, signals, tracking, findings, moments, flights, base: sections; empty if there is nothing to show.
+        residuals, signals, tracking, findings, flights: sections; empty if there is nothing to show.
         from_flight: data of an identification from flight phases alone; None for one with forces.
         loads: added between two sets of recordings; one without a link if none was found; empty without a search.
         methods: rows (title, text) of the method section.
@@ -176,12 +143,10 @@ class Content:
     satisfies: str
     identified: InertialParameters
     prior: InertialParameters
-    std: np.ndarray
-    com_std: np.ndarray
-    determined: np.ndarray
+    half_widths: np.ndarray
+    determined: tuple[DeterminedQuantity, ...]
+    prior_source: str
     on_bounds: tuple[str, ...]
-    singular_values: np.ndarray
-    rank: int
     truth: InertialParameters | None = None
     comparisons: tuple[Comparison, ...] = ()
     signals: tuple[Signals, ...] = ()
@@ -189,15 +154,12 @@ class Content:
     weighing: MassEstimate | None = None
     findings: tuple[Finding, ...] = ()
     residuals: tuple[TrialResidual, ...] = ()
-    moments: tuple[MomentSummary, ...] = ()
     flights: tuple[FlightCheck, ...] = ()
     from_flight: FlightIdentification | None = None
-    base: tuple[BaseParameter, ...] = ()
     loads: tuple[LoadSummary, ...] = ()
     methods: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    std_by_source: Mapping[str, np.ndarray] = field(default_factory=dict)
     undecided_reason: str = ""
 
     def __post_init__(self) -> None:
@@ -207,13 +169,9 @@ class Content:
         for parameters in (self.identified, self.prior, *([] if self.truth is None else [self.truth])):
             if not np.isfinite(parameters.inertias_at_com).all():
                 raise InvalidValue("an inertia about a centre of mass is not a finite number")
-        for name, columns in (("std", PER_LINK), ("com_std", 3), ("determined", PER_LINK)):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (len(links), columns), finite=False))
-        object.__setattr__(self, "singular_values", frozen("singular values", self.singular_values, (None,)))
-        if not 0 <= self.rank <= len(self.singular_values):
-            raise InvalidValue(
-                f"the rank {self.rank} is not between 0 and the {len(self.singular_values)} singular values"
-            )
+        object.__setattr__(
+            self, "half_widths", frozen("half widths", self.half_widths, (len(links), PER_LINK), finite=False)
+        )
 
     @property
     def mass(self) -> float:
@@ -221,9 +179,9 @@ class Content:
         return self.identified.total_mass if self.weighing is None else self.weighing.mass
 
     @property
-    def mass_std(self) -> float:
-        """Standard deviation of the body mass [kg]; NaN if no plate weighs the body."""
-        return np.nan if self.weighing is None else self.weighing.std
+    def mass_half_width(self) -> float:
+        """Half of the 95 % interval of the body mass [kg]; NaN if no plate weighs the body."""
+        return np.nan if self.weighing is None else self.weighing.half_width
 
 
 CONTENT = FileKind(

@@ -8,10 +8,9 @@ import numpy as np
 
 from ..inertials import MASS
 from ..scene.labels import display_name
-from ..signals.pooling import TWO_SIDED_STDS
 from ..wrenches import WRENCH_AXES
 from .content import Content, Signals, TrackingErrors
-from .svg import MINUS, Axis, Drawing, axis_limits, find_runs, format_tick, round_ticks
+from .svg import MINUS, Axis, Drawing, axis_limits, find_runs, format_tick
 from .tables import relative_change
 
 UNITS = ("N", "N", "N", "N m", "N m", "N m")
@@ -62,7 +61,7 @@ def draw_masses(content: Content) -> str:
     step, left, right, top = 24.0, 150.0, 84.0, 10.0
     drawing = Drawing(WIDTH, top + step * len(names) + 44.0, "Mass of every link, identified and prior")
     found, prior = content.identified.masses, content.prior.masses
-    reach = TWO_SIDED_STDS * np.nan_to_num(content.std[:, MASS])
+    reach = np.nan_to_num(content.half_widths[:, MASS])
     truth = np.full(len(names), np.nan) if content.truth is None else content.truth.masses
     low, high = axis_limits(found - reach, found + reach, prior, truth, np.zeros(1), margin=0.03)
     x = Axis(min(low, 0.0), high, left, WIDTH - right)
@@ -102,32 +101,6 @@ def draw_timeline(signals: Signals) -> str:
     for tick in x.ticks(10):
         drawing.line(float(x(tick)), 20, float(x(tick)), 24, "mark")
         drawing.text(float(x(tick)), 36, format_tick(tick), "tick", "middle")
-    return drawing.markup()
-
-
-def draw_singular_values(content: Content) -> str:
-    """Singular values of the scaled regressor on a logarithmic scale; those beyond the rank are hollow."""
-    values = np.maximum(content.singular_values, np.finfo(float).tiny)
-    values = values / values[0]
-    shown = np.maximum(values, 1e-18)
-    left, top, height = 62.0, 12.0, 190.0
-    drawing = Drawing(WIDTH, top + height + 40.0, "Singular values of the regressor")
-    logs = np.log10(shown)
-    x = Axis(0.0, len(values) + 1.0, left, WIDTH - 12.0)
-    y = Axis(min(float(logs.min()), -1.0) - 0.5, 0.5, top + height, top)
-    for tick in round_ticks(y.low, y.high, 6):
-        level = float(y(tick))
-        drawing.line(left, level, WIDTH - 12.0, level, "grid")
-        drawing.text(left - 6, level + 3.5, f"1e{tick:.0f}".replace("-", MINUS), "tick", "end")
-    for index, value in enumerate(logs):
-        style = "solid identified" if index < content.rank else "hollow prior"
-        drawing.dot(float(x(index + 1)), float(y(value)), 2.6, style, f"{index + 1}: {values[index]:.2e}")
-    edge = float(x(content.rank + 0.5))
-    drawing.line(edge, top, edge, top + height, "mark")
-    drawing.text(edge - 6, top + 12, f"rank {content.rank}", "tick", "end")
-    for tick in x.ticks(8):
-        drawing.text(float(x(tick)), top + height + 17, format_tick(tick), "tick", "middle")
-    drawing.text(WIDTH - 12.0, top + height + 34, "index", "tick", "end")
     return drawing.markup()
 
 

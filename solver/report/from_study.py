@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 import numpy as np
 
 from ..errors import InvalidValue
@@ -14,18 +11,15 @@ from ..identification.equations import measured_wrench, reconstructed_wrenches
 from ..identification.error_model.weight_estimation import describe_cutoffs
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
-from ..inertials import InertialParameters
-from ..moments.inverse_dynamics import compute_moments
+from ..inertials import PER_LINK, InertialParameters
 from ..person import UNKNOWN
 from ..signals.filters import LIGHT
 from ..signals.window_reasons import TEXTS, Reason
 from ..study.values import Flights, Study, TrialRecord
 from .content import (
-    BaseParameter,
     Content,
     FlightIdentification,
     LoadSummary,
-    MomentSummary,
     Signals,
     TrackingErrors,
 )
@@ -55,10 +49,7 @@ def build_content(
     result = study.identification
     if result is None:
         raise InvalidValue("the study has no identification, which a report needs; it only tracked")
-    links = len(study.rig.links)
-    spread = result.uncertainty
-    std = np.full((links, 10), np.nan) if spread is None else spread.std
-    com_std = np.full((links, 3), np.nan) if spread is None else spread.com_std
+    unknown = np.full((len(study.rig.links), PER_LINK), np.nan)
     return Content(
         title=title or "Identified inertial parameters",
         subject=study.rig.name,
@@ -67,14 +58,11 @@ def build_content(
         satisfies=CONSISTENCY_TEXT.get(result.estimate.satisfies, NOT_PHYSICAL),
         identified=result.parameters,
         prior=result.prior,
-        std=std,
-        com_std=com_std,
-        std_by_source={} if spread is None else result.std_by_source,
+        half_widths=unknown if result.uncertainty is None else result.uncertainty.half_widths,
         determined=result.determined,
+        prior_source=study.rig.prior_source,
         on_bounds=result.estimate.at_bounds,
         undecided_reason=result.undecided_reason,
-        singular_values=result.singular_values,
-        rank=result.rank,
         truth=truth,
         comparisons=result.comparisons,
         signals=tuple(_signals(study, result, record) for record in study.records if record.trial is not None),
@@ -82,38 +70,13 @@ def build_content(
         weighing=study.mass,
         residuals=study.residuals,
         findings=study.findings,
-        moments=_moment_summaries(study, result),
         flights=tuple(check for check in result.flights if check.frames > 0),
         from_flight=_flight_identification(study.flights),
-        base=_base_parameters(result),
         loads=_load_summaries(study.load),
         methods=_method_rows(study, result),
         warnings=study.warnings,
         notes=tuple(dict.fromkeys((*result.notes, *result.estimate.notes, *study.rig.notes))),
     )
-
-
-def _moment_summaries(study: Study, result: Identification) -> tuple[MomentSummary, ...]:
-    """Joint moments of trials; those that cannot be computed have a note instead.
-
-    Their intervals need dozens of further motions per trial, which `moments` computes.
-    """
-    summaries = []
-    for record in study.records:
-        if record.trial is None or record.motion is None or not record.trial.counted.any():
-            continue
-        trial = replace(record.trial, motion=record.motion, wrenches=record.trial.filtered_wrenches)
-        try:
-            found = compute_moments(study.rig, trial, result.parameters)
-        except InvalidValue as error:
-            unknown = np.full(2, np.nan)
-            summaries.append(MomentSummary(record.name, (), (), np.zeros((0, 2)), unknown, unknown, (str(error),)))
-        else:
-            summaries.append(
-                MomentSummary(record.name, found.names, found.meanings, found.peaks[:, :2], found.residual_rms,
-                              found.residual_peak, found.notes)
-            )  # fmt: skip
-    return tuple(summaries)
 
 
 def _flight_identification(flights: Flights | None) -> FlightIdentification | None:
@@ -157,13 +120,6 @@ def _tracking(record: TrialRecord) -> TrackingErrors | None:
     return TrackingErrors(record.name, tracked.names, rmse, seen, tracked.rmse)
 
 
-def _base_parameters(result: Identification) -> tuple[BaseParameter, ...]:
-    if result.base is None:
-        return ()
-    rows = zip(result.base.base.names, result.base.values, result.base.relative_std(), strict=True)
-    return tuple(BaseParameter(name, float(value), float(std)) for name, value, std in rows)
-
-
 def _load_summaries(found: AddedLoad | None) -> tuple[LoadSummary, ...]:
     if found is None:
         return ()
@@ -172,7 +128,7 @@ def _load_summaries(found: AddedLoad | None) -> tuple[LoadSummary, ...]:
     alternatives = tuple(" and ".join(links) for links in found.alternatives)
     return tuple(
         LoadSummary(
-            name, body.mass, float(found.mass_std[index]), body.com, alternatives, float(found.probabilities[index])
+            name, body.mass, float(found.half_widths[index]), body.com, alternatives, float(found.probabilities[index])
         )
         for name in found.carriers
         for body, index in ((found.loads[name], found.links.index(name)),)
@@ -238,6 +194,4 @@ def _describe_segment_table(study: Study) -> str:
         return ""
     sex = parameters["sex"]
     body = "a body of unknown sex (mean of both)" if sex == UNKNOWN else f"a {sex} body"
-    names: Sequence[str] = parameters["tables"]  # type: ignore[assignment]
-    tables = f"mean of the segment tables {', '.join(names)}" if len(names) > 1 else f"segment table {names[0]}"
-    return f"{tables} for {body}, "
+    return f"{study.rig.prior_source} for {body}, "

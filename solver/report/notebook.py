@@ -7,10 +7,10 @@ from html import escape
 import numpy as np
 
 from ..identification.result import Identification
-from ..inertials import MASS
+from ..inertials import MASS, PER_LINK
 from ..study.values import Study
 from . import plot
-from .tables import Column, Table, link, number, render_table, with_std
+from .tables import Column, Table, link, number, render_table, with_interval
 
 
 def render_study(study: Study) -> str:
@@ -22,16 +22,13 @@ def render_study(study: Study) -> str:
 
 
 def render_identification(found: Identification) -> str:
-    """A table of every link: mass [kg] with its standard deviation, prior [kg] and the share from the data."""
-    std = np.full(len(found.parameters.links), np.nan) if found.uncertainty is None else found.uncertainty.std[:, MASS]
+    """A table of every link: mass [kg] with half of its 95 % interval, and prior [kg]."""
+    unknown = np.full((len(found.parameters.links), PER_LINK), np.nan)
+    half = (unknown if found.uncertainty is None else found.uncertainty.half_widths)[:, MASS]
     return render_table(
         Table(
             "",
-            (
-                Column("link", link), Column("mass [kg]", with_std(3)), Column("prior [kg]", number(3)),
-                Column("from the data", lambda value: f"{100.0 * value:.0f} %"),
-            ),
-            [(one.link, (one.mass, deviation), one.prior.mass, one.determined)
-             for one, deviation in zip(found, std, strict=True)],
+            (Column("link", link), Column("mass [kg]", with_interval(3)), Column("prior [kg]", number(3))),
+            [(one.link, (one.mass, width), one.prior.mass) for one, width in zip(found, half, strict=True)],
         )
     )  # fmt: skip

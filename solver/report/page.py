@@ -24,11 +24,11 @@ from .document import (
     render_list,
 )
 from .parameter_tables import (
-    base_table,
+    group_table,
     inertia_table,
     load_table,
     mass_table,
-    std_by_source_table,
+    moment_table,
     truth_table,
 )
 from .recording_tables import (
@@ -39,9 +39,7 @@ from .recording_tables import (
     frame_table,
     marker_table,
     mean_error_table,
-    peak_table,
     residual_table,
-    root_residual_table,
     weighing_table,
 )
 from .tables import finite_mean, format_number
@@ -69,6 +67,7 @@ def build_sections(content: Content) -> tuple[tuple[str, Sequence[Block]], ...]:
     """Sections in the order of the page: title and blocks."""
     notes = render_list(content.notes)
     return (
+        ("What the data determine", [group_table(content), moment_table(content)]),
         ("Warnings", [render_list(content.warnings, "warnings")]),
         (
             "Identified parameters",
@@ -76,7 +75,6 @@ def build_sections(content: Content) -> tuple[tuple[str, Sequence[Block]], ...]:
                 _mass_figure(content),
                 mass_table(content),
                 inertia_table(content),
-                std_by_source_table(content),
                 _list_bounds(content),
             ],
         ),
@@ -85,14 +83,6 @@ def build_sections(content: Content) -> tuple[tuple[str, Sequence[Block]], ...]:
         ("Explained forces and moments", [mean_error_table(content), error_table(content), residual_table(content)]),
         ("Forces and moments over time", [_wrench_figure(one, k) for k, one in enumerate(content.signals)]),
         ("Frames", [_frame_figure(content), frame_table(content)]),
-        (
-            "Joint moments",
-            [
-                peak_table(content),
-                root_residual_table(content),
-                render_list(f"{trial.trial}: {note}" for trial in content.moments for note in trial.notes),
-            ],
-        ),
         (
             "Identification from flight",
             [
@@ -104,14 +94,13 @@ def build_sections(content: Content) -> tuple[tuple[str, Sequence[Block]], ...]:
         ("Plate checks", [finding_table(content)]),
         ("Body mass", [weighing_table(content)]),
         ("Marker tracking", [marker_table(content), _marker_figure(content)]),
-        ("What the motion determines", [_singular_value_figure(content), base_table(content)]),
         ("Methods", [render_definitions(content.methods), f"<h3>Notes</h3>{notes}" if notes else ""]),
     )
 
 
 def build_cards(content: Content) -> list[Card]:
     """The figures that a reader should see first."""
-    spread = f" ± {format_number(content.mass_std, 2)}" if np.isfinite(content.mass_std) else ""
+    spread = f" ± {format_number(content.mass_half_width, 2)}" if np.isfinite(content.mass_half_width) else ""
     name, _, variant = content.method.replace("_", " ").partition(", ")
     cards = [
         ("total mass", f"{format_number(content.mass, 2)}{spread}&nbsp;kg", "from all trials given"),
@@ -161,8 +150,8 @@ def _summarise_errors(comparisons: Sequence[Comparison]) -> tuple[str, str]:
 def _mass_figure(content: Content) -> Figure:
     truth = " Black ticks: the truth of the simulation." if content.truth is not None else ""
     return Figure(
-        "Mass of every link: prior (open) and identified (filled) with its 95 % interval; at the right "
-        f"the change against the prior, which is scaled to the measured mass.{truth}",
+        f"Mass of every link, split by {content.prior_source}: prior (open) and identified (filled) with its 95 % "
+        f"interval; at the right the change against the prior, which is scaled to the measured mass.{truth}",
         MASS_LEGEND + figures.draw_masses(content),
     )
 
@@ -207,11 +196,4 @@ def _marker_figure(content: Content) -> Figure:
     return Figure(
         "RMSE of every marker: mean over trials (bar) and each trial (dots).",
         figures.draw_marker_errors(content.tracking) if known else "",
-    )
-
-
-def _singular_value_figure(content: Content) -> Figure:
-    return Figure(
-        "Singular values of the weighted regressor, relative to the largest; open: beyond the numerical rank.",
-        figures.draw_singular_values(content) if len(content.singular_values) else "",
     )

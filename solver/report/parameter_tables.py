@@ -2,105 +2,114 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import numpy as np
 
-from ..inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
+from ..inertials import FIRST_MOMENT, INERTIA, MASS
+from ..scene.determined import CLASS_TITLES, MASS_KIND, MOMENT_KIND, TABLES, DeterminedQuantity
 from .content import Content
-from .svg import DASH, MINUS
-from .tables import Column, Table, change, code, link, number, relative_change, share, with_std
+from .svg import DASH
+from .tables import Column, Table, change, link, number, relative_change, with_interval
 
 DIAGONAL = np.arange(INERTIA.start, INERTIA.stop)[[0, 2, 5]]
 """Columns of the diagonal elements of the inertia."""
-MAX_BASE_PARAMETERS = 24
-"""Largest number of base parameters that are listed."""
-FROM_DATA = "“From data” is the share that the recording determined; the rest comes from the prior."
+INERTIA_TITLES = ("xx", "yy", "zz")
+INTERVALS = "± half of the 95 % interval"
+
+
+def group_table(content: Content) -> Table:
+    """Masses of several links together, and of single links that no prior splits, by class of what determines them."""
+    shown = [
+        one for one in content.determined if one.kind == MASS_KIND and (len(one.links) > 1 or one.source != TABLES)
+    ]
+    return Table(
+        f"Masses, {INTERVALS}, by what determines them. A mass at the centre of a joint may belong to either link "
+        "without any change of the forces, so that the masses of single links are split by "
+        f"{escape(content.prior_source)}. Left: the width of the interval over the prior's.",
+        (
+            Column("links"), Column("", escape), Column("mass [kg]", with_interval(2)),
+            Column("prior, ± [kg]", number(2)), Column("left", number(2)),
+        ),
+        [
+            (one.name, _class_title(content, one), (*one.value, *one.half_width), *one.prior_half_width, one.ratio)
+            for one in shown
+        ],
+        has_text_column=True,
+    )  # fmt: skip
+
+
+def moment_table(content: Content) -> Table:
+    """First moments of links about their joints, by class of what determines them."""
+    moment = "first moment, link frame [g m]"
+    return Table(
+        f"First moment of every link about its joint, {INTERVALS}, with the masses beyond its other joints at these "
+        "joints: no mass at the centre of a joint changes it. Left: the width of the interval over the prior's.",
+        (
+            Column("link"), Column("", escape), *(Column(axis, with_interval(1), moment) for axis in "xyz"),
+            Column("left", number(2)),
+        ),
+        [
+            (one.name, _class_title(content, one), *zip(1e3 * one.value, 1e3 * one.half_width, strict=True), one.ratio)
+            for one in content.determined
+            if one.kind == MOMENT_KIND
+        ],
+        has_text_column=True,
+    )  # fmt: skip
+
+
+def _class_title(content: Content, one: DeterminedQuantity) -> str:
+    return CLASS_TITLES[one.source].format(prior=content.prior_source)
 
 
 def mass_table(content: Content) -> Table:
     """Mass and centre of mass per link, identified against prior."""
     found, prior = content.identified, content.prior
-    determined = content.determined
     rows = [
         (
             name,
-            (found.masses[k], content.std[k, MASS]),
+            (found.masses[k], half[MASS]),
             prior.masses[k],
             relative_change(found.masses[k], prior.masses[k]),
-            determined[k, MASS],
-            *zip(1e3 * found.coms[k], 1e3 * content.com_std[k], strict=True),
+            *zip(1e3 * found.coms[k], 1e3 * half[FIRST_MOMENT], strict=True),
             1e3 * np.linalg.norm(found.coms[k] - prior.coms[k]),
-            np.mean(determined[k, FIRST_MOMENT]),
         )
-        for k, name in enumerate(found.links)
+        for k, (name, half) in enumerate(zip(found.links, content.half_widths))
     ]
     total, before = found.total_mass, prior.total_mass
     mass, com = "mass [kg]", "centre of mass, link frame [mm]"
     return Table(
-        f"Mass and centre of mass of every link, ± one standard deviation. {FROM_DATA}",
+        f"Mass and centre of mass of every link, {INTERVALS}; masses are split by {escape(content.prior_source)}.",
         (
-            Column("link", link), Column("identified", with_std(2), mass), Column("prior", number(2), mass),
-            Column("change", change, mass), Column("from data", share, mass),
-            *(Column(axis, with_std(0), com) for axis in "xyz"), Column("moved", number(0), com),
-            Column("from data", share, com),
+            Column("link", link), Column("identified", with_interval(2), mass), Column("prior", number(2), mass),
+            Column("change", change, mass), *(Column(axis, with_interval(0), com) for axis in "xyz"),
+            Column("moved", number(0), com),
         ),
-        [*rows, ("total", (total, np.nan), before, relative_change(total, before), *[None] * 6)],
+        [*rows, ("total", (total, np.nan), before, relative_change(total, before), *[None] * 4)],
     )  # fmt: skip
 
 
 def inertia_table(content: Content) -> Table:
-    """Principal inertias about the centre of mass per link, identified against prior."""
-    found, before = principal_inertias(content.identified), principal_inertias(content.prior)
-    axes, others = ("I₁", "I₂", "I₃"), "change, spread and origin"
+    """Moments of inertia about the centre of mass per link, identified against prior."""
+    found, before = (
+        1e3 * np.diagonal(body.inertias_at_com, axis1=1, axis2=2) for body in (content.identified, content.prior)
+    )
     return Table(
-        "Principal inertias about the centre of mass. The spread is the standard deviation of the three diagonal "
-        f"elements about the link's origin, added in squares. {FROM_DATA}",
+        f"Moments of inertia about the centre of mass, axes of the link, {INTERVALS}.",
         (
-            Column("link", link), *(Column(axis, number(1), "identified [g m²]") for axis in axes),
-            *(Column(axis, number(1), "prior [g m²]") for axis in axes), Column("trace", change, others),
-            Column("± (origin)", number(1), others), Column("from data", share, others),
+            Column("link", link), *(Column(axis, with_interval(1), "identified [g m²]") for axis in INERTIA_TITLES),
+            *(Column(axis, number(1), "prior [g m²]") for axis in INERTIA_TITLES), Column("trace", change, "change"),
         ),
         [
             (
                 name,
-                *1e3 * found[k],
-                *1e3 * before[k],
+                *zip(found[k], 1e3 * content.half_widths[k, DIAGONAL], strict=True),
+                *before[k],
                 relative_change(found[k].sum(), before[k].sum()),
-                1e3 * np.linalg.norm(content.std[k, DIAGONAL]),
-                np.mean(content.determined[k, DIAGONAL]),
             )
             for k, name in enumerate(content.identified.links)
         ],
     )  # fmt: skip
-
-
-def principal_inertias(parameters: InertialParameters) -> np.ndarray:
-    """Principal inertias about the centres of mass (L, 3) [kg m^2], ascending."""
-    return np.linalg.eigvalsh(parameters.inertias_at_com)
-
-
-def std_by_source_table(content: Content) -> Table:
-    """Share of each cause in a parameter's variance, link by link: mass, first moment, inertia about the origin."""
-    groups = (
-        ("mass [kg], shares [%]", [MASS], 1.0, 2),
-        ("first moment [g m], shares [%]", FIRST_MOMENT, 1e3, 1),
-        ("inertia [g m²], shares [%]", INERTIA, 1e3, 1),
-    )
-    columns, cells = [Column("link", link)], []
-    for title, group, scale, digits in groups:
-        columns += [
-            Column("±", number(digits), title),
-            *(Column(cause, number(0), title) for cause in content.std_by_source),
-        ]
-        parts = np.array([(std[:, group] ** 2).sum(axis=1) for std in content.std_by_source.values()])
-        whole = parts.sum(axis=0)
-        cells += [scale * np.sqrt(whole), *100.0 * parts / np.where(whole > 0.0, whole, np.nan)]
-    return Table(
-        "Standard deviation of each parameter, and the share of each cause in its variance. Noise: noise of plates and "
-        "motion, and differences between blocks of time. Prior: spread of the population where the data determine "
-        "nothing. Skin: soft-tissue motion of the markers. Skeleton: errors of joint centres and landmarks.",
-        columns,
-        [*zip(content.identified.links, *cells, strict=True)] if content.std_by_source else [],
-    )
 
 
 def truth_table(content: Content) -> Table:
@@ -131,30 +140,16 @@ def load_table(content: Content) -> Table:
     com = "centre of mass, link frame [mm]"
     return Table(
         "Load that is carried in the later recordings but not in the earlier ones, on the most likely of the smallest "
-        "sets of links that explain it, ± one standard deviation from the residuals; and the probability of each link "
-        "if a single link carries all of it. A constant offset of the plates between both would look the same.",
+        "sets of links that explain it, ± half of the 95 % interval from the residuals; and the probability of each "
+        "link if a single link carries all of it. A constant offset of the plates between both would look the same.",
         (
-            Column("link", link), Column("added mass [kg]", with_std(2)),
+            Column("link", link), Column("added mass [kg]", with_interval(2)),
             *(Column(axis, number(0), com) for axis in "xyz"), Column("if one link carries all", _probability),
         ),
-        [(load.link, (load.mass, load.mass_std), *1e3 * load.com, load.probability) for load in content.loads
+        [(load.link, (load.mass, load.half_width), *1e3 * load.com, load.probability) for load in content.loads
          if load.link],
     )  # fmt: skip
 
 
 def _probability(value: float) -> str:
     return f"{100.0 * value:.0f}&nbsp;%" if np.isfinite(value) else DASH
-
-
-def base_table(content: Content) -> Table:
-    """The base parameters, best determined first."""
-    ordered = sorted(content.base, key=lambda row: row.relative_std if np.isfinite(row.relative_std) else np.inf)
-    return Table(
-        "Base parameters, best determined first; standard deviations corrected for correlated residuals.",
-        (
-            Column("base parameter", code),
-            Column("value [SI]", lambda value: f"{value:.4g}".replace("-", MINUS)),
-            Column("relative std [%]", number(1)),
-        ),
-        [(row.name, row.value, 100.0 * row.relative_std) for row in ordered[:MAX_BASE_PARAMETERS]],
-    )

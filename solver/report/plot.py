@@ -70,15 +70,6 @@ def draw_wrenches(study: Study, trial: str) -> Figure:
     return _figure(figures.draw_wrenches(signals[trial], "0"))
 
 
-def draw_singular_values(study: Study) -> Figure:
-    """Draw the singular values of the column-scaled regressor, and which of them are rounding.
-
-    Raises:
-        InvalidValue: the study has no identification.
-    """
-    return _figure(figures.draw_singular_values(build_content(study)))
-
-
 def draw_marker_errors(study: Study) -> Figure:
     """Draw the tracking error [mm] of every marker.
 

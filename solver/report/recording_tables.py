@@ -10,15 +10,14 @@ from html import escape
 import numpy as np
 
 from ..options.plates import FINDINGS
+from ..signals.pooling import TWO_SIDED_STDS
 from ..study.residuals import FORCE_THRESHOLD, MOMENT_THRESHOLD
 from ..wrenches import WRENCH_AXES
-from .content import Content, MomentSummary
+from .content import Content
 from .figures import UNITS
 from .svg import DASH
-from .tables import Column, Table, emphasised, finite_mean, format_number, number, ratio, with_std, yes_no
+from .tables import Column, Table, emphasised, finite_mean, format_number, number, ratio, with_interval, yes_no
 
-MIN_MOMENT = 0.02
-"""[N m/kg] Coordinates whose moment stays below this in all trials are left out."""
 AXIS_COLUMNS = tuple(Column(f"{axis} [{unit}]") for axis, unit in zip(WRENCH_AXES, UNITS, strict=True))
 ERRORS, RATIO, CORRELATIONS = number(1), ratio, number(3)
 
@@ -84,10 +83,12 @@ def weighing_table(content: Content) -> Table:
     weighing = content.weighing
     trials = {} if weighing is None else {trial.name: trial for trial in weighing.trials}
     return Table(
-        "Body mass measured by the plates, trial by trial, and the constant bias removed from each group of trials.",
+        "Body mass measured by the plates, trial by trial, ± half of the 95 % interval, and the constant bias removed "
+        "from each group of trials.",
         (
             Column("trial"), Column("group", str), Column("counted [s]", number(1)), Column("ever unloaded", yes_no),
-            Column("reading [kg]", with_std(2)), Column("bias Fz [N]", number(1)), Column("bias Fx, Fy [N]", number(1)),
+            Column("reading [kg]", with_interval(2)),
+            *(Column(f"bias {axes} [N]", number(1)) for axes in ("Fz", "Fx, Fy")),
         ),
         [
             (
@@ -95,7 +96,7 @@ def weighing_table(content: Content) -> Table:
                 index,
                 trials[name].seconds,
                 trials[name].unloaded is not None,
-                (trials[name].apparent_mass, trials[name].std),
+                (trials[name].apparent_mass, TWO_SIDED_STDS * trials[name].std),
                 group.bias[2],
                 np.linalg.norm(group.bias[:2]),
             )
@@ -226,44 +227,6 @@ def residual_table(content: Content) -> Table:
             for row in content.residuals
         ],
     )  # fmt: skip
-
-
-def peak_table(content: Content) -> Table:
-    """Largest moment of a joint: a row for every coordinate, a column for every trial."""
-    trials = _known_moments(content)
-    largest = [np.where(-low > high, low, high) for low, high in (trial.peaks.T for trial in trials)]
-    return Table(
-        "Largest moment per kilogram of body mass [N m/kg] (forces of sliding joints [N/kg]), by trial; positive "
-        f"drives the coordinate to increase. Coordinates whose moment stays below {MIN_MOMENT:g} are left out. The "
-        "command moments draws them over time, with 95 % intervals.",
-        (Column("coordinate"), Column("positive"), *(Column(trial.trial, number(2)) for trial in trials)),
-        [
-            row
-            for row in zip(trials[0].names, trials[0].meanings, *largest, strict=True)
-            if any(abs(value) >= MIN_MOMENT for value in row[2:])
-        ]
-        if trials
-        else [],
-        has_text_column=True,
-    )
-
-
-def root_residual_table(content: Content) -> Table:
-    """Root mean square and peak of the residual at the root, of every trial."""
-    above = ("force [N]", "moment [N m]")
-    return Table(
-        "Residual force [N] and moment [N m] at the root link: what the motion requires and the plates did not "
-        "measure, without frequency weights.",
-        (Column("trial"), *(Column(title, number(1), kind) for kind in above for title in ("RMS", "peak"))),
-        [
-            (trial.trial, *np.column_stack([trial.residual_rms, trial.residual_peak]).ravel())
-            for trial in _known_moments(content)
-        ],
-    )
-
-
-def _known_moments(content: Content) -> list[MomentSummary]:
-    return [trial for trial in content.moments if trial.names]
 
 
 def flight_intervals_table(content: Content) -> Table:

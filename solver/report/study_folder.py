@@ -24,6 +24,7 @@ from ..scene.motion import RECORDING, scene_recording
 from ..scene.motion_record import MOTION, motion_record
 from ..scene.result import COVARIANCE, RESULT, InertialCovariance, SceneResult
 from ..scene.rig import write_rig
+from ..signals.pooling import TWO_SIDED_STDS
 from ..storage.atomic import write_atomically
 from ..storage.json_tree import to_json_values
 from ..storage.output_folder import write_folder
@@ -123,8 +124,7 @@ def build_result(study: Study, found: Identification) -> SceneResult:
     return SceneResult(
         parameters=found.parameters,
         prior=found.prior,
-        std=None if spread is None else spread.std,
-        com_std=None if spread is None else spread.com_std,
+        half_widths=None if spread is None else spread.half_widths,
         lower=None if spread is None else spread.lower,
         upper=None if spread is None else spread.upper,
         determined=found.determined,
@@ -143,15 +143,13 @@ def _result_details(study: Study, found: Identification) -> dict[str, Any]:
     """Further details of the result, as plain data."""
     return {
         "undecided_reason": found.undecided_reason,
-        "mass": None if study.mass is None else {"kg": study.mass.mass, "std": study.mass.std},
+        "mass": None if study.mass is None else {"kg": study.mass.mass, "half_width": study.mass.half_width},
         "plate_bias": {record.name: record.bias for record in study.records if record.bias is not None},
         "plates": study.known_plates,
-        "lag": None if study.lag is None else {"seconds": study.lag.seconds, "std": study.lag.std},
+        "lag": study.lag and {"seconds": study.lag.seconds, "half_width": TWO_SIDED_STDS * study.lag.std},
         "frames": found.frames,
         "weights": found.weights,
         "frequency_weights": found.frequency_weights,
-        "singular_values": found.singular_values,
-        "rank": found.rank,
         "comparisons": [
             {
                 "trial": c.trial,
@@ -180,7 +178,6 @@ def _result_details(study: Study, found: Identification) -> dict[str, Any]:
             for f in found.flights
         ],
         "from_flight": None if study.flights is None else _flights_data(study.flights),
-        "limits": dict(found.std_by_source),
         "method_settings": dict(found.estimate.settings),
         "findings": study.findings,
         "suspected": [finding.sentence for finding in study.findings],
@@ -203,20 +200,20 @@ def _flights_data(flights: Flights) -> dict[str, Any]:
         "dimension": space.dimension,
         "gap": space.gap if space.gap < float("inf") else None,
         "base_parameters": dict(zip(space.base.names, space.values.tolist(), strict=True)),
-        "unknown": dict(space.unknown),
     }
 
 
 def _load_data(found: AddedLoad) -> dict[str, Any]:
-    """An added load as plain data: its carriers with mass [kg], deviation, centre of mass [m], inertia [kg m^2]."""
+    """An added load as plain data: its carriers with mass [kg], half of its 95 % interval, centre of mass [m] and
+    inertia [kg m^2]."""
     bodies = [found.loads[name] for name in found.carriers]
     return {
         "carriers": [
-            {"link": b.link, "mass": b.mass, "mass_std": found.mass_std[found.links.index(b.link)], "com": b.com,
-             "inertia": b.inertia}
+            {"link": b.link, "mass": b.mass, "com": b.com, "inertia": b.inertia,
+             "mass_half_width": found.half_widths[found.links.index(b.link)]}
             for b in bodies
         ],
-        "total": {"mass": found.total, "mass_std": found.total_std},
+        "total": {"mass": found.total, "mass_half_width": found.total_half_width},
         "alternatives": [list(links) for links in found.alternatives],
         "probabilities": dict(zip(found.links, found.probabilities)),
     }  # fmt: skip

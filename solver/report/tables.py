@@ -79,12 +79,12 @@ def format_number(value: float, digits: int) -> str:
     return DASH if not np.isfinite(value) else f"{value:.{digits}f}".replace("-", MINUS)
 
 
-def format_with_std(pair: tuple[float, float], digits: int) -> str:
-    """Value and standard deviation."""
-    value, std = pair
-    if not np.isfinite(std):
+def format_with_interval(pair: tuple[float, float], digits: int) -> str:
+    """Value and half of its 95 % interval."""
+    value, half = pair
+    if not np.isfinite(half):
         return format_number(value, digits)
-    return f'{format_number(value, digits)}<span class="std"> ± {format_number(std, digits)}</span>'
+    return f'{format_number(value, digits)}<span class="std"> ± {format_number(half, digits)}</span>'
 
 
 def number(digits: int) -> Format:
@@ -92,9 +92,9 @@ def number(digits: int) -> Format:
     return partial(format_number, digits=digits)
 
 
-def with_std(digits: int) -> Format:
-    """Format of pairs: value and standard deviation."""
-    return partial(format_with_std, digits=digits)
+def with_interval(digits: int) -> Format:
+    """Format of pairs: value and half of its 95 % interval."""
+    return partial(format_with_interval, digits=digits)
 
 
 def change(value: float) -> str:
@@ -109,20 +109,9 @@ def ratio(value: float) -> str:
     return f'<span class="{"better" if value < 1.0 else "worse"}">{value:.2f}</span>'
 
 
-def share(value: float) -> str:
-    """A small bar: how much of a parameter the data determined."""
-    width = 100.0 * float(np.clip(value, 0.0, 1.0))
-    return f'<span class="share" title="{width:.0f} %"><i style="width:{width:.0f}%"></i></span>'
-
-
 def link(name: str) -> str:
     """A link's name for people."""
     return escape(display_name(name))
-
-
-def code(text: str) -> str:
-    """An identifier."""
-    return f"<code>{escape(text)}</code>"
 
 
 def yes_no(value: bool) -> str:

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..arrays import Array, ArrayValue, Names, frozen
 from ..errors import InvalidValue
-from ..inertials import FIRST_MOMENT, MASS, PARAMETERS, PER_LINK, InertialParameters
+from ..inertials import PARAMETERS, PER_LINK, InertialParameters
 from ..storage.codec import FileKind
+from .determined import MOMENT_KIND, SHAPE, DeterminedQuantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,10 @@ class SceneResult:
 
     Attributes:
         parameters, prior: of every link, in the same order.
-        std: (L, 10) standard deviations, or None if not requested.
-        com_std: (L, 3) [m] of the centres of mass; None without ``std``.
-        lower, upper: (L, 10) ends of the 95 % intervals, or None.
-        determined: (L, 10) fraction in [0, 1] that the data determined, or None.
+        half_widths: (L, 10) half of the 95 % intervals of mass [kg], centre of mass [m], and inertia about it
+            [kg m^2], xx xy yy xz yz zz; None if not requested.
+        lower, upper: (L, 10) ends of the 95 % intervals of the parameters, or None.
+        determined: what the data determine, in classes.
         method: name of the method.
         satisfies: physical consistency of the parameters, in words.
         status: of the solver, in one word.
@@ -55,11 +56,10 @@ class SceneResult:
 
     parameters: InertialParameters
     prior: InertialParameters
-    std: np.ndarray | None = None
-    com_std: np.ndarray | None = None
+    half_widths: np.ndarray | None = None
     lower: np.ndarray | None = None
     upper: np.ndarray | None = None
-    determined: np.ndarray | None = None
+    determined: tuple[DeterminedQuantity, ...] = ()
     method: str = ""
     satisfies: str = ""
     status: str = ""
@@ -76,13 +76,10 @@ class SceneResult:
             raise InvalidValue("the result and its prior have different links")
         if self.columns != PARAMETERS:
             raise InvalidValue(f"the columns of a result are {', '.join(PARAMETERS)}, not {', '.join(self.columns)}")
-        for name in ("std", "com_std", "lower", "upper", "determined"):
+        for name in ("half_widths", "lower", "upper"):
             value = getattr(self, name)
             if value is not None:
-                shape = (links, 3 if name == "com_std" else PER_LINK)
-                object.__setattr__(self, name, frozen(name, value, shape, finite=False))
-        if self.std is not None and self.com_std is None:
-            object.__setattr__(self, "com_std", com_std_from_first_moment(self.parameters, self.std))
+                object.__setattr__(self, name, frozen(name, value, (links, PER_LINK), finite=False))
         for name in ("settings", "details"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
@@ -117,9 +114,18 @@ class SceneResult:
         return self.parameters.masses / self.prior.masses - 1.0
 
     @property
+    def limb_masses(self) -> np.ndarray:
+        """Mass (L,) [kg] of each link's limb or trunk, if the data determine it with the prior's shape;
+        NaN otherwise."""
+        masses = {link: one.value[0] for one in self.determined if one.source == SHAPE for link in one.links}
+        return np.array([masses.get(link, np.nan) for link in self.links])
+
+    @property
     def determined_share(self) -> np.ndarray:
-        """Mean fraction of a link's ten parameters that the data determined (L,); NaN if unknown."""
-        return np.full(len(self.links), np.nan) if self.determined is None else self.determined.mean(axis=1)
+        """Share (L,) of the prior's variance of each link's first moment about its joint that the data remove; NaN if
+        unknown."""
+        shares = {one.links[0]: 1.0 - min(one.ratio, 1.0) ** 2 for one in self.determined if one.kind == MOMENT_KIND}
+        return np.array([shares.get(link, np.nan) for link in self.links])
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -131,15 +137,6 @@ def densities(parameters: InertialParameters, volumes: np.ndarray) -> np.ndarray
     """Mass over volume (L,) [kg/m^3]; NaN where the volume (L,) [m^3] is unknown or zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.asarray(volumes) > 0.0, parameters.masses / volumes, np.nan)
-
-
-def com_std_from_first_moment(parameters: InertialParameters, std: np.ndarray) -> np.ndarray:
-    """Standard deviations of the centres of mass (L, 3) [m] from those of the parameters (L, 10) alone.
-
-    To first order, with mass and first moment assumed independent, which overestimates them if they are correlated.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.hypot(std[:, FIRST_MOMENT], parameters.coms * std[:, MASS, None]) / np.abs(parameters.masses)[:, None]
 
 
 def equivalent_ellipsoids(parameters: InertialParameters) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from ..errors import InvalidValue
 from ..identification.identify import IdentifyOptions, identify_trials
 from ..identification.result import Identification
@@ -32,7 +34,12 @@ def identify_prepared(
         options = replace(options, total_mass=_find_total_mass(prepared, stated_mass))
         return identify_flights(prepared, options, progress)
     flights = {r.name: r.windows.flight & r.trial.counted for r in prepared.records if r.windows and r.trial}
-    return identify_trials(prepared.rig, prepared.trials, options, flights=flights, progress=progress), None
+    found = identify_trials(prepared.rig, prepared.trials, options, flights=flights, progress=progress)
+    if prepared.mass is None or not found.determined:
+        return found, None
+    total, *others = found.determined  # the total mass was weighed before
+    total = replace(total, half_width=np.array([prepared.mass.half_width]))
+    return replace(found, determined=(total, *others)), None
 
 
 def warn_of_result(prepared: Study, identified: Identification, flights: Flights | None) -> tuple[str, ...]:

@@ -163,7 +163,7 @@ class Study(HtmlResult):
         object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))
 
     def __repr__(self) -> str:
-        mass = "" if self.mass is None else f", {self.mass.mass:.2f} ± {self.mass.std:.2f} kg"
+        mass = "" if self.mass is None else f", {self.mass.mass:.2f} ± {self.mass.half_width:.2f} kg"
         found = "nothing identified" if self.identification is None else repr(self.identification).splitlines()[0]
         counted = [f"{r.name} ({int(r.trial.counted.sum())} frames count)" for r in self.records if r.trial is not None]
         others = [r.name for r in self.records if r.trial is None]

@@ -21,6 +21,7 @@ from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.rig import Rig
 from solver.rigs import hoap3, human
+from solver.scene.determined import DATA, MASS_KIND, MOMENT_KIND, SHAPE, DeterminedQuantity
 from solver.scene.motion import scene_motion
 from solver.scene.result import SceneResult
 from solver.scene.rig import read_rig
@@ -132,16 +133,21 @@ def test_flights_used_for_identification_are_marked(own: Path, tmp_path: Path) -
     assert marks == dict(zip(FLIGHT_MARKERS, (31, 71), strict=True))
 
 
-def test_legend_names_flight_as_the_source(own: Path) -> None:
-    """If flights alone determined the parameters, the title of the legend says so; with plates it names the data."""
+def test_legends_name_the_class_of_what_they_show(own: Path) -> None:
+    """First moments are the data's, limbs the data's with the prior's shape, single masses split by the prior; links
+    without a value are unknown."""
     rig = hoap3()
-    body = build(rig)
-    share = np.linspace(0.0, 1.0, len(rig.links))[:, None] * np.ones(10)
-    for alone, title in ((False, "Determined by Data [%]"), (True, "Determined by Flight [%]")):
+    body, first = build(rig), rig.links[0]
+    moment = DeterminedQuantity(MOMENT_KIND, first, (first,), DATA, np.ones(3), np.full(3, 0.6), np.ones(3))
+    limb = DeterminedQuantity(MASS_KIND, "some", rig.links[1:3], SHAPE, *np.array([[3.0], [0.5], [1.0]]))
+    for alone in (False, True):
         details: dict[str, object] = {"from_flight": {"used": []}} if alone else {}
-        result = SceneResult(rig.prior, rig.prior, determined=share, method="a test", details=details)
+        result = SceneResult(rig.prior, rig.prior, determined=(moment, limb), method="a test", details=details)
         inertials.write_inertials(body, result)
-        shown = compute_colouring(body, "determined")
-        assert shown.title == title
-        assert list(shown.values.values()) == pytest.approx(100.0 * share[:, 0])
         assert ("from flight only" in inertials.describe_result(body)[0]) == alone
+    shown = {name: compute_colouring(body, name) for name in ("determined", "limb_mass", "mass")}
+    assert shown["determined"].values[first] == pytest.approx(64.0)
+    assert np.isnan(shown["determined"].values[rig.links[1]])
+    assert shown["limb_mass"].values[rig.links[2]] == pytest.approx(3.0)
+    titles = ("First Moment Determined by Data [%]", "Limb Mass, by Data and Shape [kg]", "Mass, Split by Prior [kg]")
+    assert tuple(each.title for each in shown.values()) == titles

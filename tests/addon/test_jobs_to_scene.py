@@ -186,7 +186,7 @@ def test_identify_writes_the_solvers_result(own: Path, recorded: Path, tmp_path:
     shown = read_inertials(body)
     assert np.array_equal(shown.parameters.values, found.parameters.values)
     assert np.array_equal(shown.prior.values, found.prior.values)
-    assert np.array_equal(shown.std, found.std)
+    assert np.array_equal(shown.half_widths, found.half_widths)
     assert body[COLOUR_KEY] == "mass"
     assert body.animation_data.action is not None
     scene = bpy.context.scene

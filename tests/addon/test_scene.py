@@ -19,6 +19,7 @@ from solver.errors import InputError
 from solver.inertials import InertialParameters
 from solver.motion import Markers
 from solver.rig import Rig
+from solver.scene.determined import DATA, MOMENT_KIND, DeterminedQuantity
 from solver.scene.motion import scene_recording
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.result import SceneResult, densities
@@ -31,14 +32,17 @@ def found(rig: Rig, seed: int = 3) -> SceneResult:
     """A synthetic result with a changed mass of every link."""
     random = np.random.default_rng(seed)
     factors = random.uniform(0.7, 1.4, (len(rig.links), 1))
-    std = np.abs(rig.prior.values) * 0.1
-    determined = random.uniform(0.0, 1.0, (len(rig.links), 10))
+    determined = tuple(
+        DeterminedQuantity(
+            MOMENT_KIND, link, (link,), DATA, np.ones(3), np.full(3, random.uniform(0.1, 0.9)), np.ones(3)
+        )
+        for link in rig.links
+    )
     parameters = InertialParameters(rig.links, rig.prior.values * factors)
     return SceneResult(
         parameters,
         rig.prior,
-        std,
-        std[:, 1:4],
+        np.abs(rig.prior.values) * 0.1,
         determined=determined,
         method="consistent",
         satisfies="pseudo-inertia",
@@ -53,8 +57,9 @@ def test_result_on_bones_is_exact(empty_scene: None, rig: Rig) -> None:
     again = inertials.read_inertials(body)
     assert np.array_equal(again.parameters.values, result.parameters.values)
     assert np.array_equal(again.prior.values, result.prior.values)
-    assert np.array_equal(again.std, result.std)
-    assert np.array_equal(again.determined, result.determined)
+    assert np.array_equal(again.half_widths, result.half_widths)
+    shares = [body.data.bones[link]["determined"] for link in rig.links]
+    assert np.array_equal(shares, result.determined_share)
     assert (again.method, again.at_bounds) == (result.method, result.at_bounds)
 
 
@@ -76,7 +81,7 @@ def test_properties_have_units(empty_scene: None, person: Rig) -> None:
     body = build(person)
     inertials.write_inertials(body, found(person))
     bone = body.data.bones["left_thigh"]
-    for name, unit in (("mass", "[kg]"), ("com", "[m]"), ("inertia", "[kg m²]"), ("std_mass", "[kg]")):
+    for name, unit in (("mass", "[kg]"), ("com", "[m]"), ("inertia", "[kg m²]"), ("interval_mass", "[kg]")):
         assert unit in bone.id_properties_ui(name).as_dict()["description"]
     assert bone["mass"] == pytest.approx(found(person).parameters.link("left_thigh")[0])
 

@@ -31,7 +31,6 @@ from solver.motion import Markers, Motion, SegmentPoses
 from solver.options.checks import CheckOptions
 from solver.report import CONTENT, render
 from solver.report.content import (
-    BaseParameter,
     Content,
     LoadSummary,
     Signals,
@@ -40,6 +39,7 @@ from solver.report.content import (
 from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.rigs.meshes import load_hull
+from solver.scene.determined import DATA, MASS_KIND, DeterminedQuantity
 from solver.scene.motion import RECORDING, scene_motion, scene_recording
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.result import RESULT, SceneResult
@@ -264,7 +264,7 @@ def _dance(path: Path) -> object:
 def _result(path: Path) -> object:
     found = RESULT.read(path)
     with np.errstate(all="ignore"):
-        return found.mass_change, found.determined_share, found.parameters.consistency_margin
+        return found.mass_change, found.determined_share, found.limb_masses, found.parameters.consistency_margin
 
 
 READERS: dict[str, Callable[[Path], object]] = {
@@ -310,12 +310,13 @@ def _content(rig: Rig) -> Content:
     wave = np.tile(stamps[:, None], (1, 6))
     return Content(
         "Report", rig.name, True, "least squares", "nothing", rig.prior, rig.prior, np.full((3, 10), 0.1),
-        np.full((3, 3), 0.1), np.full((3, 10), 0.5), ("pelvis.m",), np.array([3.0, 2.0, 1.0]), 3, rig.prior,
+        (DeterminedQuantity(MASS_KIND, "total mass", rig.links, DATA, *np.ones((3, 1))),), "the model", ("pelvis.m",),
+        rig.prior,
         comparisons=(Comparison("walk", True, 8, fit, fit, fit),),
         signals=(Signals("walk", stamps, wave, wave, wave, np.ones(8, bool), np.zeros(8, int), ("a", "b"), 0.1),),
         tracking=(TrackingErrors("walk", ("C7",), np.array([0.01]), np.array([1.0]), 0.01),),
         weighing=MassEstimate(10.0, 0.1, (MassGroup(("walk",), 10.0, 0.1, True, six, six, "none"),), (trial,), ()),
-        flights=(FlightCheck("jump", 3, (0.1, 0.2), (0.3, 0.4)),), base=(BaseParameter("m1", 1.0, 0.1),),
+        flights=(FlightCheck("jump", 3, (0.1, 0.2), (0.3, 0.4)),),
         loads=(LoadSummary("pelvis", 1.0, 0.1, np.zeros(3), ("left_foot",)),), methods=(("Data", "one"),),
         warnings=("careful",), notes=("noted",),
     )  # fmt: skip

@@ -79,7 +79,7 @@ def test_a_load_shared_by_neighbours_is_not_one_of_them_for_certain(person: Rig)
     assert len(noisy.carriers) == 1  # the data do not need two
     assert {"pelvis", "torso"} in sets(noisy)
     for load in (quiet, noisy):
-        assert load.total == pytest.approx(2.0, abs=4.0 * load.total_std)
+        assert load.total == pytest.approx(2.0, abs=2.0 * load.total_half_width)
     assert all(link in noisy.not_excluded for link in noisy.alternatives[0])
 
 
@@ -111,7 +111,7 @@ def test_two_loads_are_found(person: Rig) -> None:
 def test_no_load_is_found_where_none_is(person: Rig) -> None:
     """Two recordings of the same body show no load, and no alternative is listed."""
     result = found(person)
-    assert (result.carriers, result.alternatives, result.total_std) == ((), (), 0.0)
+    assert (result.carriers, result.alternatives, result.total_half_width) == ((), (), 0.0)
     assert result.total == 0.0
 
 

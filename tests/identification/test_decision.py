@@ -11,6 +11,7 @@ from solver.identification.comparison import Comparison, WrenchFit, count_mass_b
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.motion import Motion
 from solver.rig import Rig
+from solver.scene.determined import DATA, TABLES
 from solver.trial import Trial
 from tests.random_motion import random_trial
 
@@ -83,9 +84,10 @@ def test_the_default_method_returns_the_prior(robot: Rig, still: Trial) -> None:
     assert found.undecided_reason.startswith("the result is the prior")
     assert repr(found).startswith(found.undecided_reason)
     assert found.parameters.values == pytest.approx(robot.prior.scaled(9.0).values)
-    assert not found.determined.any()
-    alone = identify_trials(robot, [still], replace(options, bootstrap=0)).std_by_source["prior"]
-    assert found.uncertainty.std == pytest.approx(alone, rel=1e-6, abs=1e-9)
+    total, *others = found.determined
+    assert total.source == DATA
+    assert {one.source for one in others} == {TABLES}
+    assert all(one.half_width == pytest.approx(one.prior_half_width, rel=1e-6, abs=1e-9) for one in others)
     other = identify_trials(robot, [still], replace(options, method="hierarchical", bootstrap=0))
     assert other.undecided_reason.startswith("the recordings do not decide")
     assert np.abs(other.parameters.masses - found.parameters.masses).max() > 0.01

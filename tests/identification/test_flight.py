@@ -64,7 +64,7 @@ def test_typical_sizes_are_those_of_sums_of_independent_parameters(rig: Rig, spi
 
 
 def test_a_joint_that_never_moves_leaves_its_link_undetermined(rig: Rig) -> None:
-    """Links that move as one body have more than one null direction; the summary gives their number and names."""
+    """Links that move as one body have more than one null direction; the summary gives their number."""
     still = np.zeros((4, rig.nv))
     still[:, 3:6] = 6.0 * np.random.default_rng(3).standard_normal((4, 3))
     trials = []
@@ -76,7 +76,6 @@ def test_a_joint_that_never_moves_leaves_its_link_undetermined(rig: Rig) -> None
     # one body: mass and inertia each have a scale of their own; and the second link's seven are the first's
     assert found.dimension == 9
     assert "are undetermined" in found.summary
-    assert found.unknown["L1"] > 0.3
     assert found.values[0] == pytest.approx(MASS)
 
 
@@ -104,10 +103,10 @@ def test_a_null_space_without_a_gap_determines_nothing(rig: Rig) -> None:
     """If errors of the motion fill the null space, the summary says so and claims no parameter as determined."""
     base = throw_equations(rig, np.zeros((1, rig.nv))).structure
     falling = np.linspace(3.0, 1.0, len(base))
-    blurred = NullSpace(base, PLAIN, falling, 1, np.ones(len(base)), MASS, {})
+    blurred = NullSpace(base, PLAIN, falling, 1, np.ones(len(base)), MASS)
     assert not blurred.is_distinct
     assert "none of the" in blurred.summary
     assert "determined" not in blurred.summary
-    edge = NullSpace(base, PLAIN, np.append(falling[:-1], 0.1), 1, np.ones(len(base)), MASS, {})
+    edge = NullSpace(base, PLAIN, np.append(falling[:-1], 0.1), 1, np.ones(len(base)), MASS)
     assert edge.is_distinct
     assert f"all {len(base)} base parameters" in edge.summary

@@ -9,7 +9,7 @@ from solver.errors import UnknownLink
 from solver.identification.consistent import ConsistentOptions, consistent
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.identification.result import Identification
-from solver.inertials import InertialParameters, symmetric_entries
+from solver.inertials import INERTIA, InertialParameters, symmetric_entries, symmetric_matrix
 from tests.identification.bodies import other_body, posterior_of, regression_of, small_rig, trial_of
 
 LINK = "left_arm"
@@ -27,11 +27,12 @@ def test_a_link_by_its_name(found: Identification) -> None:
     """The result for a link equals its parameters: mass, h / m, and I minus m S(c)."""
     link, row = found[LINK], found.parameters.index(LINK)
     m, hx, hy, hz = found.parameters.values[row, :4]
+    about_origin = symmetric_matrix(found.parameters.values[row, INERTIA])
     assert link.mass == m
     assert link.com == pytest.approx(np.array([hx, hy, hz]) / m)
     c = link.com
     steiner = m * (c @ c * np.eye(3) - np.outer(c, c))
-    assert link.inertia + steiner == pytest.approx(link.inertia_at_origin)
+    assert link.inertia + steiner == pytest.approx(about_origin)
     assert link.prior.mass == found.prior.masses[row]
     assert link.prior.com == pytest.approx(found.prior.coms[row])
 
@@ -44,7 +45,6 @@ def test_intervals_contain_the_estimate(found: Identification) -> None:
             (link.mass, link.mass_interval),
             (link.com, link.com_interval),
             (link.inertia, link.inertia_interval),
-            (link.inertia_at_origin, link.inertia_at_origin_interval),
         )
         for value, interval in pairs:
             assert interval is not None
@@ -59,7 +59,7 @@ def test_a_published_method_without_a_bootstrap_has_no_interval() -> None:
     rig = small_rig()
     options = IdentifyOptions(method="hierarchical", bootstrap=0, cross_validate=False)
     link = identify_trials(rig, [trial_of(rig, rig.prior)], options)[LINK]
-    assert link.mass_interval is link.com_interval is link.inertia_interval is link.inertia_at_origin_interval is None
+    assert link.mass_interval is link.com_interval is link.inertia_interval is None
 
 
 def test_std_of_the_inertia_about_the_centre_of_mass() -> None:

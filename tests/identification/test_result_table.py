@@ -13,6 +13,7 @@ from solver.differences import differences
 from solver.errors import InputError, InvalidValue
 from solver.identification.result import write_result_table
 from solver.inertials import InertialParameters
+from solver.scene.determined import MASS_KIND, TABLES, DeterminedQuantity
 from solver.scene.result import RESULT, SceneResult
 
 LINKS = ("pelvis", "thigh")
@@ -22,10 +23,11 @@ def result() -> SceneResult:
     """Two links with all optional entries."""
     rng = np.random.default_rng(6)
     found, prior = (InertialParameters(LINKS, rng.random((2, 10))) for _ in range(2))
-    std, lower, upper, determined = rng.random((4, 2, 10))
-    std[1, 3] = np.nan
+    half_widths, lower, upper = rng.random((3, 2, 10))
+    lower[1, 3] = np.nan
+    mass = DeterminedQuantity(MASS_KIND, "thigh", ("thigh",), TABLES, *np.array([[3.0], [0.5], [0.7]]))
     return SceneResult(
-        found, prior, std, None, lower, upper, determined, "consistent", "consistent", "optimal",
+        found, prior, half_widths, lower, upper, (mass,), "consistent", "consistent", "optimal",
         ("thigh: mass at its lower bound",), ("squats",), "pelvis",
         {"preset": "human_8hz", "base": None}, {"seconds": {"reading": 0.5}},
     )  # fmt: skip
@@ -41,14 +43,16 @@ def test_a_round_trip_keeps_every_digit(tmp_path: Path) -> None:
 
 
 def test_the_table_has_one_row_a_parameter(tmp_path: Path) -> None:
-    """Ten rows per link with units; unknown values are empty; bounds are marked."""
+    """Ten rows per link with units, 95 % interval and prior; unknown values are empty; bounds are marked."""
     write_result_table(tmp_path / "r.csv", result())
     rows = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
     assert len(rows) == 20
     assert (rows[0]["link"], rows[0]["parameter"], rows[0]["unit"]) == ("pelvis", "m", "kg")
     assert (rows[1]["unit"], rows[4]["unit"]) == ("kg m", "kg m^2")
     assert float(rows[12]["identified"]) == pytest.approx(result().parameters.values[1, 2])
-    assert rows[13]["standard deviation"] == ""
+    assert float(rows[12]["upper end of 95 %"]) == pytest.approx(result().upper[1, 2])
+    assert float(rows[12]["prior"]) == pytest.approx(result().prior.values[1, 2])
+    assert rows[13]["lower end of 95 %"] == ""
     assert [i for i, row in enumerate(rows) if row["at a bound"]] == [10]
 
 
@@ -58,7 +62,7 @@ def test_inconsistent_files_are_refused() -> None:
     other = InertialParameters(("pelvis", "shank"), good.prior.values)
     with pytest.raises(InvalidValue, match="different links"):
         SceneResult(good.parameters, other)
-    with pytest.raises(InvalidValue, match="std has shape"):
+    with pytest.raises(InvalidValue, match="half_widths has shape"):
         SceneResult(good.parameters, good.prior, np.zeros((3, 10)))
 
 

@@ -20,6 +20,7 @@ from solver.report import CONTENT, Content, render
 from solver.report.content import Signals, TrackingErrors
 from solver.report.figures import draw_masses
 from solver.report.svg import Axis, find_runs, round_ticks, thin_line
+from solver.scene.determined import MOMENT_KIND, TABLES, DeterminedQuantity
 from solver.study.plates.finding import Action, Finding
 
 VOID = {"meta", "line", "rect", "circle", "path", "br", "img", "input", "link", "hr"}
@@ -86,12 +87,13 @@ def content() -> Content:
         satisfies="every link's pseudo-inertia is positive semi-definite",
         identified=identified,
         prior=prior,
-        std=np.abs(0.05 * identified.values),
-        com_std=np.full((15, 3), 0.004),
-        determined=generator.uniform(0, 1, (15, 10)),
+        half_widths=np.abs(0.1 * identified.values),
+        determined=tuple(
+            DeterminedQuantity(MOMENT_KIND, link, (link,), TABLES, *np.full((3, 3), 12.3456))
+            for link in identified.links
+        ),
+        prior_source="the mean of four segment tables",
         on_bounds=("m_left_link_3",),
-        singular_values=np.logspace(0, -14, 150),
-        rank=110,
         truth=bodies(1),
         comparisons=tuple(Comparison(name, name == "squats1", 1200, fit, fit, fit) for name in ("squats1", "walking1")),
         signals=(trial_signals("squats1"),),
@@ -154,11 +156,10 @@ def widths(page: str) -> list[float]:
 
 
 def test_tables_fit_the_page(content: Content) -> None:
-    """Every table fits a page of 1,280 pixels, with four causes of each standard deviation and plate findings."""
-    few = dict.fromkeys(("noise", "prior", "skin", "skeleton"), 0.5 * content.std)
+    """Every table fits a page of 1,280 pixels, with what the data determine and plate findings."""
     text = "the free moment has the wrong sign: it enters the vertical moment with -0.97 instead of 1"
     row = Finding("free-moment", ("squats1",), -0.97, (-1.33, -0.6), "", Action.UNDONE, text)
-    content = replace(content, std_by_source=few, findings=(row,))
+    content = replace(content, findings=(row,))
     inner = style("main", "max-width") - 2.0 * 32.0
     found = widths(render(content))
     assert inner < 1280.0

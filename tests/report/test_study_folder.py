@@ -14,7 +14,6 @@ from solver.cli import main
 from solver.demo.examples import simulated_robot
 from solver.errors import InvalidValue
 from solver.identification.comparison import mean_ratio
-from solver.moments import moments_of_study
 from solver.options.study import Settings
 from solver.report import CONTENT, build_content, render
 from solver.report.study_folder import write_study
@@ -110,29 +109,6 @@ def test_errors_in_the_report_are_those_of_its_signals(study: Study) -> None:
     assert errors.frames == counted.sum()
 
 
-def test_joint_moments_in_the_report_are_those_of_the_command(study: Study, folder: Path) -> None:
-    """Peaks per kilogram and residuals in the report are those that `moments` computes from the folder."""
-    (summary,) = build_content(study).moments
-    found = moments_of_study(folder)["dance"]
-    assert summary.names == found.names
-    np.testing.assert_allclose(summary.peaks, found.peaks[:, :2], rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(summary.residual_rms, found.residual_rms, rtol=1e-9)
-    page = (folder / names.REPORT_FILE).read_text(encoding="utf-8")
-    assert ">Joint moments<" in page
-    largest = max(abs(found.peaks[:, :2].ravel()))
-    assert f"{largest:.2f}" in page
-
-
-def test_a_trial_without_joint_moments_is_named_in_the_report(study: Study) -> None:
-    """Forces without moments give no joint moments: the page says so, and is complete otherwise."""
-    (record,) = study.records
-    assert record.trial is not None
-    bare = replace(record.trial, wrenches=record.trial.wrenches.without_axes([3, 4, 5]))
-    content = build_content(replace(study, records=(replace(record, trial=bare),)))
-    assert content.moments[0].names == ()
-    assert "joint moments need both" in render(content)
-
-
 def test_marker_errors_are_reported_as_tracked(study: Study, tmp_path: Path) -> None:
     """The error and the visible fraction of each marker, and the subject, are on the page and in the table."""
     marked = with_markers(study)
@@ -147,14 +123,14 @@ def test_marker_errors_are_reported_as_tracked(study: Study, tmp_path: Path) -> 
 
 
 def test_trials_that_were_not_fitted_are_named(study: Study) -> None:
-    """A trial that was not used is named; without base parameters, weighing or load there are no rows of them."""
+    """A trial that was not used is named; without weighing or load there are no rows of them."""
     assert study.identification is not None
     more = replace(study, records=(*study.records, replace(study.records[0], recording=replace(
         study.records[0].recording, name="spare"), trial=None)))  # fmt: skip
     assert dict(build_content(more).methods)["Also given"] == "spare: not fitted"
     assert "Also given" not in dict(build_content(study).methods)
-    bare = build_content(replace(study, mass=None, identification=replace(study.identification, base=None)))
-    assert (bare.weighing, bare.base, bare.loads) == (None, (), ())
+    bare = build_content(replace(study, mass=None))
+    assert (bare.weighing, bare.loads) == (None, ())
     assert bare.mass == study.identification.parameters.total_mass
     weighing = build_content(study).weighing
     assert len(weighing.trials) == 1

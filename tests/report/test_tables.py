@@ -25,17 +25,16 @@ from solver.report import cohort_page, moments_page, page, write_moments
 from solver.report.cohort_content import Cohort, CohortMember, FailedSubject, build_member
 from solver.report.cohort_page import write_cohort
 from solver.report.content import (
-    BaseParameter,
     Content,
     FlightIdentification,
     LoadSummary,
-    MomentSummary,
     Signals,
     TrackingErrors,
 )
 from solver.report.document import Block, Figure, render_cards
 from solver.report.figures import draw_masses, draw_wrenches
 from solver.report.tables import Table, render_table
+from solver.scene.determined import DATA, MASS_KIND, MOMENT_KIND, SHAPE, TABLES, DeterminedQuantity
 from solver.study.plates.finding import Action, Finding
 from solver.study.residuals import Residual, TrialResidual
 
@@ -72,17 +71,19 @@ CONTENT = Content(
     identified=body([12, 3], [[10, -20, 30], [1, 2, 3]], [[30, 10, 25], [4, 3, 2]]),
     prior=body([10, 4], [[-20, -60, 30], [1, 2, 10]], [[20, 9, 21], [5, 6, 7]]),
     truth=body([11.5, 3.25], [[4, -20, 22], [2, 4, 5]], [[1, 1, 1], [1, 1, 1]]),
-    std=np.array([[0.11, 9, 9, 9, 0.002, 9, 0.003, 9, 9, 0.006], [0.22, 9, 9, 9, 0.001, 9, 0.004, 9, 9, 0.008]]),
-    com_std=np.array([[0.001, 0.002, 0.003], [0.004, 0.005, 0.006]]),
-    determined=np.array([[0.9, 0.1, 0.2, 0.6, 0.4, 1, 0.5, 1, 1, 0.9], [0.7, 0.0, 0.2, 0.4, 0.2, 1, 0.3, 1, 1, 0.7]]),
+    half_widths=np.array([[0.22, 0.001, 0.002, 0.003, 0.004, 9, 0.006, 9, 9, 0.012],
+                          [0.44, 0.004, 0.005, 0.006, 0.002, 9, 0.008, 9, 9, 0.016]]),
+    determined=(
+        DeterminedQuantity(MASS_KIND, "total mass", LINKS, DATA, *np.array([[15.0], [0.4], [0.0]])),
+        DeterminedQuantity(MASS_KIND, "thigh <to> foot", LINKS, SHAPE, *np.array([[12.5], [0.3], [0.6]])),
+        DeterminedQuantity(MASS_KIND, "pelvis", LINKS[:1], TABLES, *np.array([[12.0], [0.22], [0.25]])),
+        DeterminedQuantity(MOMENT_KIND, "pelvis", LINKS[:1], DATA, np.array([0.12, -0.24, 0.36]), np.full(3, 0.003),
+                           np.full(3, 0.012)),
+        DeterminedQuantity(MOMENT_KIND, "left foot", LINKS[1:], TABLES, np.full(3, 0.009), np.full(3, 0.004),
+                           np.full(3, 0.005)),
+    ),
+    prior_source="the tables of <A>",
     on_bounds=(),
-    singular_values=np.array([4.0, 2.0]),
-    rank=2,
-    std_by_source={
-        "noise": np.array([[0.3, *np.array([1, 2, 2, 4, 2, 2, 2, 2, 0]) / 1e3], [0, 0, 0, 0, 0.006, 0, 0, 0, 0, 0]]),
-        "prior": np.array([[0.4, *np.array([1, 0, 0, 2, 2, 0, 0, 0, 0]) / 1e3],
-                           [0, 0, 0.003, 0.004, 0, 0, 0, 0, 0, 0.008]]),
-    },
     comparisons=(
         Comparison("walk", False, 8, fit(10, 0.91, NAN), fit(50, 0.81, NAN), fit(80, 0.71, NAN)),
         Comparison("squat", True, 8, fit(7, 0.93), fit(10, 0.83), fit(20, 0.73)),
@@ -114,17 +115,8 @@ CONTENT = Content(
         Finding("lag", ("walk", "jump"), -12.3, (-14.5, -10.1), "ms", Action.UNDONE, "the plates lag"),
         Finding("mass", ("squat",), 1.02, (NAN, NAN), "", Action.NOTHING, "the gain is right"),
     ),
-    moments=(
-        MomentSummary("squat", ("hip", "knee", "neck"), ("flexion", "extension", "left"),
-                      np.array([[-1.5, 0.5], [-0.2, 0.8], [-0.01, 0.015]]), np.array([10, 2]), np.array([30, 7])),
-        MomentSummary("walk", ("hip", "knee", "neck"), ("flexion", "extension", "left"),
-                      np.array([[-0.3, 0.4], [-0.9, 0.6], [0.001, 0.002]]), np.array([11, 3]), np.array([31, 8])),
-        MomentSummary("jump", (), (), np.zeros((0, 2)), np.full(2, NAN), np.full(2, NAN), ("no moments",)),
-    ),
     flights=(FlightCheck("jump", 40, (0.8, 1.0), (18.0, 72.0)),),
     from_flight=FlightIdentification((("jump", 1.2, 1.7, True), ("walk", 2.5, 2.6, False)), 1, 4.5, "all determined"),
-    base=(BaseParameter("m of pelvis", 1.5, 0.5), BaseParameter("hx <of> foot", -0.25, 0.02),
-          BaseParameter("never moved", 7.0, NAN)),
     warnings=("be <careful>",),
     loads=(LoadSummary("left_foot", 1.5, 0.2, np.array([0.01, 0.02, -0.03]), ("pelvis",), 0.75),),
 )  # fmt: skip

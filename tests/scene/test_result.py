@@ -7,7 +7,8 @@ import pytest
 
 from solver.errors import InvalidValue
 from solver.inertials import PARAMETERS, InertialParameters
-from solver.scene.result import SceneResult, com_std_from_first_moment, densities, equivalent_ellipsoids
+from solver.scene.determined import DATA, MASS_KIND, MOMENT_KIND, SHAPE, TABLES, DeterminedQuantity
+from solver.scene.result import SceneResult, densities, equivalent_ellipsoids
 
 LINKS = ("arm", "leg", "head")
 MASSES = np.array([2.0, 5.0, 3.0])  # [kg]
@@ -60,30 +61,21 @@ def test_density_is_mass_over_volume() -> None:
     assert np.isnan(densities(solid_ellipsoids(), np.array([0.0, np.nan, -1.0]))).all()
 
 
-def test_a_com_is_as_uncertain_as_first_moment_and_mass() -> None:
-    """c = h / m: relative errors of h and of m shift c by as much; together they add as squares."""
-    bodies = solid_ellipsoids()
-    of_moment, of_mass = np.zeros((3, 10)), np.zeros((3, 10))
-    of_moment[:, 1:4], of_mass[:, 0] = 0.03 * np.abs(bodies.values[:, 1:4]), 0.04 * bodies.masses
-    np.testing.assert_allclose(com_std_from_first_moment(bodies, of_moment), 0.03 * np.abs(bodies.coms))
-    np.testing.assert_allclose(com_std_from_first_moment(bodies, of_mass), 0.04 * np.abs(bodies.coms))
-    both = com_std_from_first_moment(bodies, of_moment + of_mass)
-    np.testing.assert_allclose(both, 0.05 * np.abs(bodies.coms))
-    found = SceneResult(bodies, bodies, std=of_moment + of_mass).com_std
-    assert found is not None
-    np.testing.assert_array_equal(found, both)
-
-
-def test_shares_against_the_prior_and_by_the_data() -> None:
-    """A mass 10 % above its prior changed by 0.1; the determined fraction is the mean over a link's ten parameters."""
+def test_changes_and_classes_by_link() -> None:
+    """A mass 10 % above its prior changed by 0.1; a link's share is that of its first moment's variance that the data
+    remove, and its limb's mass is known if the data determine it with the prior's shape."""
     prior = solid_ellipsoids()
     heavier = InertialParameters(LINKS, 1.1 * prior.values)
-    determined = np.zeros((3, 10))
-    determined[1, :4] = 1.0
-    result = SceneResult(heavier, prior, determined=determined)
+    moment = DeterminedQuantity(MOMENT_KIND, "arm", LINKS[1:2], DATA, np.ones(3), np.full(3, 0.6), np.ones(3))
+    limb, split = (
+        DeterminedQuantity(MASS_KIND, "some", links, source, *np.array([[3.0], [0.5], [1.0]]))
+        for links, source in ((LINKS[1:], SHAPE), (LINKS[:1], TABLES))
+    )
+    result = SceneResult(heavier, prior, determined=(limb, split, moment))
     assert result.links == LINKS
     np.testing.assert_allclose(result.mass_change, 0.1)
-    np.testing.assert_allclose(result.determined_share, [0.0, 0.4, 0.0])
+    np.testing.assert_allclose(result.determined_share, [np.nan, 0.64, np.nan])
+    np.testing.assert_allclose(result.limb_masses, [np.nan, 3.0, 3.0])
     assert np.isnan(SceneResult(heavier, prior).determined_share).all()
 
 

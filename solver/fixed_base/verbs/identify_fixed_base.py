@@ -44,6 +44,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
     from ...cli.printed import warn
     from ...formats.text_table import format_table
+    from ...scene.determined import describe_determined
     from ..files import lock_joints_without_column, read_trial, write_result
     from ..identify import DEFAULT_FILTER, FixedBaseOptions, identify_fixed_base
     from ..robot import BASE, TORQUES
@@ -66,16 +67,16 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     progress(1.0, "done")
     warn(warnings)
     rows = [
-        [name, f"{mass:.3f}", f"{prior:.3f}", f"{std:.3f}", f"{100.0 * share:.0f}"]
-        for name, mass, prior, std, share in zip(
+        [name, f"{mass:.3f}", f"{width:.3f}", f"{prior:.3f}"]
+        for name, mass, width, prior in zip(
             robot.rig.links,
             found.estimate.parameters.masses,
+            found.std.half_widths[:, 0],
             found.estimate.prior.masses,
-            found.std.std[:, 0],
-            found.determined[:, 0],
         )
     ]
-    print(format_table(["link", "mass [kg]", "prior", "std", "by data [%]"], rows))
+    print("\n".join(describe_determined(found.determined, robot.rig.prior_source)))
+    print(format_table(["link", "mass [kg]", "± 95 %", "prior"], rows))
     residuals = zip(robot.row_names, found.rmse, found.rmse_prior, strict=True)
     print("residual (of the prior): " + ", ".join(f"{name} {now:.3g} ({then:.3g})" for name, now, then in residuals))
     for note in found.notes:

@@ -1,0 +1,66 @@
+"""What a motion will determine of a body, before anybody records it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..motion import Motion
+from ..rig import Rig
+from ..scene.determined import DeterminedQuantity
+from ..trial import Trial
+from ..wrenches import Wrenches
+from .accumulate import accumulate_regression
+from .excitation.excitation import PLATE_NOISE
+from .identify import IdentifyOptions, consistent_options
+from .posterior import posterior
+
+PERSON_RESIDUALS = np.array([7.0, 2.5, 8.0, 1.2, 2.5, 0.5])
+"""[N, N m] Residuals of the wrench of a tracked person, of 65 kg: forward, sideways, up. Those of subject_a's squats,
+jump, sit to stand and walk."""
+INDEPENDENT_RATE = 5.0
+"""[1/s] Frames whose residuals are independent: 100 Hz over the data inflation of 20 of the same recordings."""
+
+
+def expect_determined(rig: Rig, motions: Iterable[Motion]) -> tuple[DeterminedQuantity, ...]:
+    """What `identify` will determine from recordings of motions, in the classes of `find_determined`.
+
+    The same equations, errors that follow posture and prior as in `identify`; values are those of the prior, because no
+    wrench was measured. The residuals are those of recorded people (`PERSON_RESIDUALS`), or for robots those that
+    bonnet2016 reports (`PLATE_NOISE`). The total mass is taken as weighed. A quantity whose ratio is near one will not
+    be better known after the recording than before.
+
+    Args:
+        rig: a person or robot, with its prior.
+        motions: designed or recorded; of any rate.
+
+    Raises:
+        InvalidValue: no motion, or a motion of another rig.
+
+    Example:
+        >>> import numpy as np
+        >>> import solver
+        >>> robot = solver.hoap3()
+        >>> q, v = np.tile(robot.neutral, (50, 1)), np.zeros((50, robot.nv))
+        >>> still = solver.Motion(np.arange(50) / 50.0, q, v, v)
+        >>> expected = solver.identification.expect_determined(robot, [still])
+        >>> [quantity.name for quantity in expected if quantity.source == "data"]
+        ['total mass']
+    """
+    trials = [
+        Trial(
+            str(number),
+            motion,
+            Wrenches(motion.times, ("prior",), np.zeros((len(motion), 1, 6))),
+            np.ones(len(motion), bool),
+        )
+        for number, motion in enumerate(motions)
+    ]
+    regression = accumulate_regression(rig, trials, axes="world")
+    residuals = PERSON_RESIDUALS if rig.is_person else PLATE_NOISE
+    equations = regression.with_weights(1.0 / residuals).equations_with_errors
+    seconds = sum(float(trial.motion.times[-1] - trial.motion.times[0]) for trial in trials)
+    inflation = max(1.0, regression.frames / (INDEPENDENT_RATE * max(seconds, 1.0 / INDEPENDENT_RATE)))
+    options = consistent_options(rig, IdentifyOptions(total_mass=rig.prior.total_mass))
+    return posterior(equations, inflation, rig.prior, rig.prior, rig, options).determined

@@ -1,0 +1,133 @@
+"""What the data determine: exact laws of joints, and the same answer before a recording."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solver.dynamics import integrate
+from solver.identification.base_parameters import base_parameters
+from solver.identification.consistent import ConsistentOptions, consistent
+from solver.identification.determined import joint_moments, link_groups
+from solver.identification.expected import INDEPENDENT_RATE, expect_determined
+from solver.inertials import FIRST_MOMENT, MASS
+from solver.motion import Motion
+from solver.rigs import hoap3, human
+from solver.scene.determined import (
+    CLASS_TITLES,
+    DATA,
+    MASS_KIND,
+    MOMENT_KIND,
+    SHAPE,
+    TABLES,
+    DeterminedQuantity,
+    describe_determined,
+)
+from tests.identification.bodies import other_body, posterior_of, regression_of, small_rig
+from tests.random_motion import every_joint_rig, random_motion
+
+
+def test_first_moments_about_joints_are_base_parameters() -> None:
+    """For every kind of joint they are combinations of what the wrench depends on, but not the links' own moments."""
+    rig = every_joint_rig()
+    regrouping = base_parameters(rig).regrouping
+    outside = np.eye(regrouping.shape[1]) - np.linalg.pinv(regrouping) @ regrouping
+    moments = joint_moments(rig).reshape(-1, regrouping.shape[1])
+    assert np.abs(moments @ outside).max() < 1e-9
+    own = np.zeros((len(rig.links), 3, *moments.reshape(-1, len(rig.links), 10).shape[1:]))
+    for k in range(len(rig.links)):
+        own[k, :, k, FIRST_MOMENT] = np.eye(3)
+    assert np.abs(own.reshape(moments.shape) @ outside).max() > 0.1
+
+
+def test_a_mass_is_a_base_parameter_only_between_sliding_joints() -> None:
+    """For every kind of joint a subtree's mass is outside the null space if and only if its own joint slides."""
+    rig = every_joint_rig()
+    regrouping = base_parameters(rig).regrouping
+    outside = np.eye(regrouping.shape[1]) - np.linalg.pinv(regrouping) @ regrouping
+    for joint, below in zip(rig.joints[1:], rig.descendants[1:]):
+        mass = np.zeros((len(rig.links), 10))
+        mass[below, MASS] = 1.0
+        assert (np.abs(mass.ravel() @ outside).max() < 1e-9) == joint.slides
+
+
+@pytest.mark.parametrize(
+    ("rig", "limbs", "trunk"),
+    [
+        (human(1.7, 65.0, "female"), 5, {"pelvis", "torso"}),
+        (human(1.7, 65.0, "female", trunk="three", shoulders="girdle"), 5, {"pelvis", "abdomen", "torso"}),
+        (hoap3(), 4, {"waist", "chest"}),
+        (small_rig(), 3, {"trunk"}),
+    ],
+    ids=["person", "person with girdles", "robot", "small body"],
+)
+def test_limbs_and_trunk_are_the_whole_body(rig: object, limbs: int, trunk: set[str]) -> None:
+    """Limbs and trunk have no link in common and are all links; every other link with mass stands for itself."""
+    (name, whole, _), *others = link_groups(rig)
+    parts = [members for _, members, is_limb in others if is_limb]
+    assert (name, whole.all()) == ("total mass", True)
+    assert len(parts) == limbs + 1
+    assert np.array_equal(np.sum(parts, axis=0), whole)
+    assert {rig.links[k] for k in np.flatnonzero(parts[-1])} == trunk
+    assert np.array_equal(np.sum([m for _, m, _ in others if m.sum() == 1], axis=0), rig.masses > 0.0)
+
+
+def test_rich_data_determine_moments_but_not_single_masses() -> None:
+    """Without noise all first moments and the total mass are known; limbs follow with the prior's shape, which splits
+    them."""
+    rig = small_rig()
+    options = ConsistentOptions(data_inflation=1.0, noise_variance=1e-4)
+    regression = regression_of(rig, other_body(rig), frames=300)
+    found = posterior_of(regression, consistent(regression, rig, options), rig, options)
+    moments = [one for one in found.determined if one.kind == MOMENT_KIND]
+    masses = {one.name: one for one in found.determined if one.kind == MASS_KIND}
+    assert {one.source for one in moments} == {DATA}
+    assert max(one.ratio for one in moments) < 0.1
+    assert masses["total mass"].source == DATA
+    assert {masses[name].source for name in ("trunk", "left arm to left hand")} == {SHAPE}
+    assert {masses[name].source for name in ("left arm", "left hand")} == {TABLES}
+    values = joint_moments(rig).reshape(-1, 60) @ found.parameters.vector
+    np.testing.assert_allclose(np.concatenate([one.value for one in moments]), values)
+    fixed = replace(options, constraints=replace(options.constraints, fixed_links=("left_hand", "left_arm")))
+    held = posterior_of(regression, consistent(regression, rig, fixed), rig, fixed).determined
+    assert {one.source for one in held if set(one.links) <= {"left_hand", "left_arm"}} == {TABLES}
+
+
+def test_longer_motion_is_expected_to_determine_more_than_standing() -> None:
+    """Before a recording: a still body determines hardly more than its mass, longer motion more than shorter."""
+    rig = human(1.7, 65.0, "female")
+    times = np.arange(100) / 50.0
+    still = Motion(times, np.tile(rig.neutral, (100, 1)), np.zeros((100, rig.nv)), np.zeros((100, rig.nv)))
+    swing = 0.3 * np.sin(2.0 * np.pi * times[:, None] * np.linspace(0.3, 1.2, rig.nv))
+    rates = np.gradient(swing, times, axis=0)
+    moving = Motion(times, integrate(rig, rig.neutral, swing), rates, np.gradient(rates, times, axis=0))
+    rested, short, long = (expect_determined(rig, motions) for motions in ([still], [moving], [moving] * 9))
+    np.testing.assert_allclose(*(np.concatenate([one.value for one in each]) for each in (short, long)))
+    assert rested[0].source == DATA
+    assert sum(one.source == DATA for one in rested) < 0.5 * sum(one.source == DATA for one in long)
+    ratios = np.array([[one.ratio for one in each] for each in (rested, short, long)])
+    assert np.all(ratios[2] <= ratios[1] + 1e-9)
+    assert ratios.sum(axis=1)[2] < 0.9 * ratios.sum(axis=1)[1] < 0.9 * ratios.sum(axis=1)[0]
+
+
+def test_the_rate_of_the_frames_does_not_change_what_is_expected() -> None:
+    """A motion given at twice the rate has twice the frames, but no more independent ones."""
+    rig = small_rig()
+    fine = random_motion(rig, 400, 0)
+    slow = Motion(fine.times, fine.q, fine.v, fine.a)
+    assert 1.0 / np.median(np.diff(slow.times)) > 2.0 * INDEPENDENT_RATE
+    twice = Motion(np.arange(800) * 0.5 * fine.times[1], *(np.repeat(x, 2, axis=0) for x in (fine.q, fine.v, fine.a)))
+    ratios = [[one.ratio for one in expect_determined(rig, [motion])] for motion in (slow, twice)]
+    assert ratios[0] == pytest.approx(ratios[1], rel=0.01, abs=1e-6)
+
+
+def test_a_sentence_names_each_class_and_the_prior() -> None:
+    """Masses have both intervals, single links are not listed, and a class without quantities has no sentence."""
+    limb = DeterminedQuantity(MASS_KIND, "thigh to foot", ("thigh", "foot"), SHAPE, *np.array([[9.0], [0.5], [1.2]]))
+    link = DeterminedQuantity(MASS_KIND, "thigh", ("thigh",), TABLES, *np.array([[7.0], [1.0], [1.1]]))
+    shape, split = describe_determined([limb, link], "the tables of Anyone")
+    assert shape.endswith("thigh to foot 9.00 ± 0.5 kg (prior ± 1.2)")
+    assert split == "Split by the tables of Anyone: the masses of single links"
+    assert len(CLASS_TITLES) == 3
