@@ -54,7 +54,7 @@ def test_one_legend_applies_to_all_visible_rigs(empty_scene: None) -> None:
             assert np.allclose(painted, meant, atol=1e-6)
     colour_body(scene, robot, "change")
     assert read_legend(person) == read_legend(robot)
-    assert read_legend(person).title == "Mass Change [%]"
+    assert read_legend(person).title == "Mass Change, Split by Prior [%]"
     assert named_legend(scene, person) == read_legend(person)
 
 
@@ -82,7 +82,7 @@ def test_different_legends_name_their_rigs(empty_scene: None) -> None:
     person.hide_set(False)
     assert read_legend(person) != read_legend(robot)
     for body in (person, robot):
-        assert named_legend(scene, body).title == f"{body.name}: Mass [kg]"
+        assert named_legend(scene, body).title == f"{body.name}: Mass, Split by Prior [kg]"
         for painted, meant in masses_in_colour(body).values():
             assert np.allclose(painted, meant, atol=1e-6)
 
