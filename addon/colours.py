@@ -11,7 +11,7 @@ import bpy
 
 from . import custom_properties
 from .scene_rigs import find_rigs
-from .scores import DETERMINED, DEVIATION, EXCITATION, LIMB_MASS
+from .scores import DEVIATION, EXCITATION
 from .solver_api import errors
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ QUANTITIES: dict[str, Quantity] = {
         lambda values: values,
         limits_from_zero,
         "Mass of the limb or trunk that each link belongs to, where the data determine it with the prior's shape",
-        LIMB_MASS,
+        custom_properties.LIMB_MASS,
     ),
     "change": Quantity(
         "Mass Change, Split by Prior",
@@ -142,7 +142,7 @@ QUANTITIES: dict[str, Quantity] = {
         lambda values: 100.0 * values,
         limits_of_percent,
         "Share of each link's first moment about its joint that the data determined; the rest is the prior's",
-        DETERMINED,
+        custom_properties.DETERMINED,
     ),
     "excitation": Quantity(
         "Condition Number",

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 Owner = bpy.types.ID | bpy.types.Bone
+DETERMINED, LIMB_MASS = "determined", "limb_mass"
+"""Custom properties of each bone: what an identification determined of a link."""
 DEFAULT_REMEDY = "undo the edit, or delete the property"
 SHOWN_CHARACTERS = 40
 """Largest number of characters of a wrong value that an error shows."""

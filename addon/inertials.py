@@ -16,7 +16,6 @@ import numpy as np
 
 from . import bpy_access, custom_properties
 from .armature import rig_of
-from .scores import DETERMINED, LIMB_MASS
 from .solver_api import InertialParameters, Rig, SceneResult, errors, symmetric_entries, symmetric_matrix
 
 RESULT_KEY = "exciting_dance_result"
@@ -24,8 +23,8 @@ RESULT_KEY = "exciting_dance_result"
 PARAMETERS = "inertial_parameters"
 FROM_FLIGHT = "from_flight"
 KNOWN_MEANINGS = {
-    DETERMINED: "Share of the first moment about the joint that the data determined; the rest is the prior's",
-    LIMB_MASS: "Mass [kg] of the limb or trunk that this link belongs to, by the data with the prior's shape",
+    custom_properties.DETERMINED: "Share of the first moment about the joint that the data determined",
+    custom_properties.LIMB_MASS: "Mass [kg] of the link's limb or trunk, by the data with the prior's shape",
 }
 """What the data determine of a link, in words."""
 PARAMETERS_PER_LINK = 10
@@ -56,7 +55,7 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
         missing = sorted(set(rig.links) ^ set(result.links))
         raise errors.InvalidValue(f"the result and the rig {rig.name!r} have different links: {', '.join(missing)}")
     found = {"": result.parameters, "prior_": result.prior}
-    known = {DETERMINED: result.determined_share, LIMB_MASS: result.limb_masses}
+    known = dict(zip(KNOWN_MEANINGS, (result.determined_share, result.limb_masses), strict=True))
     for row, link in enumerate(result.links):
         bone = armature.data.bones[link]
         for prefix, parameters in found.items():

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from . import bpy_access, convert, meshes
+from . import bpy_access, convert, custom_properties, meshes
 from .armature import bone_axes, rig_of, shape_objects
 from .colours import colour_body, plain_material
 from .legend import make_legend, remove_legends
@@ -19,7 +19,7 @@ from .painting.png import write_png
 from .painting.sprites import draw_sprite
 from .painting.view import read_view
 from .recording import FORCE_KEY, RECORDING_KEY
-from .scores import DETERMINED, read_score
+from .scores import read_score
 from .transaction import all_or_nothing
 
 PICTURED_QUANTITIES = ("mass", "change", "determined")
@@ -63,7 +63,7 @@ def render_body(
         the picture's path (PNG).
     """
     scene, path = bpy_access.scene(context), Path(path)
-    shares = [*read_score(armature, DETERMINED).values()]
+    shares = [*read_score(armature, custom_properties.DETERMINED).values()]
     known = [q for q in quantities if q != "determined" or np.isfinite(shares).any()]
     with all_or_nothing():
         scene.frame_set(_most_bent_frame(scene, armature))

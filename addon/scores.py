@@ -11,8 +11,7 @@ from . import bpy_access, custom_properties
 from .solver_api import errors
 
 EXCITATION, DEVIATION = "excitation", "predicted_deviation"
-DETERMINED, LIMB_MASS = "determined", "limb_mass"
-"""Custom properties of each bone: of a dance, and what an identification determined."""
+"""Custom properties of each bone."""
 SCORES_KEY = "exciting_dance_scores"
 """Custom property of an action: both scores by link (JSON), until the action is applied."""
 LARGEST_CONDITION = 1e12
