@@ -59,7 +59,7 @@ def build_armature(context: bpy.types.Context, rig: Rig) -> bpy.types.Object:
     shapes = bpy.data.collections.new(f"{rig.name} shapes")
     collection.children.link(shapes)
     if has_body_mesh(rig):
-        add_skin(armature, rig, shapes)
+        add_skin(armature, rig, shapes, np.array([frame.axes for frame in frames]))
     else:
         _add_shapes(armature, rig, shapes)
     store_rig(armature, rig)

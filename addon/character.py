@@ -12,9 +12,10 @@ from mathutils import Matrix
 
 from . import bpy_access, convert
 from .action import curves_of
-from .armature import store_rig
+from .armature import bone_axes, store_rig
 from .skin import BONE_LINKS_KEY, LINK_ATTRIBUTE, SKIN_KEY, restore_materials
 from .solver_api import BONE_LINKS, errors
+from .toes import drive_bones
 
 if TYPE_CHECKING:
     from .solver_api import Character, Rig, Skeleton
@@ -310,6 +311,10 @@ def attach_rig(context: bpy.types.Context, armature: bpy.types.Object, rig: Rig)
         if item.parent == armature:
             _mark_mesh(item, rig, bone_links)
     store_rig(armature, rig)
+    animated = {curve.data_path for curve in curves_of(armature)}
+    posed = [bone for bone in bpy_access.pose_bones(armature) if bone.name not in rig.links]
+    still = {bone.name for bone in posed if not any(bone.path_from_id() in path for path in animated)}
+    drive_bones(armature, rig, still, bone_axes(armature, rig))
 
 
 def _mark_mesh(item: bpy.types.Object, rig: Rig, bone_links: dict[str, str]) -> None:

@@ -9,7 +9,8 @@ import bpy
 import numpy as np
 
 from . import bpy_access, custom_properties
-from .solver_api import Rig, fit_body_mesh
+from .solver_api import Rig, bend_toes, fit_body_mesh
+from .toes import drive_skin
 
 SKIN_KEY = "exciting_dance_links"
 """Custom property of a skin's mesh object: the names of its links, one a line, in the order of its material slots."""
@@ -30,22 +31,24 @@ WEIGHT_STEPS = 255
 """Weights are rounded to so many steps; vertices of equal weight are added to a group together."""
 
 
-def add_skin(armature: bpy.types.Object, rig: Rig, collection: bpy.types.Collection) -> bpy.types.Object:
+def add_skin(
+    armature: bpy.types.Object, rig: Rig, collection: bpy.types.Collection, axes: np.ndarray
+) -> bpy.types.Object:
     """Add the skin of a person to its armature.
 
     Args:
         armature: the rig's armature.
         rig: of a person, whose shapes are stored here; see `solver.scene.body_mesh.has_body_mesh`.
         collection: receives the mesh object.
+        axes: (L, 3, 3) of the links' bones, link axes.
     """
-    fitted = fit_body_mesh(rig)
+    fitted, raised = fit_body_mesh(rig), np.array([0.0, 0.0, rig.standing_height])
     mesh = bpy.data.meshes.new(f"{rig.name} skin")
     faces = np.asarray(fitted.faces)
     sides = np.where(faces[:, 3] == faces[:, 2], 3, 4)
     corners = faces[np.arange(4) < sides[:, None]]
-    vertices = fitted.vertices + np.array([0.0, 0.0, rig.standing_height])
-    mesh.vertices.add(len(vertices))
-    mesh.vertices.foreach_set("co", vertices.astype(np.float32).ravel())
+    mesh.vertices.add(len(fitted.vertices))
+    mesh.vertices.foreach_set("co", (fitted.vertices + raised).astype(np.float32).ravel())
     mesh.loops.add(len(corners))
     mesh.loops.foreach_set("vertex_index", corners.astype(np.int32))
     mesh.polygons.add(len(sides))
@@ -63,6 +66,8 @@ def add_skin(armature: bpy.types.Object, rig: Rig, collection: bpy.types.Collect
         _add_group(skin, link, weights)
     _add_modifiers(skin, fitted.dual)
     deform_by(skin, armature)
+    bent = {link: vertices + raised for link, vertices in bend_toes(rig, fitted).items()}
+    drive_skin(skin, armature, rig, bent, axes)
     return skin
 
 

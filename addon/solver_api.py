@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from solver.centroidal.values import ESTIMATE, CentroidalEstimate
     from solver.character.character import CHARACTER, Character
     from solver.cli.argument_types import add_options, given
-    from solver.contacts.rolling import PARTS
+    from solver.contacts.rolling import PARTS, TOE_BEND, RollingSole
     from solver.formats.file_formats import recording_suffixes
     from solver.formats.npz import write_recording_npz
     from solver.formats.recording import has_joints
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from solver.rig import BONE_LINKS, CHARACTER_KIND, REST_PLACEMENT, Rig
     from solver.rig_kinds import RIG_KINDS, robot_suffixes
     from solver.scene import dance_folder, marker_set, study_folder
-    from solver.scene.body_mesh import fit_body_mesh, has_body_mesh
+    from solver.scene.body_mesh import bend_toes, fit_body_mesh, has_body_mesh
     from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
     from solver.scene.dance_counts import counts_at
     from solver.scene.flight_arc import FlightArc
@@ -83,7 +83,7 @@ _NAMES = {
     "skeleton.match": ("Skeleton", "match_bones"),
     "character.character": ("CHARACTER", "Character"),
     "storage.atomic": ("write_atomically",),
-    "contacts.rolling": ("PARTS",),
+    "contacts.rolling": ("PARTS", "TOE_BEND", "RollingSole"),
     "options.authoring": ("CompleteOptions", "RetargetOptions"),
     "options.checks": ("DANCE_CHECKS", "CheckOptions"),
     "options.dances": ("PHRASE", "TEMPO", "DanceOptions", "Style"),
@@ -110,7 +110,7 @@ _NAMES = {
         "RIG_KINDS",
         "robot_suffixes",
     ),
-    "scene.body_mesh": ("fit_body_mesh", "has_body_mesh"),
+    "scene.body_mesh": ("bend_toes", "fit_body_mesh", "has_body_mesh"),
     "centroidal.values": ("ESTIMATE", "CentroidalEstimate"),
     "scene.checked_frame": ("SceneFoot", "SceneFrame", "SceneMargin", "scene_frame"),
     "scene.dance_counts": ("counts_at",),

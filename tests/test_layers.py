@@ -89,6 +89,7 @@ ADDON_LAYERS: tuple[frozenset[str], ...] = (
             "bpy_access",
         }
     ),
+    frozenset({"toes"}),
     frozenset({"check_settings", "child_process", "scene_rigs", "skin", "transaction"}),
     frozenset({"armature"}),
     frozenset({"character_bones"}),

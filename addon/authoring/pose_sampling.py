@@ -14,6 +14,7 @@ from ..armature import SCALE_TOLERANCE, bone_axes, is_limit_constraint, rig_of
 from ..character_bones import posed_by_others
 from ..scene_rigs import is_rig
 from ..solver_api import Rig
+from ..toes import is_toe_driver
 
 OBJECT_CHANNELS = ("location", "rotation", "scale", "delta")
 KEY_TOLERANCE = 1e-6
@@ -63,7 +64,7 @@ def needs_frame_stepping(armature: bpy.types.Object) -> bool:
         )
         for curve in curves_of(armature)
     )
-    return layered or partly or others or len(animation.drivers) > 0
+    return layered or partly or others or not all(map(is_toe_driver, animation.drivers))
 
 
 def evaluate_curves(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix, Vector
 
 from addon import action, armature, character, inertials, meshes
 from addon.authoring.pose_sampling import evaluated_links, needs_frame_stepping
@@ -85,6 +86,18 @@ def test_blender_gives_the_character_that_was_built(dancer: tuple[bpy.types.Obje
     assert np.allclose(found.vertices, expected.vertices, atol=SINGLE)
     assert len(found.triangles) == len(expected.triangles)
     assert found.weights.sum() == pytest.approx(expected.weights.sum())
+
+
+def test_toes_stay_level_while_the_heel_rises(dancer: tuple[bpy.types.Object, bpy.types.Object]) -> None:
+    """The bones of the toes, which are no links, turn back what the foot is pitched."""
+    body, _ = dancer
+    attach(body)
+    foot, toe = (body.pose.bones[f"mixamorig:Left{name}"] for name in ("Foot", "ToeBase"))
+    turn = Matrix.Rotation(0.4, 4, foot.bone.matrix_local.to_3x3().inverted() @ Vector((1.0, 0.0, 0.0)))
+    foot.matrix_basis = turn
+    bpy.context.view_layer.update()
+    assert foot.tail.z < foot.bone.tail_local.z - 0.03
+    assert toe.tail.z - toe.head.z == pytest.approx(toe.bone.tail_local.z - toe.bone.head_local.z, abs=1e-5)
 
 
 def test_written_motion_is_what_blender_shows(dancer: tuple[bpy.types.Object, bpy.types.Object]) -> None:

@@ -11,6 +11,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 from solver import so3
+from solver.contacts.rolling import TOE_BEND, RollingSole
 from solver.dynamics import link_poses
 from solver.errors import InputError, InvalidValue
 from solver.rig import Rig
@@ -22,6 +23,7 @@ from solver.scene.body_mesh import (
     SHOULDER_WEIGHT,
     BodyMesh,
     BodyShapes,
+    bend_toes,
     enclosed_volume,
     fit_body_mesh,
     read_body_shapes,
@@ -275,6 +277,21 @@ def test_shapes_survive_their_file(tmp_path: Path) -> None:
         read_body_shapes(path)
     with pytest.raises(InputError, match=r"packaging/body_mesh\.py"):
         read_body_shapes(tmp_path / "none.npz")
+
+
+def test_bent_toes_stay_above_the_floor() -> None:
+    """While a foot rolls over its ball, its toes dip by millimetres; rigid ones would by more than two centimetres."""
+    if not ASSET.is_file():
+        pytest.skip("assets/body_mesh.npz is missing: build it with packaging/body_mesh.py")
+    rig = human(1.75, 70.0, "male")
+    fitted, sole, link = fit_body_mesh(rig), RollingSole.of(rig, "right_sole"), rig.index("right_foot")
+    turned, moved = sole.roll(np.array([-TOE_BEND]))
+    lowest = []
+    for vertices in (fitted.vertices, bend_toes(rig, fitted)["right_foot"]):
+        own = (vertices - rig.rest[1][link])[fitted.weights[:, link] > 0.5] @ rig.rest[0][link] @ sole.axes
+        lowest.append(float((own @ turned[0].T + moved[0])[:, 2].min() - sole.corners[:, 2].mean()))
+    assert lowest[0] < -0.02
+    assert lowest[1] > -0.002
 
 
 def test_robots_have_no_body_mesh() -> None:
