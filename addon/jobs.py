@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import bpy
 
@@ -241,6 +241,7 @@ class JobOperator:
         input_names: description, for the user, of each file that is written for the child.
     """
 
+    bl_options: Any = {"REGISTER", "UNDO"}  # noqa: RUF012
     title: ClassVar[str] = "Solving"
     panel: ClassVar[str] = "study"
     shows_success: bool = True

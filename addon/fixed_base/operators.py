@@ -25,7 +25,6 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.excite"
     bl_label = "Design Motion"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, panel, input_names = "Designing the motion", "fixed_base", INPUT_NAMES
 
     @classmethod

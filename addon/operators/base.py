@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from ..bpy_access import Status, require, scene
@@ -88,7 +90,9 @@ class AtomicOperator(PolledOperator):
 
 
 class RigOperator(AtomicOperator):
-    """Mix-in of an operator that needs an active, undamaged rig that can be animated."""
+    """Mix-in of an operator that needs an active, undamaged rig that can be animated; it can be undone."""
+
+    bl_options: Any = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:

@@ -173,7 +173,6 @@ class EXCITING_DANCE_OT_restore_materials(RigOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.restore_materials"
     bl_label = "Own Materials"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:

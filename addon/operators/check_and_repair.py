@@ -25,7 +25,6 @@ class EXCITING_DANCE_OT_complete_dance(GhostJob, bpy.types.Operator):
 
     bl_idname = "exciting_dance.complete_dance"
     bl_label = "Complete"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, past_tense = "Completing", "complete", "completed"
 
     @classmethod
@@ -42,7 +41,6 @@ class EXCITING_DANCE_OT_balance_dance(GhostJob, bpy.types.Operator):
 
     bl_idname = "exciting_dance.balance_dance"
     bl_label = "Balance"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, past_tense = "Balancing", "repair", "balanced"
     takes_recordings = reports_taken_back = True
 
@@ -52,7 +50,6 @@ class EXCITING_DANCE_OT_slow_dance(GhostJob, bpy.types.Operator):
 
     bl_idname = "exciting_dance.slow_dance"
     bl_label = "Slow Down"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, past_tense = "Slowing down", "slow", "slower"
 
     def extra_arguments(self, context: bpy.types.Context) -> list[str]:
@@ -65,7 +62,6 @@ class EXCITING_DANCE_OT_check_dance(DanceJob, bpy.types.Operator):
 
     bl_idname = "exciting_dance.check_dance"
     bl_label = "Check"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, fewest_postures = "Checking", "check", 0
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
@@ -84,7 +80,6 @@ class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
 
     bl_idname = "exciting_dance.find_contacts"
     bl_label = "Find in Recording"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, fewest_postures = "Finding contacts", "check", 0
 
     @classmethod

@@ -43,6 +43,7 @@ class EXCITING_DANCE_OT_export_dance(DanceJob, bpy.types.Operator, ExportHelper)
     """Export joint angles and velocities over time: .csv for a robot, .mot for OpenSim"""
 
     bl_idname = "exciting_dance.export_dance"
+    bl_options = {"REGISTER"}  # noqa: RUF012
     bl_label = "Export Dance"
     title, verb, fewest_postures = "Exporting", "export", 0
     filename_ext = ".csv"
@@ -67,7 +68,6 @@ class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
 
     bl_idname = "exciting_dance.compare_performance"
     bl_label = "Compare Performance"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, fewest_postures = "Comparing", "perform", 0
 
     @classmethod

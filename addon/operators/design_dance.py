@@ -28,7 +28,6 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
 
     bl_idname = "exciting_dance.design_dance"
     bl_label = "Design Dance"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title = "Designing"
     end_timeout = CANCEL_TIMEOUT
 

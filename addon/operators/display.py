@@ -111,7 +111,6 @@ class EXCITING_DANCE_OT_trial(RigOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.trial"
     bl_label = "Trial"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     name: bpy.props.StringProperty()  # type: ignore[valid-type]
 
@@ -174,7 +173,6 @@ class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.reduce_keys"
     bl_label = "Reduce Keys"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     angle: bpy.props.FloatProperty(  # type: ignore[valid-type]
         name="Angle", description="Largest change of a bone's rotation", default=0.01, min=1e-4, max=0.5,

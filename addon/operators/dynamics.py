@@ -61,7 +61,6 @@ class EXCITING_DANCE_OT_centroidal(StudyJob, bpy.types.Operator):
 
     bl_idname = "exciting_dance.centroidal"
     bl_label = "Estimate"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, panel, folder = "Estimating", "centroidal", "ESTIMATES_FOLDER"
 
     def command(self, context: bpy.types.Context, study: Path) -> list[str]:
@@ -84,7 +83,6 @@ class EXCITING_DANCE_OT_moments(StudyJob, bpy.types.Operator):
 
     bl_idname = "exciting_dance.moments"
     bl_label = "Compute Moments"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, panel, folder = "Inverse dynamics", "moments", "MOMENTS_FOLDER"
 
     def command(self, context: bpy.types.Context, study: Path) -> list[str]:

@@ -38,7 +38,6 @@ class EXCITING_DANCE_OT_apply_ghost(GhostOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.apply_ghost"
     bl_label = "Apply"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def run(self, context: bpy.types.Context) -> Status:
         from ..authoring.ghost import apply_ghost
@@ -53,7 +52,6 @@ class EXCITING_DANCE_OT_keep_posture(GhostOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.keep_posture"
     bl_label = "Keep Mine"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
@@ -98,7 +96,6 @@ class EXCITING_DANCE_OT_discard_ghost(GhostOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.discard_ghost"
     bl_label = "Discard"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def run(self, context: bpy.types.Context) -> Status:
         from ..authoring.ghost import discard_ghost

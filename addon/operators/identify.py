@@ -78,7 +78,6 @@ class EXCITING_DANCE_OT_track(StudyOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.track"
     bl_label = "Track"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, past_tense, study_options = "Tracking", "track", "Tracked", ("smooth",)
 
 
@@ -87,7 +86,6 @@ class EXCITING_DANCE_OT_identify(StudyOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.identify"
     bl_label = "Identify"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, verb, past_tense = "Identifying", "identify", "Identified from"
 
 

@@ -37,7 +37,6 @@ class EXCITING_DANCE_OT_key_posture(RigOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.key_posture"
     bl_label = "Key Posture"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     role: bpy.props.EnumProperty(name="Role", items=ROLE_ITEMS, default="preferred")  # type: ignore[valid-type]
     between: bpy.props.BoolProperty(  # type: ignore[valid-type]
@@ -58,7 +57,6 @@ class EXCITING_DANCE_OT_set_role(RigOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.set_role"
     bl_label = "Set Role"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     role: bpy.props.EnumProperty(name="Role", items=ROLE_ITEMS, default="preferred")  # type: ignore[valid-type]
     selected: bpy.props.BoolProperty(  # type: ignore[valid-type]
@@ -82,7 +80,6 @@ class EXCITING_DANCE_OT_jump_posture(RigOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.jump_posture"
     bl_label = "Jump to Posture"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     forward: bpy.props.BoolProperty(name="Forward", default=True)  # type: ignore[valid-type]
 
@@ -119,7 +116,6 @@ class EXCITING_DANCE_OT_contact(RigOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.contact"
     bl_label = "Contact"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     standing: bpy.props.EnumProperty(  # type: ignore[valid-type]
         name="Standing",
@@ -159,7 +155,6 @@ class EXCITING_DANCE_OT_clear_inbetweens(RigOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.clear_inbetweens"
     bl_label = "Clear In-betweens"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     selected: bpy.props.BoolProperty(name="Selected Only", description="Delete only keys selected in the Dope Sheet")  # type: ignore[valid-type]
 

@@ -29,7 +29,6 @@ class EXCITING_DANCE_OT_find_markers(RecordingJob, bpy.types.Operator):
 
     bl_idname = "exciting_dance.find_markers"
     bl_label = "Recognise Markers"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, panel, shows_success = "Recognising markers", "markers", False
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:

@@ -147,7 +147,6 @@ class EXCITING_DANCE_OT_sample_study(JobOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.sample_study"
     bl_label = "Sample Study"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, panel, keeps_folder = "Writing samples", PANEL, True
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:

@@ -54,7 +54,6 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.retarget"
     bl_label = "Retarget"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, panel = "Retargeting", "retarget"
     input_names = INPUT_NAMES | {FOLLOWER_FILE: "the target rig"}
 

@@ -129,7 +129,6 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.import_rig"
     bl_label = "Add Rig"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, panel, shows_success = "Adding the rig", "rig", False
 
     kind: bpy.props.StringProperty(options={"SKIP_SAVE"})  # type: ignore[valid-type]
@@ -152,7 +151,6 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
 
     bl_idname = "exciting_dance.import_urdf"
     bl_label = "Import Robot"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, panel = "Importing the robot", "rig"
     filename_ext = ".urdf"
 
@@ -173,7 +171,6 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.state_rig"
     bl_label = "Add to Rig"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
     title, panel = "Adding to the rig", "rig"
     input_names = {INPUT_FILE: "the rig"}  # noqa: RUF012
 
@@ -208,7 +205,6 @@ class EXCITING_DANCE_OT_limits(RigOperator, bpy.types.Operator):
 
     bl_idname = "exciting_dance.limits"
     bl_label = "Joint Limits"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     enforce: bpy.props.BoolProperty(name="Enforce", description="Keep hinges within their limits", default=True)  # type: ignore[valid-type]
 

@@ -139,7 +139,7 @@ def from_folder(folder: str | Path) -> RehearsedDance:
         keys, strips = summary.keys, summary.strips
         hard = [(move.stop, move.difficulty) for move in summary.moves]
     if (folder / dance_folder.NUMBERS_FILE).exists():
-        keys, (strips, stops) = (), _read_segments(stored_file(folder, dance_folder.NUMBERS_FILE))
+        keys, stops = (), _read_stops(stored_file(folder, dance_folder.NUMBERS_FILE))
     line = SceneTimeline(
         name=f"Dance: {rig.name}",
         rig=rig,
@@ -227,26 +227,15 @@ def _stop_name(key: SceneKey, number: int) -> str:
     return key.name or f"posture {number + 1}"
 
 
-def _read_segments(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]]:
-    """Strips and stops of a designed dance, whose segments end at rest and whose holds have a duration."""
+def _read_stops(path: Path) -> tuple[Stop, ...]:
+    """Stops of a designed dance, whose segments end at rest and whose holds have a duration."""
     tree = read_json(path, REMEDY)
     try:
-        found = [
-            (str(s["name"]), str(s["kind"]), float(s["start"]), float(s["duration"]), tuple(map(str, s["loaded"])))
-            for s in tree["segments"]
-        ]
+        found = [(str(s["name"]), str(s["kind"]), float(s["start"]), float(s["duration"])) for s in tree["segments"]]
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise errors.InputError(path, f"contains no segments of a dance ({error})", remedy=REMEDY) from None
-    strips: dict[str, list[SceneStrip]] = {}
     stops: list[Stop] = []
-    for name, kind, start, duration, loaded in found:
-        for patch in loaded:
-            own = strips.setdefault(patch, [])
-            if own and start - own[-1].stop < TIME_TOLERANCE:
-                start_of = own.pop().start
-                own.append(SceneStrip(patch, start_of, start + duration))
-            else:
-                own.append(SceneStrip(patch, start, start + duration))
+    for name, kind, start, duration in found:
         if kind == "hold":
             begin = stops.pop().start if stops and start - stops[-1].stop < TIME_TOLERANCE else start
             stops.append(Stop(begin, start + duration, name))
@@ -254,7 +243,7 @@ def _read_segments(path: Path) -> tuple[tuple[SceneStrip, ...], tuple[Stop, ...]
             if not stops:
                 stops.append(Stop(start, start, "start"))
             stops.append(Stop(start + duration, start + duration, name))
-    return tuple(strip for own in strips.values() for strip in own), tuple(stops)
+    return tuple(stops)
 
 
 def _clip_stops(stops: Sequence[Stop], last: float) -> tuple[Stop, ...]:
