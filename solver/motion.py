@@ -18,35 +18,6 @@ UNIT_QUATERNION = 1e-3
 """Largest error of a quaternion's norm that is attributed to rounding in a file."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class LinkDisplacements(ArrayValue):
-    """Displacements of links from their positions in a rig with rigid joints, over time; world axes.
-
-    Joints of a living body move by millimetres, which matters for a regressor but is not visible in an animation.
-
-    Attributes:
-        values: (N, L, 3) [m].
-        rates: (N, L, 3) [m/s] their first derivatives.
-        accelerations: (N, L, 3) [m/s^2] their second ones.
-    """
-
-    values: Annotated[np.ndarray, Array("N", "L", 3)]
-    rates: Annotated[np.ndarray, Array("N", "L", 3)]
-    accelerations: Annotated[np.ndarray, Array("N", "L", 3)]
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @property
-    def links(self) -> int:
-        """Number of links."""
-        return self.values.shape[1]
-
-    def frames(self, chosen: slice | Sequence[int] | np.ndarray) -> LinkDisplacements:
-        """The chosen frames."""
-        return LinkDisplacements(self.values[chosen], self.rates[chosen], self.accelerations[chosen])
-
-
 class TimeSeries:
     """Values at times (N,) [s]: how many there are, and how many per second."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ import numpy as np
 
 from .arrays import frozen_mask
 from .errors import InvalidValue
-from .motion import JointCoordinates, LinkDisplacements, Markers, Motion, RestPose, SegmentPoses, describe_span
+from .motion import JointCoordinates, Markers, Motion, RestPose, SegmentPoses, describe_span
 from .storage.manifest import FileName
 from .wrenches import Wrenches
 
@@ -91,8 +91,6 @@ class Trial:
         excluded: (reason, number of frames) of excluded frames, for the report.
         noise_replicas: replicas of the motion with added noise (`signals.NoiseReplicas`); () if unknown.
         preset: low-pass for both sides of the equations; None if these are used frame by frame without a filter.
-        marker_displacements: of consecutive frames, the displacements of each link's markers from the model
-            (`signals.MarkerDisplacements`); None without markers, or if the motion's links include them already.
         corner: [Hz] corner frequency of the equations' noise: each interval of counted frames is whitened by it
             (`signals.whiten`) instead of being filtered; None if the equations are filtered by the preset.
     """
@@ -104,7 +102,6 @@ class Trial:
     excluded: tuple[tuple[str, int], ...] = field(default=())
     noise_replicas: Collection[Motion] = field(default=())
     preset: FilterPreset | None = None
-    marker_displacements: Callable[[slice], LinkDisplacements] | None = None
     corner: float | None = None
 
     def __post_init__(self) -> None:
@@ -121,9 +118,6 @@ class Trial:
 
     def part(self, start: int, stop: int) -> Trial:
         """Frames start..stop-1 as a trial, without noise replicas."""
-        displacements = (
-            None if self.marker_displacements is None else _OffsetDisplacements(self.marker_displacements, start)
-        )
         wrenches, counted = self.wrenches.part(start, stop), self.counted[start:stop]
         motion = self.motion.part(start, stop)
         return Trial(
@@ -132,7 +126,6 @@ class Trial:
             wrenches,
             counted,
             preset=self.preset,
-            marker_displacements=displacements,
             corner=self.corner,
         )
 
@@ -141,14 +134,3 @@ class Trial:
         return f"Trial {self.name!r}, {describe_span(self.motion.times)}\n  {int(self.counted.sum())} frames count" + (
             f"; left out: {reasons}" if reasons else ""
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _OffsetDisplacements:
-    """Marker displacements of a part that begins with a later frame of the whole."""
-
-    whole: Callable[[slice], LinkDisplacements]
-    first: int
-
-    def __call__(self, frames: slice) -> LinkDisplacements:
-        return self.whole(slice(self.first + frames.start, self.first + frames.stop))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -124,11 +123,12 @@ class ReadSettings:
 
 @dataclass(frozen=True, slots=True)
 class StoredWeights:
-    """Frequency weights as a result holds them, entries as in `FrequencyWeights`; a band without an end is None."""
+    """Frequency weights as a result holds them, entries as in `FrequencyWeights`."""
 
-    bands: tuple[float | None, ...]
-    gains: tuple[tuple[tuple[float, ...], ...], ...]
-    shares: tuple[tuple[float, ...], ...] | None = None
+    cutoffs: tuple[float, ...]
+    spectra: tuple[tuple[tuple[float, ...], ...], ...]
+    coefficients: tuple[tuple[tuple[tuple[float, ...], ...], ...], ...]
+    improvement: float
 
     def __post_init__(self) -> None:
         _ = self.weights  # refuses what makes none
@@ -140,10 +140,8 @@ class StoredWeights:
 
         from ..identification.error_model.frequency_weights import FrequencyWeights
 
-        ends = [math.inf if end is None else end for end in self.bands]
-        return FrequencyWeights(
-            np.array(ends), np.array(self.gains), None if self.shares is None else np.array(self.shares)
-        )
+        arrays = map(np.array, (self.cutoffs, self.spectra, self.coefficients))
+        return FrequencyWeights(*arrays, self.improvement)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,12 @@ from ..signals.filters import padding
 from ..so3 import cross, nearest_rotation
 from ..trial import Trial
 from .blocks import AXES, FORCE_AXES
-from .error_model.frequency_weights import FrequencyWeights, has_marker_displacements, skin_compliance_wrenches
+from .error_model.frequency_weights import DELAYS, FrequencyWeights, body_regions, filter_changes, low_pass_at
 
 CORE_FRAMES = 8192
 """Core frames of a chunk, without the overlap; a shorter trial is one chunk."""
+LEAST_WRENCH = 0.02
+"""[N/kg], [N m/kg] Wrench per mass that is attributed to force plates: their error, 0.2 % of the weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,41 +173,43 @@ def reconstructed_wrenches(
     base: int | str = 0,
 ) -> np.ndarray:
     """`reconstructed_wrench` (N, K, 6) of K bodies, each with its own weights, in one pass over the motion."""
+    coefficients = [None if own is None else find_coefficients(rig, trial, own, base) for own in weights]
+    cutoffs = [own.cutoffs for own, found in zip(weights, coefficients) if own is not None and found is not None]
     result = np.empty((len(trial.motion), len(bodies), AXES))
-    for part in split_trial(trial, np.concatenate([np.zeros(0), *(own.bands for own in weights if own is not None)])):
-        result[part.frames] = _reconstruct(rig, part.trial, bodies, weights, base)[part.core]
+    groups = list(body_regions(rig).values()) if cutoffs else [np.arange(len(rig.links))]
+    for part in split_trial(trial, np.concatenate([np.zeros(0), *cutoffs])):
+        shares = group_wrenches(rig, part.trial, bodies, groups, base)
+        wrenches = shares.sum(axis=2)
+        for body, (own, found) in enumerate(zip(weights, coefficients)):
+            if own is not None and found is not None:
+                changes = filter_changes(part.trial, shares[:, body], own.cutoffs)
+                wrenches[:, body] += np.einsum("knra,rak->na", changes, found)
+        result[part.frames] = wrenches[part.core]
     return result
 
 
-def _reconstruct(
-    rig: Rig,
-    trial: Trial,
-    bodies: Sequence[InertialParameters],
-    weights: Sequence[FrequencyWeights | None],
-    base: int | str,
-) -> np.ndarray:
-    """`reconstructed_wrenches` of a trial that is short enough to store the wrenches of every link at once."""
-    given = [own for own in weights if own is not None]
-    by_link = np.column_stack(
-        [np.zeros((len(rig.links), 1)), *(own.gains.reshape(len(rig.links), -1) for own in given)]
-    )
-    _, member = np.unique(by_link, axis=0, return_inverse=True)
-    groups = [np.flatnonzero(member.reshape(-1) == group) for group in range(member.max() + 1)]
-    shares = group_wrenches(rig, trial, bodies, groups, base)
-    result = shares.sum(axis=2)
-    for body, own in enumerate(weights):
-        if own is None:
-            continue
-        low_pass_weights = own.low_pass_weights[[group[0] for group in groups]]
-        result[:, body] = 0.0
-        for band in np.flatnonzero(low_pass_weights.any(axis=(0, 1))):  # the sum of the links is filtered once
-            mixed = np.einsum("nra,ra->na", shares[:, body], low_pass_weights[:, :, band])
-            result[:, body] += low_pass_at(trial, mixed, float(own.bands[band]))
-    if has_marker_displacements(trial) and any(own.shares is not None for own in given):
-        factors = [np.zeros(3 * len(rig.links)) if own is None or own.shares is None else own.shares for own in weights]
-        skin = skin_compliance_wrenches(rig, trial).swapaxes(1, 2) @ np.array([f.reshape(-1) for f in factors]).T
-        result += wrenches_about_base(rig, trial, skin.swapaxes(1, 2), base)
-    return result
+def find_coefficients(rig: Rig, trial: Trial, weights: FrequencyWeights, base: int | str = 0) -> np.ndarray | None:
+    """Coefficients (R, 6, C + D) of a trial by its spectrum; None if its equations are not filtered."""
+    if trial.preset is None or not trial.counted.any():
+        return None
+    return weights.coefficients_of(wrench_spectrum(rig, trial, weights.cutoffs, base))
+
+
+def wrench_spectrum(rig: Rig, trial: Trial, cutoffs: np.ndarray, base: int | str = 0) -> np.ndarray:
+    """Logarithm (6, C + 1) of the standard deviation [N/kg, N m/kg] of the prior's wrench over the counted frames.
+
+    It is computed in each band between the cut-offs (C,) [Hz] and on each axis. `LEAST_WRENCH` is added, so that bands
+    without motion are alike.
+    """
+    sums, squares, everything = np.zeros(()), np.zeros(()), [np.arange(len(rig.links))]
+    for part in split_trial(trial, cutoffs):
+        total = group_wrenches(rig, part.trial, [rig.prior], everything, base)[:, 0, 0]
+        passed = np.stack([*(low_pass_at(part.trial, total, float(cutoff)) for cutoff in cutoffs), total])
+        bands = np.diff(passed[:, part.core][:, trial.counted[part.frames]], axis=0, prepend=0.0)
+        sums, squares = sums + bands.sum(axis=1), squares + (bands**2).sum(axis=1)
+    count = trial.counted.sum()
+    std = np.sqrt(np.maximum(squares / count - (sums / count) ** 2, 0.0))
+    return np.asarray(np.log(std / rig.prior.total_mass + LEAST_WRENCH).T)
 
 
 def group_wrenches(
@@ -220,14 +224,6 @@ def group_wrenches(
     wrenches = predicted_wrenches(rig, trial.motion, parts, axes="world")
     wrenches[..., FORCE_AXES:] += np.cross(base_origins(rig, trial, 0)[:, None], wrenches[..., :FORCE_AXES])
     return wrenches_about_base(rig, trial, wrenches, base).reshape(len(wrenches), len(bodies), len(groups), AXES)
-
-
-def low_pass_at(trial: Trial, values: np.ndarray, cutoff: float) -> np.ndarray:
-    """A trial's values (N, ...) through a low-pass of another cut-off [Hz]; unchanged above half the sample rate."""
-    rate = rate_of_grid(trial.motion.times)
-    if trial.preset is None or not cutoff < 0.5 * rate:
-        return values
-    return low_pass(values, rate, replace(trial.preset, cutoff=cutoff), longest_gap=0.0)
 
 
 def frames_with_forces(trial: Trial) -> np.ndarray:
@@ -326,4 +322,4 @@ def _filter_reach(trial: Trial, cutoffs: Iterable[float]) -> int:
     rate = rate_of_grid(trial.motion.times)
     lowest = min(cutoffs, default=np.inf)
     further = padding(replace(trial.preset, cutoff=lowest), rate) if np.isfinite(lowest) else 0
-    return padding(trial.preset, rate) + further
+    return padding(trial.preset, rate) + further + round(max(DELAYS) * rate)

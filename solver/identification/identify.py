@@ -9,6 +9,7 @@ from numbers import Integral
 
 import numpy as np
 
+from ..arrays import list_names
 from ..errors import InvalidValue, SolverError
 from ..identification_methods import IDENTIFICATION_METHODS, find_method
 from ..progress import PartialProgress, Progress, silent
@@ -23,9 +24,8 @@ from .bootstrap import MIN_BLOCKS, bootstrap
 from .comparison import Comparison, check_flight, compare, find_undecided_reason
 from .consistent import RELATIVE_STD_SETTING, ConsistentOptions, consistent
 from .constraints import ConstraintOptions
-from .error_model.frequency_weights import FrequencyWeights, PairedWeights
-from .error_model.refit import TrialFit, refit_with_frequency_weights
-from .error_model.weight_estimation import describe_cutoffs
+from .error_model.frequency_weights import PairedWeights
+from .error_model.refit import GroupFit, refit_with_frequency_weights
 from .estimate import Estimate
 from .posterior import posterior
 from .prior import consistent_with_empirical_prior
@@ -34,8 +34,8 @@ from .result import Identification, Uncertainty
 
 MIN_FLIGHT_FRAMES = 5
 """Least number of frames of a flight that is checked."""
-MAX_LISTED_SHARES = 4
-"""Largest number of marker shares in a note."""
+FOLDS = 10
+"""Largest number of groups of trials that are left out in turn; more trials share groups with their neighbours."""
 POSTERIOR_NOTE = "the intervals contain what noise and the prior leave undetermined"
 SKIN_NOTE = "and errors of skin and skeleton that follow posture"
 
@@ -140,26 +140,44 @@ def identify_trials(
     method = get_method(rig, options)
     progress(0.0, "regressor")
     structure = base_parameters(rig)
-    parts = {
-        trial.name: accumulate_regression(rig, [trial], base=options.base, axes="world", structure=structure)
-        for trial in trials
-        if trial.counted.any()
-    }
-    if not parts:
+    used = tuple(trial for trial in trials if trial.counted.any())
+    if not used:
         raise InvalidValue(NO_COUNTED_FRAME)
-    progress(0.3, f"{options.method} identification")
-    used = tuple(trial for trial in trials if trial.name in parts)
-    first = TrialFit(used, *fit_axis_weights(merge_regressions(list(parts.values())), method, rig))
     notes: list[str] = []
+
+    def accumulate(group: Sequence[Trial]) -> Regression:
+        return accumulate_regression(rig, group, base=options.base, axes="world", structure=structure)
+
+    def refit(groups: Sequence[Sequence[Trial]], fits: Sequence[GroupFit]) -> list[tuple[GroupFit, PairedWeights]]:
+        return refit_with_frequency_weights(rig, groups, fits, method, options.base, structure)
+
+    count = min(FOLDS, len(used))
+    groups = [[used[index] for index in group] for group in np.array_split(np.arange(len(used)), count)]
+    parts = [accumulate(group) for group in groups]
+    progress(0.3, f"{options.method} identification")
+    regression, estimate = fit_axis_weights(merge_regressions(parts), method, rig)
+    first = GroupFit(tuple(range(len(groups))), estimate, regression)
     progress(0.4, "comparison on trials not used")
-    tested, folds = _cross_validate(rig, used, parts, method, notes) if options.cross_validate else ([], [])
-    (fit, frequency_weights), *others = refit_with_frequency_weights(rig, [first, *folds], method, options.base)
+    tested: list[list[Trial]] = []
+    folds: list[GroupFit] = []
+    if options.cross_validate and len(used) == 1:
+        notes.append(f"one trial only: each half of {used[0].name} is tested with parameters fitted to the other half")
+        halves = [[half] for half in split_halves(used[0]) if half.counted.any()]
+        tested, folds = _cross_validate(rig, halves, [accumulate(half) for half in halves], method, notes)
+        (fit, frequency_weights), *others = [*refit(groups, [first]), *refit(halves, folds)]
+    else:
+        if options.cross_validate:
+            tested, folds = _cross_validate(rig, groups, parts, method, notes)
+        (fit, frequency_weights), *others = refit(groups, [first, *folds])
+    assert fit.regression is not None
     regression, estimate = fit.regression, fit.estimate
     comparisons = [replace(_compare(rig, trial, estimate, options, frequency_weights), used=True) for trial in used]
     comparisons += [
-        _compare(rig, trial, own.estimate, options, weights) for trial, (own, weights) in zip(tested, others)
+        _compare(rig, trial, own.estimate, options, weights)
+        for group, (own, weights) in zip(tested, others)
+        for trial in group
     ]
-    reason = find_undecided_reason(rig, used, tested, estimate, comparisons)
+    reason = find_undecided_reason(rig, used, [trial for group in tested for trial in group], estimate, comparisons)
     evidence = regression
     if reason and find_method(options.method).has_posterior:
         reason = (
@@ -172,8 +190,7 @@ def identify_trials(
     elif reason:
         reason = f"the recordings do not decide the result: {reason}"
     _note_prior(rig, estimate, options, notes)
-    _note_frequency_weights(rig, frequency_weights, notes)
-    _note_marker_shares(rig, frequency_weights.identified, notes)
+    _note_frequency_weights(frequency_weights, notes)
     fixed = _fixed_links(rig, options)
     _note_fixed_links(rig, fixed, notes)
     root, uncertainty = None, None
@@ -191,7 +208,7 @@ def identify_trials(
         determined=determined,
         weights=regression.weights,
         frames=regression.frames,
-        trials=regression.trials,
+        trials=tuple(trial.name for trial in used),
         base_link=regression.base,
         uncertainty=uncertainty,
         comparisons=tuple(comparisons),
@@ -270,33 +287,21 @@ def _at_prior(estimate: Estimate) -> Estimate:
 
 
 def _cross_validate(
-    rig: Rig, trials: Sequence[Trial], parts: Mapping[str, Regression], method: Method, notes: list[str]
-) -> tuple[list[Trial], list[TrialFit]]:
-    """Each trial, and the fit to the others; for a single trial each half and the fit to the other half."""
-    counted = {trial.name: trial for trial in trials}
-    if len(counted) == 1:
-        trial = next(iter(counted.values()))
-        base = parts[trial.name].base
-        counted = {half.name: half for half in split_halves(trial)}
-        parts = {half.name: accumulate_regression(rig, [half], base=base, axes="world") for half in counted.values()}
-        notes.append(f"one trial only: each half of {trial.name} is tested with parameters fitted to the other half")
+    rig: Rig, groups: Sequence[Sequence[Trial]], parts: Sequence[Regression], method: Method, notes: list[str]
+) -> tuple[list[list[Trial]], list[GroupFit]]:
+    """Groups of trials, and for each the fit to all others."""
     tested, found = [], []
-    for name, trial in counted.items():
-        others = [other for other in counted if other != name]
+    for index, group in enumerate(groups):
+        others = tuple(other for other in range(len(groups)) if other != index)
         try:
-            fitted = fit_axis_weights(merge_regressions([parts[other] for other in others]), method, rig)
+            _, estimate = fit_axis_weights(merge_regressions([parts[other] for other in others]), method, rig)
         except SolverError as error:
-            notes.append(f"{name} could not be tested as an unused trial: {error}")
+            names = list_names(trial.name for trial in group)
+            notes.append(f"{names} could not be tested as an unused trial: {error}")
             continue
-        tested.append(trial)
-        found.append(TrialFit(tuple(counted[other] for other in others), *fitted))
+        tested.append(list(group))
+        found.append(GroupFit(others, estimate))
     return tested, found
-
-
-def _compare(
-    rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, weights: PairedWeights
-) -> Comparison:
-    return compare(rig, trial, estimate.parameters, estimate.prior, base=options.base, weights=weights)
 
 
 def split_halves(trial: Trial) -> tuple[Trial, Trial]:
@@ -307,6 +312,12 @@ def split_halves(trial: Trial) -> tuple[Trial, Trial]:
         replace(trial, name=f"{trial.name}, first half", counted=first),
         replace(trial, name=f"{trial.name}, second half", counted=trial.counted & ~first),
     )
+
+
+def _compare(
+    rig: Rig, trial: Trial, estimate: Estimate, options: IdentifyOptions, weights: PairedWeights
+) -> Comparison:
+    return compare(rig, trial, estimate.parameters, estimate.prior, base=options.base, weights=weights)
 
 
 def _bootstrap(
@@ -337,34 +348,14 @@ def _note_prior(rig: Rig, estimate: Estimate, options: IdentifyOptions, notes: l
     )
 
 
-def _note_frequency_weights(rig: Rig, weights: PairedWeights, notes: list[str]) -> None:
-    by_body = {
-        name: words
-        for name, own in (("identified parameters", weights.identified), ("prior", weights.prior))
-        if own is not None and (words := describe_cutoffs(rig, own))
-    }
-    if by_body:
-        listed = ". ".join(f"For the {name}: {words}" for name, words in by_body.items())
+def _note_frequency_weights(weights: PairedWeights, notes: list[str]) -> None:
+    by_body = (("identified parameters", weights.identified), ("prior", weights.prior))
+    listed = [f"{100.0 * (1.0 - own.improvement):.0f} % ({name})" for name, own in by_body if own is not None]
+    if listed:
         notes.append(
-            "above these frequencies less than half of the tracked motion explains the measured forces, and "
-            "reconstructed forces "
-            f"use less than half of it; measured forces are not filtered. {listed}"
+            "reconstructed forces use filters of the tracked motion that were learnt from the measured forces of "
+            f"similar trials; they reduce the error in unused parts by {' and '.join(listed)}"
         )
-
-
-def _note_marker_shares(rig: Rig, weights: FrequencyWeights | None, notes: list[str]) -> None:
-    if weights is None or weights.shares is None:
-        return
-    shares = weights.shares
-    largest = sorted(np.ndindex(*shares.shape), key=lambda index: -abs(shares[index]))[:MAX_LISTED_SHARES]
-    listed = ", ".join(
-        f"{display_name(rig.links[link])} {'xyz'[axis]} {shares[link, axis]:+.1f}" for link, axis in largest
-    )
-    notes.append(
-        "the measured forces show that links move with a share of their own markers' displacement beyond the rigid "
-        "joints; "
-        f"reconstructed forces include it, with shares of their own for the prior; the largest: {listed}"
-    )
 
 
 def _note_fixed_links(rig: Rig, fixed_links: Sequence[str], notes: list[str]) -> None:

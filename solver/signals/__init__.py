@@ -11,7 +11,6 @@ from .flights import find_flights, shrink_runs
 from .gaps import bridge, unbridged
 from .lag import Lag, combine_lags, estimate_lag, shift_wrenches, trial_lags
 from .manifold import smooth_motion
-from .marker_displacement import MarkerDisplacements
 from .noise import NoiseReplicas, lower_cutoff, noise_floor, noise_frequency
 from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
 from .stillness import is_still
@@ -25,7 +24,6 @@ __all__ = [
     "ContactEvidence",
     "FilterPreset",
     "Lag",
-    "MarkerDisplacements",
     "NoiseReplicas",
     "Reason",
     "Windows",

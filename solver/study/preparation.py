@@ -14,7 +14,6 @@ from ..signals import (
     ContactEvidence,
     FilterPreset,
     Lag,
-    MarkerDisplacements,
     Windows,
     find_windows,
     is_still,
@@ -135,7 +134,6 @@ def build_trial(
         counted,
         windows.excluded,
         preset=preset,
-        marker_displacements=_marker_displacements(trial, preset),
     )
     return replace(
         trial.record,
@@ -145,17 +143,6 @@ def build_trial(
         lag=lag,
         bias=bias,
         plate_correction=correction,
-    )
-
-
-def _marker_displacements(trial: FilteredTrial, preset: FilterPreset) -> MarkerDisplacements | None:
-    tracked, motion = trial.record.tracked, trial.lightly_filtered
-    if tracked is None or tracked.link_residuals is None:
-        return None
-    residuals = tracked.link_residuals
-    light = light_preset(preset, motion.rate)
-    return MarkerDisplacements(
-        tracked.times, residuals.sums, residuals.weights, tracked.is_tracked, motion.times, light
     )
 
 

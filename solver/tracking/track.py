@@ -22,45 +22,12 @@ from .marker_checks import FaultCounter, UndeterminedLinks, UnseenLinks, estimat
 from .options import TrackingOptions
 from .posture import Posture
 from .recording_poses import FRAMES_PER_BLOCK, PoseBlock, TargetSamples, track_blocks, usable_frames
-from .tasks import Attachment, PositionTargets, PositionTask, Targets, match_attachment_names
+from .tasks import Attachment, PositionTargets, Targets, match_attachment_names
 from .tracker import MIN_POINTS, Tracker
 
 SIZE_FRAME_COUNT = 20
 MAX_SIZE_DIFFERENCE = 0.04
 """Difference in size from the rig beyond which a recording looks like another subject's."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinkResiduals(ArrayValue):
-    """Marker residuals summed over the markers of each link, over time.
-
-    Attributes:
-        sums: (N, L, 3) [m] weighted sum of measured minus modelled positions of the link's markers, world axes.
-        weights: (N, L) sum of the weights of those markers, which are lower near gaps.
-    """
-
-    sums: Annotated[np.ndarray, Array("N", "L", 3)]
-    weights: Annotated[np.ndarray, Array("N", "L")]
-
-    @staticmethod
-    def from_residuals(
-        links: int, task: PositionTask, residuals: np.ndarray, weight_factors: np.ndarray | None
-    ) -> LinkResiduals:
-        """Sums residuals over ``links`` links.
-
-        Args:
-            links: number of links of the rig, L.
-            task: its points, P.
-            residuals: (N, P, 3) [m] measured minus modelled positions of the points, world; NaN where not measured.
-            weight_factors: (N, P) factor on the weight of each point near its gaps; 1 by default.
-        """
-        seen = np.isfinite(residuals).all(axis=2)
-        weights = np.where(seen, task.weights * (1.0 if weight_factors is None else weight_factors), 0.0)
-        owners = (task.links == np.arange(links)[:, None]).astype(float)
-        sums = np.empty((len(residuals), links, 3))
-        for axis in range(3):
-            sums[:, :, axis] = (weights * np.where(seen, residuals[:, :, axis], 0.0)) @ owners.T
-        return LinkResiduals(sums, weights @ owners.T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +49,6 @@ class TrackedMotion(TimeSeries, ArrayValue):
         converged: (N,) False where a frame did not converge; all True without refinement.
         slack: (N,) [rad] by which a frame violates the limits on its step; above 0 they contradict each other.
         swaps: exchanged labels that were corrected or not used; errors are those of the corrected markers.
-        link_residuals: summed residuals of the markers by link; None without points.
     """
 
     times: Annotated[np.ndarray, Times()]
@@ -98,7 +64,6 @@ class TrackedMotion(TimeSeries, ArrayValue):
     swaps: tuple[Swap, ...] = ()
     converged: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
     slack: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    link_residuals: LinkResiduals | None = None
 
     def require_consistent(self) -> None:
         for name, usual in (("converged", np.ones(len(self.times), bool)), ("slack", np.zeros(len(self.times)))):
@@ -213,9 +178,9 @@ def track_targets(rig: Rig, targets: Targets, options: TrackingOptions, progress
     names: tuple[str, ...] = ()
     solved = converged.finish(), slack.finish()
     warnings = _warn_of_frames(targets, usable, restarts) + _warn_of_unsolved(targets.times, *solved)
-    errors, size, pulls = np.zeros((len(targets), 0)), 1.0, None
+    errors, size = np.zeros((len(targets), 0)), 1.0
     if points is not None:
-        names, errors, pulls = points.task.names, points.errors.finish(), points.link_residuals
+        names, errors = points.task.names, points.errors.finish()
         size = points.size_ratio(tracker.solver.posture, q, usable)
         warnings += points.faults.faults.warnings + points.unseen_links.warnings + points.undetermined.warnings
         warnings += _warn_of_size(size)
@@ -223,7 +188,7 @@ def track_targets(rig: Rig, targets: Targets, options: TrackingOptions, progress
     progress(1.0, f"tracked {len(targets)} frames")
     return TrackedMotion(
         targets.times, q, v, names, errors, usable, tracker.solver.state.bound_steps + bounded, tracker.drift, size,
-        warnings, converged=solved[0], slack=solved[1], link_residuals=pulls,
+        warnings, converged=solved[0], slack=solved[1],
     )  # fmt: skip
 
 
@@ -232,8 +197,7 @@ class _PointStatistics:
 
     def __init__(self, rig: Rig, kinematics: Kinematics, targets: PositionTargets) -> None:
         self.task, self._measured, self._kinematics = targets.task, targets.positions, kinematics
-        self._links = len(rig.links)
-        self.errors, self._sums, self._weights = FileRows(), FileRows(), FileRows()
+        self.errors = FileRows()
         self.faults, self.unseen_links = FaultCounter(self.task.names), UnseenLinks(rig, self.task.links)
         self.undetermined = UndeterminedLinks(rig, self.task)
 
@@ -244,21 +208,11 @@ class _PointStatistics:
         errors = np.sqrt(np.einsum("npc,npc->np", residuals, residuals))
         errors[~usable] = np.nan
         self.errors.add(errors)
-        pulls = LinkResiduals.from_residuals(
-            self._links, self.task, residuals, samples.weight_factors(block.frames.start, block.frames.stop)
-        )
-        self._sums.add(pulls.sums)
-        self._weights.add(pulls.weights)
         times = samples.targets.times[block.frames]
         self.faults.add(times, residuals)
         seen = np.isfinite(residuals[:, :, 0])
         self.unseen_links.add(times, seen, usable)
         self.undetermined.add(times, seen, usable, block.q)
-
-    @property
-    def link_residuals(self) -> LinkResiduals:
-        """Of all frames."""
-        return LinkResiduals(self._sums.finish(), self._weights.finish())
 
     def size_ratio(self, posture: Posture, q: np.ndarray, usable: np.ndarray) -> float:
         """See `estimate_size_ratio`, from poses (N, nq) in some of the usable frames (N,)."""

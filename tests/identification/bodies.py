@@ -14,8 +14,9 @@ from solver.identification.accumulate import accumulate_regression
 from solver.identification.blocks import BlockOptions
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import ConsistentOptions
-from solver.identification.equations import equations
+from solver.identification.equations import equations, wrench_spectrum
 from solver.identification.error_model.frequency_weights import FrequencyWeights
+from solver.identification.error_model.weight_estimation import choose_cutoffs
 from solver.identification.estimate import Estimate
 from solver.identification.posterior import Posterior, posterior
 from solver.identification.regression import Regression
@@ -29,10 +30,11 @@ from tests.random_motion import UNIT, joint, measured, random_motion
 WEIGHTS = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
 
 
-def ideal_weights(cutoffs: np.ndarray, shares: np.ndarray | None = None) -> FrequencyWeights:
-    """Weights of ideal low-passes with each link's cut-offs (L, 6) [Hz]; an infinite one keeps the whole motion."""
-    bands = np.unique(np.append(cutoffs, np.inf))
-    return FrequencyWeights(bands, (bands <= cutoffs[:, :, None]).astype(float), shares)
+def weights_of(trial: Trial, coefficients: np.ndarray, cutoffs: np.ndarray | None = None) -> FrequencyWeights:
+    """Frequency weights with coefficients (R, 6, C + D) for a trial of `small_rig`, and those like it."""
+    cutoffs = choose_cutoffs([trial]) if cutoffs is None else cutoffs
+    spectrum = wrench_spectrum(small_rig(), trial, cutoffs)
+    return FrequencyWeights(cutoffs, spectrum[None], coefficients[None], 1.0)
 
 
 @lru_cache(maxsize=1)

@@ -10,13 +10,14 @@ import pytest
 
 from solver.identification import equations as parts
 from solver.identification.equations import CORE_FRAMES, reconstructed_wrenches, split_trial
-from solver.identification.error_model.weight_estimation import ResidualGrams
+from solver.identification.error_model.frequency_weights import DELAYS, body_regions
+from solver.identification.error_model.weight_estimation import choose_cutoffs, compute_products
 from solver.motion import Motion
 from solver.rig import Rig
-from solver.signals import PRESETS, MarkerDisplacements, light_preset, smooth_motion
+from solver.signals import PRESETS, smooth_motion
 from solver.trial import Trial
 from solver.wrenches import Wrenches
-from tests.identification.bodies import ideal_weights, other_body, small_rig
+from tests.identification.bodies import other_body, small_rig, weights_of
 from tests.identification.test_equations import RATE, swung
 from tests.random_motion import measured
 
@@ -25,19 +26,15 @@ FRAMES = 1500
 
 
 def long_trial(rig: Rig, frames: int = FRAMES) -> Trial:
-    """A body with markers that are missing for a while, a plate with missing samples, and frames that do not count."""
+    """A plate with missing samples, and frames that do not count."""
     times, generator = np.arange(frames) / RATE, np.random.default_rng(4)
     motion = smooth_motion(rig, times, np.resize(swung(rig, frames=FRAMES), (frames, rig.nq)), None)
     wrenches = measured(replace(rig, prior=other_body(rig)), motion)
     values = wrenches.values + generator.normal(0.0, 1.0, wrenches.values.shape)
     values[1100:1120] = np.nan
-    counted, known = np.ones(frames, bool), np.ones(frames, bool)
+    counted = np.ones(frames, bool)
     counted[1050:1170] = counted[300:400] = False
-    known[350:370] = False
-    sums = np.cumsum(generator.normal(0.0, 1e-4, (frames, len(rig.links), 3)), axis=0)
-    pulled = MarkerDisplacements(times, sums, np.ones(sums.shape[:2]), known, times, light_preset(PRESET, RATE))
-    given = Wrenches(times, wrenches.frames, values)
-    return Trial("long", motion, given, counted, preset=PRESET, marker_displacements=pulled)
+    return Trial("long", motion, Wrenches(times, wrenches.frames, values), counted, preset=PRESET)
 
 
 def test_chunks_cover_every_frame_once() -> None:
@@ -57,25 +54,20 @@ def test_chunks_cover_every_frame_once() -> None:
 
 
 def test_results_do_not_depend_on_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wrenches and Gram matrices do not depend on the chunks, to 1e-7 and 1e-5."""
+    """Wrenches and products do not depend on the chunks, to 1e-7 and 1e-5."""
     rig = small_rig()
     trial, bodies = long_trial(rig), [rig.prior, other_body(rig)]
+    weights = weights_of(trial, np.full((len(body_regions(rig)), 6, 5 + len(DELAYS)), 0.3))
 
-    def compute() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        residual_grams = ResidualGrams.from_trials(rig, [trial], bodies)
-        cutoffs = np.full((len(rig.links), 6), 2.0)
-        shares = residual_grams.estimate_marker_shares(ideal_weights(np.full_like(cutoffs, np.inf)))
-        assert shares is not None
-        return (
-            residual_grams.grams[0],
-            shares,
-            reconstructed_wrenches(rig, trial, bodies, [ideal_weights(cutoffs, shares)] * len(bodies)),
-        )
+    def compute() -> tuple[np.ndarray, np.ndarray]:
+        found = compute_products(rig, [trial], bodies, choose_cutoffs([trial]))
+        assert found is not None
+        return found.products, reconstructed_wrenches(rig, trial, bodies, [weights] * len(bodies))
 
     whole = compute()
     monkeypatch.setattr(parts, "CORE_FRAMES", 400)
     assert len(list(split_trial(trial))) > 1
-    for once, cut, error in zip(whole, compute(), (1e-5, 1e-5, 1e-7)):
+    for once, cut, error in zip(whole, compute(), (1e-5, 1e-7)):
         assert np.array_equal(np.isnan(once), np.isnan(cut))
         assert np.nanmax(np.abs(cut - once)) < error * np.nanmax(np.abs(once))
 
@@ -87,7 +79,7 @@ def test_memory_is_that_of_one_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def peak() -> int:
         tracemalloc.start()
-        ResidualGrams.from_trials(rig, [trial], [rig.prior])
+        compute_products(rig, [trial], [rig.prior], choose_cutoffs([trial]))
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most

@@ -1,58 +1,70 @@
-"""Frequency weights: the fraction of a tracked motion that is used when forces are reconstructed from it."""
+"""Frequency weights: filters between the motion's wrenches and the measured ones, learnt from the measured wrenches.
+
+A tracked motion lags, is smoothed, or vibrates by skin motion, differently in each part of the body. The wrench of each
+region of the body therefore passes a filter of its own before the regions are summed, on each axis. The filter is
+linear in few coefficients: those of five low-passes, each minus the motion itself, and of six delays, each minus the
+motion itself. All of these vanish at 0 Hz, so that gravity is never changed.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
 
 from ...arrays import Array, ArrayValue
-from ...dynamics import link_motions
 from ...errors import InvalidValue
 from ...rig import Rig
-from ...signals import GRAVITY
-from ...so3 import cross
+from ...signals import low_pass, rate_of_grid, true_runs
 from ...trial import Trial
 from ..blocks import AXES
 
-HALF = 0.5
-PRIOR_STD = 1.0
-"""Standard deviation of a share around zero before any data."""
+DELAYS = (-0.06, -0.04, -0.02, 0.02, 0.04, 0.06)
+"""[s] Delays of the motion; a negative one advances it."""
+LIKENESS_WIDTH = 0.3
+"""Difference of logarithmic spectra at which a trial's weights count exp(-1/2). Trials of one kind of one person differ
+by up to 0.45, squats from walks by 1.1 or more, walks from jumps by 1.5 (subject_a, subject_e)."""
+SMALLER_MOTION = 0.5
+"""Factor on differences where the trial at hand moves less than the trial that was learnt from. What was learnt from a
+large motion errs by little in a small one: weights of jumps explain squats, but not the reverse (subject_a)."""
+UNLIKE = 0.05
+"""Likeness of all trials together at which half of a filter is applied, that of a trial that differs by 2.1 widths."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrequencyWeights(ArrayValue):
-    """Fractions of a motion that explain the measured wrenches of some trials; they are applied to any other trial.
+    """Filters that explain the measured wrenches of some trials; they are applied to any other trial.
 
-    See `weight_estimation` and `skin_compliance_wrenches` for how they are estimated.
+    The filter of a trial is the mean of those of the T training trials, weighted by the likeness of their spectra to
+    its own. A trial that resembles none is not filtered. See `weight_estimation` for how they are learnt.
 
     Attributes:
-        bands: (C,) [Hz] upper ends of the frequency bands, ascending; the last is infinite.
-        gains: (L, 6, C) fraction of each link's motion that is used, by wrench axis and band: 1 in the lowest band, and
-            never larger in a higher band than in a lower one.
-        shares: (L, 3) factors on the displacement of each link's own markers, along the link's axes; None if no trial
-            has marker displacements.
+        cutoffs: (C,) [Hz] of the low-passes, ascending.
+        spectra: (T, 6, C + 1) logarithm of the prior's wrench per mass in each band and axis, of each training trial
+            (`weight_estimation.wrench_spectrum`).
+        coefficients: (T, R, 6, C + D) of the C low-passes and the D `DELAYS`, for each region of the body and axis.
+        improvement: error in unused parts of the training trials, over that without weights.
     """
 
-    bands: Annotated[np.ndarray, Array("B", finite=False)]
-    gains: Annotated[np.ndarray, Array("R", AXES, "B")]
-    shares: Annotated[np.ndarray | None, Array("R", 3)] = None
+    cutoffs: Annotated[np.ndarray, Array("C")]
+    spectra: Annotated[np.ndarray, Array("T", AXES, None)]
+    coefficients: Annotated[np.ndarray, Array("T", None, AXES, None)]
+    improvement: float
 
     def require_consistent(self) -> None:
-        if not len(self.bands) or not np.isposinf(self.bands[-1]) or np.any(np.diff(self.bands[:-1]) <= 0.0):
-            raise InvalidValue("upper ends of frequency bands must ascend, and the last must be infinite")
+        count = len(self.cutoffs)
+        if np.any(np.diff(self.cutoffs) <= 0.0):
+            raise InvalidValue("cut-offs of frequency weights must ascend")
+        if self.spectra.shape[2] != count + 1 or self.coefficients.shape[3] != count + len(DELAYS):
+            raise InvalidValue("frequency weights need one band more than cut-offs, and coefficients for every delay")
 
-    @property
-    def low_pass_weights(self) -> np.ndarray:
-        """(L, 6, C) weights of the low-passes at the upper ends of the bands whose sum has these gains; they sum
-        to 1."""
-        return self.gains - np.concatenate([self.gains[:, :, 1:], np.zeros((*self.gains.shape[:2], 1))], axis=2)
-
-    @property
-    def cutoffs(self) -> np.ndarray:
-        """(L, 6) [Hz] up to which at least half of each link's motion is used on each axis."""
-        return np.asarray(self.bands[np.sum(self.gains >= HALF, axis=2) - 1])
+    def coefficients_of(self, spectrum: np.ndarray) -> np.ndarray:
+        """Coefficients (R, 6, C + D) of a trial with this spectrum (6, C + 1)."""
+        likeness = compute_likeness(spectrum, self.spectra)
+        total = likeness.sum()
+        return np.tensordot(likeness, self.coefficients, 1) * total / (total**2 + UNLIKE**2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,41 +84,53 @@ class PairedWeights:
 UNWEIGHTED = PairedWeights()
 
 
-def has_marker_displacements(trial: Trial) -> bool:
-    """Whether a trial has the marker displacements from which shares can be estimated."""
-    return trial.marker_displacements is not None and trial.preset is not None
+def compute_likeness(spectrum: np.ndarray, spectra: np.ndarray) -> np.ndarray:
+    """Likeness in [0, 1] of training trials (T, 6, B) to a trial (6, B), by the axis that differs most."""
+    difference = spectrum - spectra
+    difference[difference < 0.0] *= SMALLER_MOTION
+    distance = np.sqrt(np.mean(difference**2, axis=2)).max(axis=1, initial=0.0)
+    return np.exp(-0.5 * (distance / LIKENESS_WIDTH) ** 2)
 
 
-def skin_compliance_wrenches(rig: Rig, trial: Trial) -> np.ndarray:
-    """Wrench (N, 3 L, 6) of each share equal to 1: links in order, x, y and z of each; world axes, about the world
-    origin.
+def filter_changes(trial: Trial, values: np.ndarray, cutoffs: np.ndarray) -> np.ndarray:
+    """Changes (C + D, N, ...) of a trial's values (N, ...) by each low-pass and each delay.
 
-    Skin compliance: how far each link moves with its direction markers beyond the rigid joints.
-
-    The joints of a rig are rigid, so that skin motion at a thigh enters the pelvis and all links that it carries. The
-    markers of a link show by how much it deviates: a link is assumed to be displaced along each of its axes by a
-    fraction (share) of the mean displacement of its markers. The share is 1 where the markers are right and the joints
-    are wrong, and 0 where the markers move on the skin. The wrench of each displacement is known beforehand, with the
-    prior's masses, so that the shares follow from the residual by linear least squares. They are estimated for each
-    subject, because markers are attached differently.
-
-    A link of mass m with its centre of mass at c that is displaced by s needs the force m s'' and the moment c x m s''
-    + s x m (c'' - g). The rotation of the link's axes is neglected in s''.
+    Each interval of known values is filtered separately; a delay repeats the value at its end.
     """
-    assert trial.marker_displacements is not None
-    displacements, links = trial.marker_displacements(slice(0, len(trial.motion))), link_motions(rig, trial.motion)
-    rotation, masses = links.rotation, rig.prior.masses[:, None]
-    # components i in the world and j in the link, links l, frames n
-    position = links.position + np.einsum("ijln,lj->iln", rotation, rig.prior.coms)
-    pull = links.to_world(links.acceleration) + np.array([0.0, 0.0, GRAVITY])[:, None, None]
-    offset, acceleration = (
-        rotation * (masses * np.einsum("nli,ijln->jln", part, rotation))
-        for part in (displacements.values, displacements.accelerations)
-    )
-    moment = cross(position[:, None], acceleration) + cross(offset, pull[:, None])
-    return np.concatenate([acceleration, moment]).transpose(3, 2, 1, 0).reshape(len(trial.motion), -1, AXES)
+    rate = rate_of_grid(trial.motion.times)
+    columns = values.reshape(len(values), -1)
+    result = np.full((len(cutoffs) + len(DELAYS), *columns.shape), np.nan)
+    for change, cutoff in zip(result, cutoffs):
+        change[:] = low_pass_at(trial, columns, float(cutoff)) - columns
+    for start, stop in true_runs(np.isfinite(columns).all(axis=1)):
+        frames = np.arange(start, stop)
+        for change, delay in zip(result[len(cutoffs) :], DELAYS):
+            change[start:stop] = columns[np.clip(frames - round(delay * rate), start, stop - 1)] - columns[start:stop]
+    return result.reshape(-1, *values.shape)
 
 
-def solve_shares(normal_matrix: np.ndarray, right_side: np.ndarray) -> np.ndarray:
-    """Shares (E,) from their normal equations (E, E), (E,), with a Gaussian prior of standard deviation `PRIOR_STD`."""
-    return np.linalg.solve(normal_matrix + np.eye(len(normal_matrix)) / PRIOR_STD**2, right_side)
+def low_pass_at(trial: Trial, values: np.ndarray, cutoff: float) -> np.ndarray:
+    """A trial's values (N, ...) through a low-pass of another cut-off [Hz]; unchanged above half the sample rate."""
+    rate = rate_of_grid(trial.motion.times)
+    if trial.preset is None or not cutoff < 0.5 * rate:
+        return values
+    return low_pass(values, rate, replace(trial.preset, cutoff=cutoff), longest_gap=0.0)
+
+
+def body_regions(rig: Rig) -> Mapping[str, np.ndarray]:
+    """Link indices of each region, by name: the root link alone, trunk, arms, upper legs and lower legs.
+
+    Legs are the chains from the root to the links with soles; their first links are the upper legs. Of the other links,
+    those with a counterpart on the other side are arms and those without are the trunk. A rig without soles has no
+    legs.
+    """
+    feet = {rig.index(patch.link) for patch in rig.soles}
+    paired = {rig.index(link) for pair in rig.pairs for link in pair}
+    legs: dict[int, str] = {}
+    for foot in feet:
+        legs |= {link: "lower legs" if index else "upper legs" for index, link in enumerate(rig.path(foot))}
+    found: dict[str, list[int]] = {}
+    for index, name in enumerate(rig.links):
+        region = name if index == 0 else legs.get(index, "arms" if index in paired else "trunk")
+        found.setdefault(region, []).append(index)
+    return {name: np.array(indices) for name, indices in found.items()}

@@ -1,4 +1,4 @@
-"""Estimation of frequency weights from fitted parameters, and of parameters from equations with these weights."""
+"""Frequency weights of fitted parameters, and the fits repeated with equations that have these weights."""
 
 from __future__ import annotations
 
@@ -13,186 +13,141 @@ from ...rig import Rig
 from ...trial import Trial
 from ..accumulate import EquationAccumulator
 from ..base_parameters import BaseParameters
-from ..blocks import FORCE_AXES
-from ..equations import (
-    Equations,
-    TrialChunk,
-    equations,
-    frames_with_forces,
-    low_pass_at,
-    split_trial,
-    wrenches_about_base,
-)
+from ..blocks import AXES, FORCE_AXES
+from ..equations import Equations, TrialChunk, equations, frames_with_forces, split_trial, wrench_spectrum
 from ..estimate import Estimate
-from ..regression import Method, Regression, fit_axis_weights, merge_regressions
-from .frequency_weights import FrequencyWeights, PairedWeights, has_marker_displacements, skin_compliance_wrenches
-from .weight_estimation import ResidualGrams
+from ..regression import Method, Regression, fit_axis_weights
+from .frequency_weights import FrequencyWeights, PairedWeights, body_regions, filter_changes
+from .weight_estimation import choose_cutoffs, compute_products, learn_weights
 
 
 @dataclass(frozen=True, slots=True)
-class TrialFit:
-    """Parameters fitted to some trials.
+class GroupFit:
+    """Parameters fitted to some groups of trials.
 
     Attributes:
-        trials: to which the parameters were fitted.
-        regression: accumulated equations of these trials.
+        groups: indices of the groups.
         estimate: the parameters.
+        regression: accumulated equations; None if they are not needed any more.
     """
 
-    trials: tuple[Trial, ...]
-    regression: Regression
+    groups: tuple[int, ...]
     estimate: Estimate
+    regression: Regression | None = None
 
 
 def refit_with_frequency_weights(
-    rig: Rig, fits: Sequence[TrialFit], method: Method, base: int | str
-) -> list[tuple[TrialFit, PairedWeights]]:
+    rig: Rig,
+    groups: Sequence[Sequence[Trial]],
+    fits: Sequence[GroupFit],
+    method: Method,
+    base: int | str,
+    structure: BaseParameters,
+) -> list[tuple[GroupFit, PairedWeights]]:
     """Fits repeated with the frequency weights of their trials, and the weights of the fit and of the prior.
 
-    The prior's weights are estimated from the same trials with the prior's own residuals. A fit whose weights are all
-    one is returned unchanged, and so is one whose repetition fails.
+    The prior's weights are learnt from the same trials with the prior's own residuals. A fit without weights is
+    returned unchanged, and so is one whose repetition fails.
 
     Args:
         rig: of the trials.
-        fits: without frequency weights, each to its own trials.
+        groups: of trials.
+        fits: without frequency weights, each to its own groups.
         method: identification method of the fits.
         base: base link, about whose origin the moments are taken.
+        structure: base parameters of the rig.
     """
-    trials_by_name = {trial.name: trial for fit in fits for trial in fit.trials}
-    index_by_name = {name: index for index, name in enumerate(trials_by_name)}
-    trials = [[index_by_name[trial.name] for trial in fit.trials] for fit in fits]
-    prior = fits[0].estimate.prior  # the rig's, of every fit
-    residuals = ResidualGrams.from_trials(
-        rig, list(trials_by_name.values()), [*(fit.estimate.parameters for fit in fits), prior], base
+    if not fits:
+        return []
+    cutoffs = choose_cutoffs(trial for group in groups for trial in group)
+    prior, count = fits[0].estimate.prior, len(fits)
+    found = _learn(
+        rig,
+        groups,
+        [*fits, *(replace(fit, estimate=replace(fit.estimate, parameters=prior)) for fit in fits)],
+        cutoffs,
+        base,
     )
-    weights = [residuals.estimate_frequency_weights(body, own) for body, own in enumerate(trials)]
-    prior_weights = [residuals.estimate_frequency_weights(len(fits), own) for own in trials]
-    weighted = [
-        index
-        for index, own_weights in enumerate(weights)
-        if own_weights.shares is not None or np.any(own_weights.gains < 1.0)
-    ]
-    if not weighted:
-        return list(zip(fits, map(PairedWeights, weights, prior_weights)))
-    regressions: list[list[Regression]] = [[] for _ in fits]
-    for name, trial in trials_by_name.items():
-        users = [index for index in weighted if any(own.name == name for own in fits[index].trials)]
-        if not users:  # only used by fits without frequency weights
+    weights, prior_weights = found[:count], found[count:]
+    accumulators = {index: EquationAccumulator(rig, structure) for index, own in enumerate(weights) if own is not None}
+    for group, trials in enumerate(groups):
+        users = [index for index in accumulators if group in fits[index].groups]
+        for trial in trials if users else ():
+            spectrum = wrench_spectrum(rig, trial, cutoffs, base)
+            coefficients = np.array([own.coefficients_of(spectrum) for index in users if (own := weights[index])])
+            for pieces in weighted_equations(rig, trial, coefficients, cutoffs, base):
+                for index, piece in zip(users, pieces):
+                    accumulators[index].add(trial, piece)
+    refits = list(fits)
+    for index in list(accumulators):
+        regression = accumulators.pop(index).regression(rig.links[base_index(rig, base)])
+        try:
+            regression, estimate = fit_axis_weights(regression, method, rig)
+        except SolverError:
             continue
-        structure = fits[0].regression.structure
-        accumulated = accumulate_frequency_weighted(rig, trial, [weights[index] for index in users], base, structure)
-        for index, regression in zip(users, accumulated):
-            regressions[index].append(regression)
-    refits = [_refit(rig, fit, own, method) if own else fit for fit, own in zip(fits, regressions)]
-    residuals = ResidualGrams.from_trials(
-        rig, list(trials_by_name.values()), [fit.estimate.parameters for fit in refits], base
-    )
-    weights = [residuals.estimate_frequency_weights(body, own) for body, own in enumerate(trials)]
-    return list(zip(refits, map(PairedWeights, weights, prior_weights)))
+        kept = None if fits[index].regression is None else regression
+        refits[index] = replace(fits[index], estimate=estimate, regression=kept)
+    return list(zip(refits, map(PairedWeights, _learn(rig, groups, refits, cutoffs, base), prior_weights)))
 
 
-def _refit(rig: Rig, fit: TrialFit, regressions: Sequence[Regression], method: Method) -> TrialFit:
-    try:
-        return TrialFit(fit.trials, *fit_axis_weights(merge_regressions(regressions), method, rig))
-    except SolverError:
-        return fit
+def _learn(
+    rig: Rig, groups: Sequence[Sequence[Trial]], fits: Sequence[GroupFit], cutoffs: np.ndarray, base: int | str
+) -> list[FrequencyWeights | None]:
+    """Weights of each fit's parameters, learnt from the groups that they were fitted to."""
+    bodies = list({id(fit.estimate.parameters): fit.estimate.parameters for fit in fits}.values())
+    found = [compute_products(rig, group, bodies, cutoffs, base) for group in groups]
+    places = {id(body): index for index, body in enumerate(bodies)}
+    return [
+        learn_weights([found[group] for group in fit.groups], places[id(fit.estimate.parameters)], cutoffs)
+        for fit in fits
+    ]
 
 
-def accumulate_frequency_weighted(
-    rig: Rig, trial: Trial, weights: Sequence[FrequencyWeights], base: int | str, structure: BaseParameters
-) -> list[Regression]:
-    """Regressions of a trial in world axes, one for each of several sets of frequency weights, in one pass over its
-    motion.
+def weighted_equations(
+    rig: Rig, trial: Trial, coefficients: np.ndarray, cutoffs: np.ndarray, base: int | str
+) -> Iterator[list[Equations]]:
+    """Equations of a trial's counted frames in world axes, chunk by chunk, for each of several sets of weights.
 
-    Noise in the regressor Y biases the parameters. Y is therefore filtered, region by region and band by band, with the
-    gains that are also used to reconstruct wrenches (`weight_estimation`). The wrench of skin compliance is subtracted
-    from f.
+    Noise in the regressor Y biases the parameters. Y is therefore filtered, region by region, as the wrenches that are
+    reconstructed from it.
 
     Args:
         rig: of the trial.
         trial: with counted frames.
-        weights: one set per regression.
+        coefficients: (F, R, 6, C + D) of F sets of weights.
+        cutoffs: (C,) [Hz] of their low-passes.
         base: base link, by name or index.
-        structure: base parameters of the rig.
     """
     index = base_index(rig, base)
-    collected = [EquationAccumulator(rig, structure) for _ in weights]
-    for pieces in _weighted_pieces(rig, trial, weights, index):
-        for piece, accumulator in zip(pieces, collected):
-            accumulator.add(trial, piece)
-    return [accumulator.regression(rig.links[index]) for accumulator in collected]
+    for chunk in split_trial(trial, cutoffs):
+        if trial.counted[chunk.frames].any():
+            yield _filter_equations(rig, chunk, coefficients, cutoffs, index)
 
 
-def _weighted_pieces(
-    rig: Rig, trial: Trial, weights: Sequence[FrequencyWeights], base: int
-) -> Iterator[list[Equations]]:
-    """Equations of the counted frames, chunk by chunk, for each set of weights."""
-    bands = np.unique(np.concatenate([frequency_weights.bands for frequency_weights in weights]))
-    for chunk in split_trial(trial, bands):
-        if chunk.trial.counted[chunk.core].any():
-            yield _weighted_equations(rig, chunk, weights, base)
-
-
-def _weighted_equations(rig: Rig, chunk: TrialChunk, weights: Sequence[FrequencyWeights], base: int) -> list[Equations]:
+def _filter_equations(
+    rig: Rig, chunk: TrialChunk, coefficients: np.ndarray, cutoffs: np.ndarray, base: int
+) -> list[Equations]:
     trial = chunk.trial
     pieces = list(equations(rig, replace(trial, counted=frames_with_forces(trial)), base, "world"))
     frames = np.concatenate([piece.frames for piece in pieces])
-    force, moment, wrench, used = (
+    force, moment, wrench, measured = (
         np.concatenate([getattr(piece, name) for piece in pieces], axis=-1)
         for name in ("force", "moment", "wrench", "used")
     )
     selected = np.zeros(len(trial.motion), bool)
     selected[chunk.core] = trial.counted[chunk.core]
-    is_used = selected[frames]
-    added = None
-    if has_marker_displacements(trial) and any(frequency_weights.shares is not None for frequency_weights in weights):
-        added = wrenches_about_base(rig, trial, skin_compliance_wrenches(rig, trial), base)[frames[is_used]]
-    mixtures = [(own.bands, own.low_pass_weights) for own in weights]
-    forces, moments = (
-        np.stack(
-            [_mix_low_passes(trial, frames, is_used, rows, mixtures, first + axis) for axis, rows in enumerate(part)], 1
-        )
-        for first, part in ((0, force), (FORCE_AXES, moment))
-    )
-    result = []
-    for index, frequency_weights in enumerate(weights):
-        right_side = wrench[:, is_used]
-        if added is not None and frequency_weights.shares is not None:
-            # frames n, shares e, axes a
-            right_side = right_side - np.einsum("nea,e->an", added, frequency_weights.shares.reshape(-1))
-        trial_frames = chunk.frames.start - chunk.core.start + frames[is_used]
-        result.append(Equations(trial_frames, forces[index], moments[index], right_side, used[:, is_used]))
-    return result
-
-
-def _mix_low_passes(
-    trial: Trial,
-    frames: np.ndarray,
-    is_used: np.ndarray,
-    rows: np.ndarray,
-    mixtures: Sequence[tuple[np.ndarray, np.ndarray]],
-    axis: int,
-) -> np.ndarray:
-    """Rows (p, L, n) of an axis in some frames as mixtures of low-passes: (K, p, L, m) in the used ones of these.
-
-    Args:
-        trial: of the rows.
-        frames: (n,) their indices.
-        is_used: (n,) True in the m frames to return.
-        rows: of all frames, which the filters need.
-        mixtures: K times upper ends of bands (C,) and the weights (L, 6, C) of their low-passes.
-        axis: of the wrench.
-    """
-    ends = np.unique(np.concatenate([bands for bands, _ in mixtures]))
-    own_weights = np.zeros((len(mixtures), len(ends), rows.shape[1]))
-    for own, (bands, weights) in zip(own_weights, mixtures):
-        own[np.searchsorted(ends, bands)] = weights[:, axis].T
-    passed = np.zeros((len(ends), *rows.shape[:2], int(is_used.sum())))
-    for own, needed, end in zip(passed, own_weights.any(axis=0), ends):
-        some = rows[:, needed]
-        columns = np.full((len(trial.motion), some[..., 0].size), np.nan)
-        columns[frames] = some.reshape(-1, len(frames)).T
-        filtered = low_pass_at(trial, columns, float(end))[frames[is_used]]
-        own[:, needed] = filtered.T.reshape(*some.shape[:2], passed.shape[-1])
-    by_link = [own_weights[:, :, link] @ passed[:, :, link].reshape(len(ends), -1) for link in range(rows.shape[1])]
-    return np.stack(by_link, 1).reshape(len(mixtures), rows.shape[1], rows.shape[0], -1).swapaxes(1, 2)
+    used = selected[frames]
+    filtered = [np.repeat(part[None, ..., used], len(coefficients), axis=0) for part in (force, moment)]
+    for axis in range(AXES):
+        part, own = divmod(axis, FORCE_AXES)
+        rows = (force, moment)[part][own]  # (p, L, n)
+        for region, links in enumerate(body_regions(rig).values()):
+            columns = np.full((len(trial.motion), len(rows) * len(links)), np.nan)
+            columns[frames] = rows[:, links].reshape(-1, len(frames)).T
+            changes = filter_changes(trial, columns, cutoffs)[:, frames[used]]
+            change = np.tensordot(coefficients[:, region, axis], changes, 1).swapaxes(1, 2)
+            filtered[part][:, own][:, :, links] += change.reshape(len(coefficients), len(rows), len(links), -1)
+    trial_frames = chunk.frames.start - chunk.core.start + frames[used]
+    return [
+        Equations(trial_frames, *parts, wrench[:, used], measured[:, used]) for parts in zip(*filtered, strict=True)
+    ]

@@ -17,7 +17,7 @@ from ..inverse_kinematics import InverseKinematics
 from ..joint_limits import LimitStops
 from ..options import TrackingOptions
 from ..tasks import Targets, TargetSample, fade_weights
-from ..track import LinkResiduals, TrackedMotion, manifold_velocities
+from ..track import TrackedMotion, manifold_velocities
 from .curves import Curve, com_curve, joint_curves, observed_coordinates, retract
 from .noise import difference_stiffness, estimate_measurement_noise, estimate_process_noise
 
@@ -97,16 +97,8 @@ def smooth(rig: Rig, targets: Targets, tracked: TrackedMotion) -> TrackedMotion:
     rest = problem.point_residuals(result)
     errors = np.linalg.norm(rest, axis=2)
     errors[~tracked.is_tracked] = np.nan
-    points = targets.positions
-    pulls = (
-        None
-        if points is None
-        else LinkResiduals.from_residuals(len(rig.links), points.task, rest, problem.weight_factors)
-    )
     velocities = manifold_velocities(rig, targets.times, result)
-    return replace(
-        tracked, q=result, v=velocities, errors=errors, limited_steps=problem.frames_at_limits, link_residuals=pulls
-    )
+    return replace(tracked, q=result, v=velocities, errors=errors, limited_steps=problem.frames_at_limits)
 
 
 def _return_unsmoothed(tracked: TrackedMotion, why: str) -> TrackedMotion:

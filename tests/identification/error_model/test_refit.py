@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from solver.dynamics import integrate
-from solver.identification.accumulate import BUFFER_ROWS, accumulate_regression
+from solver.identification.accumulate import BUFFER_ROWS, EquationAccumulator, accumulate_regression
 from solver.identification.base_parameters import base_parameters
 from solver.identification.comparison import compare
-from solver.identification.error_model.frequency_weights import FrequencyWeights, PairedWeights
-from solver.identification.error_model.refit import (
-    TrialFit,
-    accumulate_frequency_weighted,
-    refit_with_frequency_weights,
+from solver.identification.error_model.frequency_weights import (
+    DELAYS,
+    FrequencyWeights,
+    PairedWeights,
 )
-from solver.identification.error_model.weight_estimation import ResidualGrams
+from solver.identification.error_model.refit import GroupFit, refit_with_frequency_weights, weighted_equations
 from solver.identification.identify import IdentifyOptions, get_method, identify_trials
-from solver.identification.regression import fit_axis_weights, merge_regressions
+from solver.identification.regression import Regression, fit_axis_weights, merge_regressions
+from solver.inertials import FIRST_MOMENT, INERTIA, MASS
 from solver.signals import FilterPreset, low_pass, smooth_motion
 from solver.trial import Trial
-from tests.identification.bodies import ideal_weights, other_body, small_rig
-from tests.identification.error_model.test_skin_compliance import soft_trial
-from tests.identification.error_model.test_weight_estimation import WIDE
+from tests.identification.bodies import other_body, small_rig, weights_of
+from tests.identification.error_model.test_weight_estimation import REGIONS, WIDE, late_trial, learnt
 from tests.identification.test_equations import FRAMES, RATE, swinging_trial
 
 
+def weighted(trial: Trial, sets: Sequence[FrequencyWeights]) -> list[Regression]:
+    """Regressions of a trial with each of several sets of weights."""
+    rig, structure = small_rig(), base_parameters(small_rig())
+    collected = [EquationAccumulator(rig, structure) for _ in sets]
+    coefficients = np.array([own.coefficients_of(own.spectra[0]) for own in sets])
+    for pieces in weighted_equations(rig, trial, coefficients, sets[0].cutoffs, 0):
+        for accumulator, piece in zip(collected, pieces):
+            accumulator.add(trial, piece)
+    return [accumulator.regression(rig.links[0]) for accumulator in collected]
+
+
 @pytest.mark.parametrize("frames", [FRAMES, 3 * BUFFER_ROWS])
-def test_unit_gains_leave_the_equations_unchanged(frames: int) -> None:
-    """With every gain 1 the equations are those of the motion; with more frames than the row buffer holds no row is
+def test_zero_coefficients_leave_the_equations_unchanged(frames: int) -> None:
+    """Without changes the equations are those of the motion; with more frames than the row buffer holds no row is
     lost, repeated or refused."""
     rig = small_rig()
     trial = replace(swinging_trial(rig, other_body(rig), 0, frames), preset=WIDE)
     plain = accumulate_regression(rig, [trial], axes="world")
-    whole = ideal_weights(np.full((6, 6), np.inf))
-    (same,) = accumulate_frequency_weighted(rig, trial, [whole], 0, base_parameters(rig))
+    (same,) = weighted(trial, [weights_of(trial, np.zeros((REGIONS, 6, 5 + len(DELAYS))))])
     for one, two in zip(plain.axis_factors, same.axis_factors):
         np.testing.assert_allclose(one.T @ one, two.T @ two, rtol=0, atol=1e-7 * np.abs(one.T @ one).max())
 
@@ -44,17 +54,11 @@ def test_unit_gains_leave_the_equations_unchanged(frames: int) -> None:
 def test_regression_and_comparison_have_the_same_residuals() -> None:
     """Residuals of the prior are the same in the regression and in the comparison with the same frequency weights."""
     rig = small_rig()
-    trial = soft_trial(rig, 0)
-    shares = np.random.default_rng(1).uniform(-1.0, 1.0, (6, 3))
-    gains = np.sort(np.random.default_rng(0).uniform(0.0, 1.0, (6, 6, 3)), axis=2)[:, :, ::-1].copy()
-    gains[:, :, 0] = 1.0
-    trusts = [
-        FrequencyWeights(np.array([2.0, 5.0, np.inf]), gains, shares),
-        ideal_weights(np.full((6, 6), 4.0)),
-    ]
-    made = accumulate_frequency_weighted(rig, trial, trusts, 0, base_parameters(rig))
-    for trust, regression in zip(trusts, made):
-        left = compare(rig, trial, rig.prior, rig.prior, weights=PairedWeights(trust)).identified.rmse
+    trial = replace(swinging_trial(rig, other_body(rig)), preset=WIDE)
+    generator = np.random.default_rng(0)
+    sets = [weights_of(trial, generator.uniform(-0.5, 0.5, (REGIONS, 6, 5 + len(DELAYS)))) for _ in range(2)]
+    for weights, regression in zip(sets, weighted(trial, sets)):
+        left = compare(rig, trial, rig.prior, rig.prior, weights=PairedWeights(weights)).identified.rmse
         assert regression.axis_rmse(rig.prior) == pytest.approx(left, rel=1e-6)
 
 
@@ -69,33 +73,34 @@ def trembling_trial(seed: int) -> Trial:
     return replace(exact, motion=smooth_motion(rig, exact.motion.times, moved, None))
 
 
-def test_a_refit_improves_the_parameters() -> None:
-    """Refitted with frequency weights to vibrating motions, the parameters explain an exact motion better than
-    before."""
+def refit(trials: Sequence[Trial]) -> tuple[GroupFit, GroupFit, PairedWeights]:
+    """A fit to trials of `other_body`, the same repeated, and its weights."""
     rig = small_rig()
-    truth = other_body(rig)
-    trials = tuple(trembling_trial(seed) for seed in range(2))
-    method = get_method(rig, IdentifyOptions(bootstrap=0, total_mass=truth.total_mass))
+    method = get_method(rig, IdentifyOptions(bootstrap=0, total_mass=other_body(rig).total_mass))
     parts = [accumulate_regression(rig, [trial], axes="world") for trial in trials]
-    first = TrialFit(trials, *fit_axis_weights(merge_regressions(parts), method, rig))
-    ((again, weights),) = refit_with_frequency_weights(rig, [first], method, 0)
-    assert np.any(weights.identified.gains < 1.0)
-    exact = replace(swinging_trial(rig, truth, 7), preset=WIDE)
-    before, after = (compare(rig, exact, fit.estimate.parameters, rig.prior).identified.rmse for fit in (first, again))
-    assert after.mean() < 0.9 * before.mean()
+    regression, estimate = fit_axis_weights(merge_regressions(parts), method, rig)
+    first = GroupFit(tuple(range(len(trials))), estimate, regression)
+    groups = [[trial] for trial in trials]
+    ((again, weights),) = refit_with_frequency_weights(rig, groups, [first], method, 0, base_parameters(rig))
+    return first, again, weights
+
+
+def test_a_refit_improves_the_parameters() -> None:
+    """Refitted with frequency weights to vibrating motions, masses, first moments and inertias are nearer the truth."""
+    first, again, weights = refit([trembling_trial(seed) for seed in range(3)])
+    assert weights.identified is not None
+    before, after = (fit.estimate.parameters.values - other_body(small_rig()).values for fit in (first, again))
+    for group in (slice(MASS, MASS + 1), FIRST_MOMENT, INERTIA):
+        assert np.linalg.norm(after[:, group]) < 0.9 * np.linalg.norm(before[:, group])
 
 
 def test_an_exact_motion_is_fitted_once() -> None:
-    """If every gain is 1 and there are no marker displacements, the fit is unchanged."""
+    """If nothing is learnt from the trials, the fit is unchanged."""
     rig = small_rig()
-    truth = other_body(rig)
-    trials = tuple(replace(swinging_trial(rig, truth, seed), preset=WIDE, name=str(seed)) for seed in range(2))
-    method = get_method(rig, IdentifyOptions(bootstrap=0, total_mass=truth.total_mass))
-    parts = [accumulate_regression(rig, [trial], axes="world") for trial in trials]
-    regression, estimate = fit_axis_weights(merge_regressions(parts), method, rig)
-    first = TrialFit(trials, regression, replace(estimate, parameters=truth))
-    ((again, _),) = refit_with_frequency_weights(rig, [first], method, 0)
+    trials = [replace(swinging_trial(rig, other_body(rig), k), preset=WIDE, name=str(k)) for k in range(2)]
+    first, again, weights = refit(trials)
     assert again is first
+    assert weights.identified is None
 
 
 def test_errors_of_the_prior_do_not_depend_on_the_method() -> None:
@@ -104,7 +109,7 @@ def test_errors_of_the_prior_do_not_depend_on_the_method() -> None:
     Its weights are those that the training trials alone give it, and reduce its error on a trial that was not used.
     """
     rig = small_rig()
-    trials = [trembling_trial(seed) for seed in range(3)]
+    trials = [replace(late_trial(seed), name=f"late {seed}") for seed in range(3)]
     total = other_body(rig).total_mass
     by_method = [
         identify_trials(rig, trials, IdentifyOptions(method, total_mass=total, bootstrap=0)).comparisons
@@ -115,32 +120,13 @@ def test_errors_of_the_prior_do_not_depend_on_the_method() -> None:
         np.testing.assert_allclose(one.prior.rmse, two.prior.rmse, rtol=1e-9)
         np.testing.assert_array_equal(one.unweighted_prior.rmse, two.unweighted_prior.rmse)
     unseen = [c for c in by_method[0] if not c.used]
-    assert len(unseen) == len(trials)
+    assert [c.trial for c in unseen] == [trial.name for trial in trials]
+    prior = rig.prior.scaled(total)
     for left_out, comparison in zip(trials, unseen):
-        assert comparison.trial == left_out.name
-        others = [trial for trial in trials if trial is not left_out]
-        own = PairedWeights(ResidualGrams.from_trials(rig, others, [rig.prior]).estimate_frequency_weights())
-        alone = compare(rig, left_out, rig.prior, rig.prior, weights=own).identified.rmse
+        own = PairedWeights(learnt([trial for trial in trials if trial is not left_out], prior))
+        alone = compare(rig, left_out, prior, prior, weights=own).identified.rmse
         np.testing.assert_allclose(comparison.prior.rmse, alone, rtol=1e-6)
         assert comparison.prior.rmse.mean() < 0.95 * comparison.unweighted_prior.rmse.mean()
         np.testing.assert_allclose(
             comparison.ratio_to_unweighted * comparison.unweighted_prior.rmse, comparison.ratio * comparison.prior.rmse
         )
-
-
-def test_only_fits_with_gains_below_one_are_repeated() -> None:
-    """A fit with unit gains is returned unchanged; another fit with smaller gains is repeated."""
-    rig = small_rig()
-    truth = other_body(rig)
-    still = replace(swinging_trial(rig, truth, 3), preset=WIDE, name="true")
-    trembling = trembling_trial(0)
-    method = get_method(rig, IdentifyOptions(bootstrap=0, total_mass=truth.total_mass))
-    fits = []
-    for trial in (still, trembling):
-        regression, estimate = fit_axis_weights(accumulate_regression(rig, [trial], axes="world"), method, rig)
-        fits.append(TrialFit((trial,), regression, replace(estimate, parameters=truth)))
-    (unchanged, whole), (again, weights) = refit_with_frequency_weights(rig, fits, method, 0)
-    assert unchanged is fits[0]
-    assert np.all(whole.identified.gains == 1.0)
-    assert again is not fits[1]
-    assert np.any(weights.identified.gains < 1.0)

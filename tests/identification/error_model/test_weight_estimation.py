@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,30 +11,45 @@ import pytest
 from solver.dynamics import integrate
 from solver.errors import InvalidValue
 from solver.identification.comparison import compare
-from solver.identification.equations import group_wrenches, low_pass_at, reconstructed_wrench
-from solver.identification.error_model.frequency_weights import FrequencyWeights, PairedWeights
-from solver.identification.error_model.weight_estimation import ResidualGrams, describe_cutoffs, fit_gains
+from solver.identification.equations import group_wrenches, measured_wrench, reconstructed_wrench, wrench_spectrum
+from solver.identification.error_model.frequency_weights import (
+    DELAYS,
+    FrequencyWeights,
+    PairedWeights,
+    body_regions,
+    compute_likeness,
+    filter_changes,
+)
+from solver.identification.error_model.weight_estimation import choose_cutoffs, compute_products, learn_weights
+from solver.inertials import InertialParameters
 from solver.motion import Motion
 from solver.signals import FilterPreset, low_pass, smooth_motion
 from solver.so3 import conjugate, rotate
 from solver.trial import Trial
-from tests.identification.bodies import ideal_weights, other_body, small_rig
+from tests.identification.bodies import other_body, small_rig, weights_of
 from tests.identification.test_equations import FRAMES, HUMAN, RATE, swinging_trial
 from tests.random_motion import measured
-from tests.signals.test_noise_replicas import swinging
 
 WIDE = replace(HUMAN, cutoff=10.0)
+REGIONS = len(body_regions(small_rig()))
+
+
+def learnt(trials: Sequence[Trial], body: InertialParameters) -> FrequencyWeights | None:
+    """Weights of a body from trials that are groups of their own."""
+    cutoffs = choose_cutoffs(trials)
+    groups = [compute_products(small_rig(), [trial], [body], cutoffs) for trial in trials]
+    return learn_weights(groups, 0, cutoffs)
+
+
+def rmse(trial: Trial, body: InertialParameters, weights: FrequencyWeights | None) -> np.ndarray:
+    """(6,) error of the reconstructed wrench of a trial."""
+    return compare(small_rig(), trial, body, body, weights=PairedWeights(weights)).identified.rmse
 
 
 def shaking_trial(low: float, high: float, size: float = 0.01, seed: int = 0) -> Trial:
     """A slow motion (up to 3 Hz) with a false sideways vibration of the tracked root between two frequencies [Hz]."""
-    exact = swinging_trial(small_rig(), other_body(small_rig()), seed)
-    return shaken(replace(exact, preset=WIDE), low, high, size, seed)
-
-
-def shaken(exact: Trial, low: float, high: float, size: float = 0.01, seed: int = 0) -> Trial:
-    """The trial with a false sideways vibration of the tracked root of ``size`` [m] between two frequencies [Hz]."""
     rig = small_rig()
+    exact = replace(swinging_trial(rig, other_body(rig), seed), preset=WIDE)
     noise = np.random.default_rng(seed).standard_normal((FRAMES, 1))
     noise = low_pass(noise, RATE, FilterPreset("high", 5, high)) - low_pass(noise, RATE, FilterPreset("low", 5, low))
     steps = np.zeros((FRAMES, rig.nv))
@@ -42,45 +58,72 @@ def shaken(exact: Trial, low: float, high: float, size: float = 0.01, seed: int 
     return replace(exact, motion=smooth_motion(rig, exact.motion.times, moved, None))
 
 
-def test_exact_motion_is_used_completely() -> None:
-    """Without noise no cut-off explains the forces better than none."""
+def late_trial(seed: int, frames: int = 4) -> Trial:
+    """A motion that was recorded some frames too late."""
+    exact = replace(swinging_trial(small_rig(), other_body(small_rig()), seed), preset=WIDE)
+    return replace(exact, wrenches=replace(exact.wrenches, values=np.roll(exact.wrenches.values, -frames, axis=0)))
+
+
+def test_an_exact_motion_has_no_weights() -> None:
+    """Without noise no filter explains the forces better than none, and so it is if the plates alone have noise."""
     rig = small_rig()
     truth = other_body(rig)
-    trials = [replace(swinging_trial(rig, truth, seed), preset=WIDE) for seed in range(2)]
-    assert (
-        ResidualGrams.from_trials(rig, trials, [truth]).estimate_frequency_weights().cutoffs.tolist()
-        == [[np.inf] * 6] * 6
-    )
+    trials = [replace(swinging_trial(rig, truth, seed), preset=WIDE) for seed in range(3)]
+    assert learnt(trials, truth) is None
+    noise = np.random.default_rng(0).standard_normal((3, FRAMES, 1, 6))
+    noisy = [replace(t, wrenches=replace(t.wrenches, values=t.wrenches.values + n)) for t, n in zip(trials, noise)]
+    assert learnt(noisy, truth) is None
 
 
-def test_false_vibration_is_removed() -> None:
-    """If the motion vibrates and the plates do not, the cut-off lies below the vibration and above the true motion."""
-    rig = small_rig()
-    trials = [shaking_trial(6.0, 9.0, seed=seed) for seed in range(2)]
-    found = ResidualGrams.from_trials(rig, trials, [other_body(rig)]).estimate_frequency_weights()
-    assert np.all(found.cutoffs[:, 0] >= 2.0)
-    assert found.cutoffs[0, 0] <= 6.0  # the root is the heaviest part of what shakes
-    weighted = compare(rig, trials[0], other_body(rig), rig.prior, weights=PairedWeights(found))
-    unweighted = compare(rig, trials[0], other_body(rig), rig.prior)
-    assert weighted.identified.rmse[0] < 0.7 * unweighted.identified.rmse[0]
+def test_a_false_vibration_is_removed() -> None:
+    """If the motion vibrates and the plates do not, weights from other trials remove the vibration and keep the
+    motion."""
+    truth = other_body(small_rig())
+    *trials, unseen = (shaking_trial(6.0, 9.0, seed=seed) for seed in range(5))
+    found = learnt(trials, truth)
+    assert found is not None
+    assert found.improvement < 0.8
+    before, after = rmse(unseen, truth, None), rmse(unseen, truth, found)
+    assert after[0] < 0.5 * before[0]
+    assert np.all(after < before + 0.01)
 
 
-def test_measured_wrenches_are_not_filtered() -> None:
-    """Frequency weights filter the reconstruction alone: without any motion the residual is the measured wrench minus
-    its mean.
+def test_a_delay_is_removed() -> None:
+    """Weights advance a motion that comes 40 ms too late."""
+    truth = other_body(small_rig())
+    *trials, unseen = (late_trial(seed) for seed in range(5))
+    found = learnt(trials, truth)
+    assert found is not None
+    before, after = rmse(unseen, truth, None), rmse(unseen, truth, found)
+    assert np.all(after < before)
+    assert np.all(after[:3] < 0.3 * before[:3])
 
-    So no cut-off, however low, hides forces from the comparison.
-    """
-    rig = small_rig()
-    trial = swinging_trial(rig, other_body(rig))
-    nothing = PairedWeights(ideal_weights(np.full((6, 6), 0.05)))
-    never = compare(rig, trial, other_body(rig), rig.prior, weights=nothing)
-    everything = compare(rig, trial, other_body(rig), rig.prior)
-    assert np.all(never.identified.rmse > 10.0 * everything.identified.rmse)
+
+def test_halves_of_one_trial_teach_each_other() -> None:
+    """One trial is enough if each of its halves improves the other; both then have one filter."""
+    truth = other_body(small_rig())
+    found = learnt([shaking_trial(6.0, 9.0)], truth)
+    assert found is not None
+    assert len(found.spectra) == 1
+
+
+def test_nothing_changes_at_zero_frequency() -> None:
+    """A constant has no changes, so that weight and static moments are never filtered; gaps separate intervals."""
+    trial = replace(swinging_trial(small_rig(), small_rig().prior), preset=WIDE)
+    values = np.repeat([[3.0, -7.0]], FRAMES, axis=0)
+    values[100:110] = np.nan
+    values[200:] *= -1.0
+    changes = filter_changes(trial, values, choose_cutoffs([trial]))
+    assert changes.shape == (5 + len(DELAYS), FRAMES, 2)
+    assert np.isnan(changes[:, 100:110]).all()
+    assert np.abs(changes[:, :100]).max() < 1e-9
+    delay = round(DELAYS[-1] * RATE)
+    assert changes[-1, 200 + delay - 1, 0] == 6.0
+    assert changes[-1, 200 + delay, 0] == 0.0
 
 
 def test_static_trials_have_no_influence() -> None:
-    """A standing body shows noise alone: with it or without it the cut-offs are the same."""
+    """A standing body shows noise alone, from which nothing is learnt."""
     rig = small_rig()
     times = np.arange(FRAMES) / RATE
     q = np.repeat(rig.neutral[None], FRAMES, axis=0)
@@ -89,151 +132,99 @@ def test_static_trials_have_no_influence() -> None:
     exact = Motion(times, q, np.zeros((FRAMES, rig.nv)), np.zeros((FRAMES, rig.nv)))
     seen = smooth_motion(rig, times, integrate(rig, q, noise), None)
     still = Trial("still", seen, measured(rig, exact), np.ones(FRAMES, bool), preset=WIDE)
-    moving = replace(swinging_trial(rig, rig.prior), preset=WIDE)
-    assert (
-        ResidualGrams.from_trials(rig, [moving, still], [rig.prior]).estimate_frequency_weights().cutoffs.tolist()
-        == [[np.inf] * 6] * 6
-    )
-    assert (
-        ResidualGrams.from_trials(rig, [still], [rig.prior]).estimate_frequency_weights().cutoffs.tolist()
-        == [[np.inf] * 6] * 6
-    )
-
-
-def test_slow_trials_count() -> None:
-    """A motion so slow that its force varies by less than 2 % of the weight shows which vibration is false."""
-    rig = small_rig()
-    motion = smooth_motion(rig, *swinging(0.0, FRAMES / RATE, hertz=0.1), None)
-    exact = Trial(
-        "slow", motion, measured(replace(rig, prior=other_body(rig)), motion), np.ones(FRAMES, bool), preset=WIDE
-    )
-    force = exact.wrenches.total[:, :3]
-    assert np.linalg.norm(force.std(axis=0)) < 0.02 * np.linalg.norm(force.mean(axis=0))
-    found = ResidualGrams.from_trials(rig, [shaken(exact, 6.0, 9.0)], [other_body(rig)]).estimate_frequency_weights()
-    assert found.cutoffs[0, 0] <= 6.0
+    assert compute_products(rig, [still], [rig.prior], choose_cutoffs([still])) is None
 
 
 def test_unmeasured_axes_are_not_filtered() -> None:
-    """On an axis without measurements the whole motion is used."""
+    """On an axis without measurements the motion is used as it is."""
     rig = small_rig()
-    trial = shaking_trial(6.0, 9.0)
+    trials = [shaking_trial(6.0, 9.0, seed=seed) for seed in range(3)]
     known = np.ones((FRAMES, 6), bool)
     known[:, 3:] = False
-    found = (
-        ResidualGrams.from_trials(
-            rig, [replace(trial, wrenches=replace(trial.wrenches, measured=known))], [other_body(rig)]
-        )
-        .estimate_frequency_weights()
-        .cutoffs
-    )
-    assert np.isfinite(found[0, 0])
-    assert np.all(np.isinf(found[:, 3:]))
+    found = learnt([replace(t, wrenches=replace(t.wrenches, measured=known)) for t in trials], other_body(rig))
+    assert found is not None
+    assert np.abs(found.coefficients[:, :, 0]).max() > 0.1
+    assert np.all(found.coefficients[:, :, 3:] == 0.0)
 
 
-def test_each_axis_has_its_own_cut_off() -> None:
-    """A cut-off on one axis leaves the others unchanged; infinite ones leave all unchanged."""
+def test_another_kind_of_motion_is_not_filtered() -> None:
+    """A trial with ten times the motion is left as it is; one like the training trials is filtered in full, and one
+    with half the motion more than one with twice as much."""
+    spectrum = np.zeros((6, 6))
+    others = np.array([spectrum, spectrum + np.log(10.0)])
+    likeness = [compute_likeness(spectrum + np.log(factor), others)[0] for factor in (1.0, 0.5, 2.0)]
+    assert likeness[0] == 1.0
+    assert likeness[0] > likeness[1] > likeness[2]
+    one_axis = spectrum.copy()
+    one_axis[3] += 1.0
+    assert compute_likeness(one_axis, others)[0] < 0.01  # one unlike axis is enough
+    trial = replace(swinging_trial(small_rig(), small_rig().prior), preset=WIDE)
+    weights = weights_of(trial, np.ones((REGIONS, 6, 5 + len(DELAYS))))
+    assert weights.coefficients_of(weights.spectra[0]) == pytest.approx(1.0, abs=0.01)
+    assert np.abs(weights.coefficients_of(weights.spectra[0] + np.log(10.0))).max() < 0.01
+
+
+def test_measured_wrenches_are_not_filtered() -> None:
+    """Weights filter the reconstruction alone: without any motion the residual is the measured wrench minus its mean.
+
+    So no filter, however low, hides forces from the comparison.
+    """
     rig = small_rig()
-    trial = swinging_trial(rig, rig.prior)
-    wrench = reconstructed_wrench(rig, trial, rig.prior)
-    some = np.tile([np.inf, 2.0, np.inf, np.inf, 1.0, np.inf], (6, 1))
-    cut = reconstructed_wrench(rig, trial, rig.prior, weights=ideal_weights(some))
-    np.testing.assert_array_equal(cut[:, [0, 2, 3, 5]], wrench[:, [0, 2, 3, 5]])
-    assert np.abs(cut - wrench)[:, [1, 4]].max(axis=0) == pytest.approx(np.abs(cut - wrench).max(axis=0)[[1, 4]])
-    assert np.all(np.abs(cut - wrench)[:, [1, 4]].max(axis=0) > 0.1)
-    everything = ideal_weights(np.full((6, 6), np.inf))
-    np.testing.assert_array_equal(reconstructed_wrench(rig, trial, rig.prior, weights=everything), wrench)
+    trial = swinging_trial(rig, other_body(rig))
+    nothing = np.zeros((REGIONS, 6, 1 + len(DELAYS)))
+    nothing[:, :, 0] = 1.0
+    never = rmse(trial, other_body(rig), weights_of(trial, nothing, np.array([0.05])))
+    assert np.all(never > 10.0 * rmse(trial, other_body(rig), None))
 
 
-def test_group_wrenches_sum_to_the_whole() -> None:
-    """The wrenches of groups of links sum to the whole, and a cut-off on one link changes its wrench alone."""
+def test_weights_change_their_region_and_axis_alone() -> None:
+    """A coefficient of one region and axis changes that axis by that region's wrench."""
     rig = small_rig()
-    trial = swinging_trial(rig, rig.prior)
-    groups = [np.array([0, 2]), np.array([1]), np.array([3, 4, 5])]
-    shares = group_wrenches(rig, trial, [rig.prior, other_body(rig)], groups)
-    for body, parameters in enumerate((rig.prior, other_body(rig))):
-        whole = reconstructed_wrench(rig, trial, parameters)
-        np.testing.assert_allclose(shares[:, body].sum(axis=1), whole, rtol=0, atol=1e-9)
-    some = np.full((6, 6), np.inf)
-    some[1] = 2.0
-    cut = reconstructed_wrench(rig, trial, rig.prior, weights=ideal_weights(some))
-    rest = low_pass_at(trial, shares[:, 0, 1], 2.0) - shares[:, 0, 1]
-    np.testing.assert_allclose(cut - reconstructed_wrench(rig, trial, rig.prior), rest, rtol=0, atol=1e-9)
-
-
-def test_only_the_region_with_false_vibration_is_filtered() -> None:
-    """If the tracked arms vibrate and the true ones do not, arms have a low cut-off and the trunk does not."""
-    rig = small_rig()
-    truth = other_body(rig)
-    trials = []
-    for seed in range(2):
-        exact = replace(swinging_trial(rig, truth, seed), preset=WIDE)
-        noise = np.random.default_rng(seed).standard_normal((FRAMES, 1))
-        noise = low_pass(noise, RATE, FilterPreset("high", 5, 9.0)) - low_pass(noise, RATE, FilterPreset("low", 5, 6.0))
-        steps = np.zeros((FRAMES, rig.nv))
-        steps[:, 7:] = 0.05 * noise / noise.std()  # the joints of the arms
-        moved = integrate(rig, exact.motion.q, steps)
-        trials.append(replace(exact, motion=smooth_motion(rig, exact.motion.times, moved, None)))
-    found = ResidualGrams.from_trials(rig, trials, [truth]).estimate_frequency_weights()
-    assert np.all(found.cutoffs[2:, 0] <= 6.0)
-    assert np.all(found.cutoffs[:2, 0] > 6.0)
-    assert "arms Fx" in describe_cutoffs(rig, found)
-    assert "trunk Fx" not in describe_cutoffs(rig, found)
+    trial = replace(swinging_trial(rig, rig.prior), preset=WIDE)
+    groups = list(body_regions(rig).values())
+    coefficients = np.zeros((len(groups), 6, 5 + len(DELAYS)))
+    coefficients[1, 4, 0] = 1.0
+    weights = weights_of(trial, coefficients)
+    change = reconstructed_wrench(rig, trial, rig.prior, weights=weights) - reconstructed_wrench(rig, trial, rig.prior)
+    assert np.abs(change[:, [0, 1, 2, 3, 5]]).max() < 1e-9
+    share = group_wrenches(rig, trial, [rig.prior], groups)[:, 0]
+    assert share.sum(axis=1) == pytest.approx(measured_wrench(rig, trial), abs=1e-6)
+    applied = weights.coefficients_of(weights.spectra[0])[1, 4, 0]
+    assert change[:, 4] == pytest.approx(applied * filter_changes(trial, share[:, 1, 4], weights.cutoffs)[0], abs=1e-6)
 
 
 def test_bodies_and_trials_are_independent() -> None:
-    """Computed together or alone, a body and a choice of trials have the same gains; noise from 3 Hz on leaves less
-    of the motion than noise from 6 Hz on."""
+    """Computed together or alone, bodies and choices of trials have the same weights."""
     rig = small_rig()
-    trials, bodies = [shaking_trial(low, 9.0, seed=k) for k, low in enumerate((3.0, 6.0))], [other_body(rig), rig.prior]
-    together = ResidualGrams.from_trials(rig, trials, bodies)
+    trials, bodies = [shaking_trial(4.0, 9.0, seed=k) for k in range(3)], [other_body(rig), rig.prior]
+    cutoffs = choose_cutoffs(trials)
+    together = [compute_products(rig, [trial], bodies, cutoffs) for trial in trials]
     for body, parameters in enumerate(bodies):
-        for chosen in ([0], [1], [0, 1]):
-            alone = ResidualGrams.from_trials(rig, [trials[k] for k in chosen], [parameters])
-            for ours, theirs in zip(together.estimate_gains(body, chosen), alone.estimate_gains()):
-                np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-6)
-    low, high = (together.estimate_gains(0, [k])[1][0, 0] for k in (0, 1))
-    assert np.all(low <= high)
-    assert low.sum() < high.sum() - 0.3
+        for chosen in ([0, 1], [0, 1, 2]):
+            ours = learn_weights([together[k] for k in chosen], body, cutoffs)
+            theirs = learnt([trials[k] for k in chosen], parameters)
+            assert ours is not None
+            assert theirs is not None
+            np.testing.assert_allclose(ours.coefficients, theirs.coefficients, rtol=0, atol=1e-6)
 
 
-def test_gains_are_the_optimal_nonincreasing_ones() -> None:
-    """No other nonincreasing gains have a lower cost, penalty included; regions with separate motion have separate
-    gains."""
-    generator = np.random.default_rng(0)
-    regions, bands, penalty = 2, 4, 0.01
-    parts = generator.standard_normal((200, regions, bands))
-    kept = np.array([[1.0, 1.0, 0.6, 0.0], [1.0, 0.3, 0.3, 0.3]])
-    measured_ = np.einsum("nrc,rc->n", parts, kept) + 0.1 * generator.standard_normal(200)
-    low_passed = np.cumsum(parts, axis=2).reshape(200, -1)
-    rows = np.column_stack([low_passed, measured_])
-    gram = rows.T @ rows / 200.0
-
-    def cost(gains: np.ndarray) -> float:
-        rest = measured_ - np.einsum("nrc,rc->n", parts, gains)
-        return float(np.mean(rest**2) + penalty * np.sum((1.0 - gains) ** 2))
-
-    found = fit_gains(gram, regions, penalty)
-    assert found == pytest.approx(kept, abs=0.05)
-    assert np.all(found[:, 0] == 1.0)
-    assert np.all(np.diff(found, axis=1) <= 0.0)
-    for _ in range(200):
-        other = np.sort((found + 0.05 * generator.standard_normal(found.shape)).clip(0.0, 1.0), axis=1)[:, ::-1]
-        other[:, 0] = 1.0
-        assert cost(found) <= cost(other) + 1e-9
-
-
-def test_gains_are_a_mixture_of_low_passes() -> None:
-    """A gain of one half above a cut-off is halfway between all and nothing of the motion there."""
+def test_spectra_count_motion_by_band_and_axis() -> None:
+    """A vibration between 4 and 6 Hz raises the spectrum in that band only, and a heavier body changes nothing."""
     rig = small_rig()
-    trial = swinging_trial(rig, rig.prior)
-    half = FrequencyWeights(np.array([2.0, np.inf]), np.tile([1.0, 0.5], (6, 6, 1)))
-    none, every = (
-        ideal_weights(np.full((6, 6), 2.0)),
-        ideal_weights(np.full((6, 6), np.inf)),
-    )
-    made = [reconstructed_wrench(rig, trial, rig.prior, weights=trust) for trust in (none, half, every)]
-    np.testing.assert_allclose(made[1], 0.5 * (made[0] + made[2]), rtol=0, atol=1e-9)
-    assert np.all(half.low_pass_weights.sum(axis=2) == 1.0)
-    for wrong in ([np.inf, 2.0], [2.0, 3.0], []):
+    trial, cutoffs = replace(swinging_trial(rig, rig.prior), preset=WIDE), np.array([3.5, 7.0])
+    quiet = replace(trial, motion=shaking_trial(4.0, 6.0, 1e-6).motion)
+    shaken = replace(trial, motion=shaking_trial(4.0, 6.0, 0.02).motion)
+    rise = wrench_spectrum(rig, shaken, cutoffs) - wrench_spectrum(rig, quiet, cutoffs)
+    assert rise[0, 1] > 0.5
+    assert rise[0, 0] < 0.5 * rise[0, 1]
+    heavy = replace(rig, prior=rig.prior.scaled(2.0 * rig.prior.total_mass))
+    np.testing.assert_allclose(wrench_spectrum(heavy, trial, cutoffs), wrench_spectrum(rig, trial, cutoffs))
+
+
+def test_inconsistent_weights_are_refused() -> None:
+    """Cut-offs must ascend, and bands and coefficients belong to them."""
+    spectra, coefficients = np.zeros((1, 6, 3)), np.zeros((1, 5, 6, 2 + len(DELAYS)))
+    FrequencyWeights(np.array([1.0, 2.0]), spectra, coefficients, 1.0)
+    for cutoffs, bands in (([2.0, 1.0], spectra), ([1.0, 2.0], spectra[:, :, 1:]), ([1.0], spectra[:, :, 1:])):
         with pytest.raises(InvalidValue):
-            FrequencyWeights(np.array(wrong), np.ones((6, 6, len(wrong))))
+            FrequencyWeights(np.array(cutoffs), bands, coefficients, 1.0)
