@@ -1,7 +1,7 @@
 """The solvers of quadratic programs on programs that this project solves: ``python -m benchmarks programs [--quick]``.
 
 The programs are recorded as they are solved, all on simulated bodies: frames of a tracked person at its limits, events
-of random drags, frequency weights of an identification, steps of a repair. Each library gets the same programs in its
+of random drags, steps of a repair. Each library gets the same programs in its
 own form, and only its call is timed. OSQP starts from the solution before in the frames of a track, as in rapetti2020;
 so does the active set of repairs; the others start from nothing. A solver's row counts the programs that it solved:
 without violating a bound or row, and with the cost of the best of the solvers, which may use the tolerance of the
@@ -26,7 +26,6 @@ from scipy import sparse
 from solver import qp
 from solver.dance.authoring.repair import repair
 from solver.errors import BackendError
-from solver.identification.error_model import weight_estimation
 from solver.posing import drag
 from solver.qp.bounded import EQUALITY, BoundedSolution, Bounds, OsqpSequence, solve_bounded
 from solver.rigs import human
@@ -35,7 +34,6 @@ from solver.tracking import Tracker
 from solver.tracking.options import TrackingOptions
 from solver.trajectory.displacement import QP_TOLERANCE, DisplacementProblem
 
-from .figures import simulated
 from .figures.figure import Figure
 from .figures.repairs import QUICK_BEATS, changed_dance
 from .figures.table import FigureTable, table_parser
@@ -125,14 +123,6 @@ def drag_events(events: int) -> list[RecordedProgram]:
     rig = human(1.75, 70.0, "male")
     with replaced(drag, "solve_bounded", recorder(found)):
         measure_drags(rig, np.array(rig.provenance["standing"]), events, 0)
-    return found
-
-
-def frequency_weights() -> list[RecordedProgram]:
-    """Gains of an identification of a simulated person."""
-    found: list[RecordedProgram] = []
-    with replaced(weight_estimation, "solve_bounded", recorder(found)):
-        simulated.noisy_motion_figures()
     return found
 
 
@@ -298,7 +288,6 @@ def main(arguments: list[str]) -> int:
     kinds: dict[str, Callable[[], list[RecordedProgram]]] = {
         "a frame of tracking at limits": lambda: tracked_frames(QUICK_FRAMES if options.quick else FRAMES),
         "an iteration of a drag": lambda: drag_events(QUICK_EVENTS if options.quick else EVENTS),
-        "frequency weights of an axis": frequency_weights,
         "a step of a repair": repair_steps,
     }
     with one_blas_thread():

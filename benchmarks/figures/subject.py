@@ -47,7 +47,7 @@ class Unseen:
     """One split: parameters fitted to all other trials, tested on this one.
 
     Attributes:
-        comparison: wrenches; identified parameters and prior each with frequency weights and marker shares of its own,
+        comparison: wrenches; identified parameters and prior each with frequency weights of its own,
             estimated from the other trials.
         plain: wrenches of both without any weights: the motion as tracked.
         flight: None for a trial without flight.

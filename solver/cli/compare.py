@@ -140,8 +140,8 @@ class StoredWeights:
 
         from ..identification.error_model.frequency_weights import FrequencyWeights
 
-        arrays = map(np.array, (self.cutoffs, self.spectra, self.coefficients))
-        return FrequencyWeights(*arrays, self.improvement)
+        cutoffs, spectra, coefficients = map(np.array, (self.cutoffs, self.spectra, self.coefficients))
+        return FrequencyWeights(cutoffs, spectra, coefficients, self.improvement)
 
 
 @dataclass(frozen=True, slots=True)

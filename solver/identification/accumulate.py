@@ -130,8 +130,8 @@ class EquationAccumulator:
 def _subtract_remainder(equations: Equations, prior: InertialParameters, structure: BaseParameters) -> Equations:
     """Equations without the part of Y phi that does not depend on base parameters, computed with the prior.
 
-    Y = Y_b K holds for links that are connected by rigid joints. With skin compliance a small remainder is left: the
-    effect of displacements of millimetres.
+    Y = Y_b K holds for links that are connected by rigid joints. Regions of the body with filters of their own leave a
+    small remainder.
     """
     phi, base = prior.values.T.reshape(-1), structure.project(prior)
     wrench = equations.wrench.copy()

@@ -98,14 +98,14 @@ def test_the_page_is_rendered_again_from_its_content(folder: Path) -> None:
 
 
 def test_errors_in_the_report_are_those_of_its_signals(study: Study) -> None:
-    """The RMSE in the report is that of its signals, and the identified one is smaller than the prior's."""
+    """The RMSE in the report is that of its signals, and the identified one is smaller than the unweighted prior's."""
     content = build_content(study, truth=ROBOT.truth)
     (signals,), (errors,) = content.signals, content.comparisons
     counted = signals.counted
     for name, rmse in (("identified", errors.identified.rmse), ("prior", errors.prior.rmse)):
         difference = (signals.measured - getattr(signals, name))[counted]
         np.testing.assert_allclose(np.sqrt(np.mean(difference**2, axis=0)), rmse, rtol=1e-9)
-    assert (errors.identified.rmse < errors.prior.rmse).all()
+    assert (errors.identified.rmse < errors.unweighted_prior.rmse).all()
     assert errors.frames == counted.sum()
 
 

@@ -181,7 +181,7 @@ def test_a_simulated_robot_from_files_to_result(tmp_path: Path) -> None:
     study = identify(load([tmp_path]), rig=robot.rig, settings=Settings(bootstrap=0, no_cross_validation=True))
     assert study.identification.estimate.satisfies == "consistent"
     (comparison,) = study.identification.comparisons
-    assert np.mean(comparison.ratio) < 0.8
+    assert np.mean(comparison.ratio_to_unweighted) < 0.8
     assert study.identification.parameters.total_mass == pytest.approx(robot.truth.total_mass, rel=0.01)
 
 

@@ -149,5 +149,6 @@ def _filter_equations(
             filtered[part][:, own][:, :, links] += change.reshape(len(coefficients), len(rows), len(links), -1)
     trial_frames = chunk.frames.start - chunk.core.start + frames[used]
     return [
-        Equations(trial_frames, *parts, wrench[:, used], measured[:, used]) for parts in zip(*filtered, strict=True)
+        Equations(trial_frames, own_force, own_moment, wrench[:, used], measured[:, used])
+        for own_force, own_moment in zip(*filtered, strict=True)
     ]

@@ -93,7 +93,7 @@ def compute_products(
             mask[frames] = True
         chunks = (part for part in split_trial(trial, cutoffs) if trial.counted[part.frames].any())
         found = (_sum_products(rig, part, masks[:, part.frames], bodies, cutoffs, base) for part in chunks)
-        sums, squares = (sum(each) for each in zip(*found))
+        sums, squares = (np.sum(each, axis=0) for each in zip(*found))
         sums[np.isnan(sums[..., -2, -2])] = 0.0
         count = np.maximum(masks.sum(axis=1), 1)[:, None, None, None, None]
         total = total + sums[..., :-1, :-1] - sums[..., :-1, -1:] * sums[..., -1:, :-1] / count
