@@ -8,11 +8,14 @@ from typing import Protocol
 
 from ..errors import InvalidValue
 from ..progress import Progress
+from .datagram import Sample
 from .session import Capture, FollowedSample
 from .udp import Arrival
 
 WAIT_TIME = 0.02
 """[s] Longest wait for the next datagram before the stop conditions are checked."""
+MAX_DELAY = 0.02
+"""[s] Waiting time of a sample above which a newer one is followed instead: a frame of a screen and a little."""
 PROGRESS_INTERVAL = 1.0
 """[s] Interval of progress messages."""
 
@@ -82,19 +85,30 @@ def run_capture(source: Source, capture: Capture, until: StopConditions, progres
 def follow_arrivals(source: Source, capture: Capture, wait: float = WAIT_TIME) -> FollowedSample | None:
     """Process all datagrams that have arrived; the newest tracked sample.
 
+    A sample that has waited for longer than `MAX_DELAY` is followed only if none is newer, so that the pose is never
+    far behind the stream however long this program was held up.
+
     Raises:
         InvalidValue: a stream's names do not fit the body; the datagrams after it were processed nevertheless.
     """
     newest: FollowedSample | None = None
     unfit: InvalidValue | None = None
+    waiting: tuple[Sample, float] | None = None
     arrivals = source.receive(wait)
     if not arrivals:  # while datagrams wait, this program is late and not the stream
         capture.sequencer.check_pause(time.perf_counter())
-    for arrival in arrivals:
+    for place, arrival in enumerate(arrivals, start=1):
         try:
-            newest = capture.receive(arrival.data, arrival.time, arrival.source) or newest
+            sample = capture.receive(arrival.data, arrival.time, arrival.source)
         except InvalidValue as error:
-            unfit = error
+            sample, unfit = None, error
+        if sample is not None:
+            if waiting is not None:
+                capture.skip(waiting[0])
+            waiting = sample, arrival.time
+        late = time.perf_counter() - arrival.time > MAX_DELAY
+        if waiting is not None and (not late or place == len(arrivals)):
+            newest, waiting = capture.follow(*waiting) or newest, None
     if source.overrun > capture.sequencer.counts.overrun:
         capture.sequencer.counts.overrun = source.overrun
         capture.sequencer.report_once("overrun", "samples arrive faster than they can be processed: some are discarded")

@@ -33,6 +33,8 @@ MAX_NAMES, MAX_NAME_BYTES = 4096, 255
 SEQUENCE_MODULUS = 1 << 32
 """Sequence numbers are modulo this."""
 FLOAT = np.dtype("<f4")
+TIME_RESOLUTION = 1e-4
+"""[s] Time that a sender's clock has to resolve in double precision: about 30,000 years from its zero."""
 
 
 class InvalidDatagram(InvalidValue):
@@ -167,8 +169,8 @@ def read_datagram(data: bytes, layout: Layout | None) -> LayoutDeclaration | Sam
         layout: of the stream; None if none was declared yet.
 
     Raises:
-        Garbled: it is not a datagram of this format, truncated, of another version, or of another layout.
-        Early: no layout was declared yet.
+        InvalidDatagram: it is not a datagram of this format, truncated, of another version, or of another layout.
+        LayoutMissing: no layout was declared yet.
     """
     if len(data) < HEADER_FORMAT.size or data[:4] != MAGIC:
         raise InvalidDatagram("not a datagram of a motion stream")
@@ -183,12 +185,12 @@ def read_datagram(data: bytes, layout: Layout | None) -> LayoutDeclaration | Sam
         raise LayoutMissing("samples arrived before their names, which follow within a second")
     if number != layout.checksum or count != len(layout.names):
         raise InvalidDatagram("a sample of another stream with other names")
+    if len(data) != HEADER_FORMAT.size + (layout.size * FLOAT.itemsize if kind == SAMPLE else 0):
+        raise InvalidDatagram(f"a datagram of {len(data)} bytes, but a sample of its layout has {layout.size} numbers")
     if kind == END:
         return EndOfStream(sequence)
-    if len(data) != HEADER_FORMAT.size + layout.size * FLOAT.itemsize:
-        raise InvalidDatagram(f"a sample of {len(data)} bytes, but its layout has {layout.size} numbers")
-    if not math.isfinite(time):
-        raise InvalidDatagram("a sample without a time")
+    if not (math.isfinite(time) and math.ulp(time) < TIME_RESOLUTION):
+        raise InvalidDatagram(f"a sample at {time:g} s, which is no time of a clock")
     return Sample(sequence, time, np.frombuffer(data, FLOAT, offset=HEADER_FORMAT.size).astype(float))
 
 

@@ -2,9 +2,9 @@
 
 The position of each label is predicted from its own velocity and from the tracked body. If a label is far from its
 prediction and close to that of another label, the two may be exchanged. The log-likelihood ratio of the exchange
-decides
-in the same sample: a certain exchange is corrected, and uncertain labels are left out. Exchanging back is handled in
-the same way. Since no later samples are used, fewer exchanges are found than in a whole recording
+decides in the same sample: a certain exchange is corrected, and uncertain labels are left out. It counts as an exchange
+of the stream's labels when the next sample shows it as well. Exchanging back is handled in the same way. Since no later
+samples are used, fewer exchanges are found than in a whole recording.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ class LiveLabels:
         self._body_positions, self._body_velocity = np.full((2, count, 3), np.nan)
         self._offsets, self._offset_time = np.zeros((count, 3)), np.zeros(count)
         self._body_time = 0.0
+        self._suspects = set[tuple[int, int]]()
+        """Pairs that were exchanged in the previous sample alone: one sample may be damaged."""
 
     def correct(self, positions: np.ndarray, time: float) -> np.ndarray:
         """(P, 3) [m] corrected positions of the labels in a sample, NaN where missing or uncertain."""
@@ -121,7 +123,7 @@ class LiveLabels:
                 gains[pair] = _exchange_gain(
                     found[list(pair)], [e[list(pair)] for e in expected], width[list(pair)] / 3.0
                 )
-        uncertain, taken = np.zeros(len(off), bool), set[int]()
+        uncertain, taken, suspects = np.zeros(len(off), bool), set[int](), set[tuple[int, int]]()
         for pair, gain in sorted(gains.items(), key=lambda item: -item[1]):
             if gain < SUSPECT_GAIN or taken & set(pair):
                 continue
@@ -130,8 +132,12 @@ class LiveLabels:
             if gain < EXCHANGE_GAIN:
                 uncertain[both] = True
                 continue
-            found[both], self.order[both] = found[both[::-1]], self.order[both[::-1]]
-            self._note_exchange(pair, time)
+            found[both] = found[both[::-1]]
+            suspects.add(pair)
+            if pair in self._suspects:
+                self.order[both] = self.order[both[::-1]]
+                self._note_exchange(pair, time)
+        self._suspects = suspects
         return found, uncertain
 
     def _note_exchange(self, pair: tuple[int, int], time: float) -> None:

@@ -1,9 +1,10 @@
 """Accepts each sample of one stream once, in order and with increasing times; everything else is counted.
 
 A declaration only defines the layout of samples with its checksum. The first sample decides which stream is accepted,
-and from which socket. Another stream replaces it after it has ended or paused for `PAUSE_AFTER`, so that neither a
-stray declaration nor a restarted sender can block a capture. Every kind of irregularity is reported once, in one
-sentence, and all of them are counted.
+and from which socket: the stream belongs to that sender until it ends, and continues after any pause. Samples of other
+senders are left out. A number or clock that leaps ahead is believed when the next sample continues it, so that a
+damaged sample changes nothing. Every kind of irregularity is reported once, in one sentence, and all of them are
+counted.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from .datagram import (
 )
 
 PAUSE_AFTER = 1.0
-"""[s] Time without a sample after which the stream is paused, and another sender may replace it."""
+"""[s] Time without a sample after which the stream is paused, and its sender may send other names."""
 MAX_LAYOUTS = 64
 """Largest number of stored declarations; the oldest is removed first."""
 MAX_MISSING = 4096
 """Largest number of lost samples that are recognised when they arrive late."""
 RESTART_AFTER = 20
-"""Number of successive samples with an old number or time after which the sender is assumed to have restarted."""
+"""Number of successive samples with an old number or time after which the sender is assumed to have restarted; a
+number that is farther ahead than this has to be continued by the next sample."""
 MAX_LOST = 1_000_000
 """A number that is farther ahead means that the sender restarted."""
 MAX_CLOCK_JUMP = 2.0
@@ -51,9 +53,10 @@ class SampleCounts:
         repeated: samples that arrived more than once.
         backwards: samples whose time was not after that of the previous one.
         before_layout: datagrams that arrived before the stream's names, as always when joining a running stream.
-        invalid: datagrams in another format, truncated, or with names that were never declared.
+        invalid: datagrams in another format, truncated, damaged, or with names that were never declared.
         other_stream: datagrams of another stream than the accepted one.
         overrun: datagrams that arrived too fast and were discarded unread.
+        skipped: samples that were recorded but not followed, because newer ones waited.
         untracked: samples with too little data, for which the previous pose was kept.
         unconverged: samples that used up the time budget before the pose had converged.
         pauses: of more than a second, detected while no datagram waited, or from the sender's clock and the local one.
@@ -69,6 +72,7 @@ class SampleCounts:
     invalid: int = 0
     other_stream: int = 0
     overrun: int = 0
+    skipped: int = 0
     untracked: int = 0
     unconverged: int = 0
     pauses: int = 0
@@ -83,6 +87,7 @@ class SampleCounts:
         "invalid": "were invalid",
         "other_stream": "came from another sender and were left out",
         "overrun": "arrived faster than they could be processed",
+        "skipped": "were recorded but not followed, because newer ones waited",
         "untracked": "had too little data, the previous pose was kept",
         "unconverged": "used up the time budget",
         "pauses": "pauses of the stream",
@@ -116,6 +121,8 @@ class SampleSequencer:
         self._next: int | None = None
         self._missing: OrderedDict[int, None] = OrderedDict()
         self._refused, self._restarted = 0, False
+        self._leap: Sample | None = None
+        """The previous sample, if it was left out because its number or time leapt ahead."""
         self._time: float | None = None
         """[s] of the last accepted sample, on the continuous clock."""
         self._offset = 0.0
@@ -171,15 +178,22 @@ class SampleSequencer:
         elif (layout, source) == (self.layout, self._source):
             if self._next is not None and _ahead(found.sequence, self._next) < -RESTART_AFTER:
                 self._restart()
-                self._next = found.sequence
+                self._next = None
             self.ended = False
 
     def _accept_stream(self, layout: Layout, source: Hashable, arrived: float) -> bool:
         """Whether a sample belongs to the accepted stream, or to a stream that may replace it."""
         if self._last_arrival is not None and (layout, source) == (self.layout, self._source):
             return True
-        if self._last_arrival is not None and not self.ended and not self._is_quiet(arrived):
-            words = f"samples of a second sender arrived within {PAUSE_AFTER:g} s of the first one's: left out"
+        if (
+            self._last_arrival is not None
+            and not self.ended
+            and not (source == self._source and self._is_quiet(arrived))
+        ):
+            words = (
+                f"samples of a second sender, {_sender_name(source)}, are left out: the stream belongs to "
+                f"{_sender_name(self._source)} until it ends; to follow the second one, start the capture again"
+            )
         elif self.layout_fixed and layout != self.layout:
             words = "a stream with other names arrived, which needs another recording: left out until this one is saved"
         else:
@@ -197,7 +211,7 @@ class SampleSequencer:
         paused = self._note_arrival(arrived)
         self.counts.pauses += paused
         self.ended = False
-        if not self._check_sequence(found.sequence):
+        if self._leaps_ahead(found, arrived) or not self._check_sequence(found.sequence):
             return None
         time = self._continuous_time(found.time, arrived)
         if time is None:
@@ -235,6 +249,21 @@ class SampleSequencer:
             self.report_once("again", f"samples arrive again after {arrived - self._last_arrival:.1f} s")
         self._last_arrival = arrived
         return paused
+
+    def _leaps_ahead(self, found: Sample, arrived: float) -> bool:
+        """Whether a sample leaps ahead in number or time and does not continue a leap of the sample before it."""
+        before, self._leap = self._leap, None
+        if self._next is None or self._time is None or self._arrived is None:
+            return False
+        step = found.time + self._offset - self._time
+        if _ahead(found.sequence, self._next) <= RESTART_AFTER and step <= arrived - self._arrived + MAX_CLOCK_JUMP:
+            return False
+        if before is not None and _ahead(found.sequence, before.sequence) == 1 and found.time > before.time:
+            self.counts.invalid -= 1
+            return False
+        self._leap = found
+        self.counts.invalid += 1
+        return True
 
     def _check_sequence(self, sequence: int) -> bool:
         ahead = 0 if self._next is None else _ahead(sequence, self._next)
@@ -301,3 +330,8 @@ class SampleSequencer:
 def _ahead(sequence: int, expected: int) -> int:
     """How far a sequence number is ahead of the expected one (negative: behind), modulo `SEQUENCE_MODULUS`."""
     return (sequence - expected + SEQUENCE_MODULUS // 2) % SEQUENCE_MODULUS - SEQUENCE_MODULUS // 2
+
+
+def _sender_name(source: Hashable) -> str:
+    """Address and port of a socket."""
+    return ":".join(map(str, source)) if isinstance(source, tuple) else str(source)

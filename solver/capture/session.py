@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Hashable
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -69,6 +68,7 @@ class Capture:
         self.latencies = LatencyHistogram()
         self.follower: Follower | None = None
         self._layout: Layout | None = None  # of what is followed
+        self._last_pose: Pose | None = None
         self._spool: RecordingFile | None = None
         self._record_requested = False
         self._workspace = Workspace(options.rig)
@@ -117,29 +117,35 @@ class Capture:
             self._spool.close()
         self._spool, self._record_requested = None, False
 
-    def receive(self, data: bytes, arrived: float, source: Hashable = None) -> FollowedSample | None:
-        """Process a datagram; None without a sample to track.
+    def receive(self, data: bytes, arrived: float, source: Hashable = None) -> Sample | None:
+        """The sample of a datagram, which `follow` or `skip` takes; None without one.
 
         Raises:
-            InvalidValue: the stream's names do not fit the body.
+            InvalidValue: the names of the sample's stream do not fit the body.
         """
         self.sequencer.layout_fixed = self.recorded_count >= MIN_SAMPLES
         sample = self.sequencer.receive(data, arrived, source)
-        if sample is not None:
-            return self.follow(sample, arrived)
-        if self.sequencer.layout is not None:
-            with suppress(InvalidValue):  # a declaration without samples is not an error
+        try:
+            if self.sequencer.layout is not None:
                 self._prepare_follower()  # so that the first sample does not wait
-        return None
+        except InvalidValue:
+            if sample is not None:  # a declaration without samples is not an error
+                self.sequencer.reject()
+                raise
+        return sample
+
+    def skip(self, sample: Sample) -> None:
+        """Record a sample that the sequencer accepted, without a pose of its own: newer ones wait."""
+        self.sequencer.counts.skipped += 1
+        self.sequencer.report_once("skipped", "samples are skipped, because newer ones wait: they are recorded only")
+        blank = np.full((len(self._prepare_follower().markers), 3), np.nan)
+        q = self.options.rig.neutral if self._last_pose is None else self._last_pose.q
+        self._record_sample(sample, Pose(q, False, False, measured=blank, modelled=blank))
 
     def follow(self, sample: Sample, arrived: float) -> FollowedSample | None:
-        """Track a sample that the sequencer accepted."""
-        try:
-            follower = self._prepare_follower()
-        except InvalidValue:
-            self.sequencer.reject()
-            raise
-        pose = follower.follow(sample.values, sample.time, arrived)
+        """Track a sample that the sequencer accepted; None while more are needed for the first pose."""
+        follower = self._prepare_follower()
+        pose = self._last_pose = follower.follow(sample.values, sample.time, arrived)
         if pose is None:
             return None
         for words in follower.notes:
@@ -216,7 +222,7 @@ class Capture:
             except SolverError as error:
                 what = f"{len(layout.names)} {layout.quantity}"
                 raise InvalidValue(f"the stream of {what} cannot be tracked: {error}") from None
-            self.follower, self._layout = follower, layout
+            self.follower, self._layout, self._last_pose = follower, layout, None
             if self._spool is not None:
                 self._spool.close()
             self._spool = self._new_spool(follower) if self._record_requested else None
