@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from .live.check_results import CheckResults
     from .solver_api import Rig
 
-DESIGN_SECONDS = {"human": 30.0, "robot": 45.0}
+DESIGN_SECONDS = {"human": 8.0, "robot": 12.0}
 """[s] Time of the search for postures of a person or a robot in a design."""
-SECONDS_PER_POSTURE = 1.4
-"""[s] Time of each posture in a design. Both were measured with 6 to 24 postures of a person, and 12 of robots, on a
-core that makes 20 million passes of ``s += i * i`` in 2.8 s; the effort changes them little."""
+SECONDS_PER_POSTURE = 1.2
+"""[s] Time of each phrase in a design. Both were measured with 4 to 12 phrases of a person, and 12 of HOAP-3, on a core
+that makes 20 million passes of ``s += i * i`` in 2.8 s."""
 FEWEST_POSTURES = 2
 """Number of postures from which a motion is a dance."""
 
@@ -97,7 +97,7 @@ def _describe_design(context: bpy.types.Context, rig: Rig) -> str:
     count = dance_settings(context).postures
     kind = "human" if rig.is_person else "robot"
     seconds = DESIGN_SECONDS[kind] + SECONDS_PER_POSTURE * count
-    return f"{count} posture{'s' * (count > 1)}, about {describe_duration(seconds)}"
+    return f"{count} phrase{'s' * (count > 1)}, about {describe_duration(seconds)}"
 
 
 def _next_step_of_dance(context: bpy.types.Context, body: bpy.types.Object) -> NextStep:

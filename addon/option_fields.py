@@ -14,7 +14,6 @@ from .solver_api import (
     DanceOptions,
     Declaration,
     RetargetOptions,
-    Style,
     declarations,
 )
 from .solver_api import Settings as StudySettings
@@ -32,7 +31,6 @@ CAPTURE = "exciting_dance_capture"
 
 PANELS: tuple[tuple[str, str, type], ...] = (
     ("design", DANCE, DanceOptions),
-    ("design", DANCE, Style),
     ("check", DANCE, CompleteOptions),
     ("checks", CHECKS, CheckOptions),
     ("identify", STUDY, CohortOptions),

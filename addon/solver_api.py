@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from solver.motion import RestPose, SegmentPoses
     from solver.options.authoring import CompleteOptions, RetargetOptions
     from solver.options.checks import DANCE_CHECKS, CheckOptions
-    from solver.options.dances import PHRASE, TEMPO, DanceOptions, Style
+    from solver.options.dances import PHRASE, TEMPO, DanceOptions
     from solver.options.declared import Declaration, Option, Options, Range, declarations
     from solver.options.exciting import ExcitingOptions
     from solver.options.study import CohortOptions, Settings
@@ -86,7 +86,7 @@ _NAMES = {
     "contacts.rolling": ("PARTS", "TOE_BEND", "RollingSole"),
     "options.authoring": ("CompleteOptions", "RetargetOptions"),
     "options.checks": ("DANCE_CHECKS", "CheckOptions"),
-    "options.dances": ("PHRASE", "TEMPO", "DanceOptions", "Style"),
+    "options.dances": ("PHRASE", "TEMPO", "DanceOptions"),
     "options.declared": ("Declaration", "Option", "Options", "Range", "declarations"),
     "cli.argument_types": ("add_options", "given"),
     "options.exciting": ("ExcitingOptions",),

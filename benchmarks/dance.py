@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -58,11 +57,6 @@ IDENTIFIED: dict[str, tuple[np.ndarray, Bound | None, Bound | None]] = {
     "2 N, 1 N m": (PLATE_NOISE, at_least(25.0), at_least(40.0)),
 }
 """By the name of the noise: it, and how many base parameters of HOAP-3 must be, and would well be, identified."""
-LONG: dict[str, Any] = {"passes": 3, "knot_spacing": 0.16, "rounds": 4}
-"""Options of HOAP-3's dance, so that it lasts about as long as the paper's, whose 60 transitions of 5 s and holds of
-1 s take 360 s, plus steps: each transition is danced three times, joints turn more often, and fewer programs
-choose a transition, of which many follow."""
-TRANSITIONS = 28
 RANDOM_SECONDS = 150.0
 QUICK_LEAVES_OUT = (
     "the 60 postures (4 instead, mostly steps between them: their rows are for information only), "
@@ -115,7 +109,6 @@ def hoap3_figures(chosen: argparse.Namespace) -> Iterator[Iterable[Figure]]:
     made, rig, dance, wanted = design_hoap3(chosen.quick, chosen.workers)
     yield made
     yield [violation_figure(rig, dance, wanted)]
-    yield [criterion_figure(dance, whole=not chosen.quick)]
     yield identified_figures(rig, dance, whole=not chosen.quick)
     if not chosen.quick:
         yield comparison_figures(rig, dance, wanted)
@@ -157,20 +150,21 @@ def design_hoap3(quick: bool, workers: int) -> tuple[list[Figure], Rig, Dance, D
     """What the dance cost, the robot, the dance and its options."""
     rig = hoap3("middle", torque="peak")
     each = QUICK_POSTURES if quick else POSTURES
-    options = DanceOptions(**LONG, postures=dict.fromkeys(FOOT_CONFIGURATIONS, each), workers=workers, seed=1)
+    options = DanceOptions(postures=dict.fromkeys(FOOT_CONFIGURATIONS, each), workers=workers, seed=1)
     if quick:
         options = replace(options, pool=40, starts=2, rounds=2)
-    began, processor = time.perf_counter(), time.process_time()
+    began, before = time.perf_counter(), os.times()
     dance = design_dance(rig, options)
-    seconds, own = time.perf_counter() - began, time.process_time() - processor
+    seconds, after = time.perf_counter() - began, os.times()
+    processor = sum(after[:4]) - sum(before[:4])
     data = f"simulated, HOAP-3, {4 * each} postures"
-    must, aim = (None, None) if quick else (at_most(25.0), at_most(12.0))
+    must, aim = (None, None) if quick else (at_most(40.0), at_most(20.0))
     kinds = [s.kind for s in dance.trace]
     return [
-        Figure(f"whole dance on {workers} processes", data, seconds, "s", must, aim, timed=True,
-               note=f"every segment verified at 500 Hz in that time; processor of the parent alone {own:.0f} s; "
-               f"paper: 15 min; the dance lasts {dance.duration:.0f} s, {kinds.count('exciting')} of {len(kinds)} "
-               "transitions exciting"),
+        Figure("whole dance, processor of all processes", data, processor, "s", must, aim, timed=True,
+               note=f"every segment verified at 500 Hz in that time; {seconds:.0f} s on {workers} processes; paper: "
+               f"15 min; the dance lasts {dance.duration:.0f} s, {kinds.count('exciting')} of {len(kinds)} phrases "
+               "exciting"),
         Figure("postures reached", data, float(len(dance.postures)), "", at_least(4.0 * each)),
     ], rig, dance, options  # fmt: skip
 
@@ -185,18 +179,6 @@ def violation_figure(rig: Rig, dance: Dance, options: DanceOptions) -> Figure:
     worst, name, unit = min(found)
     return Figure("largest violation of any constraint at 500 Hz", "simulated, HOAP-3", max(0.0, -worst), "",
                   at_most(1e-4), note=f"smallest margin: {name} {worst:+.2g} {unit}")  # fmt: skip
-
-
-def criterion_figure(dance: Dance, whole: bool) -> Figure:
-    """Fig. 5: the evolution of the criterion."""
-    trunk = [step.criterion for step in dance.trace if step.configuration in ("both", "right_forward")]
-    at = min(TRANSITIONS, len(trunk))
-    shown = ", ".join(f"{value:.3g}" for value in trunk[:: max(len(trunk) // 6, 1)])
-    what, note = (
-        f"criterion of head, arms, trunk after {at} transitions",
-        f"over transitions: {shown}; paper: 1702 to 13",
-    )
-    return Figure(what, "simulated, HOAP-3", trunk[at - 1], "", at_most(13.0) if whole else None, note=note)
 
 
 def identified_figures(rig: Rig, dance: Dance, whole: bool) -> list[Figure]:

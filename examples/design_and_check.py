@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Design a dance and check it
 #
-# A short dance for HOAP-3: postures that excite the centres of mass, transitions that excite the inertias, all within
-# the robot's limits, in balance and free of collisions. A real one has 60 postures and takes minutes.
+# A short dance for HOAP-3: a phrase and its mirror image that excite masses and inertias, within the robot's limits, in
+# balance and free of collisions. A real one has 60 of them, on either foot too, and takes a minute.
 
 # %%
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 import solver
 
 robot = solver.hoap3(torque="peak")
-options = solver.DanceOptions(postures={"both": 2}, pool=20, starts=1, rounds=1, seed=1, workers=1)
+options = solver.DanceOptions(postures={"both": 2}, pool=20, rounds=1, seed=1, workers=1)
 designed = solver.design(robot, options)
 print(designed.message)
 

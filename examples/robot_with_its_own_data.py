@@ -24,7 +24,7 @@ print(f"{robot.name}: {len(robot.links)} links, {robot.prior.total_mass:.2f} kg"
 # A short dance within the robot's limits, as a table of joint angles like an encoder log.
 
 # %%
-options = solver.DanceOptions(postures={"both": 4}, pool=20, starts=1, rounds=1, hold=0.2, workers=1)
+options = solver.DanceOptions(postures={"both": 4}, pool=20, rounds=1, workers=1)
 solver.design(robot, options).write(folder / "dance")
 motion = solver.export(folder / "dance" / "dance.npz", folder / "performed.mot", rate=100.0)
 

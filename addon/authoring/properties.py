@@ -9,7 +9,7 @@ import bpy
 from ..bpy_access import scene
 from ..option_fields import option_group
 from ..scene_rigs import active_rig
-from ..solver_api import CompleteOptions, DanceOptions, Style, errors
+from ..solver_api import CompleteOptions, DanceOptions, errors
 
 ROLES = (
     ("fixed", "Fixed", "The posture must not change (keyframe type Extreme)", "KEYTYPE_EXTREME_VEC", 0),
@@ -30,29 +30,10 @@ BODY_PARTS = (
     ("left_leg", "Left Leg", ""),
     ("trunk", "Trunk", "All links except arms and legs"),
 )
-OBJECTIVES = (
-    (
-        "sigma",
-        "Predicted Deviation",
-        "Minimise the mean predicted standard deviation of all parameters, which identifies best",
-    ),
-    (
-        "criterion",
-        "Condition Number",
-        "Minimise the condition number of each link's part of the regressor, as published",
-    ),
-)
-UNSET = {"default": 0.0, "min": 0.0, "soft_max": 10.0}
-"""Settings of a duration whose default depends on the rig: 0 leaves it to the solver."""
 GHOST_PLACES = (
     ("over", "Over", "The ghost is at the same place as the rig"),
     ("beside", "Beside", "The ghost is beside the rig"),
 )
-
-
-def _on_passes_changed(settings: DanceSettings, context: bpy.types.Context) -> None:
-    if settings.passes % 2 == 0:
-        settings.passes += 1
 
 
 def _get_posture_name(settings: DanceSettings) -> str:
@@ -87,23 +68,17 @@ def _on_ghost_place_changed(settings: DanceSettings, context: bpy.types.Context)
 
 
 SKILLS = (
-    ("beginner", "Beginner", "On both feet, small ranges of motion, no bending backward"),
-    ("intermediate", "Intermediate", "Comfortable ranges of motion, little bending backward"),
+    ("usual", "Usual", "Intermediate for a person, expert for a robot"),
+    ("beginner", "Beginner", "Small ranges of motion, slow, no bending backward"),
+    ("intermediate", "Intermediate", "Comfortable ranges of motion and speeds"),
     ("expert", "Expert", "Full anatomical ranges of motion"),
 )
 
 
-FIELDS: dict[str, Any] = {
-    "min_duration": UNSET,
-    "hold": UNSET,
-    "passes": {"step": 2, "update": _on_passes_changed},
-    "objective": {"items": OBJECTIVES},
-    "bpm": {"precision": 0},
-    "skill": {"items": SKILLS},
-}
+FIELDS: dict[str, Any] = {"bpm": {"precision": 0}, "skill": {"items": SKILLS, "default": "usual"}}
 
 
-class DanceSettings(option_group(DanceOptions, Style, CompleteOptions, **FIELDS), bpy.types.PropertyGroup):  # type: ignore[misc]
+class DanceSettings(option_group(DanceOptions, CompleteOptions, **FIELDS), bpy.types.PropertyGroup):  # type: ignore[misc]
     """Settings for dances in a scene."""
 
     role: bpy.props.EnumProperty(  # type: ignore[valid-type]
@@ -121,9 +96,9 @@ class DanceSettings(option_group(DanceOptions, Style, CompleteOptions, **FIELDS)
         set=_set_posture_name,
     )
     postures: bpy.props.IntProperty(  # type: ignore[valid-type]
-        name="Postures",
-        description="Number of postures, shared among both feet, right foot forward, right foot and left foot",
-        default=12,
+        name="Phrases",
+        description="Number of phrases, mirrored ones included: half on both feet, the others on either foot",
+        default=8,
         min=1,
         soft_max=60,
         max=400,
@@ -144,10 +119,7 @@ class DanceSettings(option_group(DanceOptions, Style, CompleteOptions, **FIELDS)
     )
     posed: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Named Postures",
-        description="Use the named postures of the timeline, varied in size, side and timing",
-    )
-    counted: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="On Counts", description="Place postures on beats, in phrases of eight counts with repeated motifs"
+        description="Use the named postures of the timeline, varied in size and side",
     )
     dynamics: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Include Torques", description="Slow down for torques, balance and friction too, not only for joint speeds"

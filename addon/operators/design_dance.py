@@ -14,7 +14,7 @@ from ..job_messages import JobMessage
 from ..option_fields import option_words
 from ..properties import study_settings
 from ..scene_rigs import active_rig
-from ..solver_api import DanceOptions, Style, dance_folder
+from ..solver_api import DanceOptions, dance_folder
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
 from .rigs import rig_arguments
 
@@ -58,7 +58,7 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
         self.set_rig(show_designed(context, dance, self.existing_rig()))
         fit_timelines(context)
         count = len(dance.summary.keys)
-        return summary_message(dance, f"Keyed at {count} frames: both ends of every hold, and rests between steps")
+        return summary_message(dance, f"Keyed at {count} frames: where phrases, steps and rests begin and end")
 
 
 def body_arguments(context: bpy.types.Context, folder: Path) -> list[str]:
@@ -78,8 +78,6 @@ def design_arguments(context: bpy.types.Context) -> list[str]:
     settings = dance_settings(context)
     arguments = ["--postures", str(settings.postures), "--effort", f"{settings.effort:g}", "--workers", str(WORKERS)]
     arguments += [*option_words(settings, DanceOptions), *check_arguments(active_rig(context))]
-    if settings.counted:
-        arguments += option_words(settings, Style) or ["--skill", settings.skill]
     if settings.emphasise != "none":
         arguments += ["--emphasise", f"{settings.emphasise}={settings.factor:g}"]
     return arguments

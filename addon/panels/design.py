@@ -8,7 +8,7 @@ from ..authoring.properties import dance_settings
 from ..bpy_access import require
 from ..option_fields import labelled
 from ..properties import AUTHOR
-from ..solver_api import DanceOptions, Style
+from ..solver_api import DanceOptions
 from .base import DancePanel
 
 
@@ -34,11 +34,6 @@ class EXCITING_DANCE_PT_design(DancePanel, bpy.types.Panel):  # type: ignore[mis
         if settings.emphasise != "none":
             column.prop(settings, "factor")
         layout.prop(settings, "posed")
-        column = layout.column(align=True)
-        column.prop(settings, "counted")
-        if settings.counted:
-            for name in labelled(Style):
-                column.prop(settings, name)
         row = layout.row(align=True)
 
         row.scale_y = 1.3

@@ -18,7 +18,7 @@ from solver.dance.workflows.design import design_dance
 from solver.identification.base_parameters import BaseParameters, base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, base_rows
 from solver.identification.excitation.wrench_noise import WrenchNoise
-from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, Style, human_options
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, human_options
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 
@@ -109,27 +109,12 @@ def compare_dances(case: Case, postures: Mapping[str, int], workers: int, seed: 
         share = 100.0 * sum(kinds.values()) / dance.duration
         limits = SHARE if bounded else NOTHING
         note = ", ".join(f"{kind}s {seconds:.1f} s" for kind, seconds in kinds.items())
-        result.append(style_row(rig, structure, options, dance, data, bounded))
         limits_of_time = SECONDS_OF_DESIGN if bounded else NOTHING
         result.append(
             Figure("designed and verified, processor of one process", data, spent, "s", *limits_of_time, timed=True)
         )
         result.append(Figure("share of the dance that is steps and holds", data, share, "%", *limits, note=note))
     return result
-
-
-def style_row(
-    rig: Rig, structure: BaseParameters, options: DanceOptions, dance: Dance, data: str, bounded: bool
-) -> Figure:
-    """What counts, phrases and mirrored motifs cost: the same postures requested, 120 beats a minute."""
-    styled = design_dance(rig, replace(options, style=Style()))
-    both, plate, loud = (deviation_ratio(rig, structure, styled, dance, noise) for noise in wrench_noises(rig))
-    note = (
-        f"per second; {styled.duration:.0f} s with style; the plate's noise alone: {plate:.3g}; 2 N, 1 N m and the "
-        f"motion's: {loud:.3g}"
-    )
-    aim = at_most(1.3) if bounded else None
-    return Figure("style's cost: geometric mean of the deviations, with / without", data, both, "", None, aim, note)
 
 
 def wrench_noises(rig: Rig) -> tuple[WrenchNoise, WrenchNoise, WrenchNoise]:

@@ -16,7 +16,7 @@ from solver.dance.workflows.design import design_dance
 from solver.dynamics import integrate
 from solver.errors import SolverError
 from solver.identification.base_parameters import base_parameters
-from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, Style, human_options
+from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, human_options
 from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.trajectory.legged_rig import LeggedRig
@@ -95,7 +95,7 @@ def compare_dances(case: Case, workers: int) -> list[Figure]:
     """A dance of named poses compared with its baselines."""
     rig = case.rig()
     poses = build_poses(rig, case.poses)
-    options = case.options(postures=dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers=workers, seed=0, style=Style())
+    options = case.options(postures=dict.fromkeys(FOOT_CONFIGURATIONS, EACH), workers=workers, seed=0)
     data = f"simulated, {case.name}, {len(poses)} poses"
     what = "dance of named poses: random / dance, geometric mean"
     try:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from dataclasses import replace
+from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 from ..errors import Cancelled, InvalidValue
 from ..options.checks import DANCE_CHECKS, CheckOptions
-from ..options.dances import FOOT_CONFIGURATIONS, DanceOptions, Style, human_options, paper_options
+from ..options.dances import FOOT_CONFIGURATIONS, DanceOptions, human_options, paper_options
 from ..progress import PartialProgress, Progress
 from ..termination import NOTHING
 from .argument_types import add_options, by_name, effort, given, path, rate
@@ -21,30 +24,30 @@ if TYPE_CHECKING:
     from ..rig import Rig
 
 WRITING = 0.97
-RATE = 50.0
-"""[1/s] at which dances danced before are sampled."""
-POSTURES = 60
+ONCE, MIRRORED = FOOT_CONFIGURATIONS, ("both", "left", "both", "right")
+"""Foot configurations to which a number of postures is dealt out: of the published dance, and of one of phrases."""
 EXPLANATION = """
-Chooses static postures in four foot configurations and joins them by motions that excite masses and inertias, within
-all limits, in balance and without collisions; verified at 500 samples a second. The same seed gives the same dance.
+A dance of phrases of eight counts, four on one foot: each goes from home by a posture and back, excites masses and
+inertias as much as the limits allow, in balance and without collisions, and is danced once more in the mirror; a person
+rests after each pair. Verified at 500 samples a second. The same seed gives the same dance.
 
 Written to DIR: dance.npz (read by check, export and this package), dance.json (what it holds, in numbers), report.txt,
 rig.json, summary.json and dance.motion.npz (for Blender), dance.joints.csv (joint angles and speeds at --rate)
 and dance.joints.mot.
 
-Ctrl-C during the search for transitions writes a partial dance, which is marked as such, unless DIR contains results of
+Ctrl-C during the search for phrases writes a partial dance, which is marked as such, unless DIR contains results of
 an earlier run.
 
-Exit codes: 0 all postures are danced, 1 some only (the partial dance is written), 2 wrong input or no dance at all,
-130 stopped.
+Exit codes: 0 all phrases are danced and every link is determined, 1 not so (the partial dance is written), 2 wrong
+input or no dance at all, 130 stopped.
 
 Examples:
   python -m solver dance hoap3 --postures 60 --seed 1 --output out
-  python -m solver dance human --height 1.7 --mass 65 --sex female --postures both=8 right=4 left=4 --output out
+  python -m solver dance human --height 1.7 --mass 65 --sex female --postures both=6 right=3 left=3 --output out
   python -m solver dance hrp2 --postures 20 --emphasise right_arm=3 --shrink 0.4 --output out
   python -m solver dance robot.urdf --output out
   python -m solver dance human --height 1.7 --mass 65 --sex female --bpm 110 --skill beginner --output out
-  python -m solver dance human --height 1.7 --mass 65 --sex female --poses poses.json --postures both=6 --output out
+  python -m solver dance human --height 1.7 --mass 65 --sex female --poses poses.json --output out
   python -m solver dance hoap3 --paper --output out
 """
 
@@ -55,9 +58,9 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_body(parser)
     group = parser.add_argument_group("dance")
     group.add_argument(
-        "--postures", nargs="+", default=[str(POSTURES)], metavar="N",
-        help=(f"number of postures (default: {POSTURES}), over both, "
-            f"right_forward, right and left; or as both=10 right=5 ..."),
+        "--postures", nargs="+", default=[], metavar="N",
+        help="number of phrases, mirrored ones included: half on both feet, the others on either foot (default: 8 for "
+        "a person, 60 for a robot); or as both=10 right=5 left=5 right_forward=2",
     )  # fmt: skip
     group.add_argument(
         "--emphasise", nargs="+", default=[], metavar="PART=FACTOR",
@@ -67,43 +70,31 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     group.add_argument(
         "--paper",
         action="store_true",
-        help="settings of Bonnet et al. 2016 (criterion, tempo, step, two via points); identifies less well",
+        help="the dance of Bonnet et al. 2016 (postures held, criterion, step, two via points); identifies less well",
     )
-    group.add_argument(
-        "--recorded", nargs="+", type=path, default=[], metavar="DANCE",
-        help="motions of this rig that are recorded already (.motion.npz, or the folder of one trial) or dances "
-        "(.npz): the dance is chosen to add most to them",
-    )  # fmt: skip
     group.add_argument(
         "--poses", type=path, metavar="DANCE",
-        help="authored dance (.json) or timeline whose named keys are danced, varied in amplitude, side and "
-        "timing",
+        help="authored dance (.json) or timeline whose named keys are danced, varied in amplitude and side",
     )  # fmt: skip
-    style = parser.add_argument_group(
-        "style", "each of them makes a dance on counts, in phrases of eight, with mirrored motifs"
-    )
-    add_options(style, Style)
     group.add_argument(
         "--effort", type=effort, default=1.0, metavar="X", help="effort of the search; 0.2 for a quick look"
     )
     group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.joints.csv and .mot (100)")
     add_checks(parser, f"conditions that the dance keeps and stores (default: {DANCE_CHECKS.words})")
     add_output(parser)
-    own = ("postures", "emphasise", "poses", "recorded", "paper", "effort", "rate")
+    own = ("postures", "emphasise", "poses", "paper", "effort", "rate")
     show_only(parser, "height", "mass", "sex", "packages", "feet", *own)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> int:
     """Run the verb; returns the exit code."""
     from ..dance.workflows.design import design
-    from ..dance.workflows.loading import load_dance
     from ..storage.manifest import files_written
     from .printed import warn
 
     progress(0.0, "building the rig")
     rig = body_of(options)
-    recorded = [load_dance(place).motion(RATE) for place in options.recorded]
-    found = design(rig, dance_options(options, rig), PartialProgress(progress, 0.0, WRITING), recorded)
+    found = design(rig, dance_options(options, rig), PartialProgress(progress, 0.0, WRITING))
     notes, summary = found.dance.notes, found.summary
     stopped = any(note.startswith("cancelled") for note in notes)
     if stopped and files_written(options.output):
@@ -115,7 +106,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     print(f"{found.report}\n\n{summary.message}\nwritten: {options.output}")
     if stopped:
         raise Cancelled(
-            f"stopped; a partial dance of {len(found.dance.postures)} postures was written: {options.output}"
+            f"stopped; a partial dance of {len(found.dance.postures)} phrases was written: {options.output}"
         )
     return OK if summary.delivered else INCOMPLETE
 
@@ -126,32 +117,29 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     from ..dance.workflows.loading import load_named_poses
 
     require_danceable(rig)
-    kind = rig.provenance.get("kind")
-    usual, effort, style = DanceOptions(), options.effort, given(options, Style)
+    kind, effort = rig.provenance.get("kind"), options.effort
     changes: dict[str, object] = {
-        "postures": _postures(options.postures),
         "emphasise": link_emphasis(rig, by_name(options.emphasise, "--emphasise")),
-        "pool": max(int(usual.pool * effort), 8),
-        "starts": max(int(usual.starts * effort), 1),
-        "rounds": max(int(usual.rounds * effort), 1),
         "checks": DANCE_CHECKS.changed(**given(options, CheckOptions)),
-        "style": Style(**style) if style else None,
         "poses": () if options.poses is None else load_named_poses(options.poses, rig),
     }
+    if options.postures:
+        changes["postures"] = _postures(options.postures, ONCE if options.paper else MIRRORED)
     if kind not in ("hoap3", "human"):
         changes["step"] = None  # by the sole's length
     changes |= given(options, DanceOptions)
     if options.paper:
-        return paper_options("human" if kind == "human" else "hoap3", **changes)
-    return (human_options if rig.is_person else DanceOptions)(**changes)  # type: ignore[arg-type]
+        found = paper_options("human" if kind == "human" else "hoap3", **changes)
+    else:
+        found = (human_options if rig.is_person else DanceOptions)(**changes)  # type: ignore[arg-type]
+    pool, starts, rounds = (int(getattr(found, name) * effort) for name in ("pool", "starts", "rounds"))
+    return replace(found, pool=max(pool, 8), starts=max(starts, 1), rounds=max(rounds, 1))
 
 
-def _postures(words: list[str]) -> dict[str, int]:
-    """Number per foot configuration."""
-
+def _postures(words: list[str], share: tuple[str, ...]) -> dict[str, int]:
+    """Number per foot configuration; one number is dealt out to some in turn."""
     if len(words) == 1 and "=" not in words[0]:
-        share, rest = divmod(_whole(words[0], "--postures"), len(FOOT_CONFIGURATIONS))
-        return {name: share + (place < rest) for place, name in enumerate(FOOT_CONFIGURATIONS)}
+        return dict(Counter(islice(cycle(share), _whole(words[0], "--postures"))))
     return {name: _whole(str(value), "--postures") for name, value in by_name(words, "--postures").items()}
 
 

@@ -18,6 +18,7 @@ from ..dynamics.mechanics import DynamicState, carried_axes, inverse_dynamics_de
 from ..rig import ROOT_NV, Rig
 from ..so3 import skew
 from .check_input import Body, CheckInput, PlantedPhase
+from .checks.hand_speed import HAND_SPEED, hand_links
 
 RELATIVE_STEP = 1e-6
 """Finite-difference step: of forces over the weight, of moments over weight times body size, of positions over size."""
@@ -32,7 +33,8 @@ class LinearisedLoads:
     Attributes:
         torques: (N, nv - 6) [N m] of the joints.
         zmp: (N, 2) [m] zero-moment point.
-        other_margins: (N, C) smallest margins of the checks of loads, then heights of the corners of soles in the air.
+        other_margins: (N, C) smallest margins of the checks of loads, then heights of the corners of soles in the air,
+            then margins of the speeds of the hands.
         sampling_margins: (C,) of these checks.
         derivatives: (3, N, nv - 4 + C, nv) of all of these by tangent coordinates, velocities and accelerations.
     """
@@ -83,11 +85,16 @@ def linearise_loads(body: Body, planted: PlantedPhase, curves: Curves, other_lim
     for column, link in enumerate(planted.links):
         torques[0] -= contact_torque_derivatives(body.rig, axes, link, inputs.loads[:, column])[:, ROOT_NV:]
     heights, height_derivatives = _sole_heights(inputs, axes, other_limits.height_margins(inputs))
+    speeds, speed_derivatives = _hand_speeds(inputs, axes)
     sampling_margins = np.concatenate(
-        [other_limits.sampling_margins, np.full(heights.shape[1], other_limits.height_sampling_margin)]
+        [
+            other_limits.sampling_margins,
+            np.full(heights.shape[1], other_limits.height_sampling_margin),
+            np.full(speeds.shape[1], HAND_SPEED.sampling_margin),
+        ]
     )
-    margins = np.concatenate([other_limits.load_margins(inputs), heights], axis=1)
-    derivatives = np.concatenate([derivatives, height_derivatives], axis=2)
+    margins = np.concatenate([other_limits.load_margins(inputs), heights, speeds], axis=1)
+    derivatives = np.concatenate([derivatives, height_derivatives, speed_derivatives], axis=2)
     return LinearisedLoads(inputs.torques, inputs.zmp, margins, sampling_margins, derivatives)
 
 
@@ -110,6 +117,24 @@ def _sole_heights(inputs: CheckInput, axes: np.ndarray, margins: np.ndarray) -> 
         own[0] = (axes[:, None, 2] + y * axes[:, None, 3] - x * axes[:, None, 4]) * moving_coordinates(rig, patch.link)
         derivatives.append(own)
     return np.concatenate(heights, axis=1), np.concatenate(derivatives, axis=2)
+
+
+def _hand_speeds(inputs: CheckInput, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Margins (N, k) of the speeds of the hands, and their derivatives (3, N, k, nv) by the velocities alone.
+
+    A change of the posture mainly rotates a hand's velocity, which does not change the speed.
+    """
+    rig = inputs.body.rig
+    margins = HAND_SPEED.margins(inputs)
+    assert isinstance(margins, np.ndarray)
+    derivatives = np.zeros((3, *margins.shape, rig.nv))
+    for column, link in enumerate(hand_links(rig)[: margins.shape[1]]):
+        lever = skew(inputs.state.position[:, rig.index(link)])
+        jacobian = (axes[:, :3] - lever @ axes[:, 3:]) * moving_coordinates(rig, link)
+        velocity = np.einsum("nij,nj->ni", jacobian, inputs.curves.v)
+        speed = np.maximum(np.linalg.norm(velocity, axis=1, keepdims=True), np.finfo(float).tiny)
+        derivatives[1, :, column] = -np.einsum("ni,nij->nj", velocity / speed, jacobian)
+    return margins, derivatives
 
 
 def wrench_derivatives(state: DynamicState, generalised_forces: np.ndarray, root_axes: np.ndarray) -> np.ndarray:

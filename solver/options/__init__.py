@@ -13,7 +13,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "reading": ("ReadOptions",),
         "study": ("CohortOptions", "LoadOptions", "Settings"),
         "exciting": ("ExcitingOptions",),
-        "dances": ("DanceOptions", "Style", "human_options", "paper_options"),
+        "dances": ("DanceOptions", "human_options", "paper_options"),
         "declared": ("Declaration", "Option", "Options", "Range", "declarations"),
     },
 )

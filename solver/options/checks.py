@@ -1,10 +1,11 @@
 """Options of the feasibility checks of a dance, stored with the dance and used by all of its checks."""
 
 from dataclasses import dataclass, fields, replace
+from math import inf
 from typing import Annotated, Any, Self
 
 from ..errors import InvalidValue
-from .declared import NOT_NEGATIVE, PART, Option, Options
+from .declared import LIMIT, NOT_NEGATIVE, PART, Option, Options
 
 DISTRIBUTIONS = ("distance", "line", "soles")
 PAIR_PRESETS = ("all", "paper")
@@ -37,6 +38,7 @@ class CheckOptions(Options):
         torque_reserve: fraction of every joint's torque limit that is reserved for a controller.
         balance_reserve: [m] distance of the zero-moment point from the border of the shrunk polygon, likewise.
         foot_clearance: [m] required clearance of swing feet from the floor.
+        hand_speed: [m/s] limit of the speed of the hands, at their joints; infinite: none.
     """
 
     shrink: Annotated[float, Option(PART, label="Shrink Support", slider=(0.0, 0.95))] = 0.0
@@ -52,6 +54,7 @@ class CheckOptions(Options):
     torque_reserve: Annotated[float, Option(PART, in_code_only=True)] = 0.0
     balance_reserve: Annotated[float, Option(NOT_NEGATIVE, in_code_only=True)] = 0.0
     foot_clearance: Annotated[float, Option(NOT_NEGATIVE, in_code_only=True)] = 0.0
+    hand_speed: Annotated[float, Option(LIMIT, in_code_only=True)] = inf
 
     def require_consistent(self) -> None:
         """Distances are computed beyond the clearance.
@@ -85,6 +88,7 @@ CHECK_ROWS = (
     "joint_limits:JOINT_ANGLE",
     "joint_limits:JOINT_SPEED",
     "joint_limits:JOINT_TORQUE",
+    "hand_speed:HAND_SPEED",
     "balance:ZMP",
     "friction:FRICTION",
     "friction:TWIST",

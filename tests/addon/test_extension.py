@@ -75,14 +75,6 @@ def test_mesh_packages_are_found_in_the_chosen_folder(registered: None, tmp_path
     assert rig_arguments("urdf", settings, "/r.urdf") == ["rig", "/r.urdf", "--up", "y"]
 
 
-def test_passes_are_odd(registered: None) -> None:
-    """An even number of passes becomes the next odd one, so that a dance ends where it should."""
-    settings = bpy.context.scene.exciting_dance_dance
-    for given, kept in ((1, 1), (2, 3), (3, 3), (8, 9)):
-        settings.passes = given
-        assert settings.passes == kept
-
-
 def child(tmp_path: Path, program: str, patience: float = END_TIMEOUT) -> Job:
     """A job that runs the given program in place of the solver package."""
     package = tmp_path / "solver"

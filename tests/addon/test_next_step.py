@@ -56,8 +56,8 @@ def test_the_wait_for_a_design_grows_with_its_postures(registered: None) -> None
     for count in (1, 12, 400):
         bpy.context.scene.exciting_dance_dance.postures = count
         hints.append(next_step(AUTHOR).hint)
-        assert hints[-1].startswith(f"{count} posture{'s' * (count > 1)}, about ")
-    assert "12 postures, about 60 s" in hints[1]
+        assert hints[-1].startswith(f"{count} phrase{'s' * (count > 1)}, about ")
+    assert "12 phrases, about 25 s" in hints[1]
     assert "min" in hints[2]
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from solver import qp
 from solver.coordinates import Curves
+from solver.dance.design.phrases import free_columns
 from solver.dance.design.plan import build_transition_planner
-from solver.dance.design.sequence import build_criterion, excited_columns, free_columns
+from solver.dance.design.published import build_criterion, excited_columns
 from solver.dynamics import integrate
 from solver.feasibility.checks.joint_limits import ANGLE_SAMPLING_MARGIN
 from solver.identification.base_parameters import base_parameters
@@ -22,9 +23,10 @@ from solver.trajectory.transition_problem import TransitionAim, TransitionProble
 from solver.trajectory.transition_search import build_subproblem, deviation_step, linearise, search_transition
 
 RIG = hoap3(torque="peak")
-ALL = free_control_count(2.0, DanceOptions().knot_spacing)
+SPACING = 0.2
+ALL = free_control_count(2.0, SPACING)
 """Control values of the path's coordinates."""
-PARENT = build_transition_planner(RIG, DanceOptions(postures={"both": 1}, min_duration=2.0, workers=1))
+PARENT = build_transition_planner(RIG, DanceOptions(min_duration=2.0, knot_spacing=SPACING, workers=1))
 STRUCTURE = base_parameters(RIG)
 
 

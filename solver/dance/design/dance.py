@@ -26,13 +26,14 @@ SAME_POSTURE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
-    """One entry of a dance's trace: a transition and the criterion after it.
+    """One entry of a dance's trace: a phrase or transition and the criterion after it.
 
     Attributes:
         segment: index of the segment.
         configuration: of the feet.
-        criterion: J_exc (12) of the excited links after it, including all earlier motion of their excitation group.
-        straight_criterion: the same for the straight path instead.
+        criterion: of the design after it: the mean expected deviation, or J_exc (12) of the excited links, including
+            all earlier motion of their excitation group.
+        straight_criterion: the same for the plain path instead.
         kind: of the segment.
     """
 
@@ -52,15 +53,16 @@ class Dance:
         segments: in order; each starts where the previous one ends.
         checks: that it passes, stored with it.
         step: of the right foot [m] or None, see `LeggedRig`.
-        postures: index of the hold of every optimal posture.
-        trace: of the transitions.
-        criterion: static J_exc (14) of the postures.
+        postures: index of every phrase and image, or of the hold of every posture.
+        trace: of the phrases or transitions.
+        criterion: static J_exc (14) of the postures that are held; NaN without any.
         seed: of the design.
         complete: False if the design was cancelled or something requested is missing.
         notes: what was replaced, slowed down or left out, and why.
         report: figures of the design, by name.
-        poses: name of each optimal posture; empty without named poses.
+        poses: named pose of each of these postures; empty without named poses.
         missing: what was requested and is not danced, and why; one sentence each, also in the notes.
+        count: [s] duration of a count; 0 for a dance without counts.
     """
 
     rig: Rig
@@ -76,6 +78,7 @@ class Dance:
     report: Mapping[str, float] = field(default_factory=dict)
     poses: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    count: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("segments", "postures", "trace", "notes", "poses", "missing"):

@@ -43,6 +43,7 @@ OPPOSITE = {"right": "left", "left": "right"}
 GRID_SIZE = 41
 WEIGHT_OVER = {"right": "over right", "left": "over left"}
 """Standing postures on both feet with the weight above one of them, so that the other can leave the floor."""
+MIRRORED_STANCE = {"left": "right", "right": "left", "over left": "over right", "over right": "over left"}
 STEPS = (
     ("both", "over left", "both", ("weight onto the left foot", "weight onto both feet")),
     ("both", "over right", "both", ("weight onto the right foot", "weight onto both feet")),
@@ -166,6 +167,23 @@ class StepPlanner:
             InvalidValue: a step is not feasible, with what fails.
         """
         return [self.plan_step(a, b) for a, b in pairwise(self.find_path(first, last))]
+
+    def replace_step(self, first: str, second: str, segment: DanceSegment) -> bool:
+        """Dance a step otherwise, there and back, and its mirror image on the other side; False: not feasible.
+
+        Raises:
+            InvalidValue: the standing postures of the right side do not mirror those of the left.
+        """
+        if self._mirror is None:
+            raise InvalidValue("steps are replaced together with their mirror images, and this planner has no mirror")
+        a, b = (MIRRORED_STANCE.get(name, name) for name in (first, second))
+        image = replace(self._mirror.mirror_segment(segment, self.footing(a, b)), name=_step_name(a, b))
+        steps = {(a, b): image, (b, a): image.reverse(_step_name(b, a)), (first, second): segment}
+        steps[second, first] = segment.reverse(_step_name(second, first))
+        feasible = all(self._planner.check_segment(step)[1] >= 0.0 for step in steps.values())
+        if feasible:
+            self._steps |= steps
+        return feasible
 
     @property
     def _step_height(self) -> float:

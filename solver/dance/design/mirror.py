@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,9 @@ import numpy as np
 from ...coordinates import coordinate_names, joint_slices, to_manifold
 from ...dynamics import link_poses
 from ...errors import InvalidValue
+from ...identification.base_parameters import BaseParameters
+from ...identification.excitation.excitation import base_rows
+from ...motion import Motion
 from ...rig import ROOT_NV, Rig
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import DanceSegment
@@ -21,6 +25,9 @@ AXIS_TOLERANCE = 1e-6
 """Largest difference of mirrored axes."""
 POSITION_TOLERANCE = 0.003
 """[m] Largest distance between a link of a mirrored posture and the mirror image of its partner."""
+PARAMETER_TOLERANCE = 1e-3
+"""Largest error of a mirrored regressor, relative to its largest entry; joints of a robot differ by millimetres."""
+WORDS = re.compile(r"(\W)")
 MIRRORED_SIDE = {"right": "left", "left": "right", "both": "both"}
 
 
@@ -57,8 +64,7 @@ class Mirror:
                 if np.abs(sign * axis - match).max() > AXIS_TOLERANCE:
                     name = names[column - ROOT_NV]
                     raise InvalidValue(
-                        f"rig {rig.name!r} cannot be mirrored: the axis of {name} does not mirror that of its partner; "
-                        "dance without mirrored motifs"
+                        f"rig {rig.name!r} cannot be mirrored: the axis of {name} does not mirror that of its partner"
                     )
                 self._source[source], self._sign[source] = column, sign
         feet = legged.foot_columns
@@ -82,20 +88,37 @@ class Mirror:
             worst = rig.links[int(np.argmax(away))]
             raise InvalidValue(
                 f"rig {rig.name!r} cannot be mirrored: in a mirrored posture {worst} is {100 * away.max():.1f} cm "
-                "beside the mirror image of its partner; dance without mirrored motifs"
+                "beside the mirror image of its partner"
             )
 
     def image(self, y: np.ndarray) -> np.ndarray:
         """The mirror image of coordinates (..., D)."""
         return self._sign * np.asarray(y)[..., self._source]
 
+    def map_parameters(self, structure: BaseParameters) -> np.ndarray:
+        """(B, B) map of base parameters to those of the mirrored body, from random frames and their mirror images.
+
+        Raises:
+            InvalidValue: the regressors of the mirror images do not follow from those of the frames.
+        """
+        rig, generator = self._legged.rig, np.random.default_rng(0)
+        rates = 0.5 * generator.standard_normal((3, 2 * len(structure), self._legged.size))
+        rows = []
+        for y, dy, ddy in (rates, self.image(rates)):
+            curves = to_manifold(rig, y[:, : rig.nv], dy[:, : rig.nv], ddy[:, : rig.nv])
+            rows.append(base_rows(rig, Motion(np.arange(float(len(y))), curves.q, curves.v, curves.a), structure))
+        images = rows[1] * np.concatenate([MIRRORED_VECTOR, MIRRORED_ROTATION])[:, None]
+        own, images = (part.reshape(-1, len(structure)) for part in (rows[0], images))
+        result = np.linalg.lstsq(own, images, rcond=None)[0]
+        if np.abs(own @ result - images).max() > PARAMETER_TOLERANCE * np.abs(images).max():
+            raise InvalidValue(f"rig {rig.name!r} cannot be mirrored: its base parameters are not symmetric")
+        return result
+
     def mirror_segment(self, segment: DanceSegment, footing: Footing) -> DanceSegment:
         """A segment's mirror image on the mirrored footing."""
         control = self._legged.with_feet(self.image(segment.control), footing.anchors)
-        name = " ".join(MIRRORED_SIDE.get(word, word) for word in segment.name.split(" "))
-        return replace(
-            segment, name=f"{name}, mirrored", control=control, solved=footing.solved, anchors=footing.anchors
-        )
+        name = "".join(MIRRORED_SIDE.get(word, word) for word in WORDS.split(segment.name))
+        return replace(segment, name=name, control=control, solved=footing.solved, anchors=footing.anchors)
 
 
 def _joint_axes(axes: np.ndarray) -> np.ndarray:

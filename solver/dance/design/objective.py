@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...identification.base_parameters import base_parameters
+from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.expected_deviations import DESIGN_NOISE, DESIGN_RATE, ExpectedDeviations
 from ...identification.excitation.wrench_noise import MotionErrors, WrenchNoise
 from ...options.dances import DanceOptions
 from ...rig import Rig
+from .mirror import Mirror
 
 ROBOT_NOISE = WrenchNoise(
     DESIGN_NOISE, DESIGN_RATE, MotionErrors(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0)
@@ -20,12 +21,13 @@ PERSON_NOISE = WrenchNoise(
 """Noise with a good force plate and a body tracked by markers."""
 
 
-def sigma_objective(rig: Rig, options: DanceOptions) -> ExpectedDeviations | None:
-    """The objective ``"sigma"`` over all base parameters; None with the paper's criterion."""
-    if options.objective != "sigma":
-        return None
+def sigma_objective(
+    rig: Rig, structure: BaseParameters, options: DanceOptions, mirror: Mirror | None = None
+) -> ExpectedDeviations:
+    """The objective ``"sigma"`` over all base parameters; with a mirror, each motion is also danced in it."""
     factors = np.array([options.emphasise.get(link, 1.0) for link in rig.links])
-    return ExpectedDeviations(base_parameters(rig), rig.prior, factors, noise_model(rig))
+    images = None if mirror is None else mirror.map_parameters(structure)
+    return ExpectedDeviations(structure, rig.prior, factors, noise_model(rig), images)
 
 
 def noise_model(rig: Rig) -> WrenchNoise:

@@ -11,8 +11,8 @@ import numpy as np
 from ...trajectory.legged_rig import COARSE_BALANCE_TOLERANCE, Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
 
-INSTANTS, FINE_INSTANTS = 13, 101
-"""Number of instants at which a path is checked, coarsely and finely."""
+INSTANTS = 13
+"""Number of instants at which a path is checked."""
 DIP_FRACTIONS = (0.0, 0.05)
 """Fractions of the leg's length by which the root is lowered on the path, tried in turn until the legs reach."""
 
@@ -46,23 +46,3 @@ def find_open_paths(
         inside = checker.worst_margins(curves, footing.anchors).reshape(-1, instants).min(axis=1) >= 0.0
         result[left[whole]] = inside
     return result
-
-
-def travel_times(
-    legged: LeggedRig, checker: SegmentChecker, footing: Footing, home: np.ndarray, postures: np.ndarray
-) -> np.ndarray:
-    """(P + 1, P + 1) [s] Time of the slowest joint between home (entry 0) and postures (P, D).
-
-    Without a feasible straight path it is the time by way of home, plus 10 s.
-    """
-    places = np.concatenate([home[None], postures])
-    joints = slice(6, legged.rig.nv)
-    speed = np.where(np.isfinite(legged.speed[joints]), legged.speed[joints], 1.0)
-    direct = (np.abs(places[:, None, joints] - places[None, :, joints]) / speed).max(axis=2)
-    first, second = np.triu_indices(len(places), 1)
-    inner = first > 0  # all postures have a feasible path to home
-    is_open = find_open_paths(legged, checker, footing, places[first[inner]], places[second[inner]])
-    closed = np.zeros(direct.shape, bool)
-    closed[first[inner][~is_open], second[inner][~is_open]] = True
-    closed |= closed.T
-    return np.where(closed, direct[:, :1] + direct[:1, :] + 10.0, direct)

@@ -1,7 +1,7 @@
-"""Exciting transitions between postures, bonnet2016 (18) and (20).
+"""Exciting motions, bonnet2016 (18) and (20): phrases from home by a posture and back, and transitions.
 
-The straight path between two postures is balanced and slowed down until it is feasible. The search then deviates from
-it as far as the limits allow. The result is checked at ten times the sampling rate of the search.
+A plain path is balanced, and made smaller or slower until it is feasible. The search then deviates from it as far as
+the limits allow. The result is checked at ten times the sampling rate of the search.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.rebalancing import Rebalancer
 from ...trajectory.segment import DanceSegment, SegmentChecker, free_control_count
 from ...trajectory.splines import REST_CONTROLS, Spline
-from ...trajectory.transition_problem import Objective, TransitionAim, TransitionProblem, sample_count
+from ...trajectory.transition_problem import SPEED_SHARE, Objective, TransitionAim, TransitionProblem, sample_count
 from ...trajectory.transition_search import search_transition
-from .style import round_to_counts
 
 FINE_RATE = 500.0
 """[1/s] Rate at which a segment is verified."""
@@ -29,12 +28,16 @@ COARSE_RATE = 50.0
 SLOWDOWN = 1.4
 STEP_SLOWDOWN = 1.12
 """Factors on the duration of an infeasible transition, and of an infeasible step; steps add little information."""
+STEP_SPACING = 0.4
+"""[s] Largest time between the knots of a step: the weight shifts faster than a phrase moves."""
 MAX_SLOWDOWN = 5.4
 """Largest ratio of a segment's duration to its first one before the search gives up."""
 IMPROVEMENT = 0.95
 """Largest ratio of successive violations by postures for which slower paths are tried."""
-DEVIATION_FRACTIONS = (1.0, 0.97, 0.9, 0.8, 0.64, 0.5)
+DEVIATION_FRACTIONS = (1.0, 0.97, 0.9, 0.8, 0.64, 0.5, 0.35, 0.2)
 """Fractions of a deviation that are tried in turn if all of it violates a limit between the search's instants."""
+LOOP_FRACTIONS = (1.0, 0.8, 0.6, 0.45, 0.3)
+"""Fractions of the way to a posture that a phrase goes, tried in turn, of the way that the speed limits allow."""
 MAX_DIP = 0.15
 DIP_STEP = 0.03
 """Fractions of the leg's length: largest lowering of the root on the path, and its increment until the legs reach."""
@@ -49,8 +52,7 @@ class SearchOptions:
         via: N_K, free control values per joint; None: all of the segment.
         shortest: T_F [s], the least duration of a transition.
         quickest_step: [s] the least duration of a step.
-        beat_duration: [s] duration of a beat, at which segments end; None: no beats.
-        hold_before: [s] duration of the hold before a transition.
+        count: [s] duration of a count, which durations are multiples of; None: any duration.
         spacing: [s] between the knots of a transition.
     """
 
@@ -58,15 +60,12 @@ class SearchOptions:
     via: int | None = None
     shortest: float = 1.0
     quickest_step: float = 1.0
-    beat_duration: float | None = None
-    hold_before: float = 0.0
+    count: float | None = None
     spacing: float = 0.2
 
-    def round_duration(self, seconds: float, kind: str) -> float:
-        """[s] The shortest duration of at least ``seconds`` at which the segment ends on a beat, if there are beats."""
-        if self.beat_duration is None:
-            return seconds
-        return round_to_counts(seconds, self.beat_duration, 0.0 if kind == "step" else self.hold_before)
+    def round_duration(self, seconds: float) -> float:
+        """[s] The shortest duration of at least ``seconds`` that lasts whole counts, if there are counts."""
+        return seconds if self.count is None else float(np.ceil(seconds / self.count - 1e-9)) * self.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +73,14 @@ class TransitionResult:
     """A transition that was found.
 
     Attributes:
-        segments: feasible at `FINE_RATE`; empty if none was found.
-        matrices: (n, k, k) Gram matrices that they add to the criterion.
-        criterion: J_exc with them.
+        segment: feasible at `FINE_RATE`.
+        matrices: (n, k, k) Gram matrices that it adds to the criterion.
+        criterion: J_exc with it.
         straight_criterion: J_exc with the straight path instead.
         notes: rejected steps of the search.
     """
 
-    segments: tuple[DanceSegment, ...]
+    segment: DanceSegment
     matrices: np.ndarray
     criterion: float
     straight_criterion: float
@@ -122,11 +121,11 @@ class TransitionPlanner:
         least, slower = (
             (self.options.quickest_step, STEP_SLOWDOWN) if kind == "step" else (self.options.shortest, SLOWDOWN)
         )
-        least -= self.options.hold_before if kind != "step" else 0.0  # with beats, the duration includes the hold
-        duration = first = self.options.round_duration(max(least, self._shortest_duration(start, stop)), kind)
+        duration = first = self.options.round_duration(max(least, self._shortest_duration(start, stop)))
         trouble, dip, beyond = "", 0.0, -np.inf
         while duration <= MAX_SLOWDOWN * first and dip <= MAX_DIP * self.legged.rig.leg_length:
-            control = Spline(duration, free_control_count(duration, self.options.spacing)).straight_line(start, stop)
+            spacing = min(self.options.spacing, STEP_SPACING) if kind == "step" else self.options.spacing
+            control = Spline(duration, free_control_count(duration, spacing)).straight_line(start, stop)
             even = DanceSegment(name, kind, duration, control, footing.solved, footing.anchors)
             segment, reached = self._rebalance(even, footing, dip, lift or {})
             if not reached:
@@ -146,8 +145,52 @@ class TransitionPlanner:
                 if lasting[0].margin <= IMPROVEMENT * beyond:
                     break
                 beyond = lasting[0].margin
-            duration = self.options.round_duration(duration * slower, kind)
+            duration = self.options.round_duration(duration * slower)
         return None, f"{name}: {trouble}"
+
+    def plan_loop(
+        self, name: str, home: np.ndarray, posture: np.ndarray, duration: float, footing: Footing
+    ) -> tuple[DanceSegment | None, str]:
+        """The path from home by a posture and back, as far as it is feasible; or None and the reason.
+
+        Args:
+            name: of the segment.
+            home, posture: (D,) flat coordinates, balanced.
+            duration: [s].
+            footing: of the segment.
+        """
+        shape = self.loop_shape(duration)[1]
+        reach, trouble = self.loop_reach(home, posture, duration), ""
+        for share in LOOP_FRACTIONS:
+            control = home + share * reach * shape[:, None] * (posture - home)
+            even = DanceSegment(name, "straight", duration, control, footing.solved, footing.anchors)
+            segment, reached = self._rebalance(even, footing, 0.0, {})
+            if not reached:
+                trouble = "the legs do not reach"
+                continue
+            for rate in (COARSE_RATE, FINE_RATE):
+                checks, worst = self.check_segment(segment, rate)
+                if worst < 0.0:
+                    trouble = "; ".join(str(failure) for failure in checks.worst_failures)
+                    break
+            else:
+                return segment, ""
+        return None, f"{name}: {trouble}"
+
+    def loop_shape(self, duration: float) -> tuple[Spline, np.ndarray]:
+        """The spline of a phrase, and the fraction of the way to its posture at each control value (C,)."""
+        spline = Spline(duration, free_control_count(duration, self.options.spacing))
+        phase = np.linspace(0.0, 1.0, spline.free + 2)[1:-1]
+        return spline, np.pad(np.minimum(1.3 * np.sin(np.pi * phase) ** 2, 1.15), REST_CONTROLS)
+
+    def loop_reach(self, home: np.ndarray, posture: np.ndarray, duration: float) -> float:
+        """Fraction of the way to a posture (D,) that a phrase goes within the speed limits."""
+        spline, shape = self.loop_shape(duration)
+        fastest = np.abs(spline.basis(spline.samples(COARSE_RATE)).velocity @ shape).max()
+        joints = slice(ROOT_NV, self.legged.rig.nv)
+        with np.errstate(invalid="ignore"):
+            used = fastest * np.abs(posture - home)[joints] / (SPEED_SHARE * self.legged.speed[joints])
+        return float(1.0 / max(np.nan_to_num(used).max(initial=0.0), 1.0))
 
     def check_segment(self, segment: DanceSegment, rate: float = FINE_RATE) -> tuple[Checks, float]:
         """All checks of a segment at a rate [1/s], and the worst margin; negative: not feasible."""
@@ -190,10 +233,10 @@ class TransitionPlanner:
         columns: Iterable[int],
         seed: int,
     ) -> TransitionResult:
-        """The best deviation from a feasible straight path, (18) then (20).
+        """The best deviation from a feasible plain path, (18) then (20).
 
         Args:
-            straight: feasible straight path.
+            straight: feasible plain path; a step stays one.
             footing: of the segment.
             objective: criterion over the links to excite.
             history: (n, k, k) Gram matrices of all earlier motion.
@@ -202,18 +245,21 @@ class TransitionPlanner:
         """
         via = self.options.via or straight.spline_space.free
         aim = TransitionAim(objective, history, np.array(sorted(columns), int), via)
-        problem = TransitionProblem(self.legged, self.coarse_checker, straight, footing, aim)
+        checker, kind = self.coarse_checker, "exciting"
+        if straight.kind == "step":
+            checker, kind = SegmentChecker(self.legged.rig, self.step_checker.options, 1.0), "step"
+        problem = TransitionProblem(self.legged, checker, straight, footing, aim)
         found = search_transition(problem, seed, self.options.rounds)
         plain, result = straight.control, straight
         for share in DEVIATION_FRACTIONS:
-            trial = replace(straight, kind="exciting", control=plain + share * (found.best.control - plain))
+            trial = replace(straight, kind=kind, control=plain + share * (found.best.control - plain))
             if self.check_segment(trial, COARSE_RATE)[1] >= 0.0 and self.check_segment(trial)[1] >= 0.0:
                 result = trial
                 break
         matrices = self.added_information(result, objective)
         value = float(np.squeeze(objective.value(history + matrices)))
         notes = tuple(f"{straight.name}: a step was left out, {flaw}" for flaw in found.solver_failures)
-        return TransitionResult((result,), matrices, value, found.values[0], notes)
+        return TransitionResult(result, matrices, value, found.values[0], notes)
 
     def added_information(self, segment: DanceSegment, objective: Objective, rate: float = 50.0) -> np.ndarray:
         """Gram matrices (n, k, k) that a segment adds, sampled at 50 Hz as in the paper."""

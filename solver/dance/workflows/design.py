@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import InvalidValue
 from ...feasibility.messages import describe_contradictions, suggest_allowed_pairs
-from ...motion import Motion
 from ...options.dances import DanceOptions, human_options
 from ...progress import PartialProgress, Progress, silent
 from ...rig import Rig
@@ -20,12 +18,11 @@ from ...scene.summary import SUMMARY, SceneSummary
 from ...storage.json_tree import json_text
 from ...storage.output_folder import write_folder
 from ...threads import one_blas_thread
-from ..design.assembly import assemble_dance
 from ..design.dance import DESIGNED_DANCE, Dance
 from ..design.evaluation import Evaluation, evaluate_dance, format_report
+from ..design.phrases import PhraseDesign
 from ..design.plan import plan_stances, read_task
-from ..design.posture_choice import choose_dance_postures
-from ..design.sequence import optimise_transitions
+from ..design.published import PublishedDesign
 from .export import write_motion_table
 from .summaries import summarise_design
 
@@ -92,16 +89,13 @@ class DesignedDance:
             write_motion_table(rig, motion, folder / names.STORAGE_FILE)
 
 
-def design(
-    rig: Rig, options: DanceOptions | None = None, progress: Progress = silent, recorded: Sequence[Motion] = ()
-) -> DesignedDance:
+def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = silent) -> DesignedDance:
     """A dance that excites a body's inertias within its limits, in balance and without collisions, verified at 500 Hz.
 
     Args:
         rig: with two feet.
         options: of the dance; by default those of a person or of a robot, by the rig's kind.
         progress: receives the progress; cancelling returns what is finished, and a note says so.
-        recorded: motions of this rig that are recorded already: the dance adds most to their information.
 
     Raises:
         InvalidValue: a rig that cannot dance, or a check that fails at 500 Hz, which is a defect of the design.
@@ -115,16 +109,14 @@ def design(
     """
     if options is None:
         options = human_options() if rig.is_person else DanceOptions()
-    dance = design_dance(rig, options, PartialProgress(progress, 0.0, DESIGN_SHARE), recorded)
+    dance = design_dance(rig, options, PartialProgress(progress, 0.0, DESIGN_SHARE))
     progress(DESIGN_SHARE, "verifying at 500 Hz")
-    evaluation = check_dance(dance, recorded)
+    evaluation = check_dance(dance)
     progress(1.0, "designed")
     return DesignedDance(rig, dance, options, evaluation)
 
 
-def design_dance(
-    rig: Rig, options: DanceOptions | None = None, progress: Progress = silent, recorded: Sequence[Motion] = ()
-) -> Dance:
+def design_dance(rig: Rig, options: DanceOptions | None = None, progress: Progress = silent) -> Dance:
     """The design without its verification: bonnet2016 Fig. 3, step by step.
 
     When ``progress`` raises `Cancelled`, or Ctrl-C is pressed during the search for transitions, the result is the part
@@ -137,12 +129,12 @@ def design_dance(
     """
     began = time.perf_counter()
     with one_blas_thread():
-        task = read_task(rig, DanceOptions() if options is None else options, recorded)
+        task = read_task(rig, DanceOptions() if options is None else options)
         try:
             plan = plan_stances(task, progress)
             planned = time.perf_counter()
-            choice = choose_dance_postures(task, plan)
-            dance = assemble_dance(task, plan, choice, optimise_transitions(task, plan, choice, progress))
+            design = PhraseDesign if task.options.objective == "sigma" else PublishedDesign
+            dance = design(task, plan).run(progress)
         except InvalidValue as error:
             advice = f"{suggest_allowed_pairs(rig, [str(error)])}{describe_contradictions(rig)}"
             raise InvalidValue(f"{error}{advice}") from error
@@ -150,13 +142,13 @@ def design_dance(
     return replace(dance, report={**seconds, **dance.report})
 
 
-def check_dance(dance: Dance, recorded: Sequence[Motion] = ()) -> Evaluation:
+def check_dance(dance: Dance) -> Evaluation:
     """The verification of a designed dance by all checks that it carries.
 
     Raises:
         InvalidValue: a check fails.
     """
-    evaluation = evaluate_dance(dance.rig, dance, recorded)
+    evaluation = evaluate_dance(dance.rig, dance)
     if evaluation.failures:
         raise InvalidValue(f"the dance fails its verification: {evaluation.failures[0]}")
     return evaluation

@@ -41,14 +41,13 @@ def scene_keys(keyed: AuthoredDance) -> tuple[SceneKey, ...]:
 
 
 def posture_keys(dance: Dance) -> tuple[SceneKey, ...]:
-    """Every rest of a designed dance as a preferred key; both ends of a hold have the posture's number, from one.
+    """Every rest of a designed dance as a preferred key, with the name of the phrase, step or hold that ends there.
 
     Rests between steps are keys too, so that editing a posture changes the dance up to the next rest, and no step.
     """
-    numbers = {segment: place for place, segment in enumerate(dance.postures, start=1)}
     keys: list[SceneKey] = []
-    for place, (segment, start, stop) in enumerate(zip(dance.segments, dance.starts, dance.starts[1:])):
-        name = _posture_name(dance, numbers[place]) if place in numbers else segment.name
+    for segment, start, stop in zip(dance.segments, dance.starts, dance.starts[1:]):
+        name = segment.name
         if keys and segment.kind == "hold":
             keys[-1] = SceneKey(keys[-1].time, "preferred", name)  # the transition to a posture ends in it
         elif not keys:
@@ -58,19 +57,12 @@ def posture_keys(dance: Dance) -> tuple[SceneKey, ...]:
     return tuple(keys)
 
 
-def _posture_name(dance: Dance, number: int) -> str:
-    """A posture's number, and the name of its pose if it has one."""
-    return f"{number}: {dance.poses[number - 1]}" if dance.poses else f"posture {number}"
-
-
 def scene_moves(dance: Dance, found: Evaluation) -> tuple[SceneMove, ...]:
     """Every move of a designed dance except steps, with its difficulty."""
-    numbers = {segment: place for place, segment in enumerate(dance.postures, start=1)}
     result = []
     for move in found.moves:
         start, stop = dance.starts[move.segment : move.segment + 2]
-        ends = move.segment + 1  # index of the posture's hold, if the move leads to one
-        name = _posture_name(dance, numbers[ends]) if ends in numbers else dance.segments[move.segment].name
+        name = dance.segments[move.segment].name
         result.append(SceneMove(name, float(start), float(stop), move.score, str(move), move.moving))
     return tuple(result)
 
@@ -166,7 +158,7 @@ def summarise_design(rig: Rig, dance: Dance, found: Evaluation, poses: Sequence[
     wanted = danced + round(dance.report.get("left out", 0.0))
     of = "" if wanted == danced else f" of {wanted}"
     what = f"a dance of {danced}{of} posture{'' if wanted == 1 else 's'} and {dance.duration:.1f} s, every check holds"
-    missing = (*describe_omitted_poses(dance, poses), *dance.missing)
+    missing = (*describe_omitted_poses(dance, poses), *dance.missing, *found.describe_undetermined(rig))
     whole = dance.complete and not missing
     shown = (
         [*missing[:SHOWN_MISSING], f"{len(missing) - SHOWN_MISSING} more things are missing"]

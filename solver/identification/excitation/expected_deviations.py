@@ -48,6 +48,8 @@ class ExpectedDeviations:
         prior: gives the sizes.
         weights: (L,) emphasis on each link.
         noise: of the equations.
+        mirror: (B, B) base parameters of the mirrored body from its own, `mirrored_parameters`; with it each motion
+            also counts as danced in the mirror. None: it does not.
     """
 
     def __init__(
@@ -56,11 +58,13 @@ class ExpectedDeviations:
         prior: InertialParameters,
         weights: np.ndarray,
         noise: WrenchNoise = PLATE_NOISE_ONLY,
+        mirror: np.ndarray | None = None,
     ) -> None:
         self.structure, self.noise = structure, noise
         self._scale = parameter_sizes(structure, prior)
         own = np.asarray(weights, float)[structure.independent // PER_LINK]
         self._weights = own / own.sum()
+        self._mirror = None if mirror is None else mirror * self._scale / self._scale[:, None]
 
     @property
     def prior_matrices(self) -> np.ndarray:
@@ -75,7 +79,7 @@ class ExpectedDeviations:
             * (self._scale / np.sqrt(DESIGN_RATE))
         )
         own = own.reshape(groups, -1, len(self._scale))
-        return (own.transpose(0, 2, 1) @ own)[:, None]
+        return self._with_image(own.transpose(0, 2, 1) @ own)[:, None]
 
     def value(self, matrices: np.ndarray) -> np.ndarray:
         """Weighted geometric mean of the deviations (...,)."""
@@ -96,11 +100,18 @@ class ExpectedDeviations:
         whitening = self.noise.whitening(rig, motion) / np.sqrt(DESIGN_RATE)
         scaled = whitening @ rows * self._scale
         flat = scaled.reshape(-1, len(self._scale))
-        inverse = np.linalg.inv(history[0] + share * flat.T @ flat)
+        inverse = np.linalg.inv(history[0] + share * self._with_image(flat.T @ flat))
         variances = np.maximum(inverse.diagonal(), 1e-300)
         mean = np.exp(0.5 * np.log(variances) @ self._weights)
         weights = mean * self._weights / variances
-        return -(whitening.swapaxes(1, 2) @ scaled) @ (inverse * weights @ inverse) * self._scale
+        moved = inverse * weights @ inverse
+        if self._mirror is not None:
+            moved = moved + self._mirror @ moved @ self._mirror.T
+        return -(whitening.swapaxes(1, 2) @ scaled) @ moved * self._scale
+
+    def _with_image(self, information: np.ndarray) -> np.ndarray:
+        """Information (..., B, B) of a motion, and of its mirror image if it is danced too."""
+        return information if self._mirror is None else information + self._mirror.T @ information @ self._mirror
 
     def _deviations(self, matrix: np.ndarray) -> np.ndarray:
         factor, failed = dpotrf(matrix, lower=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.summaries import posture_keys, scene_strips
 from solver.feasibility import CheckOptions
 from solver.options.authoring import CompleteOptions, RepairOptions
-from solver.options.dances import DanceOptions
+from solver.options.dances import paper_options
 from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.motion import scene_motion
@@ -26,7 +27,7 @@ CHECKS = CheckOptions(shrink=0.4)
 OPTIONS = CompleteOptions(pool=10, starts=1)
 QUICK = RepairOptions(rate=12.5, spacing=0.3, seconds=120.0)
 BETWEEN = "right: to the next step"
-FREED = (pytest.param("posture 1", marks=pytest.mark.slow), BETWEEN)
+FREED = (pytest.param("both posture 1", marks=pytest.mark.slow), BETWEEN)
 """Both ends of a posture's hold; a rest on one foot before a step."""
 
 
@@ -39,8 +40,9 @@ def robot() -> Rig:
 @pytest.fixture(scope="module")
 def designed(robot: Rig) -> AuthoredDance:
     """A dance of two postures, one on both feet and one on the right foot, from a scene."""
-    postures = {"both": 1, "right": 1}
-    dance = design_dance(robot, DanceOptions(postures, 2.0, 0.5, pool=10, starts=1, rounds=1, workers=1))
+    small: dict[str, Any] = {"pool": 10, "starts": 1, "rounds": 1, "workers": 1, "min_duration": 2.0, "hold": 0.5}
+    options = paper_options(postures={"both": 1, "right": 1}, **small)
+    dance = design_dance(robot, options)
     motion = dance.sample(robot, RATE)
     shown, last = scene_motion(robot, motion), float(motion.times[-1])
     keys = [replace(key, time=min(round(RATE * key.time) / RATE, last)) for key in posture_keys(dance)]

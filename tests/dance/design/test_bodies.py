@@ -50,7 +50,7 @@ FOUR: dict[str, Any] = {**NO_YAW, **NO_ROLL}
 
 def _options(**postures: int) -> DanceOptions:
     wanted = {name: postures.get(name, 0) for name in FOOT_CONFIGURATIONS}
-    return DanceOptions(postures=wanted, pool=20, starts=1, rounds=1, workers=1, step=None, seed=0)
+    return DanceOptions(postures=wanted, pool=20, rounds=1, knot_spacing=0.3, workers=1, step=None, seed=0)
 
 
 def _home(rig: Rig) -> tuple[np.ndarray, Footing]:
@@ -200,9 +200,8 @@ def test_dances_with_five_joints_beat_random_postures(tmp_path: Path, odd: dict[
     designed, planner, objective = (
         design_dance(rig, options),
         build_transition_planner(rig, options),
-        sigma_objective(rig, options),
+        sigma_objective(rig, base_parameters(rig), options),
     )
-    assert objective is not None
     footing = planner.legged.get_footing("both")
     home = here = planner.legged.home_posture(footing)
     random, lasted, information = (
@@ -269,7 +268,7 @@ def test_a_stance_without_postures_is_left_out(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr("solver.dance.design.plan.draw_posture_pool", drawn)
     dance = design_dance(from_urdf(Biped().write(tmp_path)), _options(both=1, left=1))
-    assert len(dance.postures) == 1
+    assert len(dance.postures) == 2
     assert not dance.complete
     assert "left is left out: none of 200 postures stands" in dance.notes
 

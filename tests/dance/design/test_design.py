@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,9 @@ import pytest
 
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.design.footsteps import StepPlanner
+from solver.dance.design.phrases import free_columns
 from solver.dance.design.plan import build_transition_planner
-from solver.dance.design.posture_choice import shortest_route
 from solver.dance.design.postures import DrawOptions, choose_postures, draw_posture_pool
-from solver.dance.design.sequence import free_columns
 from solver.dance.design.transitions import SearchOptions, TransitionPlanner
 from solver.dance.workflows.design import design_dance
 from solver.differences import differences
@@ -35,7 +33,7 @@ RIG = hoap3("middle", torque="peak")
 SMALL = paper_options(
     postures={"both": 1, "right": 1}, pool=20, starts=1, rounds=1, min_duration=2.0, hold=0.1, workers=1
 )
-TINY = DanceOptions(postures={"both": 1}, pool=10, starts=1, rounds=1, min_duration=2.0, hold=0.1, workers=1)
+TINY = DanceOptions(postures={"both": 1}, pool=10, rounds=1, knot_spacing=0.4, workers=1)
 """Without steps from foot to foot."""
 
 
@@ -88,37 +86,11 @@ def test_same_seed_same_dance() -> None:
         assert first.duration == second.duration
 
 
-def test_three_passes_give_three_times_the_information() -> None:
-    """Forwards, backwards, forwards: limits hold at 500 Hz, and each pass adds the same information."""
-    once = design_dance(RIG, TINY)
-    thrice = design_dance(RIG, replace(TINY, passes=3))
-    assert len(thrice.postures) == len(once.postures)
-    assert thrice.complete
-    assert thrice.largest_discontinuity() < 1e-9
-    assert all(checks.feasible for checks in thrice.check(RIG, 500.0, TINY.checks))
-    structure = base_parameters(RIG)
-    legged = thrice.legged_rig(RIG)
-    moving = [s for s in thrice.segments if s.kind in ("exciting", "straight")]
-    assert len(moving) % 3 == 0
-    for first in range(0, len(moving), 3):
-        information = []
-        for segment in moving[first : first + 3]:
-            times = segment.spline_space.samples(50.0)
-            curves = segment.evaluate(legged, times)[1]
-            moved = Motion(times, curves.q, curves.v, curves.a)
-            found = Excitation.before_motion(structure).with_motion(RIG, moved)
-            information.append(found.factor.T @ found.factor)
-        scale = np.abs(information[0]).max()
-        assert np.abs(np.array(information[1:]) - information[0]).max() < 1e-9 * scale
-    with pytest.raises(InvalidValue, match="passes must be odd"):
-        replace(TINY, passes=2)
-
-
 def test_cancelling_keeps_what_is_done() -> None:
     """After cancelling, the dance has the finished part and is marked incomplete."""
 
     def stop(fraction: float, message: str) -> None:
-        if fraction > 0.1:
+        if fraction > 0.2:
             raise Cancelled("enough")
 
     partial = design_dance(RIG, TINY, stop)
@@ -143,7 +115,7 @@ def test_searching_for_sigma_lowers_sigma() -> None:
         np.squeeze(objective.value(objective.prior_matrices + parent.added_information(straight, objective)))
     )
     assert outcome.criterion < 0.99 * before
-    assert parent.check_segment(outcome.segments[0])[1] >= 0.0
+    assert parent.check_segment(outcome.segment)[1] >= 0.0
 
 
 def test_information_agrees_with_the_regressor() -> None:
@@ -270,15 +242,6 @@ def test_a_path_that_sways_into_a_collision_is_slowed_down() -> None:
     duration, distance = plan(1.0, 0.5 * (near + far))
     assert duration > quick
     assert distance >= 0.5 * (near + far) - 1e-6
-
-
-def test_routes_visit_everything_once() -> None:
-    """A route is a permutation, and on a line it is monotone."""
-    places = np.array([0.0, 3.0, 1.0, 4.0, 2.0])
-    route = shortest_route(np.abs(places[:, None] - places[None]))
-    assert sorted(route) == [1, 2, 3, 4]
-    tour = np.abs(np.diff(np.concatenate([[0.0], places[route], [0.0]]))).sum()
-    assert tour == pytest.approx(8.0)
 
 
 def test_invalid_options_are_refused() -> None:

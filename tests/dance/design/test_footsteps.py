@@ -114,7 +114,7 @@ def test_a_foot_put_forward_clears_the_floor(rig: Rig, options: DanceOptions) ->
     step = footwork.plan_step("over left", "right_forward")
     assert PLANNER.foot_clearance == 0.02
     assert not footwork.notes
-    assert step.duration == pytest.approx(options.quickest_step)
+    assert step.duration == pytest.approx(2.0 * options.count_duration)
 
 
 def test_a_foot_a_little_too_low_is_refused(footwork: StepPlanner) -> None:

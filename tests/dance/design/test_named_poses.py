@@ -11,8 +11,9 @@ import pytest
 from solver.contacts.schedule import Schedule
 from solver.coordinates import to_flat
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
+from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.named_poses import AMPLITUDE_RANGE, NamedPose, PoseVariations
-from solver.dance.design.plan import build_step_planner, build_transition_planner, find_candidates
+from solver.dance.design.plan import build_transition_planner, find_candidates
 from solver.dance.design.postures import DrawOptions, PosturePool, choose_postures, draw_posture_pool
 from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.loading import load_named_poses
@@ -45,7 +46,7 @@ def poses(strong_robot: Rig) -> tuple[NamedPose, ...]:
 def pool(strong_robot: Rig, poses: tuple[NamedPose, ...]) -> PosturePool:
     """Feasible variations on both feet."""
     options = replace(SMALL, poses=poses)
-    ground = build_step_planner(build_transition_planner(strong_robot, options), options).stance_postures("both")
+    ground = StepPlanner(build_transition_planner(strong_robot, options)).stance_postures("both")
     return find_candidates(strong_robot, options, ground, 7).pool
 
 
@@ -80,10 +81,11 @@ def test_only_variations_are_drawn_and_each_pose_is_chosen(strong_robot: Rig, po
 
 def test_a_dance_keeps_the_names_of_its_poses(strong_robot: Rig, poses: tuple[NamedPose, ...]) -> None:
     """Postures have their names in the dance, in its file's keys and on the timeline, and pass every check."""
-    dance = design_dance(strong_robot, replace(SMALL, postures={"both": 2}, poses=poses))
-    assert sorted(dance.poses) == ["bow", "reach"]
-    assert {dance.segments[k].name for k in dance.postures} == {"both bow", "both reach"}
-    assert {"bow", "reach"} <= {key.name.split(": ")[-1] for key in posture_keys(dance)}
+    dance = design_dance(strong_robot, replace(SMALL, postures={"both": 4}, poses=poses))
+    names = {"bow", "bow, mirrored", "reach", "reach, mirrored"}
+    assert sorted(dance.poses) == ["bow", "bow", "reach", "reach"]
+    assert {dance.segments[k].name for k in dance.postures} == names
+    assert names <= {key.name for key in posture_keys(dance)}
     assert all(checks.feasible for checks in dance.check(strong_robot, 100.0))
 
 
@@ -139,7 +141,7 @@ def test_infeasible_poses_are_named(strong_robot: Rig) -> None:
     inside = rotate_joints(strong_robot, q, {"left_upper_arm": (0, -0.6)})
     options = replace(SMALL, poses=(NamedPose("hug", inside),))
     planner = build_transition_planner(strong_robot, options)
-    ground = build_step_planner(planner, options).stance_postures("both")
+    ground = StepPlanner(planner).stance_postures("both")
     motifs = PoseVariations(planner.legged, options.poses, ground.footing, ground.home)
     few = DrawOptions(5, 0, motifs, max_draws=400)
     with pytest.raises(InvalidValue, match="variations of hug in configuration 'both' keeps all limits"):

@@ -35,10 +35,8 @@ WORDS = [
     "both=1",
     "--effort",
     "0.02",
-    "--min-duration",
-    "1",
-    "--hold",
-    "0.3",
+    "--knot-spacing",
+    "0.4",
     "--workers",
     "1",
 ]
@@ -52,7 +50,7 @@ def designed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small dance, designed with its own checks."""
     folder = tmp_path_factory.mktemp("designed") / "dance"
     chosen = ["--shrink", "0.3", "--friction", "0.45", "--allowed-slip", "0.0015", "--clearance", "0.001"]
-    assert main([*WORDS, *chosen, "--output", str(folder), *QUIET]) == OK
+    assert main([*WORDS, *chosen, "--output", str(folder), *QUIET]) == INCOMPLETE
     return folder
 
 
@@ -145,4 +143,5 @@ def test_default_checks_are_defined_once() -> None:
     for options in (DanceOptions(), human_options(), paper_options()):
         assert options.checks == DANCE_CHECKS
         kept = {name: getattr(options, name) for name in ("torque_reserve", "balance_reserve", "foot_clearance")}
+        kept["hand_speed"] = options.skill_limits.hand_speed
         assert options.search_checks == replace(DANCE_CHECKS, allowed_slip=0.0, tolerance=SEARCH_TOLERANCE, **kept)
