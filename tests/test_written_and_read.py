@@ -23,7 +23,7 @@ WRITTEN = {
     "own": f"identify {{lab}}/robot --rig {{robot}}/rig.urdf {QUICK}",
     "tracked": "track {lab}/person/dance.trc --calibration {person}/calibration.json",
     "followed": "retarget {person} hoap3 --trial dance --no-repair",
-    "dance": "dance hoap3 --postures both=1 --effort 0.05 --hold 0.3 --workers 1 --rate 20",
+    "dance": "dance hoap3 --postures both=1 --effort 0.1 --knot-spacing 0.4 --workers 1 --rate 20",
     "slowed": "slow {dance}/dance.motion.npz",
     "centroidal": "centroidal {person}",
     "moments": "moments {robot}",

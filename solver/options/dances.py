@@ -66,7 +66,7 @@ class DanceOptions(Options):
     Attributes:
         postures: number of phrases per foot configuration, each through a posture of its own; those on both feet and on
             the left foot are danced once more in the mirror, which counts. With ``"criterion"``, number of postures.
-        bpm: beats a minute of the music; a count lasts a beat, or the next half, double ... of one below 0.62 s.
+        bpm: [1/min] beats of the music; a count lasts a beat, halved or doubled until it is between 0.31 and 0.62 s.
         skill: skill of the dancer, which sets comfortable ranges of the joints and speeds.
         min_duration: [s] least duration of a transition of ``"criterion"``; T_F, speed limits lengthen it (paper: 5
             HOAP-3, 2 human).

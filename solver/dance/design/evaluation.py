@@ -19,8 +19,8 @@ from .dance import Dance
 WELL_DETERMINED = 0.1
 """Relative standard deviation below which bonnet2016 calls a base parameter identified."""
 LARGEST_CONDITION = 30.0
-"""Largest condition number of a link that is determined. Those of the default dances of eight people were 12 to 22, of
-one 54 with the requested phrases; those of dances on both feet alone are infinite."""
+"""Largest condition number of a link that is determined. Chosen on nine simulated people: those of their default
+dances were 12 to 22, of one 54 with the requested phrases; those of dances on both feet alone are infinite."""
 FAST_JOINT = 4.0
 """[rad/s] Largest joint speed of a person in bonnet2016."""
 RATE = 50.0

@@ -26,7 +26,8 @@ AXIS_TOLERANCE = 1e-6
 POSITION_TOLERANCE = 0.003
 """[m] Largest distance between a link of a mirrored posture and the mirror image of its partner."""
 PARAMETER_TOLERANCE = 1e-3
-"""Largest error of a mirrored regressor, relative to its largest entry; joints of a robot differ by millimetres."""
+"""Largest error of a mirrored regressor, relative to its largest entry. Chosen on a person, HOAP-3 and HRP-2,
+whose errors are of rounding."""
 WORDS = re.compile(r"(\W)")
 MIRRORED_SIDE = {"right": "left", "left": "right", "both": "both"}
 

@@ -39,7 +39,8 @@ from .plan import DesignTask, StancePlan, derive_seed
 CANDIDATE_RATE = 10.0
 """[1/s] Samples of a phrase that is not searched for yet."""
 MOST_ADDED = 2
-"""Most phrases on one foot that are added to those requested, to determine every link."""
+"""Most phrases on one foot that are added to those requested, to determine every link. Chosen on nine
+simulated people, of whom one needed one."""
 LEAST_REST = 1
 """Counts of the shortest rest after a phrase and its image; rests end with a phrase of eight."""
 

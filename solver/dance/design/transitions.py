@@ -37,7 +37,8 @@ IMPROVEMENT = 0.95
 DEVIATION_FRACTIONS = (1.0, 0.97, 0.9, 0.8, 0.64, 0.5, 0.35, 0.2)
 """Fractions of a deviation that are tried in turn if all of it violates a limit between the search's instants."""
 LOOP_FRACTIONS = (1.0, 0.8, 0.6, 0.45, 0.3)
-"""Fractions of the way to a posture that a phrase goes, tried in turn, of the way that the speed limits allow."""
+"""Fractions of the way to a posture that a phrase goes, tried in turn, of the way that the speed limits allow. Chosen
+on simulated people."""
 MAX_DIP = 0.15
 DIP_STEP = 0.03
 """Fractions of the leg's length: largest lowering of the root on the path, and its increment until the legs reach."""

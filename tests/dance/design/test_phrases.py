@@ -20,9 +20,7 @@ from solver.dance.workflows.design import design_dance
 from solver.dynamics import link_poses
 from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.excitation import base_rows
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
-from solver.motion import Motion
 from solver.options.dances import PHRASE, SKILLS, SLOWEST_COUNT, DanceOptions, human_options
 from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
@@ -56,33 +54,16 @@ def test_a_mirrored_posture_is_its_mirror_image(rig: Rig) -> None:
 
 
 def test_an_asymmetric_rig_cannot_be_mirrored() -> None:
-    """The joint whose axis has no mirror image is named, with a remedy."""
+    """The joint whose axis has no mirror image is named, and each foot has phrases of its own."""
     joints = list(ROBOT.joints)
     number = ROBOT.index(ROBOT.pairs[-1][1])
     joints[number] = replace(joints[number], rotation=joints[number].rotation @ exp(np.array([0.3, 0.2, 0.1])))
     turned = replace(ROBOT, joints=tuple(joints))
     with pytest.raises(InvalidValue, match="cannot be mirrored"):
         Mirror(LeggedRig(turned, shrink=0.4, step=0.2))
-
-
-@pytest.mark.parametrize("rig", [ROBOT, PERSON], ids=["HOAP-3", "person"])
-def test_base_parameters_of_the_mirrored_body(rig: Rig) -> None:
-    """A mirrored motion gives the mirrored wrenches of the mapped parameters; the map is its own inverse."""
-    legged, structure = LeggedRig(rig, shrink=0.4), base_parameters(rig)
-    mirror = Mirror(legged)
-    mapped = mirror.map_parameters(structure)
-    np.testing.assert_allclose(mapped @ mapped, np.eye(len(structure)), atol=1e-6)
-    rates = np.random.default_rng(3).uniform(-0.3, 0.3, (3, 4, legged.size))
-    wrenches = []
-    for (y, dy, ddy), parameters in (
-        (rates, mapped @ structure.project(rig.prior)),
-        (mirror.image(rates), structure.project(rig.prior)),
-    ):
-        curves = to_manifold(rig, y[:, : rig.nv], dy[:, : rig.nv], ddy[:, : rig.nv])
-        motion = Motion(np.arange(4.0), curves.q, curves.v, curves.a)
-        wrenches.append(base_rows(rig, motion, structure) @ parameters)
-    expected = wrenches[0] * np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
-    np.testing.assert_allclose(wrenches[1], expected, atol=1e-3 * np.abs(expected).max())
+    task = read_task(turned, DanceOptions(postures={"both": 1, "right": 1}))
+    assert task.options.postures == {"both": 1, "right": 1}
+    assert any("in the mirror: rig" in note for note in task.notes)
 
 
 def test_information_in_the_mirror_is_that_of_the_image(dance: Dance) -> None:
@@ -92,15 +73,10 @@ def test_information_in_the_mirror_is_that_of_the_image(dance: Dance) -> None:
         structure, PERSON.prior, np.ones(len(PERSON.links)), mirror=Mirror(legged).map_parameters(structure)
     )
     alone = ExpectedDeviations(structure, PERSON.prior, np.ones(len(PERSON.links)))
-    phrase, image = (sample_segment(dance, PERSON, place) for place in dance.postures[:2])
+    phrase, image = (dance.sample(PERSON, 50.0, place, place + 1) for place in dance.postures[:2])
     found = both.motion_matrices(PERSON, phrase)
     expected = alone.motion_matrices(PERSON, phrase) + alone.motion_matrices(PERSON, image)
     np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
-
-
-def sample_segment(dance: Dance, rig: Rig, place: int) -> Motion:
-    """One segment of a dance as a motion."""
-    return dance.sample(rig, 50.0, place, place + 1)
 
 
 def test_phrases_are_loops_in_the_mirror_with_rests(dance: Dance) -> None:
@@ -108,7 +84,6 @@ def test_phrases_are_loops_in_the_mirror_with_rests(dance: Dance) -> None:
     holds at 500 Hz, hands keep their speed, and nobody stands on one foot for more than five seconds."""
     mirror, count = Mirror(dance.legged_rig(PERSON)), dance.count
     assert dance.complete
-    assert len(dance.postures) == 4
     for first, second in zip(dance.postures[::2], dance.postures[1::2]):
         phrase, image = dance.segments[first], dance.segments[second]
         assert phrase.duration == pytest.approx((4 if len(phrase.anchors) == 1 else 8) * count)
@@ -129,7 +104,7 @@ def test_phrases_begin_on_the_first_count(dance: Dance) -> None:
     beats = (dance.starts - PICK_UP_COUNTS * dance.count) / dance.count
     np.testing.assert_allclose(beats, np.round(beats), atol=1e-6)
     rests = [k for k, segment in enumerate(dance.segments) if segment.name == "rest"]
-    assert len(rests) == 2
+    assert len(rests) == len(dance.postures) // 2
     assert rests[-1] == len(dance.segments) - 1
     np.testing.assert_allclose(beats[[k + 1 for k in rests]] % PHRASE, 0.0, atol=1e-6)
 
@@ -156,19 +131,15 @@ def test_names_say_what_is_done(dance: Dance) -> None:
 
 
 def test_left_and_right_are_balanced() -> None:
-    """Phrases requested on either foot are designed on the left and danced on both; an asymmetric rig mirrors none."""
+    """Phrases requested on either foot are designed on the left and danced on both."""
     task = read_task(PERSON, human_options(postures={"both": 4, "right": 1, "left": 2, "right_forward": 1}))
     assert task.options.postures == {"both": 2, "left": 2, "right_forward": 1}
-    joints = list(ROBOT.joints)
-    number = ROBOT.index(ROBOT.pairs[-1][1])
-    joints[number] = replace(joints[number], rotation=joints[number].rotation @ exp(np.array([0.3, 0.2, 0.1])))
-    task = read_task(replace(ROBOT, joints=tuple(joints)), DanceOptions(postures={"both": 1, "right": 1}))
-    assert task.options.postures == {"both": 1, "right": 1}
-    assert any("in the mirror: rig" in note for note in task.notes)
 
 
 def test_undetermined_links_are_named(dance: Dance) -> None:
-    """A dance on both feet alone determines neither foot."""
+    """A dance on both feet alone determines neither foot; one that lifts both feet got as many phrases as it needed."""
+    added = sum("is added, because" in note for note in dance.notes)
+    assert 1 <= added == len(dance.postures) // 2 - 2
     both = replace(
         dance, segments=tuple(dance.segments[k] for k in (0, *dance.postures[:2])), postures=(1, 2), trace=()
     )
