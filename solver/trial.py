@@ -79,6 +79,23 @@ class Recording:
         return "\n  ".join([f"Recording {self.name!r}; {len(self.warnings)} warnings", *(parts or ["empty"])])
 
 
+@dataclass(frozen=True, slots=True)
+class PostureWrenches:
+    """Wrench errors of a tracked motion by S independent errors that follow posture, one standard deviation each.
+
+    Attributes:
+        step: number of frames between samples.
+        values: (n, 6, S) [N, N m] of every ``step``-th frame but the first and the last of them, world axes, moments
+            about the tracked origin of the base link.
+        origins: (K, L, 10) change of the parameters that has the same effect as the constant part of the errors, which
+            the values do not contain: the displacement of the links' origins, which are estimated joint centres.
+    """
+
+    step: int
+    values: np.ndarray
+    origins: np.ndarray
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Trial:
     """A trial ready for identification: synchronised motion and wrenches, filtered alike.
@@ -91,6 +108,7 @@ class Trial:
         excluded: (reason, number of frames) of excluded frames, for the report.
         noise_replicas: replicas of the motion with added noise (`signals.NoiseReplicas`); () if unknown.
         preset: low-pass for both sides of the equations; None if these are used frame by frame without a filter.
+        posture_wrenches: errors of the equations that follow posture, of a person; None if unknown.
         corner: [Hz] corner frequency of the equations' noise: each interval of counted frames is whitened by it
             (`signals.whiten`) instead of being filtered; None if the equations are filtered by the preset.
     """
@@ -102,6 +120,7 @@ class Trial:
     excluded: tuple[tuple[str, int], ...] = field(default=())
     noise_replicas: Collection[Motion] = field(default=())
     preset: FilterPreset | None = None
+    posture_wrenches: PostureWrenches | None = None
     corner: float | None = None
 
     def __post_init__(self) -> None:

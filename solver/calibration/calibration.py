@@ -13,9 +13,9 @@ from ..progress import Progress, silent
 from ..rig import UNOBSERVED, Rig
 from ..storage.codec import FileKind
 from ..tracking.kinematics import Kinematics
+from ..tracking.motion_errors import MotionErrors
 from ..tracking.tasks import Attachment
 from ..trial import Recording
-from .error_draws import CalibrationErrorDraws
 from .fit_checks import check_fit
 from .marker_set import NO_LINK, UNSEEN, MarkerSet
 from .subject import SubjectData, SubjectState, is_static, segment_lengths
@@ -49,7 +49,7 @@ class Calibration:
         joint_centre_shifts: [m] distance of each joint centre from that of a person of the same stature, by link.
         warnings: messages for the user.
         assumptions: what was recognised or estimated because it was not specified, in plain sentences.
-        error_draws: errors caused by skin motion and by the prior, as draws; None in a calibration made by hand.
+        motion_errors: of motions tracked with it; None in a calibration made by hand.
     """
 
     rig: Rig
@@ -63,7 +63,7 @@ class Calibration:
     joint_centre_shifts: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
-    error_draws: CalibrationErrorDraws | None = None
+    motion_errors: MotionErrors | None = None
 
     def __repr__(self) -> str:
         return (
@@ -168,7 +168,7 @@ def _build_calibration(
     }
     return Calibration(
         rig, tuple(attachments), subject.marker_set.name, subject.height, segment_lengths(rig, joints), errors,
-        dict(subject.frames), sizes, shifts, tuple(warnings), assumptions, subject.draw_errors(),
+        dict(subject.frames), sizes, shifts, tuple(warnings), assumptions, subject.motion_errors(rig, attachments),
     )  # fmt: skip
 
 

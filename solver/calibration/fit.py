@@ -129,14 +129,7 @@ class LinearisedFrames:
         diagonal = np.arange(freedoms)
         hessian[:, diagonal, diagonal] += MIN_STIFFNESS
         return NormalEquations(
-            hessian, cross, self._theta_hessian(unknowns), self._theta_right_hand_side(unknowns, pulls)
-        )
-
-    def right_hand_sides(self, unknowns: Unknowns) -> tuple[np.ndarray, np.ndarray]:
-        """Right-hand sides of the normal equations alone: the poses' (F, nv) and theta's (T,)."""
-        pulls = self.weights[:, :, None] * self.residuals
-        return self._pose_right_hand_side(self.marker_jacobians(unknowns), pulls), self._theta_right_hand_side(
-            unknowns, pulls
+            hessian, cross, self.theta_hessian(unknowns), self._theta_right_hand_side(unknowns, pulls)
         )
 
     def marker_jacobians(self, unknowns: Unknowns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -146,7 +139,7 @@ class LinearisedFrames:
         mask = unknowns.coordinate_moves_marker
         return (lx + wy * z - wz * y) * mask, (ly + wz * x - wx * z) * mask, (lz + wx * y - wy * x) * mask
 
-    def _theta_hessian(self, unknowns: Unknowns) -> np.ndarray:
+    def theta_hessian(self, unknowns: Unknowns) -> np.ndarray:
         """Theta-theta block (T, T): d p / d centre = R_parent, d p / d location = R_link."""
         markers, joints, moved = len(unknowns.links), len(unknowns.parents), unknowns.centre_moves_marker
         count = 3 * joints

@@ -19,10 +19,11 @@ from ..tracking.initial_pose import find_initial_pose
 from ..tracking.inverse_kinematics import InverseKinematics
 from ..tracking.joint_limits import JointLimits
 from ..tracking.marker_checks import estimate_size_ratio
+from ..tracking.motion_errors import SOFT_TISSUE, MotionErrors
 from ..tracking.options import TrackingOptions
-from ..tracking.tasks import PositionTask, TargetSample, Tasks
+from ..tracking.tasks import Attachment, PositionTask, TargetSample, Tasks
 from ..trial import Recording
-from .error_draws import CalibrationErrorDraws, draw_calibration_errors
+from .covariance import calibration_covariance
 from .fit import ESTIMATED_POSTURE_STIFFNESS, CalibrationFrame, SubjectFit
 from .fit_checks import FitEvidence, is_suspect
 from .marker_set import MarkerLocation, MarkerSet
@@ -247,9 +248,14 @@ class SubjectState:
         self.offsets = self.fit.set_joint_centres(self.theta).copy()
         self.samples = samples
 
-    def draw_errors(self) -> CalibrationErrorDraws:
-        """Errors of the fit caused by skin motion and by the prior."""
-        return draw_calibration_errors(self.fit, self.theta, self.samples, self.prior, self.names)
+    def motion_errors(self, rig: Rig, attachments: Sequence[Attachment]) -> MotionErrors:
+        """Errors of motions of a rig with the fit's joint centres, tracked from some of its markers."""
+        sizes = {segment: max(size, np.sqrt(3.0) * self.marker_set.noise) for segment, size in SOFT_TISSUE.items()}
+        covariance, posture = calibration_covariance(self.fit, self.theta, self.samples, sizes)
+        columns = [self.names.index(each.marker) for each in attachments]
+        blocks = np.r_[np.arange(self.fit.joints), self.fit.joints + np.array(columns, int)]
+        kept = (3 * blocks[:, None] + np.arange(3)).reshape(-1)
+        return MotionErrors.from_attachments(rig, attachments, posture, covariance[np.ix_(kept, kept)], sizes)
 
     def joint_centres(self) -> dict[str, np.ndarray]:
         """Joint centre (3,) [m] of each link but the root, in its parent's frame."""

@@ -110,7 +110,7 @@ class FixedBaseEquations(FullParameterForm):
     @property
     def equations_with_errors(self) -> EquationsWithErrors:
         """The equations themselves: encoders are taken as exact."""
-        return EquationsWithErrors(self.factor, self.target)
+        return EquationsWithErrors.without_posture_errors(self.factor, self.target)
 
     def fit_drives(self, parameters: InertialParameters) -> np.ndarray:
         """(n + C, 4) parameters of the drives (`DRIVES`), then of coupled ones (`COUPLED`), that fit best with these

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..coordinates import coordinate_links, joint_coordinates
 from ..dynamics import Axes, base_index
 from ..errors import InvalidValue
-from ..inertials import FIRST_MOMENT, PER_LINK, InertialParameters
+from ..inertials import PER_LINK, InertialParameters
 from ..rig import Rig
-from ..trial import Trial
+from ..trial import PostureWrenches, Trial
 from .base_parameters import BaseParameters, base_parameters
 from .blocks import AXES, Block, BlockOptions, PostureErrors, axis_columns, merge_blocks
 from .equations import Equations, equations
@@ -26,11 +25,6 @@ NO_COUNTED_FRAME = (
     "no frame counts in any of the trials: no frame has all contacts measured; give the force files that belong to "
     "these recordings, and check that they show the body's weight"
 )
-DISPLACEMENT_PER_RADIAN = 2e-3
-"""[m/rad] Standard deviation of the displacement of a link's centre of mass along each axis, per radian of each
-coordinate at the link: 3.5 mm in space. Skin markers move by 1.7 to 4.7 mm per radian, by segment (reviews: Leardini et
-al. 2005, Gait Posture 21:212; Peters et al. 2010, Gait Posture 31:1). Chosen instead of 4 mm, with which half a run of
-one person predicts the other half's forces and moments 3 % worse."""
 
 
 def accumulate_regression(
@@ -90,7 +84,7 @@ class EquationAccumulator:
     ) -> None:
         self.rig, self.structure, self.axes = rig, structure, axes
         self.blocks, self.replica_noise = _BlockAccumulator(structure, blocks), _NoiseAccumulator(structure)
-        self.posture_errors = PostureErrorAccumulator(rig, _base_parameter_rows(structure)) if rig.is_person else None
+        self.posture_errors: PostureErrors | None = None
 
     def add(
         self, trial: Trial, equations: Equations, replicas: Sequence[Equations] = (), *, exact: bool = False
@@ -106,8 +100,9 @@ class EquationAccumulator:
         if not exact:
             equations = _subtract_remainder(equations, self.rig.prior, self.structure)
         self.blocks.add(trial.name, trial.motion.times[equations.frames], equations)
-        if self.posture_errors is not None and trial.corner is None:  # else the rows are not those of single frames
-            self.posture_errors.add(trial, equations)
+        if trial.posture_wrenches is not None and trial.corner is None and self.axes == "world":
+            # else the rows are not those of single frames, or have other axes
+            self._add_posture_errors(trial.posture_wrenches, equations)
         for other in replicas:
             self.replica_noise.add(equations, other, len(replicas))
 
@@ -121,10 +116,30 @@ class EquationAccumulator:
         if not found:
             raise InvalidValue(NO_COUNTED_FRAME)
         noise = self.replica_noise.finish()
-        posture = None if self.posture_errors is None else self.posture_errors.finish()
         return Regression(
-            rig.links, base, self.axes, self.structure, np.ones(AXES), found, noise=noise, posture_errors=posture
+            rig.links,
+            base,
+            self.axes,
+            self.structure,
+            np.ones(AXES),
+            found,
+            noise=noise,
+            posture_errors=self.posture_errors,
         )
+
+    def _add_posture_errors(self, errors: PostureWrenches, equations: Equations) -> None:
+        """Add those of the frames that are sampled; each sample stands for as many frames as lie between two."""
+        samples, offset = np.divmod(equations.frames, errors.step)
+        sampled = (offset == 0) & (samples > 0) & (samples <= len(errors.values))
+        wrenches = errors.step * errors.values[samples[sampled] - 1]
+        gradients = tuple(
+            row[columns][:, sampled] @ (wrenches[:, axis] * used[sampled, None])
+            for axis, (row, used, columns) in enumerate(
+                zip(equations.rows, equations.used, _base_parameter_rows(self.structure))
+            )
+        )
+        found = PostureErrors(gradients, errors.origins)
+        self.posture_errors = found if self.posture_errors is None else self.posture_errors.merge(found)
 
 
 def _subtract_remainder(equations: Equations, prior: InertialParameters, structure: BaseParameters) -> Equations:
@@ -260,41 +275,3 @@ class _BlockAccumulator:
         if self.frames:
             self.close()
         return tuple(self.blocks)
-
-
-class PostureErrorAccumulator:
-    """Sums the errors of a person's equations.
-
-    Args:
-        rig: a person.
-        parameter_rows: per axis, the rows of the transposed regressor that belong to base parameters.
-    """
-
-    def __init__(self, rig: Rig, parameter_rows: Sequence[np.ndarray]) -> None:
-        owners = [rig.index(link) for (link,) in coordinate_links(rig)]
-        pairs = [
-            (link, coordinate)
-            for link in range(len(rig.links))
-            for coordinate, owner in enumerate(owners)
-            if link in (owner, rig.parents[owner])
-        ]
-        self.rig, self.parameter_rows = rig, parameter_rows
-        self.links, self.coordinates = np.array(pairs).T
-        self.masses = rig.prior.masses[self.links, None]
-        self.gradients = [np.zeros((len(rows), 3 * len(self.links))) for rows in parameter_rows]
-        self.squares = np.zeros(AXES)
-
-    def add(self, trial: Trial, equations: Equations) -> None:
-        """Add some of a trial's equations."""
-        count = len(equations.frames)
-        angles = joint_coordinates(self.rig, trial.motion.q[equations.frames])[:, self.coordinates].T
-        moments = self.masses * DISPLACEMENT_PER_RADIAN * angles
-        for axis, (row, used) in enumerate(zip(equations.rows, equations.used)):
-            columns = row.reshape(-1, len(self.rig.links), count)[FIRST_MOMENT][:, self.links]
-            errors = (columns * (moments * used)).reshape(-1, count)
-            self.gradients[axis] += row[self.parameter_rows[axis]] @ errors.T
-            self.squares[axis] += float(np.sum(errors**2))
-
-    def finish(self) -> PostureErrors:
-        """The sums."""
-        return PostureErrors(tuple(self.gradients), self.squares)

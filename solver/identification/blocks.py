@@ -94,29 +94,23 @@ def _merge_up_to(blocks: list[Block], max_frames: float, same_trial: bool) -> No
 
 @dataclass(frozen=True, slots=True)
 class PostureErrors:
-    """What the equations need to know about errors that follow posture.
+    """What the equations need to know about errors that follow posture (`tracking.motion_errors`).
 
-    Skin moves with the posture, and joint centres that are not exactly known let tracked links deviate with it. A
-    link's centre of mass is therefore displaced from its place in the tracked link by gains times the coordinates of
-    the joints at the link. The wrench error of a displacement is the column of the link's first moment times its mass.
-    The gains belong to the body: they are the same in every frame and trial, so no length of recording averages them
-    out, and gravity moments of slow motions, which have the same form, cannot be distinguished from them. The fit uses
-    the covariance of the errors and does not estimate the gains.
-
-    The origin of a link is an estimated joint centre. That displaces its centre of mass by a constant, which is the
-    same as another first moment: the parameters that explain a motion best contain it. It is therefore no error of the
-    equations but of the result, and `posterior` adds it to the intervals.
+    The errors have S unknown gains, which are the same in every frame and trial, so no length of recording averages them
+    out. Gravity moments of slow motions have the same form. The fit uses the covariance of the errors and does not
+    estimate the gains.
 
     Attributes:
-        gradients: of each axis (n, S), unweighted: products Y_b' e of the axis's base-parameter columns with the
-            wrench errors e of S independent displacements of one standard deviation each.
-        squares: (6,) sum of the squared wrench errors over all displacements.
+        gradients: of each axis (n, S), unweighted: products Y_b' e of the axis's base-parameter columns with the wrench
+            errors e of one standard deviation of each gain.
+        origins: (K, L, 10) changes of the parameters, see `trial.PostureWrenches`. The parameters that explain a motion
+            best contain them: they are no errors of the equations but of the result, and `posterior` adds them to the
+            intervals.
     """
 
     gradients: tuple[np.ndarray, ...]
-    squares: np.ndarray
+    origins: np.ndarray
 
     def merge(self, other: PostureErrors) -> PostureErrors:
         """Of both recordings: the same body, hence the same gains."""
-        added = tuple(own + further for own, further in zip(self.gradients, other.gradients))
-        return PostureErrors(added, self.squares + other.squares)
+        return PostureErrors(tuple(own + more for own, more in zip(self.gradients, other.gradients)), self.origins)

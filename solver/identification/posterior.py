@@ -24,10 +24,6 @@ from .determined import find_determined
 from .result import Uncertainty
 from .weighted_equations import EquationsWithErrors
 
-JOINT_CENTRE_STD = 3.5e-3
-"""[m] Standard deviation of a link's origin, an estimated joint centre, along each axis: estimated hip centres of ten
-simulated volunteers are 6 mm from the true ones."""
-
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
@@ -56,9 +52,9 @@ def posterior(
 ) -> Posterior:
     """The posterior of the consistent method's model around some parameters.
 
-    Errors of tracked joint centres come on top of the covariance that data and prior leave: they displace centres of
-    mass by constants, which data determine as well as the centres of mass themselves. The total mass, if given, is
-    exact. Inequalities are not considered, so that the standard deviations are upper bounds.
+    The joint centres' errors come on top of the covariance that data and prior leave: they also displace the links'
+    origins (`EquationsWithErrors.origins`), as far as data determine the parameters that this changes. The total mass,
+    if given, is exact. Inequalities are not considered, so that the standard deviations are upper bounds.
 
     Args:
         equations: of the data, with the covariance of their errors.
@@ -71,9 +67,9 @@ def posterior(
     whitening = equations.whitening(noise_variance)
     data = whitening @ equations.factor
     root, alone = (covariance_root(rows, parameters, prior, rig, options) for rows in (data, data[:0]))
-    if equations.posture_errors is not None:
+    if len(equations.origins):
         flat = root.reshape(len(root), -1)
-        origins = (_joint_centre_displacements(prior) @ data.T) @ (data @ flat.T) @ flat
+        origins = (equations.origins @ data.T) @ (data @ flat.T) @ flat
         root = np.concatenate([root, origins.reshape(-1, *root.shape[1:])])
     fixed = options.constraints.fixed_links
     return Posterior(
@@ -130,12 +126,3 @@ def uncertainty_of_changes(phi: np.ndarray, parameters: InertialParameters) -> U
     )
     std, com_std, inertia_std = (np.sqrt((part**2).sum(axis=0)) for part in (phi, com_changes, inertia_changes))
     return Uncertainty(0, 0, std, values - TWO_SIDED_STDS * std, values + TWO_SIDED_STDS * std, com_std, inertia_std)
-
-
-def _joint_centre_displacements(prior: InertialParameters) -> np.ndarray:
-    """(3 L, 10 L) changes of the first moments by errors of the links' origins, one standard deviation each."""
-    count = len(prior.links)
-    moments = np.zeros((count, 3, count, PER_LINK))
-    for link, mass in enumerate(prior.masses):
-        moments[link, :, link, FIRST_MOMENT] = JOINT_CENTRE_STD * mass * np.eye(3)
-    return moments.reshape(3 * count, -1)

@@ -120,18 +120,17 @@ class Regression(FullParameterForm):
     def equations_with_errors(self) -> EquationsWithErrors:
         """The equations with the `posture_errors` of the motion."""
         if self.posture_errors is None:
-            return EquationsWithErrors(self.factor, self.target)
-        size = len(self.structure)
+            return EquationsWithErrors.without_posture_errors(self.factor, self.target)
+        size, origins = len(self.structure), self.posture_errors.origins
         gradients = np.zeros((size, self.posture_errors.gradients[0].shape[1]))
         for weight, own, columns in zip(self.weights, self.posture_errors.gradients, self._axis_columns):
             gradients[columns[:-1]] += self._resampled_fraction * weight**2 * own
         U, s, Vt = self.base_decomposition
         rank = int(np.sum(s > RANK_TOLERANCE * s[0]))
         errors = U[:, :rank] @ ((Vt[:rank] @ gradients) / s[:rank, None])  # whose gradients these are
-        rows = sum(float(block.rows[self.weights > 0.0].sum()) for block in self.blocks)
-        square = float(self.weights**2 @ self.posture_errors.squares) / max(rows, 1.0)
         triangle = self.base_triangle[:size]
-        return EquationsWithErrors(triangle[:, :size] @ self.structure.regrouping, triangle[:, size], errors, square)
+        factor = triangle[:, :size] @ self.structure.regrouping
+        return EquationsWithErrors(factor, triangle[:, size], errors, origins.reshape(len(origins), -1))
 
     def cost(self, parameters: InertialParameters) -> float:
         """||W (Y phi - f)||^2 of any parameters."""

@@ -14,7 +14,6 @@ from ..inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
 from ..rig import Rig
 from .base_parameters import BaseParameters
 
-TINY = float(np.finfo(float).tiny)
 RANK_TOLERANCE = 1e-8
 """Singular values below this fraction of the largest are rounding, in parameters divided by their typical size."""
 MIN_BLOCKS = 4
@@ -38,22 +37,20 @@ class EquationsWithErrors:
     Attributes:
         factor: (k, 10 L), weighted.
         target: (k,), weighted.
-        posture_errors: (k, S) errors of the target by S independent errors of the motion that follow posture
-            (`blocks.PostureErrors`); None without them.
-        posture_square: mean square of a weighted equation's error due to them.
+        posture_errors: (k, S) errors of the target by one standard deviation of each of the S errors of the motion that
+            follow posture (`blocks.PostureErrors`); S = 0 without them.
+        origins: (K, 10 L) changes of the parameters by displaced origins, see `blocks.PostureErrors`.
     """
 
     factor: np.ndarray
     target: np.ndarray
-    posture_errors: np.ndarray | None = None
-    posture_square: float = 0.0
+    posture_errors: np.ndarray
+    origins: np.ndarray
 
-    def scaled_posture_errors(self, noise_variance: float) -> np.ndarray:
-        """(k, S) posture errors, reduced where they would exceed the variance of an equation's residual, which contains
-        them."""
-        if self.posture_errors is None:
-            return np.zeros((len(self.factor), 0))
-        return self.posture_errors * np.sqrt(min(1.0, noise_variance / max(self.posture_square, TINY)))
+    @staticmethod
+    def without_posture_errors(factor: np.ndarray, target: np.ndarray) -> EquationsWithErrors:
+        """Equations of a motion that was measured at the joints themselves."""
+        return EquationsWithErrors(factor, target, np.zeros((len(factor), 0)), np.zeros((0, factor.shape[1])))
 
     def whitening(self, noise_variance: float) -> np.ndarray:
         """(k, k) matrix that makes errors independent with variance one.
@@ -61,9 +58,7 @@ class EquationsWithErrors:
         Args:
             noise_variance: of an equation, without the errors that follow posture.
         """
-        if self.posture_errors is None:
-            return np.eye(len(self.factor)) / np.sqrt(noise_variance)
-        errors = self.scaled_posture_errors(noise_variance) / np.sqrt(noise_variance)
+        errors = self.posture_errors / np.sqrt(noise_variance)
         root = np.linalg.cholesky(np.eye(len(errors)) + errors @ errors.T)
         return solve_triangular(root, np.eye(len(root)), lower=True) / np.sqrt(noise_variance)
 

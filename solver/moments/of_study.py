@@ -18,7 +18,6 @@ from ..scene.study_folder import CALIBRATION_FILE, RECORDING_END
 from ..signals import smooth_motion
 from ..storage.manifest import stored_file
 from ..study.motion_draws import MAX_FRAMES, draw_motions
-from ..tracking.track import targets_from_attachments
 from .contact_links import assign_wrenches
 from .inverse_dynamics import compute_moments
 from .values import INERTIALS, PLATES, JointMoments
@@ -91,7 +90,7 @@ def moments_of_trial(
         record: motion with wrenches.
         body: identified parameters and a square root (M, L, 10) of their covariance; None: the prior, without
             intervals.
-        calibration: of the person, whose draws give the error of the motion; None without one.
+        calibration: of the person, with the errors of the motion; None without one.
         markers: from which the motion was tracked; None without markers.
         feet: links that touch the plates; found by default.
 
@@ -107,7 +106,7 @@ def moments_of_trial(
     result = compute_moments(rig, trial, parameters, covariance_root=root, motions=motions, contacts=contacts)
     notes = [PRIOR_USED] * (body is None) + [NO_INTERVALS] * (body is not None and root is None)
     if root is not None and len(result.std_by_source) <= len((INERTIALS, PLATES)):
-        tracked = calibration is not None and calibration.error_draws is not None and markers is not None
+        tracked = calibration is not None and calibration.motion_errors is not None and markers is not None
         missing = NO_FILTER if tracked and record.preset is None else NO_MOTION_ERROR
         notes.append(LONG_TRIAL if len(record) > MAX_FRAMES else missing)
     return result.with_notes(notes)
@@ -117,11 +116,10 @@ def _draw_motions(
     record: MotionRecord, calibration: Calibration | None, markers: Markers | None
 ) -> Iterator[tuple[str, Rig, Motion]]:
     """The recorded motion, filtered as its draws are, and the draws of its error; none if they are unknown."""
-    if calibration is None or calibration.error_draws is None or markers is None or record.preset is None:
+    if calibration is None or calibration.motion_errors is None or markers is None or record.preset is None:
         return
     if not len(markers) == len(record) <= MAX_FRAMES:
         return
     rig, q = record.rig, record.motion.q
     yield "", rig, smooth_motion(rig, markers.times, q, record.preset)
-    targets, _ = targets_from_attachments(rig, calibration.attachments, markers)
-    yield from draw_motions(rig, calibration, targets, q, record.preset)
+    yield from draw_motions(rig, calibration.motion_errors, markers.times, q, record.preset)

@@ -35,10 +35,10 @@ from ..signals import FilterPreset, preset_of, smooth_motion
 from ..threads import one_blas_thread
 from ..tracking.bone_mapping import BoneMapping
 from ..trial import Recording, Trial
-from .identification import identify_prepared, list_assumptions, warn_of_result
+from .identification import choose_base_link, identify_prepared, list_assumptions, warn_of_result
 from .plates.checks import check_plates, check_recordings
 from .plates.finding import NO_CORRECTION, PlateCorrection, format_warnings
-from .preparation import FilteredTrial, adapt_cutoff, build_trial, filter_trial, find_trial_windows
+from .preparation import FilteredTrial, adapt_cutoff, add_posture_wrenches, build_trial, filter_trial, find_trial_windows
 from .recordings import load_body, load_recordings, require_base, require_markers, require_rates, require_sex
 from .residuals import compute_residuals
 from .subject_calibration import calibrate
@@ -236,6 +236,8 @@ def prepare(
     for index, trial in enumerate(trials):
         if (correction := checks.get_correction(trial.name)) is not NO_CORRECTION:
             built[index] = build(trial, correction)
+    base = choose_base_link(weighed.rig, settings)
+    built = [add_posture_wrenches(weighed.rig, record, base) for record in built]
     lowered = (
         f"above {preset.cutoff:.1f} Hz the motion is mostly noise: motion and forces were filtered at that cut-off "
         f"instead of {requested.cutoff:g} Hz",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import InvalidValue
+from ..identification.error_model.posture_wrenches import posture_wrenches
 from ..motion import Motion
 from ..rig import Rig
 from ..signals import (
@@ -25,6 +26,7 @@ from ..signals import (
     shift_wrenches,
     smooth_motion,
 )
+from ..tracking.motion_errors import MotionErrors
 from ..trial import Trial
 from ..wrenches import Wrenches
 from .plates.finding import NO_CORRECTION, PlateCorrection
@@ -144,6 +146,21 @@ def build_trial(
         bias=bias,
         plate_correction=correction,
     )
+
+
+def add_posture_wrenches(rig: Rig, record: TrialRecord, base: str) -> TrialRecord:
+    """A person's trial with the errors of its equations that follow posture; a robot's joints are measured.
+
+    Args:
+        rig: of the motion.
+        record: without a trial it is returned unchanged.
+        base: base link of the equations.
+    """
+    if record.trial is None or not rig.is_person:
+        return record
+    errors = MotionErrors.of_rig(rig) if record.motion_errors is None else record.motion_errors
+    wrenches = posture_wrenches(rig, record.trial.motion, errors, rig.index(base))
+    return replace(record, trial=replace(record.trial, posture_wrenches=wrenches))
 
 
 def adapt_cutoff(rig: Rig, preset: FilterPreset, records: Sequence[TrialRecord]) -> FilterPreset:

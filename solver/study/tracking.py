@@ -173,7 +173,7 @@ def _track_recording(calibration: Calibration, recording: Recording, smoothed: b
         tracked = track_markers(rig, attachments, markers)
         if smoothed:
             tracked = smooth(rig, targets_from_attachments(rig, attachments, markers)[0], tracked)
-        return TrialRecord(recording, tracked)
+        return TrialRecord(recording, tracked, motion_errors=calibration.motion_errors)
     except InvalidValue as error:
         reason = f"{recording.name}: left out, it cannot be tracked ({error})"
         return TrialRecord(replace(recording, warnings=(*recording.warnings, reason)))

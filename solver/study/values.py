@@ -23,6 +23,7 @@ from ..options.study import Settings
 from ..rig import Rig
 from ..signals.lag import Lag
 from ..signals.windows import Windows
+from ..tracking.motion_errors import MotionErrors
 from ..tracking.track import TrackedMotion
 from ..trial import Recording, Trial
 from ..wrenches import WRENCH_AXES
@@ -73,6 +74,7 @@ class TrialRecord:
         motion: filtered motion; None if the recording could not be tracked.
         given: configurations that the recording itself contains; None if they are tracked from markers.
         plate_correction: correction of the wrenches that follows from the plate checks.
+        motion_errors: of the tracked motion, from the calibration; None: those of a person with usual markers.
     """
 
     recording: Recording
@@ -84,6 +86,7 @@ class TrialRecord:
     motion: Motion | None = None
     given: Poses | None = None
     plate_correction: PlateCorrection = NO_CORRECTION
+    motion_errors: MotionErrors | None = None
 
     @property
     def name(self) -> str:

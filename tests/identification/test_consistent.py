@@ -132,7 +132,7 @@ class _Equations:
         self.links, self.counts = regression.links, regression.counts
         self.factor, self.target, self.residual_cost = factor, regression.target, regression.residual_cost
         self.weights, self.axis_rows = regression.weights, regression.axis_rows
-        self.equations_with_errors = EquationsWithErrors(factor, regression.target)
+        self.equations_with_errors = EquationsWithErrors.without_posture_errors(factor, regression.target)
 
 
 def test_a_narrower_prior_keeps_the_result_closer() -> None:
