@@ -129,7 +129,7 @@ class LinearisedFrames:
         diagonal = np.arange(freedoms)
         hessian[:, diagonal, diagonal] += MIN_STIFFNESS
         return NormalEquations(
-            hessian, cross, self.theta_hessian(unknowns), self._theta_right_hand_side(unknowns, pulls)
+            hessian, cross, self._theta_hessian(unknowns), self._theta_right_hand_side(unknowns, pulls)
         )
 
     def marker_jacobians(self, unknowns: Unknowns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -139,7 +139,7 @@ class LinearisedFrames:
         mask = unknowns.coordinate_moves_marker
         return (lx + wy * z - wz * y) * mask, (ly + wz * x - wx * z) * mask, (lz + wx * y - wy * x) * mask
 
-    def theta_hessian(self, unknowns: Unknowns) -> np.ndarray:
+    def _theta_hessian(self, unknowns: Unknowns) -> np.ndarray:
         """Theta-theta block (T, T): d p / d centre = R_parent, d p / d location = R_link."""
         markers, joints, moved = len(unknowns.links), len(unknowns.parents), unknowns.centre_moves_marker
         count = 3 * joints
@@ -336,6 +336,15 @@ class SubjectFit:
             right_side for solved in eliminated for right_side in solved[:, :, size] - solved[:, :, :size] @ step
         ]
         return step, [dtrtrs(root, right_side, lower=1, trans=1)[0] for root, right_side in zip(roots, right_sides)]
+
+    def covariance(self, theta: np.ndarray, samples: list[CalibrationFrame]) -> np.ndarray:
+        """Covariance (T, T) [m^2] of finished unknowns: what the markers, with the samples' deviations, and the prior
+        leave."""
+        frames = self.linearise(samples, self.set_joint_centres(theta), exact=False)
+        blocks = frames.build_equations(self.unknowns, exact=False)
+        cross = blocks.cross[:, :, :-1]
+        poses = np.tensordot(cross, np.linalg.solve(blocks.pose_hessian, cross), axes=((0, 1), (0, 1)))
+        return np.asarray(np.linalg.inv(self.information + blocks.theta_hessian - poses))
 
     def linearise(self, samples: list[CalibrationFrame], offsets: np.ndarray, *, exact: bool) -> LinearisedFrames:
         """The samples linearised at their poses."""

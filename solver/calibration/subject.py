@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..coordinates import joint_coordinates
 from ..errors import InvalidValue
 from ..file_arrays import FileRows, iterate_slices
 from ..motion import Markers
@@ -23,7 +24,6 @@ from ..tracking.motion_errors import SOFT_TISSUE, MotionErrors
 from ..tracking.options import TrackingOptions
 from ..tracking.tasks import Attachment, PositionTask, TargetSample, Tasks
 from ..trial import Recording
-from .covariance import calibration_covariance
 from .fit import ESTIMATED_POSTURE_STIFFNESS, CalibrationFrame, SubjectFit
 from .fit_checks import FitEvidence, is_suspect
 from .marker_set import MarkerLocation, MarkerSet
@@ -251,11 +251,13 @@ class SubjectState:
     def motion_errors(self, rig: Rig, attachments: Sequence[Attachment]) -> MotionErrors:
         """Errors of motions of a rig with the fit's joint centres, tracked from some of its markers."""
         sizes = {segment: max(size, np.sqrt(3.0) * self.marker_set.noise) for segment, size in SOFT_TISSUE.items()}
-        covariance, posture = calibration_covariance(self.fit, self.theta, self.samples, sizes)
+        angles = joint_coordinates(rig, np.array([sample.q for sample in self.samples]))
+        middle = self.samples[int(np.argmin(((angles - angles.mean(axis=0)) ** 2).sum(axis=1)))]
         columns = [self.names.index(each.marker) for each in attachments]
         blocks = np.r_[np.arange(self.fit.joints), self.fit.joints + np.array(columns, int)]
         kept = (3 * blocks[:, None] + np.arange(3)).reshape(-1)
-        return MotionErrors.from_attachments(rig, attachments, posture, covariance[np.ix_(kept, kept)], sizes)
+        covariance = self.fit.covariance(self.theta, self.samples)[np.ix_(kept, kept)]
+        return MotionErrors.from_attachments(rig, attachments, middle.q, covariance, sizes)
 
     def joint_centres(self) -> dict[str, np.ndarray]:
         """Joint centre (3,) [m] of each link but the root, in its parent's frame."""

@@ -96,9 +96,9 @@ def _merge_up_to(blocks: list[Block], max_frames: float, same_trial: bool) -> No
 class PostureErrors:
     """What the equations need to know about errors that follow posture (`tracking.motion_errors`).
 
-    The errors have S unknown gains, which are the same in every frame and trial, so no length of recording averages them
-    out. Gravity moments of slow motions have the same form. The fit uses the covariance of the errors and does not
-    estimate the gains.
+    The errors have S unknown gains, which are the same in every frame and trial, so that no length of recording
+    averages them out. Gravity moments of slow motions have the same form. The fit uses the covariance of the errors and
+    does not estimate the gains.
 
     Attributes:
         gradients: of each axis (n, S), unweighted: products Y_b' e of the axis's base-parameter columns with the wrench

@@ -38,7 +38,14 @@ from ..trial import Recording, Trial
 from .identification import choose_base_link, identify_prepared, list_assumptions, warn_of_result
 from .plates.checks import check_plates, check_recordings
 from .plates.finding import NO_CORRECTION, PlateCorrection, format_warnings
-from .preparation import FilteredTrial, adapt_cutoff, add_posture_wrenches, build_trial, filter_trial, find_trial_windows
+from .preparation import (
+    FilteredTrial,
+    adapt_cutoff,
+    add_posture_wrenches,
+    build_trial,
+    filter_trial,
+    find_trial_windows,
+)
 from .recordings import load_body, load_recordings, require_base, require_markers, require_rates, require_sex
 from .residuals import compute_residuals
 from .subject_calibration import calibrate

@@ -1,9 +1,9 @@
 """Errors of a tracked motion that follow posture: soft tissue under the markers, and joint centres.
 
 Soft tissue moves the markers of a link with the angles of the joints beside it. The skeleton that calibration found
-deviates from the true one. The tracker answers both by its own normal equations J'WJ dq = J'W du (`Kinematics`), so that
-whole subtrees move, and the root with them. Gains and skeleton belong to the body: they are the same in every frame and
-recording, and no length of recording averages them out.
+deviates from the true one. The tracker answers both by its own normal equations J'WJ dq = J'W du (`Kinematics`), so
+that whole subtrees move, and the root with them. Gains and skeleton belong to the body: they are the same in every
+frame and recording, and no length of recording averages them out.
 
 A link's markers enter the normal equations only by their pull: the weighted sum of their displacements, and of the
 moments of these about the markers' centre. Each link therefore has six independent errors for each coordinate beside
@@ -35,13 +35,14 @@ SOFT_TISSUE = {
     "upper_arm": 7e-3, "forearm": 4e-3, "hand": 2e-3, "thigh": 8.5e-3, "shank": 5e-3, "foot": 2e-3,
 }  # fmt: skip
 """[m/rad] Root mean square in space of a marker's displacement from its bone, per radian of each coordinate beside the
-segment. Read as abstracts: fluoroscopy of six people walking, where knees bend about a radian, found the thigh's markers
-displaced together by 18 mm, single ones by 4 to 16 mm, and the shank's by 17 mm at most (PMC8631460); of eleven at the
-hip 3 to 54 mm, by marker and activity (Fiorentino et al. 2017, Gait Posture 55:184); backs bent in an upright scanner
-9 to 11 mm (Zemp et al. 2014, PLoS One 9:e95426); the dimples of the posterior iliac spines 1.5 mm for 10 degrees of
-tilt (Drerup and Hierholzer 1987). A thigh's displacement is linear in the angles of hip and knee (Bonci et al. 2014, J
-Biomech 47:2354), and largest of all segments (Leardini et al. 2005, Gait Posture 21:212). Ranges were read as four
-standard deviations. Arms, hands, head and feet are estimates without such a source."""
+segment. Only abstracts were read. Walking, seen by fluoroscopy in six people with artificial knees: the thigh's markers
+move by 18 mm together and 4 to 16 mm singly, the shank's by 17 mm together (PMC8631460); knee and hip turn by 1 and .7
+radian, which makes 14 mm/rad. At the hips of eleven young people 3 to 54 mm by marker and activity (Fiorentino et al.
+2017, Gait Posture 55:184). Backs bent in an upright scanner: 9 to 11 mm (Zemp et al. 2014, PLoS One 9:e95426). Dimples
+of the posterior iliac spines: 1.5 mm for 10 degrees of tilt (Drerup and Hierholzer 1987, abstract without journal).
+Earlier reviews: 1.7 to 4.7 mm/rad, largest at the thigh (Leardini et al. 2005, Gait Posture 21:212; Peters et al. 2010,
+Gait Posture 31:1). The thigh is set between patients and reviews; its artefact is linear in the angles of hip and knee
+(Bonci et al. 2014, J Biomech 47). Arms, hands, head and feet are guesses without a source."""
 OTHER_SOFT_TISSUE = 6e-3
 """[m/rad] Of a segment without a name in `SOFT_TISSUE`."""
 SHARED = 0.5
@@ -112,13 +113,13 @@ class MotionErrors(ArrayValue):
             spreads[link] = -np.einsum("m,mij->ij", weights[own], arms @ arms)
             pulls = weights[own, None, None] * np.concatenate([np.broadcast_to(np.eye(3), arms.shape), arms], axis=1)
             alone, together = pulls.transpose(1, 0, 2).reshape(6, -1), pulls.sum(axis=0)
-            square = soft_tissue_std(rig, int(link), sizes) ** 2 * (SHARED * together @ together.T + (1.0 - SHARED) * alone @ alone.T)
+            square = soft_tissue_std(rig, int(link), sizes) ** 2 * (
+                SHARED * together @ together.T + (1.0 - SHARED) * alone @ alone.T
+            )
             soft_tissue[link] = np.linalg.cholesky(square + TINY * np.eye(6))
             columns = (joints + 3 * own[:, None] + np.arange(3)).reshape(-1)
             reduction[joints + 6 * link : joints + 6 * link + 6, columns] = alone
-        return MotionErrors(
-            posture, sums, centres, spreads, soft_tissue, _root(reduction @ covariance @ reduction.T)
-        )
+        return MotionErrors(posture, sums, centres, spreads, soft_tissue, _root(reduction @ covariance @ reduction.T))
 
     @staticmethod
     def of_rig(rig: Rig) -> MotionErrors:

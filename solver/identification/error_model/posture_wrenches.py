@@ -28,10 +28,10 @@ MIN_SAMPLES = 3
 def posture_wrenches(rig: Rig, motion: Motion, errors: MotionErrors, base: int = 0) -> PostureWrenches | None:
     """Differences of the wrench that the true motion needs from that of the tracked one, by the rig's prior.
 
-    The true pose has each link displaced by d, at its centre of mass, and turned by r. This changes the momentum's
-    integral P = sum m d, its moment A = sum m x x d + I r, and B = sum m x' x d + (I' + skew(I w)) r / 2, where x is the
-    centre of mass from the base, w the angular velocity and I' = w x I - I w x. The force changes by P'', the moment
-    about the tracked base by A'' - 2 B' + (g - base'') x P.
+    The true pose has each link displaced by d, at its centre of mass, and turned by r. With x from the base to the
+    centre of mass, w the angular velocity and I' = [w] I - I [w], let P be the sum of m d, A that of m x x d + I r, and
+    B that of m x' x d + (I' + [I w]) r / 2. The force changes by P'', the moment about the tracked base by
+    A'' - 2 B' + (g - base'') x P.
 
     The error of a joint centre also displaces a link's centre of mass by a constant, in its axes. That is the same as
     other parameters, which those that explain a motion best contain: it is no error of the equations but of the result,
@@ -118,7 +118,9 @@ def _shift_coms(prior: InertialParameters, shifts: np.ndarray) -> np.ndarray:
     masses, result = prior.masses[:, None], np.zeros((*shifts.shape[:2], PER_LINK))
     result[:, :, FIRST_MOMENT] = masses * shifts
     # exact for a quadratic form
-    result[:, :, INERTIA] = masses * symmetric_entries(steiner(prior.coms + shifts) - steiner(prior.coms - shifts)) / 2.0
+    result[:, :, INERTIA] = (
+        masses * symmetric_entries(steiner(prior.coms + shifts) - steiner(prior.coms - shifts)) / 2.0
+    )
     return result
 
 

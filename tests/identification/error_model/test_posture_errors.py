@@ -51,7 +51,9 @@ def test_errors_of_the_normal_equations_are_the_rows_times_the_wrenches(person: 
     change[:, 3:] += np.cross(trial.motion.q[sampled, :3], change[:, :3])
     values = alone.wrenches.values.copy()
     values[sampled, 0] += change
-    after = accumulate_regression(person, [replace(alone, wrenches=replace(alone.wrenches, values=values))], axes="world")
+    after = accumulate_regression(
+        person, [replace(alone, wrenches=replace(alone.wrenches, values=values))], axes="world"
+    )
     gradient = after.factor.T @ after.target - before.factor.T @ before.target
     expected = found.factor.T @ found.posture_errors[:, 3] / errors.step
     np.testing.assert_allclose(gradient, expected, atol=1e-5 * np.abs(expected).max())

@@ -50,7 +50,7 @@ def moment_about_root(wrench: np.ndarray, motion: Motion) -> np.ndarray:
 def test_an_error_is_the_wrench_of_the_true_motion_less_that_of_the_tracked_one(
     rig: Rig, motion: Motion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Soft tissue and joint centres: inverse dynamics of the body moved as the tracker answers, and of the tracked one."""
+    """Inverse dynamics of the body, moved as the tracker answers soft tissue or a joint centre, agree."""
     monkeypatch.setattr(module, "SAMPLES_PER_SECOND", RATE)
     errors = MotionErrors.of_rig(rig)
     errors = replace(errors, posture=motion.q[7])
