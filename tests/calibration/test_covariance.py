@@ -30,12 +30,9 @@ def test_a_fit_to_another_prior_changes_by_the_covariance(subject: SubjectState)
     """Prior means moved by d change the fit by C A d, A the information of the prior."""
     information, vector, constant = subject.prior.information_form()
     shift = 5e-4 * np.random.default_rng(4).standard_normal(len(vector))
-    samples = [replace(sample) for sample in subject.samples[:1]]
-    fit = SubjectFit(subject.rig, subject.links, information, vector, constant)
-    start, _ = fit.solve(subject.theta.copy(), samples)
-    covariance = fit.covariance(start, samples)
+    covariance = subject.fit.covariance(subject.theta, subject.samples)
     other = SubjectFit(subject.rig, subject.links, information, vector + information @ shift, constant)
-    moved, _ = other.solve(start.copy(), [replace(sample) for sample in samples])
-    step, predicted = moved - start, covariance @ information @ shift
+    moved, _ = other.solve(subject.theta.copy(), [replace(sample) for sample in subject.samples])
+    step, predicted = moved - subject.theta, covariance @ information @ shift
     assert np.linalg.norm(step - predicted) < 0.1 * np.linalg.norm(predicted)
     assert np.linalg.norm(step) > 0.1 * np.linalg.norm(shift)
