@@ -79,7 +79,7 @@ def test_an_error_is_the_wrench_of_the_true_motion_less_that_of_the_tracked_one(
         moved = smooth_motion(other, motion.times, integrate(rig, motion.q, step), None)
         true = moment_about_root(ground_wrench(other, moved, rig.prior), motion)
         # constant displacements are other parameters of the tracked body
-        changed = InertialParameters(rig.links, rig.prior.values + SMALL * found.origins[tissues + row])
+        changed = InertialParameters(rig.links, rig.prior.values + SMALL * found.origins[row])
         same = moment_about_root(ground_wrench(rig, motion, changed), motion)
         compare((true - same)[1:-1] / SMALL, found.values[:, :, tissues + row])
 
