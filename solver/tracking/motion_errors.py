@@ -6,7 +6,7 @@ that whole subtrees move, and the root with them. Gains and skeleton belong to t
 frame and recording, and no length of recording averages them out.
 
 A link's markers enter the normal equations only by their pull: the weighted sum of their displacements, and of the
-moments of these about the markers' centre. Each link therefore has six independent errors for each coordinate beside
+moments of these about the link's origin. Each link therefore has six independent errors for each coordinate beside
 it, however many markers it carries.
 
 `MotionErrors` is the only description of these errors. The covariance of the equations (`identification.error_model`),
@@ -62,23 +62,19 @@ CHUNK_FRAMES = 128
 class MotionErrors(ArrayValue):
     """Sizes of the errors of a person's tracked motion, and the markers through which they act.
 
-    A pull (6) of a link is the sum of w u and of w a x u over its markers, in its axes: u the displacements, w the
-    weights, a the arms from their centre. L links have L - 1 joint centres, those of links 1 and later.
+    A pull (6) of a link is the sum of w u and of w p x u over its markers at p, in its axes: u the displacements, w the
+    weights. L links have L - 1 joint centres, those of links 1 and later.
 
     Attributes:
         posture: (nq,) configuration about which the errors vary: there the calibration absorbed them.
-        weights: (L,) sum of the markers' weights.
-        centres: (L, 3) [m] weighted mean of the markers, link frame.
-        spreads: (L, 3, 3) [m^2] sum of w (a'a 1 - a a').
+        stiffness: (L, 6, 6) pull by a displacement of all markers of a link together, then by a rotation of them.
         soft_tissue: (L, 6, 6) root R of the covariance R R' of a link's pull, per radian of each coordinate beside it.
         skeleton: (K, 3 (L - 1) + 6 L) errors of the calibration whose squares sum to their covariance: of joint centres
             [m] in their parents' frames, and pulls of misplaced markers.
     """
 
     posture: Annotated[np.ndarray, Array(None)]
-    weights: Annotated[np.ndarray, Array("L")]
-    centres: Annotated[np.ndarray, Array("L", 3)]
-    spreads: Annotated[np.ndarray, Array("L", 3, 3)]
+    stiffness: Annotated[np.ndarray, Array("L", 6, 6)]
     soft_tissue: Annotated[np.ndarray, Array("L", 6, 6)]
     skeleton: Annotated[np.ndarray, Array(None, None)]
 
@@ -102,16 +98,15 @@ class MotionErrors(ArrayValue):
         links, joints = len(rig.links), 3 * (len(rig.links) - 1)
         owner = np.array([rig.index(each.link) for each in attachments])
         weights, points = np.array([a.weight for a in attachments]), np.array([a.position for a in attachments])
-        sums, centres, spreads = np.zeros(links), np.zeros((links, 3)), np.zeros((links, 3, 3))
-        soft_tissue, reduction = np.zeros((links, 6, 6)), np.zeros((joints + 6 * links, len(covariance)))
+        stiffness, soft_tissue = np.zeros((2, links, 6, 6))
+        reduction = np.zeros((joints + 6 * links, len(covariance)))
         reduction[:joints, :joints] = np.eye(joints)
         for link in np.unique(owner[weights > 0.0]):
             own = np.flatnonzero(owner == link)
-            sums[link] = weights[own].sum()
-            centres[link] = weights[own] @ points[own] / sums[link]
-            arms = skew(points[own] - centres[link])  # (m, 3, 3)
-            spreads[link] = -np.einsum("m,mij->ij", weights[own], arms @ arms)
-            pulls = weights[own, None, None] * np.concatenate([np.broadcast_to(np.eye(3), arms.shape), arms], axis=1)
+            arms = skew(points[own])
+            maps = np.concatenate([np.broadcast_to(np.eye(3), arms.shape), arms], axis=1)  # (m, 6, 3)
+            pulls = weights[own, None, None] * maps
+            stiffness[link] = np.tensordot(pulls, maps, axes=((0, 2), (0, 2)))
             alone, together = pulls.transpose(1, 0, 2).reshape(6, -1), pulls.sum(axis=0)
             square = soft_tissue_std(rig, int(link), sizes) ** 2 * (
                 SHARED * together @ together.T + (1.0 - SHARED) * alone @ alone.T
@@ -119,7 +114,7 @@ class MotionErrors(ArrayValue):
             soft_tissue[link] = np.linalg.cholesky(square + TINY * np.eye(6))
             columns = (joints + 3 * own[:, None] + np.arange(3)).reshape(-1)
             reduction[joints + 6 * link : joints + 6 * link + 6, columns] = alone
-        return MotionErrors(posture, sums, centres, spreads, soft_tissue, _root(reduction @ covariance @ reduction.T))
+        return MotionErrors(posture, stiffness, soft_tissue, _root(reduction @ covariance @ reduction.T))
 
     @staticmethod
     def of_rig(rig: Rig) -> MotionErrors:
@@ -135,7 +130,7 @@ class MotionErrors(ArrayValue):
         """Links with markers, and the coordinates beside them whose soft tissue moves: indices (p,) each."""
         links, owners = np.arange(len(rig.links))[:, None], [rig.index(link) for (link,) in coordinate_links(rig)]
         beside = (links == owners) | (links == np.array(rig.parents)[owners])
-        pulled, coordinates = np.nonzero(beside & (self.weights > 0.0)[:, None])
+        pulled, coordinates = np.nonzero(beside & (self.stiffness[:, 0, :1] > 0.0))
         return pulled, coordinates
 
     def angles(self, rig: Rig, q: np.ndarray) -> np.ndarray:
@@ -154,21 +149,17 @@ class MotionErrors(ArrayValue):
             kinematics.update_kinematics(pose)
             found.append((kinematics.rotations.copy(), kinematics.positions.copy(), kinematics.jacobian.copy()))
         rotations, positions, jacobian = map(np.array, zip(*found))
-        count, links, freedoms = len(q), len(self.weights), jacobian.shape[2]
+        count, freedoms = len(q), jacobian.shape[2]
         bare = TrackedPoses(rotations, positions, jacobian, kinematics.moved_by, np.zeros((count, freedoms, 0)))
-        pulled = bare.jacobians(self.centres)
-        inertia = np.zeros((count, links, 6, 6))
-        inertia[:, :, [0, 1, 2], [0, 1, 2]] = self.weights[:, None]
-        inertia[:, :, 3:, 3:] = rotations @ self.spreads @ rotations.swapaxes(2, 3)
+        turns, moved = bare.turns, bare.jacobians(np.zeros((rotations.shape[1], 3)))
+        held = turns @ self.stiffness @ turns.swapaxes(2, 3) @ moved
         price = np.where(np.arange(freedoms) < ROOT_NV, 0.0, TrackingOptions().posture_weight)
-        flat = pulled.reshape(count, 6 * links, freedoms)
-        normal = flat.swapaxes(1, 2) @ (inertia @ pulled).reshape(flat.shape) + np.diag(price)
-        # frames f, links l, axes i of the world and j of the link, coordinates v
-        turned = np.einsum("flhiv,flij->fvlhj", pulled.reshape(count, links, 2, 3, freedoms), rotations, optimize=True)
-        weighted = self.weights[:, None, None] * pulled[:, :, :3]
-        below = np.einsum("kl,fliv->fkiv", kinematics.descendants[1:].astype(float), weighted, optimize=True)
-        centres = np.einsum("fkiv,fkij->fvkj", below, rotations[:, kinematics.parents[1:]], optimize=True)
-        right = np.concatenate([centres.reshape(count, freedoms, -1), turned.reshape(count, freedoms, -1)], axis=2)
+        flat = moved.reshape(count, -1, freedoms)
+        normal = flat.swapaxes(1, 2) @ held.reshape(flat.shape) + np.diag(price)
+        # joints k, links l, frames f, axes i, coordinates v
+        carried = np.einsum("kl,fliv->fkvi", kinematics.descendants[1:].astype(float), held[:, :, :3], optimize=True)
+        parts = carried @ rotations[:, kinematics.parents[1:]], moved.swapaxes(2, 3) @ turns
+        right = np.concatenate([part.swapaxes(1, 2).reshape(count, freedoms, -1) for part in parts], axis=2)
         return replace(bare, response=-np.linalg.solve(normal, right))
 
 
