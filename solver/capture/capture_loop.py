@@ -86,7 +86,7 @@ def follow_arrivals(source: Source, capture: Capture, wait: float = WAIT_TIME) -
     """Process all datagrams that have arrived; the newest tracked sample.
 
     A sample that has waited for longer than `MAX_DELAY` is followed only if none is newer, so that the pose is never
-    far behind the stream however long this program was held up.
+    far behind the stream however long this program was held up; the others are followed when the take is built.
 
     Raises:
         InvalidValue: a stream's names do not fit the body; the datagrams after it were processed nevertheless.

@@ -56,7 +56,7 @@ class SampleCounts:
         invalid: datagrams in another format, truncated, damaged, or with names that were never declared.
         other_stream: datagrams of another stream than the accepted one.
         overrun: datagrams that arrived too fast and were discarded unread.
-        skipped: samples that were recorded but not followed, because newer ones waited.
+        skipped: samples that were recorded but not shown, because newer ones waited.
         untracked: samples with too little data, for which the previous pose was kept.
         unconverged: samples that used up the time budget before the pose had converged.
         pauses: of more than a second, detected while no datagram waited, or from the sender's clock and the local one.
@@ -87,7 +87,7 @@ class SampleCounts:
         "invalid": "were invalid",
         "other_stream": "came from another sender and were left out",
         "overrun": "arrived faster than they could be processed",
-        "skipped": "were recorded but not followed, because newer ones waited",
+        "skipped": "were recorded but not shown, because newer ones waited",
         "untracked": "had too little data, the previous pose was kept",
         "unconverged": "used up the time budget",
         "pauses": "pauses of the stream",

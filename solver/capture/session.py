@@ -25,7 +25,7 @@ from ..scene.motion import NEAR_GROUND, joint_movements
 from .datagram import Layout, Sample
 from .followers import Follower, FollowOptions, Pose
 from .sample_sequencer import SampleSequencer
-from .takes import LatencyHistogram, RecordingFile, Take
+from .takes import LatencyHistogram, RecordingFile, Take, fill_row
 
 MIN_SAMPLES = 12
 """Smallest number of samples of a motion."""
@@ -68,7 +68,7 @@ class Capture:
         self.latencies = LatencyHistogram()
         self.follower: Follower | None = None
         self._layout: Layout | None = None  # of what is followed
-        self._last_pose: Pose | None = None
+        self._skipped_q = np.full(options.rig.nq, np.nan)  # of recorded samples that were not followed yet
         self._spool: RecordingFile | None = None
         self._record_requested = False
         self._workspace = Workspace(options.rig)
@@ -135,17 +135,16 @@ class Capture:
         return sample
 
     def skip(self, sample: Sample) -> None:
-        """Record a sample that the sequencer accepted, without a pose of its own: newer ones wait."""
+        """Record a sample that the sequencer accepted, to be followed when the take is built: newer ones wait."""
         self.sequencer.counts.skipped += 1
-        self.sequencer.report_once("skipped", "samples are skipped, because newer ones wait: they are recorded only")
+        self.sequencer.report_once("skipped", "samples are not shown, because newer ones wait: they are recorded")
         blank = np.full((len(self._prepare_follower().markers), 3), np.nan)
-        q = self.options.rig.neutral if self._last_pose is None else self._last_pose.q
-        self._record_sample(sample, Pose(q, False, False, measured=blank, modelled=blank))
+        self._record_sample(sample, Pose(self._skipped_q, False, False, measured=blank, modelled=blank))
 
     def follow(self, sample: Sample, arrived: float) -> FollowedSample | None:
         """Track a sample that the sequencer accepted; None while more are needed for the first pose."""
         follower = self._prepare_follower()
-        pose = self._last_pose = follower.follow(sample.values, sample.time, arrived)
+        pose = follower.follow(sample.values, sample.time, arrived)
         if pose is None:
             return None
         for words in follower.notes:
@@ -192,8 +191,21 @@ class Capture:
                 f"{self.recorded_count} samples were recorded, too few for a motion: {self._explain_empty()}; "
                 "nothing is written"
             )
-        rows = self._spool.rows()
+        rows = self._follow_skipped(self._spool.rows())
         return Take(name, self.options.body, self._layout, self.follower.markers, rows, self.sequencer.counts.summary)
+
+    def _follow_skipped(self, rows: np.ndarray) -> np.ndarray:
+        """Rows of a recording in which the samples that were skipped have poses too."""
+        skipped = np.flatnonzero(np.isnan(rows["q"]).all(axis=1))
+        if not len(skipped):
+            return rows
+        assert self._layout is not None
+        rows, follower = rows.copy(), self.options.create_follower(self._layout)
+        for row in rows[: skipped[-1] + 1]:
+            pose = follower.follow(row["values"].astype(float), float(row["time"]), time.perf_counter())
+            if np.isnan(row["q"]).all():
+                fill_row(row, pose or Pose(self.options.rig.neutral, tracked=False))
+        return rows
 
     def _record_sample(self, sample: Sample, pose: Pose) -> None:
         if self._spool is None:
@@ -222,7 +234,7 @@ class Capture:
             except SolverError as error:
                 what = f"{len(layout.names)} {layout.quantity}"
                 raise InvalidValue(f"the stream of {what} cannot be tracked: {error}") from None
-            self.follower, self._layout, self._last_pose = follower, layout, None
+            self.follower, self._layout = follower, layout
             if self._spool is not None:
                 self._spool.close()
             self._spool = self._new_spool(follower) if self._record_requested else None

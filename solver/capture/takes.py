@@ -112,9 +112,8 @@ class RecordingFile:
             OSError: the disk is full.
         """
         row = self._row
-        row["time"], row["q"], row["values"] = sample.time, pose.q, sample.values
-        row["errors"] = np.linalg.norm(pose.measured - pose.modelled, axis=1)
-        row["tracked"], row["settled"] = pose.tracked, pose.converged
+        row["time"], row["values"] = sample.time, sample.values
+        fill_row(row, pose)
         self._file.write(row.tobytes())
         self.count += 1
 
@@ -127,6 +126,13 @@ class RecordingFile:
     def close(self) -> None:
         """Delete the rows."""
         self._file.close()
+
+
+def fill_row(row: np.ndarray, pose: Pose) -> None:
+    """Write a pose into a row of a `RecordingFile`."""
+    row["q"], row["tracked"], row["settled"] = pose.q, pose.tracked, pose.converged
+    if len(pose.measured) == row["errors"].size:
+        row["errors"] = np.linalg.norm(pose.measured - pose.modelled, axis=1)
 
 
 class LatencyHistogram:
