@@ -21,7 +21,7 @@ from .solver_api import InertialParameters, Rig, SceneResult, errors, symmetric_
 RESULT_KEY = "exciting_dance_result"
 """Custom property of the armature data: method, consistency and bounds of the result (JSON)."""
 PARAMETERS = "inertial_parameters"
-FROM_FLIGHT = "from_flight"
+FROM_FLIGHT, SUMMARY = "from_flight", "summary"
 KNOWN_MEANINGS = {
     custom_properties.DETERMINED: "Share of the first moment about the joint that the data determined",
     custom_properties.LIMB_MASS: "Mass [kg] of the link's limb or trunk, by the data with the prior's shape",
@@ -81,6 +81,7 @@ def write_inertials(armature: bpy.types.Object, result: SceneResult) -> None:
             "satisfies": result.satisfies,
             "at_bounds": list(result.at_bounds),
             FROM_FLIGHT: result.from_flight,
+            SUMMARY: list(result.summary),
         }
     )
     bpy_access.armature(armature).update_tag()  # changed custom properties alone do not trigger an update
@@ -116,7 +117,8 @@ def total_mass(armature: bpy.types.Object) -> float | None:
 
 
 def describe_result(armature: bpy.types.Object) -> list[str]:
-    """The result on the bones in short lines: total mass, and physical consistency. Cheap enough for every redraw."""
+    """The result on the bones: total mass, physical consistency, and the sentences of its summary. Cheap enough for
+    every redraw."""
     mass = total_mass(armature)
     try:
         about = _read_result_summary(armature)
@@ -128,7 +130,7 @@ def describe_result(armature: bpy.types.Object) -> list[str]:
         return [f"{mass:.1f} kg, not identified yet"]
     alone = ", from flight only" if about["details"][FROM_FLIGHT] else ""
     consistency = CONSISTENCY_LABELS.get(about["satisfies"])
-    return [f"{mass:.1f} kg{alone}", *([consistency.capitalize()] if consistency else [])]
+    return [f"{mass:.1f} kg{alone}", *([consistency.capitalize()] if consistency else []), *about["details"][SUMMARY]]
 
 
 def read_bounds(armature: bpy.types.Object) -> tuple[str, ...]:
@@ -167,9 +169,12 @@ def _read_result_summary(armature: bpy.types.Object) -> dict[str, Any]:
     tree = custom_properties.read_object(data, RESULT_KEY, REMEDY)
     texts = {name: tree.get(name, "") for name in ("method", "satisfies")}
     bounds = tree.get("at_bounds", [])
-    if not isinstance(bounds, list) or not all(isinstance(word, str) for word in (*texts.values(), *bounds)):
+    summary = tree.get(SUMMARY, [])
+    lists = isinstance(bounds, list) and isinstance(summary, list)
+    if not lists or not all(isinstance(word, str) for word in (*texts.values(), *bounds, *summary)):
         raise custom_properties.damaged_error(data, RESULT_KEY, "it was written by another version", REMEDY)
-    return {**texts, "at_bounds": tuple(bounds), "details": {FROM_FLIGHT: tree.get(FROM_FLIGHT) is True}}
+    details = {FROM_FLIGHT: tree.get(FROM_FLIGHT) is True, SUMMARY: summary}
+    return {**texts, "at_bounds": tuple(bounds), "details": details}
 
 
 def _set_property(bone: bpy.types.Bone, prefix: str, name: str, value: float | list[float]) -> None:

@@ -9,6 +9,10 @@ from ..bpy_access import require
 from ..properties import RESEARCH, study_settings
 from ..scene_rigs import active_rig
 from .base import RigPanel
+from .messages import draw_wrapped
+
+SENTENCE_LINES = 2
+"""Number of lines of each sentence of a result; the report has all."""
 
 
 class EXCITING_DANCE_MT_trials(bpy.types.Menu):
@@ -40,8 +44,9 @@ class EXCITING_DANCE_PT_results(RigPanel, bpy.types.Panel):  # type: ignore[misc
         from ..study import find_trials, played_trial
 
         layout, body = layout_of(self), require(active_rig(context), "rig")
+        column = layout.column(align=True)
         for index, words in enumerate(describe_result(body)):
-            layout.label(text=words, icon="BLANK1" if index else "INFO")
+            draw_wrapped(context, column, words, icon="BLANK1" if index else "INFO", most_lines=SENTENCE_LINES)
         layout.prop(study_settings(context), "quantity")
         if find_trials(body):
             row = layout.row(align=True)

@@ -262,7 +262,8 @@ def _describe_offset(group: MassGroup, mass: float, source: str) -> str:
 
 def _warn_of_outliers(trials: Sequence[TrialMass], mass: float) -> list[str]:
     return [
-        f"{trial.name} reads {value:.1f} +- {std:.1f} kg, {100 * (value / mass - 1):+.1f} % from the mass of all trials"
+        f"{trial.name} reads {value:.1f} ± {TWO_SIDED_STDS * std:.1f} kg, {100 * (value / mass - 1):+.1f} % from the "
+        "mass of all trials"
         for trial in trials
         for value, std in [_correct_offset(trial)]
         if abs(value - mass) > max(AGREEMENT_TOLERANCE * mass, std)

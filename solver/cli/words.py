@@ -37,8 +37,7 @@ def identified(study: Study) -> str:
         return "no trial with forces could be used: nothing was identified"
     lines = [result.undecided_reason, ""] if result.undecided_reason else []
     lines += [*describe_determined(result.determined, study.rig.prior_source), ""]
-    half_widths = None if result.uncertainty is None else result.uncertainty.half_widths
-    lines += [format_inertial_table(result.parameters, half_widths), ""]
+    lines += [format_inertial_table(result.parameters, result.half_widths), ""]
     if study.mass is not None:
         lines.append(f"body mass {study.mass.mass:.2f} ± {study.mass.half_width:.2f} kg (95 %)")
     lines.append(f"method {result.estimate.method}, satisfies: {result.estimate.satisfies}")

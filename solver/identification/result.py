@@ -11,7 +11,17 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..arrays import Array, ArrayValue, abbreviate
-from ..inertials import FIRST_MOMENT, INERTIA, MASS, PARAMETERS, InertialParameters, LinkInertia, symmetric_matrix
+from ..inertials import (
+    FIRST_MOMENT,
+    INERTIA,
+    MASS,
+    PARAMETERS,
+    PER_LINK,
+    InertialParameters,
+    LinkInertia,
+    symmetric_entries,
+    symmetric_matrix,
+)
 from ..notebook import HtmlResult, build_data_frame
 from ..scene.determined import DeterminedQuantity
 from ..scene.result import SceneResult
@@ -171,21 +181,26 @@ class Identification(HtmlResult, ArrayValue):
         Raises:
             SolverError: pandas is not installed.
         """
-        links = list(self)
-        interval = [(np.nan, np.nan) if link.mass_interval is None else link.mass_interval for link in links]
-        columns: dict[str, list[Any]] = {
-            "link": [link.link for link in links],
-            "mass": [link.mass for link in links],
-            "mass_lower": [low for low, _ in interval],
-            "mass_upper": [high for _, high in interval],
-            "mass_prior": [link.prior.mass for link in links],
+        found, prior, spread = self.parameters, self.prior, self.uncertainty
+        unknown = np.full(len(found.links), np.nan)
+        columns: dict[str, Any] = {
+            "link": list(found.links),
+            "mass": found.masses,
+            "mass_lower": unknown if spread is None else spread.lower[:, MASS],
+            "mass_upper": unknown if spread is None else spread.upper[:, MASS],
+            "mass_prior": prior.masses,
         }
-        for index, axis in enumerate("xyz"):
-            columns[f"com_{axis}"] = [float(link.com[index]) for link in links]
-            columns[f"prior_com_{axis}"] = [float(link.prior.com[index]) for link in links]
-        for (row, column), axes in zip(((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)), INERTIA_AXES, strict=True):
-            columns[f"i_{axes}"] = [float(link.inertia[row, column]) for link in links]
+        columns |= {f"com_{axis}": found.coms[:, k] for k, axis in enumerate("xyz")}
+        columns |= {f"prior_com_{axis}": prior.coms[:, k] for k, axis in enumerate("xyz")}
+        inertias = symmetric_entries(found.inertias_at_com)
+        columns |= {f"i_{axes}": inertias[:, k] for k, axes in enumerate(INERTIA_AXES)}
         return build_data_frame(columns)
+
+    @property
+    def half_widths(self) -> np.ndarray:
+        """(L, 10) as `Uncertainty.half_widths`; NaN if they are unknown."""
+        unknown = np.full((len(self.parameters.links), PER_LINK), np.nan)
+        return unknown if self.uncertainty is None else self.uncertainty.half_widths
 
     @property
     def parameters(self) -> InertialParameters:

@@ -10,7 +10,7 @@ from ..identification.added_load import AddedLoad
 from ..identification.equations import measured_wrench, reconstructed_wrenches
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
-from ..inertials import PER_LINK, InertialParameters
+from ..inertials import InertialParameters
 from ..person import UNKNOWN
 from ..signals.filters import LIGHT
 from ..signals.window_reasons import TEXTS, Reason
@@ -48,7 +48,6 @@ def build_content(
     result = study.identification
     if result is None:
         raise InvalidValue("the study has no identification, which a report needs; it only tracked")
-    unknown = np.full((len(study.rig.links), PER_LINK), np.nan)
     return Content(
         title=title or "Identified inertial parameters",
         subject=study.rig.name,
@@ -57,7 +56,7 @@ def build_content(
         satisfies=CONSISTENCY_TEXT.get(result.estimate.satisfies, NOT_PHYSICAL),
         identified=result.parameters,
         prior=result.prior,
-        half_widths=unknown if result.uncertainty is None else result.uncertainty.half_widths,
+        half_widths=result.half_widths,
         determined=result.determined,
         prior_source=study.rig.prior_source,
         on_bounds=result.estimate.at_bounds,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-import numpy as np
-
 from ..identification.result import Identification
-from ..inertials import MASS, PER_LINK
+from ..inertials import MASS
 from ..study.values import Study
 from . import plot
 from .tables import Column, Table, link, number, render_table, with_interval
@@ -23,12 +21,11 @@ def render_study(study: Study) -> str:
 
 def render_identification(found: Identification) -> str:
     """A table of every link: mass [kg] with half of its 95 % interval, and prior [kg]."""
-    unknown = np.full((len(found.parameters.links), PER_LINK), np.nan)
-    half = (unknown if found.uncertainty is None else found.uncertainty.half_widths)[:, MASS]
     return render_table(
         Table(
             "",
             (Column("link", link), Column("mass [kg]", with_interval(3)), Column("prior [kg]", number(3))),
-            [(one.link, (one.mass, width), one.prior.mass) for one, width in zip(found, half, strict=True)],
+            [(one.link, (one.mass, width[MASS]), one.prior.mass)
+             for one, width in zip(found, found.half_widths, strict=True)],
         )
     )  # fmt: skip

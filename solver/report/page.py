@@ -109,7 +109,7 @@ def build_cards(content: Content) -> list[Card]:
     for used, title in ((False, "trials not used"), (True, "trials used")):
         some = [comparison for comparison in content.comparisons if comparison.used == used]
         if some:
-            cards.append((title, *_summarise_errors(some)))
+            cards.append((title, *_error_card(some)))
     if content.residuals:
         cards.append(("usual thresholds", *_summarise_thresholds(content.residuals)))
     if content.tracking:
@@ -131,13 +131,19 @@ def _summarise_thresholds(residuals: Sequence[TrialResidual]) -> tuple[str, str]
     return value, text
 
 
-def _summarise_errors(comparisons: Sequence[Comparison]) -> tuple[str, str]:
-    """RMSE of force and moment, means over axes and trials, and the prior's; the ratio comes last."""
+def summarise_errors(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
+    """RMSE of force and moment, means over axes and trials: identified, prior, and prior without frequency weights."""
     fits = zip(*((c.identified, c.prior, c.unweighted_prior) for c in comparisons), strict=True)
     means = (finite_mean([fit.rmse for fit in own]) for own in fits)
+    return tuple(
+        f"{format_number(finite_mean(mean[:3]), 1)} N, {format_number(finite_mean(mean[3:]), 1)} N m" for mean in means
+    )
+
+
+def _error_card(comparisons: Sequence[Comparison]) -> tuple[str, str]:
+    """RMSE of force and moment, and the prior's; the ratio comes last."""
     ours, prior, unweighted = (
-        f"{format_number(finite_mean(mean[:3]), 1)}&nbsp;N, {format_number(finite_mean(mean[3:]), 1)}&nbsp;N&nbsp;m"
-        for mean in means
+        text.replace(" N", "&nbsp;N").replace("N m", "N&nbsp;m") for text in summarise_errors(comparisons)
     )
     ratio = finite_mean(np.concatenate([comparison.ratio for comparison in comparisons]))
     text = (

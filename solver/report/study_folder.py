@@ -32,6 +32,7 @@ from ..study.provenance import PROVENANCE, Provenance, provenance_of_study
 from ..study.values import Flights, Study
 from ..tracking.track import TrackedMotion
 from . import CONTENT, build_content, render
+from .summary import summarise_study
 
 
 def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
@@ -142,6 +143,7 @@ def build_result(study: Study, found: Identification) -> SceneResult:
 def _result_details(study: Study, found: Identification) -> dict[str, Any]:
     """Further details of the result, as plain data."""
     return {
+        "summary": summarise_study(study, found),
         "undecided_reason": found.undecided_reason,
         "mass": None if study.mass is None else {"kg": study.mass.mass, "half_width": study.mass.half_width},
         "plate_bias": {record.name: record.bias for record in study.records if record.bias is not None},

@@ -89,6 +89,11 @@ class SceneResult:
         return self.parameters.links
 
     @property
+    def summary(self) -> tuple[str, ...]:
+        """What a reader should know first, a sentence each (`report.summary`)."""
+        return _texts(self.details.get("summary"))
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings, a sentence each."""
         return _texts(self.details.get("warnings"))

@@ -8,7 +8,9 @@ import numpy as np
 
 from ..errors import InvalidValue
 from ..identification.identify import IdentifyOptions, identify_trials
+from ..identification.published_masses import describe_masses_outside_tables
 from ..identification.result import Identification
+from ..inertials import MASS
 from ..options.study import Settings
 from ..progress import Progress
 from ..rig import Rig
@@ -50,6 +52,7 @@ def warn_of_result(prepared: Study, identified: Identification, flights: Flights
     return (
         *(f"{name}: no frame counts, left out of the identification" for name in unused),
         *((identified.undecided_reason,) if identified.undecided_reason else ()),
+        *describe_masses_outside_tables(prepared.rig, identified.parameters, identified.half_widths[:, MASS]),
     )
 
 

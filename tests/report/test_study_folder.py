@@ -18,6 +18,7 @@ from solver.options.study import Settings
 from solver.report import CONTENT, build_content, render
 from solver.report.study_folder import write_study
 from solver.scene import study_folder as names
+from solver.scene.determined import describe_determined
 from solver.scene.motion_record import MOTION
 from solver.scene.result import RESULT
 from solver.storage.manifest import MANIFEST_FILE, file_digest
@@ -73,12 +74,18 @@ def test_a_report_needs_an_identification(study: Study, tmp_path: Path) -> None:
 
 
 def test_the_result_in_the_folder_is_the_study_s(study: Study, folder: Path, tmp_path: Path) -> None:
-    """Parameters, prior, trials and mass are read back; the motion's centre of mass is the identified body's."""
+    """Parameters, prior, trials, mass, what the data determine and the summary are read back; the total mass has the
+    interval with which it was weighed; the motion's centre of mass is the identified body's."""
     found, result = study.identification, RESULT.read(folder / names.RESULT_FILE)
     np.testing.assert_array_equal(result.parameters.values, found.parameters.values)
     np.testing.assert_array_equal(result.prior.values, found.prior.values)
     assert result.trials == found.trials == ("dance",)
     assert result.details["mass"]["kg"] == study.mass.mass
+    assert [one.name for one in result.determined] == [one.name for one in found.determined]
+    assert result.determined[0].half_width == pytest.approx(1.96 * study.mass.std)
+    error, *classes = result.summary[:4]
+    assert error == "Error on trials not used: unknown, none was left out"
+    assert classes == [*describe_determined(found.determined, "the model")]
     heights = MOTION.read(folder / f"dance{names.MOTION_END}").scene.com[:, 2]
     write_study(tmp_path, replace(study, identification=None))
     assert np.abs(heights - MOTION.read(tmp_path / f"dance{names.MOTION_END}").scene.com[:, 2]).max() > 1e-5
