@@ -20,7 +20,7 @@ def test_the_notebook_runs_and_shows_figures(tmp_path: Path, monkeypatch: pytest
     assert all(not cell["outputs"] and cell["execution_count"] is None for cell in cells)
     names: dict[str, object] = {}
     shown = [markup for cell in cells if (markup := show_last_value("".join(cell["source"]), names))]
-    assert sum(markup.lstrip().startswith("<svg") for markup in shown) == 3
+    assert sum(markup.lstrip().startswith("<svg") for markup in shown) == 2
     assert any("<table" in markup for markup in shown)
     assert (tmp_path / "results" / "report.html").is_file()
 

@@ -44,9 +44,8 @@ class EXCITING_DANCE_PT_results(RigPanel, bpy.types.Panel):  # type: ignore[misc
         from ..study import find_trials, played_trial
 
         layout, body = layout_of(self), require(active_rig(context), "rig")
-        column = layout.column(align=True)
         for index, words in enumerate(describe_result(body)):
-            draw_wrapped(context, column, words, icon="BLANK1" if index else "INFO", most_lines=SENTENCE_LINES)
+            draw_wrapped(context, layout, words, icon="BLANK1" if index else "INFO", most_lines=SENTENCE_LINES)
         layout.prop(study_settings(context), "quantity")
         if find_trials(body):
             row = layout.row(align=True)
