@@ -24,6 +24,7 @@ from .figures import (
     long_recording,
     plates,
     runs,
+    short_recordings,
     simulated,
     speed,
     subject,
@@ -38,7 +39,7 @@ QUICK_LEAVES_OUT = (
     "plates of other people's walks, the mean marker error of static1's calibration, "
     "the shoulder girdle, "
     "added loads, eigenvalues on two of four data sets, times of the programs and of the regressor, "
-    "eight of the ten simulated volunteers, all trials through identify, "
+    "eight of the ten simulated volunteers, all trials and short recordings through identify, "
     "coverage of the intervals"
 )
 
@@ -65,6 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         lambda: constrained_results(datasets, options.quick),
         *([] if options.quick else [speed.solver_figures, speed.regressor_figures]),
         *([] if options.quick else [lambda: [speed.whole_figure(options.data, RUNS)]]),
+        *([] if options.quick else [lambda: short_recordings.short_figures(options.data)]),
         *([long_recording.long_figures] if options.hour else []),
     ]
     for part in parts:
@@ -93,6 +95,7 @@ def real(data: Path, quick: bool, datasets: list[eigenvalues.DataSet]) -> list[F
         print(f"\n  {subject.SUBJECT}, {label}: RMSE [N, N m] and identified / prior; {subject.SIDE}")
         print("\n".join(subject.split_lines(splits)) + "\n", flush=True)
         figures += subject.unseen_figures(splits, label)
+        figures += subject.travel_figures(prepared)
         if not quick:
             girdled, followed = subject.track_recordings(recordings, (), shoulders="girdle")
             assert girdled is not None

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue
+from ..arrays import Array, ArrayValue, list_names
 from ..errors import InvalidValue
 from ..rig import GRAVITY
 from ..signals.pooling import TWO_SIDED_STDS
@@ -137,7 +137,7 @@ def estimate_mass(evidence: Sequence[MassEvidence], *, stated: float | None = No
         readings = [_combine(cluster)[0] for cluster in clusters]
         mass, std = float(np.mean(readings)), float(np.ptp(readings) / 2.0)
         listed = "; ".join(
-            f"{', '.join(trial.name for trial in c)} read {r:.1f} kg" for c, r in zip(clusters, readings)
+            f"{list_names(trial.name for trial in c)} read {r:.1f} kg" for c, r in zip(clusters, readings)
         )
         warnings.append(f"the plates disagree and are never unloaded, so none can be preferred: {listed}")
     groups = []
@@ -255,7 +255,7 @@ def _describe_offset(group: MassGroup, mass: float, source: str) -> str:
         "undecided": "the motion does not distinguish offset from gain",
     }[group.kind]
     return (
-        f"{', '.join(group.trials)}: the plates read {group.apparent_mass:.1f} kg where {source} {mass:.1f} kg; a "
+        f"{list_names(group.trials)}: the plates read {group.apparent_mass:.1f} kg where {source} {mass:.1f} kg; a "
         f"constant vertical offset of {group.bias[2]:.0f} N is subtracted ({evidence})"
     )
 
@@ -284,7 +284,7 @@ def _compare_with_stated(stated: float | None, mass: float, groups: Sequence[Mas
             and abs(mass - stated) <= STATED_TOLERANCE * stated
         ):
             share = 100 * (group.apparent_mass / stated - 1)
-            result.append(f"{', '.join(group.trials)}: the plates read {share:+.1f} % from the stated {stated:g} kg")
+            result.append(f"{list_names(group.trials)}: the plates read {share:+.1f} % from the stated {stated:g} kg")
     return result
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue
+from ..arrays import Array, ArrayValue, list_names
 from ..dynamics import com_trajectory
 from ..errors import InvalidValue
 from ..inertials import MASS, InertialParameters
@@ -205,7 +205,7 @@ def find_undecided_reason(
     unseen = [c for c in comparisons if not c.used and c.trial in moving]
     ratios = [mean_ratio_beyond(c, plates) for c in unseen]
     if unseen and np.mean(ratios) >= 1.0:
-        listed = ", ".join(f"{c.trial} {ratio:.2f}" for c, ratio in zip(unseen, ratios))
+        listed = list_names(f"{c.trial} {ratio:.2f}" for c, ratio in zip(unseen, ratios))
         return (
             f"trials that were not used are explained no better than by the prior (ratio of the RMSE: {listed}); the "
             "motion excites too little of the body (also record squats, jumps and arm swings), or the trials are of "

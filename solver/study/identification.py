@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..arrays import list_names
 from ..errors import InvalidValue
 from ..identification.identify import IdentifyOptions, identify_trials
 from ..identification.published_masses import describe_masses_outside_tables
@@ -50,7 +51,7 @@ def warn_of_result(prepared: Study, identified: Identification, flights: Flights
         return flights.warnings
     unused = [trial.name for trial in prepared.trials if trial.name not in identified.trials]
     return (
-        *(f"{name}: no frame counts, left out of the identification" for name in unused),
+        *((f"{list_names(unused)}: no frame counts, left out of the identification",) if unused else ()),
         *((identified.undecided_reason,) if identified.undecided_reason else ()),
         *describe_masses_outside_tables(prepared.rig, identified.parameters, identified.half_widths[:, MASS]),
     )

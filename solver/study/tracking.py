@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..arrays import list_names
 from ..calibration.calibration import Calibration
 from ..errors import InvalidValue, SolverError
 from ..input_checks import check_recording
@@ -99,7 +100,7 @@ def track_all(
     progress(1.0, "tracked")
     if all(record.tracked is None for record in found):
         still = [item.name for item in recordings if item.markers is None or len(item.markers) < 2]
-        reasons = [f"{', '.join(still)}: no markers in two frames or more"] if still else []
+        reasons = [f"{list_names(still)}: no markers in two frames or more"] if still else []
         reasons += [warning for record in found for warning in record.recording.warnings]
         raise InvalidValue(f"no recording could be tracked: {'; '.join(reasons)}")
     return tuple(found)
@@ -152,16 +153,17 @@ def collect_warnings(records: Sequence[TrialRecord], calibration: Calibration | 
     warnings = [warning for record in records for warning in record.recording.warnings]
     if calibration is None:
         still = [r for r in records if r.poses is None]
-        lacking = [r for r in still if r.recording.joints is None and r.recording.segments is None]
-        warnings += [f"{r.name}: no joint coordinates, left out" for r in lacking]
+        lacking = [r.name for r in still if r.recording.joints is None and r.recording.segments is None]
+        warnings += [f"{list_names(lacking)}: no joint coordinates, left out"] if lacking else []
     else:
-        warnings += [f"{r.name}: no markers, left out" for r in records if r.recording.markers is None]
+        bare = [record.name for record in records if record.recording.markers is None]
+        warnings += [f"{list_names(bare)}: no markers, left out"] if bare else []
         warnings += calibration.warnings
     trials_by_warning: dict[str, list[str]] = {}
     for record in records:
         for text in record.tracked.warnings if record.tracked else ():
             trials_by_warning.setdefault(text, []).append(record.name)
-    warnings += [f"{', '.join(names)}: {text}" for text, names in trials_by_warning.items()]
+    warnings += [f"{list_names(names)}: {text}" for text, names in trials_by_warning.items()]
     return tuple(dict.fromkeys(warnings))
 
 

@@ -11,6 +11,8 @@ import solver
 from solver.errors import InvalidValue
 from solver.motion import Markers
 from solver.study.pipeline import track
+from solver.study.tracking import collect_warnings
+from solver.study.values import TrialRecord
 
 
 def test_a_tracked_motion_keeps_its_forces() -> None:
@@ -43,3 +45,11 @@ def test_one_frame_calibrates_and_is_not_tracked() -> None:
     assert study.record("dance").motion is not None
     with pytest.raises(InvalidValue, match="no recording could be tracked: static: no markers in two frames"):
         track([one], found)
+
+
+def test_a_warning_of_many_trials_names_eight() -> None:
+    """Of forty recordings without a motion the warning has the first eight names and the number of the others."""
+    (recording,) = solver.demo.simulated_robot().recordings
+    bare = [TrialRecord(replace(recording, name=f"bare {index}", joints=None)) for index in range(40)]
+    (warning,) = collect_warnings(bare, None)
+    assert warning == f"{', '.join(f'bare {index}' for index in range(8))} and 32 more: no joint coordinates, left out"

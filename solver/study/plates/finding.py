@@ -9,7 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ...arrays import Array, ArrayValue
+from ...arrays import Array, ArrayValue, list_names
 from ...errors import InvalidValue
 from ...options.plates import FINDINGS
 from ...signals.pooling import TWO_SIDED_STDS
@@ -76,7 +76,7 @@ class Finding:
     @property
     def sentence(self) -> str:
         """The sentence with its trials and what was done."""
-        return f"{', '.join(self.trials)}: {self.text} ({self.done.value})"
+        return f"{list_names(self.trials)}: {self.text} ({self.done.value})"
 
 
 UNKNOWN_INTERVAL = (float("nan"), float("nan"))
