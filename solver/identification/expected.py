@@ -9,9 +9,11 @@ import numpy as np
 from ..motion import Motion
 from ..rig import Rig
 from ..scene.determined import DeterminedQuantity
+from ..tracking.motion_errors import MotionErrors
 from ..trial import Trial
 from ..wrenches import Wrenches
 from .accumulate import accumulate_regression
+from .error_model.posture_wrenches import posture_wrenches
 from .excitation.excitation import PLATE_NOISE
 from .identify import IdentifyOptions, consistent_options
 from .posterior import posterior
@@ -33,7 +35,7 @@ def expect_determined(rig: Rig, motions: Iterable[Motion]) -> tuple[DeterminedQu
 
     Args:
         rig: a person or robot, with its prior.
-        motions: designed or recorded; of any rate.
+        motions: designed or recorded, each at a constant rate.
 
     Raises:
         InvalidValue: no motion, or a motion of another rig.
@@ -48,12 +50,14 @@ def expect_determined(rig: Rig, motions: Iterable[Motion]) -> tuple[DeterminedQu
         >>> [quantity.name for quantity in expected if quantity.source == "data"]
         ['total mass']
     """
+    errors = MotionErrors.of_rig(rig) if rig.is_person else None
     trials = [
         Trial(
             str(number),
             motion,
             Wrenches(motion.times, ("prior",), np.zeros((len(motion), 1, 6))),
             np.ones(len(motion), bool),
+            posture_wrenches=None if errors is None else posture_wrenches(rig, motion, errors),
         )
         for number, motion in enumerate(motions)
     ]

@@ -228,7 +228,8 @@ def _own(folder: Path) -> Iterator[Sample]:
         ("no",), ("yes",), {"pelvis": 3.0}, {"pelvis": float("inf")},
     )  # fmt: skip
     each, settings, details = np.full((3, 10), 0.1), {"preset": "lab", "seed": 3}, {"rank": 3, "list": [1, None]}
-    result = SceneResult(rig.prior, rig.prior, each, np.full((3, 3), 0.1), each, each, each, "least squares",
+    mass = DeterminedQuantity(MASS_KIND, "total mass", rig.links, DATA, *np.ones((3, 1)))
+    result = SceneResult(rig.prior, rig.prior, each, each, each, (mass,), "least squares",
                          settings=settings, details=details)  # fmt: skip
     whole = motion_record("walk", rig, motion).with_trial(None)
     danced = whole.with_contacts(schedule, CheckOptions())

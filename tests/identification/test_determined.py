@@ -14,6 +14,7 @@ from solver.identification.determined import joint_moments, link_groups
 from solver.identification.expected import expect_determined
 from solver.inertials import MASS
 from solver.motion import Motion
+from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.scene.determined import (
     DATA,
@@ -50,7 +51,7 @@ def test_first_moments_about_joints_are_base_parameters_and_masses_between_slidi
     ],
     ids=["person", "person with girdles", "robot", "small body"],
 )
-def test_limbs_and_trunk_are_the_whole_body(rig: object, limbs: int, trunk: set[str]) -> None:
+def test_limbs_and_trunk_are_the_whole_body(rig: Rig, limbs: int, trunk: set[str]) -> None:
     """Limbs and trunk have no link in common and are all links; every other link with mass stands for itself."""
     (name, whole, _), *others = link_groups(rig)
     parts = [members for _, members, is_limb in others if is_limb]

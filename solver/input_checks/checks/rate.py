@@ -9,7 +9,8 @@ from ...trial import Recording
 from ..check_definition import CheckInput, InputCheck, Problem
 
 LEAST_SPEED = 0.2
-"""[m/s] or [rad/s]: slower points are too noisy to show a lost frame; chosen on the recordings below."""
+"""[m/s] or [rad/s]: smaller steps are too noisy to show a lost frame, and slower neighbours count as this fast; chosen
+on the recordings below."""
 LEAST_POINTS, LEAST_SHARE = 4, 0.3
 """Number and fraction of the points that must move; chosen on the recordings below."""
 LOST_RATIO = 1.7
@@ -29,10 +30,11 @@ def _measure(inputs: CheckInput) -> Problem | None:
     steps = np.diff(points, axis=0)
     before, step, after = steps[:-2], steps[1:-1], steps[2:]
     lengths = [np.linalg.norm(each, axis=2) for each in (before, step, after)]
-    usual = np.maximum(lengths[0], lengths[2])
+    usual, least = np.maximum(lengths[0], lengths[2]), LEAST_SPEED * np.median(np.diff(times))
     with np.errstate(invalid="ignore", divide="ignore"):
-        is_moving = np.minimum(lengths[0], lengths[2]) > LEAST_SPEED * np.median(np.diff(times))
-        ratios = np.where(is_moving, np.einsum("npi,npi->np", step, before + after) / (2.0 * usual**2), np.nan)
+        is_moving = lengths[1] > least
+        ratios = np.einsum("npi,npi->np", step, before + after) / (2.0 * usual * np.maximum(usual, least))
+        ratios = np.where(is_moving & (usual > 0.0), ratios, np.nan)
     enough = is_moving.sum(axis=1) >= max(LEAST_POINTS, LEAST_SHARE * ratios.shape[1])
     ratios[~enough] = 0.0
     ratio = np.nanmedian(ratios, axis=1)
