@@ -38,6 +38,7 @@ from .figures import (
     foreign_humanoids,
     jump,
     named_dances,
+    performed_dances,
     recorded_dances,
     repairs,
 )
@@ -61,7 +62,7 @@ RANDOM_SECONDS = 150.0
 QUICK_LEAVES_OUT = (
     "the 60 postures (4 instead, mostly steps between them: their rows are for information only), "
     "5 of 6 periods of the planar example, "
-    "foreign humanoids, "
+    "foreign humanoids, performed dances, "
     "jumps, recordings as dances, dances of named poses, what files of a dance identify, "
     "plain motions beside HOAP-3's dance, robots and other seeds beside random motion (a person's 4 postures beside "
     "24 s instead of 12 beside 60, for information), MuJoCo"
@@ -69,6 +70,7 @@ QUICK_LEAVES_OUT = (
 
 PARTS: dict[str, Callable[[argparse.Namespace], Iterable[Iterable[Figure]]]] = {
     "planar": lambda chosen: [planar_figures(1 if chosen.quick else 6)],
+    "people": lambda _: performed_dances.figures(),
     "hoap3": lambda chosen: hoap3_figures(chosen),
     "random": lambda chosen: dance_accuracy.figures(chosen.quick, chosen.workers),
     "fixed": lambda chosen: [fixed_base.figures(chosen.quick)],
@@ -81,7 +83,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], Iterable[Iterable[Figure]]]] = {
     "engine": lambda chosen: [engine_figures(chosen)],
 }
 """Rows, by the name that chooses them."""
-SLOW = ("jumps", "recordings", "poses", "identified", "foreign")
+SLOW = ("people", "jumps", "recordings", "poses", "identified", "foreign")
 """Those that a quick look leaves out."""
 
 

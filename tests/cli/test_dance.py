@@ -56,6 +56,7 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     assert min(margin["worst"] for margin in tree["margins"] if margin["worst"] is not None) > -1e-4
     report = capsys.readouterr().out
     assert "Worst margins" in report
+    assert "Determined by the data: total mass" in report
     assert "NOT DETERMINED: the dance does not determine" in report
     summary = SUMMARY.read(out / SUMMARY_FILE)
     assert summary.feasible

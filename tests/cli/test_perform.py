@@ -96,6 +96,9 @@ def test_a_late_and_slow_performance_is_recognised(
     assert max(joint["rmse"] for joint in tree["joints"]) < 5e-3
     assert "own lengths" in tree["notes"][0]
     assert tree["excitation"]["reached"]["determined"] > 0
+    promised = {row["quantity"]: row for row in tree["determined"]}
+    assert promised["mass: total mass"]["planned"] == promised["mass: total mass"]["reached"] == "0.00"
+    assert all(row["found"] == "" for row in promised.values())  # nothing is identified yet
     with (output / "performance.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["joint"] for row in rows] == [joint["joint"] for joint in tree["joints"]]

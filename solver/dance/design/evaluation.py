@@ -9,9 +9,11 @@ import numpy as np
 from ...coordinates import coordinate_links
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import PLATE_NOISE, Excitation
+from ...identification.expected import expect_determined
 from ...options.checks import VERIFICATION_RATE
 from ...options.dances import EXCITATION_RATE
 from ...rig import ROOT_NV, Rig
+from ...scene.determined import DeterminedQuantity, describe_determined
 from ...scene.labels import display_name, join_names
 from .body_parts import body_parts
 from .dance import Dance
@@ -25,6 +27,8 @@ FAST_JOINT = 4.0
 """[rad/s] Largest joint speed of a person in bonnet2016."""
 RATE = 50.0
 """[1/s] Sampling rate of the moves."""
+PROMISE_RATE = 12.5
+"""[1/s] Sampling rate for what a recording will determine: a few times that of independent frames."""
 HARDEST = 5
 WEIGHTS = {"fast": 0.4, "far": 0.3, "on one foot": 0.3}
 """Components of the difficulty, and their weights."""
@@ -67,6 +71,7 @@ class Evaluation:
         total_condition: cond(W_b).
         relative_deviations: (B,) relative standard deviations at `PLATE_NOISE` and `VERIFICATION_RATE`.
         moves: difficulty of each move.
+        expected: what `identify` will determine from a recording.
     """
 
     margins: tuple[WorstMargin, ...]
@@ -75,6 +80,7 @@ class Evaluation:
     total_condition: float
     relative_deviations: np.ndarray
     moves: tuple[Difficulty, ...] = ()
+    expected: tuple[DeterminedQuantity, ...] = ()
 
     @property
     def well_determined(self) -> int:
@@ -117,6 +123,10 @@ class Evaluation:
                 {"segment": m.segment, "difficulty": m.score, "because": list(m.reasons)} for m in self.moves
             ],
             "below_10_percent": self.well_determined,
+            "expected": [
+                {"kind": one.kind, "name": one.name, "source": one.source, "interval_over_prior": one.ratio}
+                for one in self.expected
+            ],
             "notes": list(dance.notes),
             "report": {name: _plain(value) for name, value in dance.report.items()},
         }  # fmt: skip
@@ -146,6 +156,7 @@ def evaluate_dance(rig: Rig, dance: Dance) -> Evaluation:
         found.total_condition,
         relative,
         rate_moves(dance),
+        expect_determined(rig, [dance.sample(rig, PROMISE_RATE)]),
     )
 
 
@@ -178,6 +189,9 @@ def format_report(rig: Rig, dance: Dance, found: Evaluation) -> str:
         f"{found.well_determined} have",
         f"a predicted relative standard deviation below {100 * WELL_DETERMINED:g} % "
         f"at {PLATE_NOISE[0]:g} N, {PLATE_NOISE[3]:g} N m and {VERIFICATION_RATE:g} Hz",
+        "",
+        "What identify will determine from a recording, 95 % intervals",
+        *(f"  {text}" for text in describe_determined(found.expected, "the prior")),
         "",
         "Condition number by link",
         *(f"  {display_name(link):20s} {value:12.4g}" for link, value in zip(rig.links, found.conditions)),

@@ -11,20 +11,27 @@ import numpy as np
 
 from ...coordinates import continuous_coordinates
 from ...errors import InputError, InvalidValue
+from ...formats.text_table import format_table
 from ...identification.base_parameters import base_parameters
+from ...identification.expected import expect_determined
 from ...motion import Motion
 from ...progress import Progress, silent
 from ...rig import Rig
 from ...scene.dance_folder import PERFORMANCE_FILE, PERFORMANCE_TABLE, REPORT_FILE
+from ...scene.determined import TABLES, DeterminedQuantity
 from ...scene.motion_record import MOTION
+from ...scene.result import RESULT
+from ...scene.study_folder import RESULT_FILE
 from ...storage.json_tree import json_text, to_json_values
 from ...storage.output_folder import write_folder
 from ...tracking.retargeting.joint_transfer import common_links, transfer_motion
+from ..design.evaluation import PROMISE_RATE
 from .loading import find_motion_file, load_dance
 from .performance import STILL_JOINT, MotionExcitation, Performance, compare_performance
 
 RATE = 100.0
 SHOWN_JOINTS = 12
+PROMISE_COLUMNS = ("quantity", "planned", "reached", "found")
 MIN_SIMILARITY = 0.6
 """Similarity and coverage of the plan below which the recording is probably another movement."""
 
@@ -38,6 +45,8 @@ class PerformedDance:
         performance: of each joint, and the excitation of both.
         compared_joints: indices of the joint coordinates that both bodies have.
         notes: what is compared if the two rigs differ.
+        expected: what `identify` will determine from the plan and from the performance.
+        found: what it has determined, if the folder holds a result.
     """
 
     plan: RecordedMotion
@@ -45,6 +54,8 @@ class PerformedDance:
     performance: Performance
     compared_joints: tuple[int, ...]
     notes: tuple[str, ...]
+    expected: tuple[tuple[DeterminedQuantity, ...], tuple[DeterminedQuantity, ...]]
+    found: tuple[DeterminedQuantity, ...] = ()
 
     @property
     def message(self) -> str:
@@ -54,13 +65,26 @@ class PerformedDance:
     @property
     def report(self) -> str:
         """The report, plain text."""
-        return format_report(self.message, list(self.notes), self.performance, list(self.compared_joints))
+        own = format_report(self.message, list(self.notes), self.performance, list(self.compared_joints))
+        return f"{own}\n\n95 % interval over the prior's\n{format_table(PROMISE_COLUMNS, self.promises)}"
+
+    @property
+    def promises(self) -> list[tuple[str, ...]]:
+        """A row for each quantity: its name, and its interval over the prior's planned, reached and found."""
+        found = {(one.kind, one.name): one.ratio for one in self.found}
+        return [
+            (f"{one.kind}: {one.name}", f"{one.ratio:.2f}", f"{other.ratio:.2f}",
+             _format_number(found.get((one.kind, one.name), np.nan)))
+            for one, other in zip(*self.expected)
+            if one.source != TABLES or other.source != TABLES
+        ]  # fmt: skip
 
     def write(self, path: str | Path) -> None:
         """Write performance.json, performance.csv and report.txt into a folder, completely or not at all."""
         compared = list(self.compared_joints)
         tree = to_json_values(
             to_tree(self.message, list(self.notes), self.plan, self.performed, self.performance, compared)
+            | {"determined": [dict(zip(PROMISE_COLUMNS, row)) for row in self.promises]}
         )
         with write_folder(Path(path)) as folder:
             (folder / PERFORMANCE_FILE).write_text(json_text(tree), "utf-8")
@@ -93,6 +117,7 @@ def perform(
     """
     progress(0.0, "reading")
     plan = plan if isinstance(plan, RecordedMotion) else read_plan(plan)
+    result = None if isinstance(performed, RecordedMotion) else Path(performed) / RESULT_FILE
     performed = performed if isinstance(performed, RecordedMotion) else read_performance(performed, trial)
     rig = performed.rig
     progress(0.2, "aligning and comparing")
@@ -101,7 +126,13 @@ def perform(
     found = compare_performance(rig, on_performer, performed.motion, structure=base_parameters(rig))
     shared = common_links(plan.rig, rig)
     compared = tuple(k for k, name in enumerate(found.joints) if name.split(" ")[0] in shared)
-    return PerformedDance(plan, performed, found, compared, tuple(describe_rig_differences(plan, performed, shared)))
+    progress(0.6, "what both determine")
+    thin = [motion.frames(slice(None, None, max(1, round(motion.rate / PROMISE_RATE)))) for motion in
+            (on_performer, performed.motion)]  # fmt: skip
+    expected = [expect_determined(rig, [motion]) for motion in thin]
+    determined = RESULT.read(result).determined if result is not None and result.is_file() else ()
+    notes = tuple(describe_rig_differences(plan, performed, shared))
+    return PerformedDance(plan, performed, found, compared, notes, (expected[0], expected[1]), determined)
 
 
 def require_movement(plan: RecordedMotion, on_performer: Motion, rig: Rig) -> None:
@@ -195,8 +226,6 @@ def format_message(plan: RecordedMotion, performed: RecordedMotion, found: Perfo
 
 def format_report(sentence: str, notes: list[str], found: Performance, compared: list[int]) -> str:
     """The report, plain text."""
-    from ...formats.text_table import format_table
-
     order = sorted(compared, key=lambda k: -found.rmse[k])[:SHOWN_JOINTS]
     rows = [
         (found.joints[k], *(f"{np.degrees(values[k]):z.1f}" for values in (found.rmse, found.offset)),

@@ -1,0 +1,226 @@
+"""Default dances of people on whom no constant was chosen, performed with faults: expected errors, and how they dance.
+
+The errors are those of a linear model with the errors that `identify` expects: the centres of mass of the links move
+with the angles of their joints (gains of 2 mrad per radian are marginalised), the plate has 1 N and 0.5 N m a sample,
+and the masses are drawn from adults. All is simulated. The performance follows the dance below 0.8 Hz, each limb with a
+lag of 0.12 s and 12 % of amplitude error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from scipy.signal import butter, filtfilt
+from scipy.spatial.transform import Rotation
+
+from solver.coordinates import coordinate_links, joint_coordinates, joint_slices
+from solver.dance.design.body_parts import body_parts
+from solver.dance.design.dance import Dance
+from solver.dance.design.evaluation import HARDEST, Evaluation
+from solver.dance.workflows.design import check_dance, design_dance
+from solver.demo import motions, person
+from solver.dynamics import base_regressor, link_motions
+from solver.feasibility.checks.hand_speed import hand_links
+from solver.identification.excitation.wrench_noise import MotionErrors, WrenchNoise
+from solver.inertials import FIRST_MOMENT
+from solver.motion import Motion
+from solver.options.dances import SKILLS, human_options
+from solver.rig import Rig
+from solver.rigs import human
+from solver.signals.manifold import smooth_motion
+
+from .coverage import draw_adult
+from .figure import Figure, at_most
+from .plain_motions import squats, steps
+
+PEOPLE = (
+    (1.55, 60.0, "female"),
+    (1.62, 50.0, "female"),
+    (1.73, 68.0, "male"),
+    (1.8, 90.0, "male"),
+    (1.88, 77.0, "male"),
+)
+"""Height [m], mass [kg] and sex."""
+NOISE = WrenchNoise(
+    np.array([1.0, 1.0, 1.0, 0.5, 0.5, 0.5]), 200.0, MotionErrors(position=0.0005, angle=0.002, rate=100.0, cutoff=6.0)
+)
+PER_RADIAN, FOLLOWED, LAG, AMPLITUDE = 2e-3, 0.8, 0.12, 0.12
+"""[rad/rad], [Hz], [s], 1: see above."""
+RATE, ADULTS = 25.0, 200
+"""[1/s] of the frames that are counted; adults that are drawn."""
+TURNING = np.radians(30.0)
+"""[rad/s] Speed of a joint from which its limb moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Information:
+    """Information of a motion on all inertials, and on the gains of the links' displacements with posture."""
+
+    own: np.ndarray  # (10 L, 10 L)
+    mixed: np.ndarray  # (10 L, G)
+    gains: np.ndarray  # (G, G)
+
+    def __add__(self, other: Information) -> Information:
+        return Information(self.own + other.own, self.mixed + other.mixed, self.gains + other.gains)
+
+    def scaled(self, factor: float) -> Information:
+        """Of the motion danced so many times."""
+        return Information(factor * self.own, factor * self.mixed, factor * self.gains)
+
+
+def figures() -> Iterator[list[Figure]]:
+    """Rows of the default dances of all people, then of the skills of one."""
+    errors, plain, measures, seconds = [], [], [], []
+    for seed, (height, mass, sex) in enumerate(PEOPLE):
+        rig = human(height, mass, sex)
+        before = os.times()
+        dance = design_dance(rig, human_options(workers=1, seed=seed))
+        found = check_dance(dance)
+        seconds.append(sum(os.times()[:4]) - sum(before[:4]))
+        measures.append(measure_dance(rig, dance, found))
+        motion, tables = dance.sample(rig, 50.0), _adults(rig, seed)
+        unseen = [(whitened.T @ whitened) for whitened in _unseen_rows(rig)]
+        performed = inform(rig, perform(rig, motion, np.random.default_rng((seed, 3))))
+        errors.append(_ratios(performed, tables, unseen))
+        squat, walk = squats(rig, human_options()), steps(rig, human_options())
+        exercise = inform(rig, squat.sample(rig, RATE)) + inform(rig, walk.sample(rig, RATE))
+        factor = dance.duration / (squat.duration + walk.duration)
+        plain.append(errors[-1][1] / _ratios(exercise.scaled(factor), tables, unseen)[1])
+    data = f"simulated, {len(PEOPLE)} people, performed"
+    moments, wrench = np.mean(errors, axis=0)
+    each = ", ".join(f"{a:.2f}/{b:.2f}" for a, b in errors)
+    yield [
+        Figure("wrench of unseen motions, error over the tables'", data, wrench, "", at_most(0.33), at_most(0.28),
+               note=f"first moments / wrench by person: {each}"),
+        Figure("  over that of squats and steps as long", data, float(np.mean(plain)), "", at_most(0.55),
+               at_most(0.45)),
+        Figure("first moments, error over the tables'", data, moments, "", at_most(0.62), at_most(0.5)),
+    ]  # fmt: skip
+    yield [
+        Figure(name, f"simulated, {len(PEOPLE)} people", max(own[name][0] for own in measures), own_unit, must, aim,
+               note="by person: " + ", ".join(f"{own[name][0]:.3g}" for own in measures))
+        for name, (_, own_unit, must, aim) in measures[0].items()
+    ] + [Figure("designed and verified, processor of all processes", f"simulated, {len(PEOPLE)} people", max(seconds),
+                "s", at_most(24.0), at_most(12.0), timed=True)]  # fmt: skip
+    rig = human(*PEOPLE[2])
+    for skill in SKILLS:
+        own = measure_dance(rig, made := design_dance(rig, human_options(skill=skill, workers=1)), check_dance(made))
+        worst, unit, must, aim = own["largest condition number of a link"]
+        yield [Figure(f"largest condition number of a link, {skill}", "simulated, one person", worst, unit, must, aim)]
+
+
+def measure_dance(rig: Rig, dance: Dance, found: Evaluation) -> Mapping[str, tuple[float, str, object, object]]:
+    """What a dance is like: value, unit, must and aim by name."""
+    motion = dance.sample(rig, 50.0)
+    speed = np.abs(np.gradient(np.unwrap(joint_coordinates(rig, motion.q), axis=0), 0.02, axis=0))
+    groups = {**body_parts(rig)}
+    groups["trunk"] = tuple(link for link in groups["trunk"] if link != "head")
+    groups["head"] = ("head",)
+    owners = [link for (link,) in coordinate_links(rig)]
+    moving = np.array([
+        speed[:, [k for k, owner in enumerate(owners) if owner in links]].max(axis=1, initial=0.0) > TURNING
+        for links in groups.values()
+    ]).sum(axis=0)  # fmt: skip
+    hands = np.linalg.norm(link_motions(rig, motion).velocity[:, [rig.index(link) for link in hand_links(rig)]], axis=0)
+    alone = [
+        sum(segment.duration for segment in run)
+        for one, run in groupby(dance.segments, lambda segment: len(segment.anchors) == 1)
+        if one
+    ]
+    seen = {segment.name: segment.duration for segment in dance.segments if segment.kind != "hold"}
+    images = {dance.segments[place].name for place in dance.postures[1::2]}
+    backward = ("put the", "weight onto both", "lift the left")
+    distinct = sum(t for name, t in seen.items() if name not in images and not name.startswith(backward))
+    return {
+        "largest condition number of a link": (float(found.conditions.max()), "", at_most(30.0), at_most(20.0)),
+        "speed of the hands": (float(hands.max()), "m/s", at_most(2.0), None),
+        "longest time on one foot": (max(alone, default=0.0), "s", at_most(5.0), None),
+        "moves rated 5 of 5": (float(sum(move.score == HARDEST for move in found.moves)), "", at_most(0.0), None),
+        "material besides mirror images and ways back": (distinct, "s", at_most(20.0), None),
+        "limb groups that move at once, of 6": (float(moving[moving > 0].mean()), "", at_most(4.0), at_most(3.5)),
+    }
+
+
+def inform(rig: Rig, motion: Motion) -> Information:
+    """Information of a motion, decimated to about `RATE`."""
+    some = slice(None, None, max(1, round(motion.rate / RATE)))
+    motion = motion.frames(some)
+    rows = base_regressor(rig, motion)
+    whitening = NOISE.whitening(rig, motion) / np.sqrt(motion.rate)
+    owners = [rig.index(link) for (link,) in coordinate_links(rig)]
+    pairs = [
+        (k, c) for k in range(len(rig.links)) for c, owner in enumerate(owners) if k in (owner, rig.parents[owner])
+    ]
+    links, coordinates = np.array(pairs).T
+    moved = joint_coordinates(rig, motion.q)[:, coordinates] * rig.prior.masses[links] * PER_RADIAN
+    columns = np.stack([rows[:, :, 10 * links + 1 + axis] for axis in range(3)], axis=-1) * moved[:, None, :, None]
+    own = (whitening @ rows).reshape(-1, rows.shape[2])
+    gains = (whitening @ columns.reshape(*rows.shape[:2], -1)).reshape(len(own), -1)
+    return Information(own.T @ own, own.T @ gains, gains.T @ gains)
+
+
+def perform(rig: Rig, motion: Motion, generator: np.random.Generator) -> Motion:
+    """A performance: low frequencies only, each limb late and with another amplitude."""
+    b, a = butter(2, 2.0 * FOLLOWED / motion.rate)
+    q, times, parts = motion.q.copy(), motion.times, body_parts(rig)
+    faults = {
+        name: (1.0 + AMPLITUDE * generator.standard_normal(), LAG * generator.standard_normal()) for name in parts
+    }
+
+    def follow(values: np.ndarray, gain: float, lag: float) -> np.ndarray:
+        late = np.stack([np.interp(times - lag, times, column) for column in values.T], axis=1)
+        return gain * filtfilt(b, a, late, axis=0)
+
+    for number, (_, own, _) in enumerate(joint_slices(rig)):
+        gain, lag = faults[next(name for name, links in parts.items() if rig.links[number] in links)]
+        gain, lag = (1.0, 0.0) if number == 0 else (gain, lag)
+        if number == 0:
+            q[:, :3] = follow(q[:, :3], gain, lag)
+            own = slice(3, 7)
+        if own.stop - own.start == 4:
+            turns = Rotation.from_quat(q[:, own])
+            middle = turns.mean()
+            q[:, own] = (middle * Rotation.from_rotvec(follow((middle.inv() * turns).as_rotvec(), gain, lag))).as_quat()
+        else:
+            middle = q[:, own].mean(axis=0)
+            q[:, own] = middle + follow(q[:, own] - middle, gain, lag)
+    return smooth_motion(rig, times, q, None)
+
+
+def _adults(rig: Rig, seed: int) -> np.ndarray:
+    """Covariance (10 L, 10 L) of the inertials of adults."""
+    generator = np.random.default_rng((seed, 7))
+    drawn = np.array([draw_adult(rig, generator).values.ravel() for _ in range(ADULTS)])
+    away = drawn - rig.prior.values.ravel()
+    return away.T @ away / ADULTS
+
+
+def _unseen_rows(rig: Rig) -> list[np.ndarray]:
+    """Rows (6 N, 10 L) of motions on both feet and on one, by axis of the wrench."""
+    start = motions.standing_posture(rig, person.CROUCH)
+    legs = {side: tuple(f"{side}_{part}" for part in ("thigh", "shank", "foot")) for side in person.SIDES}
+    apart, times = person._foot_distance(rig, start), np.arange(0.0, 12.0, 0.08)
+    both = motions.Stance(start, ("right_foot", "left_foot"), legs["right"] + legs["left"])
+    alone, swing = (
+        motions.Stance(start, ("right_foot",), legs["right"]),
+        person._one_leg_amplitudes("right", 0.5 * apart),
+    )
+    rows = np.concatenate([
+        base_regressor(rig, motions.simulate_motion(rig, stance, size, times, 4242))
+        for stance, size in ((both, person.WHOLE_BODY), (alone, swing))
+    ])  # fmt: skip
+    return [rows[:, axis] for axis in range(6)]
+
+
+def _ratios(found: Information, tables: np.ndarray, unseen: list[np.ndarray]) -> tuple[float, float]:
+    """Expected errors of first moments and of unseen wrenches, over the tables'."""
+    gains = np.eye(len(found.gains)) + found.gains
+    own = found.own - found.mixed @ np.linalg.solve(gains, found.mixed.T)
+    after = np.linalg.solve(np.eye(len(tables)) + tables @ own, tables)
+    moments = [np.diag(covariance).reshape(-1, 10)[:, FIRST_MOMENT].mean() for covariance in (after, tables)]
+    wrench = np.mean([np.sqrt(max((axis * after).sum(), 0.0) / (axis * tables).sum()) for axis in unseen])
+    return float(np.sqrt(moments[0] / moments[1])), float(wrench)
