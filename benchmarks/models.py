@@ -11,6 +11,7 @@ HOW = "pip install example-robot-data icub-models, or name their folders in ROBO
 """To have them."""
 HUMANS = {66: ("human66_subject01.urdf",), 48: ("human48_subject01.urdf",)}
 G1 = ("g1_description", "urdf", "g1_29dof_rev_1_0.urdf")
+H1 = ("h1_description", "urdf", "h1.urdf")
 ICUB = ("iCub", "robots", "iCubGazeboV2_7", "model.urdf")
 PANDA = ("panda_description", "urdf", "panda.urdf")
 UR5 = ("ur_description", "urdf", "ur5_robot.urdf")

@@ -25,14 +25,15 @@ from .tracking_figures.live_labels import live_label_figures
 from .tracking_figures.marker_sets import marker_set_figures
 from .tracking_figures.markers import marker_figures
 from .tracking_figures.passes import pass_figures
-from .tracking_figures.retargeting import retargeting_figures, walking_figures
+from .tracking_figures.retargeting import peer_figures, retargeting_figures, walking_figures
 from .tracking_figures.smoother import smoother_figures
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 QUICK_LEAVES_OUT = (
     "accuracy of standing and walking, of 48 degrees of freedom and iCub, most dampings of the peer, 18 of 20 starts "
     "outside the limits, six of the subject's trials and the marker error over all, all but 8 s of the ten live "
-    "minutes, labels of three people's streams, three of five retargeted clips, their repair and MuJoCo"
+    "minutes, labels of three people's streams, three of five retargeted clips, their repair and MuJoCo, "
+    "walks of all bodies but the person, seven of nine clips beside the peer"
 )
 PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
     pass_figures,
@@ -46,6 +47,7 @@ PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
     live_figures,
     retargeting_figures,
     walking_figures,
+    peer_figures,
 )
 """Each measures its figures from the folder of the recordings, and less of them or on less where it is to be quick."""
 

