@@ -12,7 +12,7 @@ from ..calibration.body_mass import MassEstimate
 from ..errors import InvalidValue
 from ..identification.comparison import Comparison, FlightCheck
 from ..inertials import PER_LINK, InertialParameters
-from ..scene.determined import DeterminedQuantity
+from ..scene.determined import MASS_KIND, DeterminedQuantity
 from ..storage.codec import FileKind
 from ..study.plates.finding import Finding
 from ..study.residuals import TrialResidual
@@ -172,6 +172,12 @@ class Content:
         object.__setattr__(
             self, "half_widths", frozen("half widths", self.half_widths, (len(links), PER_LINK), finite=False)
         )
+
+    @property
+    def limbs(self) -> tuple[DeterminedQuantity, ...]:
+        """Masses of limbs and trunk, each of several links."""
+        several = range(2, len(self.identified.links))
+        return tuple(one for one in self.determined if one.kind == MASS_KIND and len(one.links) in several)
 
     @property
     def mass(self) -> float:

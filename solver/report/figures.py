@@ -56,13 +56,17 @@ def draw_wrenches(signals: Signals, key: str) -> str:
 
 
 def draw_masses(content: Content) -> str:
-    """Mass of every link: prior, identified with its 95 % interval and, in a simulation, the truth."""
-    names = content.identified.links
-    step, left, right, top = 24.0, 150.0, 84.0, 10.0
+    """Masses of limbs and trunk, then of every link: prior, identified with its 95 % interval and, in a simulation, the
+    truth."""
+    links, groups = content.identified.links, content.limbs
+    sums = np.array([[link in one.links for link in links] for one in groups]).reshape(-1, len(links))
+    shown = np.concatenate([sums, np.eye(len(links))])
+    names = [*(one.name for one in groups), *map(display_name, links)]
+    step, left, right, top = 24.0, 215.0, 84.0, 10.0
     drawing = Drawing(WIDTH, top + step * len(names) + 44.0, "Mass of every link, identified and prior")
-    found, prior = content.identified.masses, content.prior.masses
-    reach = np.nan_to_num(content.half_widths[:, MASS])
-    truth = np.full(len(names), np.nan) if content.truth is None else content.truth.masses
+    found, prior = shown @ content.identified.masses, shown @ content.prior.masses
+    reach = np.nan_to_num(np.concatenate([*(one.half_width for one in groups), content.half_widths[:, MASS]]))
+    truth = np.full(len(names), np.nan) if content.truth is None else shown @ content.truth.masses
     low, high = axis_limits(found - reach, found + reach, prior, truth, np.zeros(1), margin=0.03)
     x = Axis(min(low, 0.0), high, left, WIDTH - right)
     bottom = top + step * len(names)
@@ -71,7 +75,7 @@ def draw_masses(content: Content) -> str:
     drawing.text(WIDTH - right, bottom + 36, "mass [kg]", "tick", "end")
     for index, name in enumerate(names):
         y = top + step * (index + 0.5)
-        drawing.text(left - 10, y + 4, display_name(name), "label", "end")
+        drawing.text(left - 10, y + 4, name, "label", "end")
         hint = f"{name}: identified {found[index]:.3f} kg, prior {prior[index]:.3f} kg"
         drawing.line(float(x(prior[index])), y, float(x(found[index])), y, "change")
         if reach[index] > 0.0:

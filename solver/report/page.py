@@ -156,8 +156,9 @@ def _error_card(comparisons: Sequence[Comparison]) -> tuple[str, str]:
 def _mass_figure(content: Content) -> Figure:
     truth = " Black ticks: the truth of the simulation." if content.truth is not None else ""
     return Figure(
-        f"Mass of every link, split by {content.prior_source}: prior (open) and identified (filled) with its 95 % "
-        f"interval; at the right the change against the prior, which is scaled to the measured mass.{truth}",
+        "Masses of limbs and trunk, then of every link as split by "
+        f"{escape(content.prior_source)}: prior (open) and identified (filled) with its 95 % interval; at the right "
+        f"the change against the prior, which is scaled to the measured mass.{truth}",
         MASS_LEGEND + figures.draw_masses(content),
     )
 

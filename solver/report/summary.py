@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..identification.published_masses import describe_masses_outside_tables
 from ..identification.result import Identification
 from ..inertials import MASS
+from ..person import UNKNOWN
 from ..scene.determined import describe_determined
-from ..study.plates.finding import format_warnings
 from ..study.values import Study
 from .page import summarise_errors
 
@@ -16,7 +16,8 @@ SHOWN_WARNINGS = 3
 
 def summarise_study(study: Study, found: Identification) -> tuple[str, ...]:
     """Error on trials not used beside the prior's, what the data determine, masses outside every published table, what
-    was assumed of the person, and the worst warnings: doubts of the result first, then of the plates; a sentence each.
+    was assumed of the person, and the worst warnings, a sentence each: those of later steps first, from a result that
+    the recordings do not decide to markers.
     """
     unseen = [comparison for comparison in found.comparisons if not comparison.used]
     error = "Error on trials not used: unknown, none was left out"
@@ -24,9 +25,9 @@ def summarise_study(study: Study, found: Identification) -> tuple[str, ...]:
         ours, prior, *_ = summarise_errors(unseen)
         error = f"Error on trials not used: {ours} (prior {prior})"
     outside = describe_masses_outside_tables(study.rig, found.parameters, found.half_widths[:, MASS])
-    assumed = () if study.calibration is None else study.calibration.assumptions
-    worst = dict.fromkeys([found.undecided_reason, *format_warnings(study.findings), *study.warnings])
-    warnings = [text for text in worst if text and text not in outside][:SHOWN_WARNINGS]
+    assumed = [] if study.calibration is None else [*study.calibration.assumptions]
+    assumed += ["sex unknown: the mean of both columns"] * (study.rig.provenance.get("sex") == UNKNOWN)
+    warnings = [text for text in reversed(study.warnings) if text not in outside][:SHOWN_WARNINGS]
     return (
         error,
         *describe_determined(found.determined, study.rig.prior_source),

@@ -20,7 +20,8 @@ from solver.report import CONTENT, Content, render
 from solver.report.content import Signals, TrackingErrors
 from solver.report.figures import draw_masses
 from solver.report.svg import Axis, find_runs, round_ticks, thin_line
-from solver.scene.determined import MOMENT_KIND, TABLES, DeterminedQuantity
+from solver.scene.determined import MASS_KIND, MOMENT_KIND, SHAPE, TABLES, DeterminedQuantity
+from solver.scene.labels import display_name
 from solver.study.plates.finding import Action, Finding
 
 VOID = {"meta", "line", "rect", "circle", "path", "br", "img", "input", "link", "hr"}
@@ -168,9 +169,16 @@ def test_tables_fit_the_page(content: Content) -> None:
     assert max(found) > 0.8 * inner
 
 
-def test_masses_begin_at_a_line(content: Content) -> None:
-    """The figure of masses has a line at zero, at its tick."""
-    figure = draw_masses(content)
+def test_masses_begin_at_a_line_and_limbs_are_above_the_links(content: Content) -> None:
+    """The figure of masses has a line at zero, at its tick; a limb is drawn first, at the sum of its links."""
+    links = content.identified.links[2:5]
+    limb = DeterminedQuantity(MASS_KIND, "a limb", links, SHAPE, *np.array([[3.0], [0.5], [1.0]]))
+    figure = draw_masses(replace(content, determined=(limb,)))
+    assert re.findall(r'class="label"[^>]*>([^<]*)<', figure)[:2] == [
+        "a limb",
+        display_name(content.identified.links[0]),
+    ]
+    assert f"a limb: identified {content.identified.masses[2:5].sum():.3f} kg" in figure
     (place,) = re.findall(r'<text class="tick" x="([\d.]+)"[^>]*>0</text>', figure)
     assert re.search(rf'<line class="mark" x1="{place}" y1="[\d.]+" x2="{place}"', figure)
 
