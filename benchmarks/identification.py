@@ -18,7 +18,6 @@ from solver.wrenches import WRENCH_AXES
 from . import solvers
 from .figures import (
     added_load,
-    coverage,
     eigenvalues,
     foreign,
     long_recording,
@@ -28,7 +27,6 @@ from .figures import (
     simulated,
     speed,
     subject,
-    volunteers,
 )
 from .figures.figure import Bound, Figure, at_least, at_most, missing, within
 from .figures.table import FigureTable, table_parser
@@ -39,8 +37,7 @@ QUICK_LEAVES_OUT = (
     "plates of other people's walks, the mean marker error of static1's calibration, "
     "the shoulder girdle, "
     "added loads, eigenvalues on two of four data sets, times of the programs and of the regressor, "
-    "eight of the ten simulated volunteers, all trials and short recordings through identify, "
-    "coverage of the intervals"
+    "all trials and short recordings through identify"
 )
 
 
@@ -60,8 +57,6 @@ def main(arguments: Sequence[str]) -> int:
         lambda: plates.plate_figures(options.data, options.quick),
         simulated.noise_free_figures,
         simulated.noisy_motion_figures,
-        lambda: volunteers.volunteer_figures(options.quick),
-        *([] if options.quick else [coverage.coverage_figures, coverage.slow_figures]),
         lambda: added_load.added_load_figures(options.quick),
         lambda: constrained_results(datasets, options.quick),
         *([] if options.quick else [speed.solver_figures, speed.regressor_figures]),

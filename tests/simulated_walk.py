@@ -112,9 +112,9 @@ def simulated_walker(seed: int = 1, marker_noise: float = 0.0005) -> Walker:
     return Walker(rig, truth, tuple(recordings), tuple(motions))
 
 
-def walking(rig: Rig, gait: Gait) -> tuple[Motion, np.ndarray, np.ndarray]:
+def walking(rig: Rig, gait: Gait, rate: float = RATE) -> tuple[Motion, np.ndarray, np.ndarray]:
     """A walk, the fraction of the load on each foot (N, 2), and the point under each ankle (N, 2, 3) [m]."""
-    times = np.arange(0.0, gait.seconds, 1.0 / RATE)
+    times = np.arange(0.0, gait.seconds, 1.0 / rate)
     coarse = np.linspace(0.0, times[-1], int(times[-1] * BALANCE_RATE) + 1)
     start = standing_posture(rig, (*KNEES, *ARMS_AWAY))
     _, origins = link_poses(rig, start)

@@ -2,8 +2,8 @@
 distinguish.
 
 The weight of a load is what the plates read more than before; where it is, the motion must show. Everything here is
-simulated: the volunteers of `volunteers` with inertials of `coverage`, recorded twice with other motions, the second
-time with a belt of `papers.belt` on one link, or half of one each on a link and its parent.
+simulated: the people of `people`, recorded twice with other motions, the second time with a belt of `papers.belt` on
+one link, or half of one each on a link and its parent.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import numpy as np
 
 from benchmarks.papers.belt import BELT, belt
 from solver.identification.added_load import AddedLoad, find_added_load
-from solver.inertials import InertialParameters
 from solver.options.study import LoadOptions
 from solver.signals import light_preset, resample
 from solver.threads import one_blas_thread
 from solver.trial import Trial
 
-from .coverage import Case, simulate_plates, simulate_study
 from .figure import Figure, at_least, at_most, left_out
-from .volunteers import MOTIONS, Volunteer, volunteer
+from .people import draw_person, record_plates
+from .validation import UNSEEN, Case, record
 
 PEOPLE = 5
-AGAIN = {f"{name} with load": amplitudes for name, amplitudes in MOTIONS.items()}
+SECONDS = 16.0
+"""[s] Before and after."""
 RIGHT_MUST, RIGHT_AIM, SPLIT_MUST, SPLIT_AIM = 90.0, 97.0, 70.0, 90.0
 """[%]"""
-DATA = f"simulated, {PEOPLE} people, skin motion, 16 s before and after"
+DATA = f"simulated, {PEOPLE} people, skin motion, {SECONDS:g} s before and after"
 WHOLE = f"{BELT:g} kg on each link in turn, found blind: the right link named"
 HALVES = f"{0.5 * BELT:g} kg each on a link and its parent: both in a set that is not excluded"
 
@@ -71,33 +71,27 @@ def added_load_figures(quick: bool) -> list[Figure]:
 def find_loads(seed: int) -> Iterator[LoadResult]:
     """Identify loads on every link of one person, then on every link together with its parent."""
     generator = np.random.default_rng((seed, 98))
-    body = volunteer(seed, moving={**MOTIONS, **AGAIN})
-    given = simulate_study(body, generator)
+    given = record(draw_person(seed, {"plain exercises": SECONDS, UNSEEN: SECONDS}))
     rig = given.rig
-    bare = [trial for trial in given.trials if trial.name not in AGAIN]
-    options = LoadOptions(bare_mass=given.truth.total_mass)
+    options = LoadOptions(bare_mass=given.person.truth.total_mass)
     single = [{link: BELT} for link in rig.links]
     double = [
         {link: 0.5 * BELT, rig.links[parent]: 0.5 * BELT} for link, parent in zip(rig.links, rig.parents) if parent >= 0
     ]
     for truth in (*single, *double):
-        laden = _add_load(body, given, truth, generator)
-        yield LoadResult(truth, find_added_load(rig, bare, laden, options), rig.unobserved_links)
+        laden = _add_load(given, truth, generator)
+        yield LoadResult(truth, find_added_load(rig, given.trials, [laden], options), rig.unobserved_links)
 
 
-def _add_load(body: Volunteer, given: Case, masses: Mapping[str, float], generator: np.random.Generator) -> list[Trial]:
-    """Trials with a load: the same motion with other forces."""
-    truth: InertialParameters = given.truth
+def _add_load(given: Case, masses: Mapping[str, float], generator: np.random.Generator) -> Trial:
+    """The unseen trial with a load: the same motion with other forces."""
+    body, trial = given.person.rig, given.unseen
+    truth = body.prior
     for link, mass in masses.items():
-        truth = truth.replaced(link, truth.link(link) + mass / BELT * belt(body.rig, link).values[0])
-    result = []
-    for trial in given.trials:
-        if trial.name in AGAIN:
-            assert trial.preset is not None
-            wrenches = simulate_plates(body, trial.name, truth, generator)
-            light = light_preset(trial.preset, wrenches.rate)
-            result.append(replace(trial, wrenches=resample(wrenches, trial.motion.times, light)))
-    return result
+        truth = truth.replaced(link, truth.link(link) + mass / BELT * belt(body, link).values[0])
+    assert trial.preset is not None
+    wrenches = record_plates(body, given.person.motions[UNSEEN], truth, generator)
+    return replace(trial, wrenches=resample(wrenches, trial.motion.times, light_preset(trial.preset, wrenches.rate)))
 
 
 def build_figures(single: list[LoadResult], double: list[LoadResult]) -> list[Figure]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,8 +69,8 @@ class _Path:
         angles = 2.0 * np.pi * self.frequencies[:, None] * times[None, :, None] + self.phases[:, None]
         # sines s, freedoms c, frames n
         waves = np.einsum("sc,snc->nc", self.shares, np.sin(angles))
-        leaning = _ease(times) * _ease(self.seconds - times)
-        swinging = _ease(times - EASE_DURATION) * _ease(self.seconds - EASE_DURATION - times)
+        leaning = ease(times) * ease(self.seconds - times)
+        swinging = ease(times - EASE_DURATION) * ease(self.seconds - EASE_DURATION - times)
         result = swinging[:, None] * (self.centre + self.amplitude * waves)
         result[:, :3] += (leaning - swinging)[:, None] * self.centre[:3]
         return result
@@ -101,11 +101,31 @@ def simulate_motion(rig: Rig, stance: Stance, amplitudes: MotionAmplitudes, time
         times: (N,) [s] from zero.
         seed: of frequencies and phases.
     """
-    path = _path(rig, amplitudes, stance.legs, float(times[-1]), np.random.default_rng(seed))
+    return follow_path(
+        rig, stance, _path(rig, amplitudes, stance.legs, float(times[-1]), np.random.default_rng(seed)), times
+    )
+
+
+def follow_path(
+    rig: Rig,
+    stance: Stance,
+    path: Callable[[np.ndarray], np.ndarray],
+    times: np.ndarray,
+    balance_rounds: int = BALANCE_ROUNDS,
+) -> Motion:
+    """The motion along a path of prescribed joints, the legs solved for planted feet.
+
+    Args:
+        rig: that moves.
+        stance: with the planted feet.
+        path: times (N,) [s] to tangent steps (N, nv) from the stance's start.
+        times: (N,) [s] from zero.
+        balance_rounds: corrections that bring the centre of pressure under the feet; 0 where a chair carries too.
+    """
     coarse = np.linspace(0.0, times[-1], int(times[-1] * BALANCE_RATE) + 1)
-    low, high = _support_boxes(rig, stance, _ease(coarse) * _ease(times[-1] - coarse))
+    low, high = _support_boxes(rig, stance, ease(coarse) * ease(times[-1] - coarse))
     shift = np.zeros((len(coarse), 2))
-    for _ in range(BALANCE_ROUNDS):
+    for _ in range(balance_rounds):
         shift += rebalancing_shift(rig, _motion_along_path(rig, stance, path, coarse, shift), low, high)
     return _motion_along_path(rig, stance, path, times, make_interp_spline(coarse, shift, k=5)(times))
 
@@ -132,7 +152,9 @@ def _path(
     )
 
 
-def _motion_along_path(rig: Rig, standing: Stance, path: _Path, times: np.ndarray, shift: np.ndarray) -> Motion:
+def _motion_along_path(
+    rig: Rig, standing: Stance, path: Callable[[np.ndarray], np.ndarray], times: np.ndarray, shift: np.ndarray
+) -> Motion:
     """The motion along a path, with the root shifted horizontally (N, 2) [m] and the legs solved for the feet."""
     free = np.array([_from_start(rig, standing.start, row) for row in path(times)])
     free[:, :2] += shift
@@ -177,7 +199,7 @@ def standing_posture(rig: Rig, angles: Sequence[tuple[str, tuple[float, ...]]]) 
     return q
 
 
-def _ease(seconds: np.ndarray) -> np.ndarray:
+def ease(seconds: np.ndarray) -> np.ndarray:
     """A smooth step from 0 to 1 within `EASE_DURATION`, with two vanishing derivatives at both ends."""
     x = np.clip(seconds / EASE_DURATION, 0.0, 1.0)
     return x**3 * (10.0 - 15.0 * x + 6.0 * x**2)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from benchmarks.figures.volunteers import Volunteer, track_volunteer, volunteer
+from benchmarks.figures.people import Person, draw_person, hip_centres
 from solver.calibration import fit_calibration
 from solver.calibration.fit import HingeRanges
 from solver.motion import Markers
@@ -15,8 +16,13 @@ from solver.trial import Recording
 from tests.joint_entries import entry
 
 
-def warnings_of(body: Volunteer, recordings: tuple[Recording, ...]) -> tuple[str, ...]:
-    """The warnings of a calibration with these recordings instead of the volunteer's."""
+@pytest.fixture(scope="module")
+def body() -> Person:
+    return draw_person(1, {"swings": 8.0})
+
+
+def warnings_of(body: Person, recordings: tuple[Recording, ...]) -> tuple[str, ...]:
+    """The warnings of a calibration with these recordings instead of the person's."""
     return replace(body, recordings=recordings).calibrated().warnings
 
 
@@ -29,25 +35,24 @@ def relabelled(recording: Recording, names: dict[str, str]) -> Recording:
     )
 
 
-def test_a_volunteer_with_skin_motion_is_found_without_a_warning() -> None:
+def test_a_person_with_skin_motion_is_found_without_a_warning(body: Person) -> None:
     """Markers within 6 mm, hip centres within 15 mm of the truth, and nothing to warn of (simulated)."""
-    found = track_volunteer(volunteer(1))
-    assert found.tracked < 0.006
-    assert np.linalg.norm(found.hips, axis=1).max() < 0.015
+    found = body.calibrated()
+    places = {attachment.marker: attachment.position for attachment in found.attachments}
+    assert found.rmse < 0.006
+    assert np.linalg.norm(hip_centres(found.rig, places) - body.hips, axis=1).max() < 0.015
     assert found.warnings == ()
 
 
-def test_exchanged_labels_are_reported_with_their_markers() -> None:
+def test_exchanged_labels_are_reported_with_their_markers(body: Person) -> None:
     """Knee and ankle of one side exchanged in every trial: the warning names markers of that leg."""
-    body = volunteer(1)
     exchanged = {"LKNE": "LANK", "LANK": "LKNE"}
     warnings = warnings_of(body, tuple(relabelled(recording, exchanged) for recording in body.recordings[:1]))
     assert any("label" in warning and ("LKNE" in warning or "LANK" in warning) for warning in warnings)
 
 
-def test_a_wrong_stature_is_reported_by_its_segments() -> None:
+def test_a_wrong_stature_is_reported_by_its_segments(body: Person) -> None:
     """A stature of 2.3 m stated for a woman of 1.66 m: segments are far too short for it, and the warning says so."""
-    body = volunteer(1)
     known = body.rig.provenance
     found = fit_calibration(body.recordings[:1], mass=float(known["mass"]), sex=str(known["sex"]), height=2.3)  # type: ignore[arg-type]
     assert any("Check the stature" in warning for warning in found.warnings)

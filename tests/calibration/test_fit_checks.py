@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.figures.volunteers import MARKER_SETS, volunteer
+from benchmarks.figures.people import MARKER_SETS, draw_person
 from solver.calibration.fit_checks import FitEvidence, check_fit, is_suspect
 from solver.calibration.marker_set import load_marker_set
 from solver.calibration.subject import SAME_MINIMUM, SubjectData, SubjectState
@@ -119,7 +119,7 @@ def test_a_landmark_between_the_bounds_causes_another_start_without_a_message() 
 
 def test_another_start_wins_only_with_a_clearly_lower_cost() -> None:
     """From the minimum no start leads elsewhere and the fit is unchanged; a fit that ended far above it is replaced."""
-    body = volunteer(1)
+    body = draw_person(1, {})
     known, static = body.rig.provenance, body.recordings[0]
     data = SubjectData(float(known["mass"]), str(known["sex"]), float(known["height"]))  # type: ignore[arg-type]
     subject = SubjectState(load_marker_set(MARKER_SETS[0]), static.markers.names, data, [static], silent)

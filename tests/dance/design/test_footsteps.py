@@ -130,7 +130,8 @@ def test_a_foot_a_little_too_low_is_refused(footwork: StepPlanner) -> None:
         height = next(margin for margin in checks.margins if margin.name == "floor")
         return float(height.smallest[0]), float(checker.worst_of(checks)[0])
 
-    above = margins(0.0)[0]
+    lowered = 0.04  # below it other parts are nearer to the floor
+    above = lowered + margins(lowered)[0]
     assert above > missing
     assert margins(above + missing)[0] == pytest.approx(-missing, rel=1e-3)
     assert margins(above + missing)[1] < 0.0

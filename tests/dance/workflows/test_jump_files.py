@@ -49,13 +49,13 @@ def test_a_repaired_jump_survives_a_scene(frames: float, tmp_path: Path) -> None
 
 
 def test_single_precision_far_from_the_origin(tmp_path: Path) -> None:
-    """A jump 5 m away passes every check, one 10 m away fails in less than 1 % of its moments."""
+    """A jump 5 m away passes every check, one 40 m away fails in less than 5 % of its moments."""
     jump = keyed_jump(human(1.75, 70.0, "male"), Leap(in_the_air=0.29))
     solver.repair(jump, options=RepairOptions(passes=5), rate=24.0).write(tmp_path / "jump", rate=24.0)
-    near, far = (solver.check(dance_from_timeline(from_scene(tmp_path / "jump", 24.0, away=x))) for x in (5.0, 10.0))
+    near, far = (solver.check(dance_from_timeline(from_scene(tmp_path / "jump", 24.0, away=x))) for x in (5.0, 40.0))
     assert near.feasible
     assert not far.feasible
-    assert far.checks.failed.mean() < 0.01
+    assert far.checks.failed.mean() < 0.05
 
 
 def from_scene(folder: Path, frames: float, away: float = 0.0, *, baked: bool = False) -> SceneTimeline:

@@ -1,0 +1,318 @@
+"""Identification of people whom the prior does not know: `python -m benchmarks validation`.
+
+Everything here is simulated, see `people`. The prior of each person leaves out the table around which the inertials
+were drawn. Some people of each kind of motion go through the whole pipeline, from files. Their tracked motion and its
+errors are then used again for many bodies by the linear model: what the equations of the recording are for other
+inertials, and what prior and posterior make of it near the prior. Ratios are root mean square errors over those of the
+prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from solver.identification import identify as identification
+from solver.identification.comparison import compare
+from solver.identification.consistent import consistent
+from solver.identification.identify import IdentifyOptions, identify_trials
+from solver.identification.posterior import posterior
+from solver.identification.regression import Method, Regression
+from solver.identification.result import Identification
+from solver.identification.weighted_equations import EquationsWithErrors
+from solver.inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
+from solver.rig import Rig
+from solver.rigs import human
+from solver.signals.pooling import TWO_SIDED_STDS
+from solver.study.pipeline import prepare
+from solver.study.recordings import load
+from solver.study.subject_calibration import calibrate
+from solver.study.tracking import track_all
+from solver.study.values import TrialRecord
+from solver.threads import one_blas_thread
+from solver.trial import Trial
+
+from .figure import Bound, Figure, at_least, at_most
+from .people import (
+    MOTIONS,
+    SOURCES,
+    Person,
+    draw_inertials,
+    draw_person,
+    hip_centres,
+    kept_tables,
+    merge_trunk,
+    tables_of,
+)
+from .table import FigureTable, table_parser
+
+PEOPLE, BODIES = 5, 150
+SECONDS, UNSEEN_SECONDS = 50.0, 12.0
+UNSEEN, STILL = "swings", "standing"
+KINDS = tuple(kind for kind in MOTIONS if kind != UNSEEN)
+GROUPS = {"masses": slice(MASS, MASS + 1), "first moments": FIRST_MOMENT, "inertias": INERTIA}
+LIMBS = {
+    "whole arm": tuple(
+        tuple(f"{side}_{part}" for part in ("upper_arm", "forearm", "hand")) for side in ("left", "right")
+    ),
+    "whole leg": tuple(tuple(f"{side}_{part}" for part in ("thigh", "shank", "foot")) for side in ("left", "right")),
+    "pelvis with torso": (("pelvis", "torso"),),
+}
+BUILT = ("height", "mass", "sex", "trunk", "lengths", "joints")
+"""What a person's rig is built from."""
+COVERED = (Bound(91.0, 99.0, "91 to 99"), Bound(94.0, 97.0, "94 to 97"))
+POOLED = {"masses": (0.8, 0.65), "first moments": (0.85, 0.7), "inertias": (0.75, 0.6), "whole arm": (0.55, 0.4),
+          "whole leg": (0.6, 0.5), "pelvis with torso": (0.55, 0.4)}  # fmt: skip
+"""Must and aim of the ratios over all kinds of motion."""
+MOVING = {"masses": 1.05, "first moments": 1.15, "inertias": 1.15, "whole arm": 0.65, "whole leg": 0.8,
+          "pelvis with torso": 0.9}  # fmt: skip
+"""Most of the ratios of every kind of motion but standing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A person as the identification gets it, and the truth.
+
+    Attributes:
+        person: the truth.
+        rig: calibrated, its prior without the person's table.
+        records: of the trials; ``UNSEEN`` is not identified from.
+        hips: (2, 3) [m] error of the hip centres from the middle of the ASIS.
+    """
+
+    person: Person
+    rig: Rig
+    records: tuple[TrialRecord, ...]
+    hips: np.ndarray
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """Motion and wrenches, without the unseen trial."""
+        return tuple(
+            r.trial for r in self.records if r.trial is not None and r.name != UNSEEN and r.trial.counted.any()
+        )
+
+    @property
+    def unseen(self) -> Trial:
+        """The trial that is not identified from."""
+        trial = next(r.trial for r in self.records if r.name == UNSEEN)
+        assert trial is not None
+        return trial
+
+    @property
+    def options(self) -> IdentifyOptions:
+        """The pipeline's options with the mass that the plates found."""
+        return IdentifyOptions(total_mass=self.rig.prior.total_mass, cross_validate=False, jobs=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Errors of bodies (N, L, 10) of what was found and of the prior, and whether intervals contain the truth.
+
+    Attributes:
+        links: L.
+        found, prior: less the truth.
+        coms: (2, N, L) [m] distance of the centres of mass found and of the prior.
+        inside: (N, L, 10).
+    """
+
+    links: tuple[str, ...]
+    found: np.ndarray
+    prior: np.ndarray
+    coms: np.ndarray
+    inside: np.ndarray
+
+    @staticmethod
+    def of(truth: np.ndarray, found: np.ndarray, prior: InertialParameters, std: np.ndarray) -> Errors:
+        """Compare values (N, L, 10) with the truth; ``std`` (L, 10) of what was found."""
+        inside = np.abs(found - truth) <= TWO_SIDED_STDS * std
+        places = [each[..., FIRST_MOMENT] / each[..., [MASS]] for each in (truth, found, prior.values[None])]
+        coms = np.array([np.linalg.norm(each - places[0], axis=2) for each in places[1:]])
+        return Errors(prior.links, found - truth, prior.values - truth, coms, inside)
+
+    @staticmethod
+    def merge(parts: Sequence[Errors]) -> Errors:
+        """All bodies of several."""
+        found, prior, inside = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("found", "prior", "inside")
+        )
+        return Errors(parts[0].links, found, prior, np.concatenate([part.coms for part in parts], axis=1), inside)
+
+    def size(self, name: str) -> np.ndarray:
+        """(2,) root mean square of what was found and of the prior, of one of `GROUPS`, of `LIMBS`, or of centres."""
+        if name == "centres":
+            return np.sqrt(np.mean(self.coms**2, axis=(1, 2)))
+        if name in GROUPS:
+            return np.array([np.sqrt(np.mean(each[..., GROUPS[name]] ** 2)) for each in (self.found, self.prior)])
+        rows = [[self.links.index(link) for link in limb] for limb in LIMBS[name]]
+        return np.array(
+            [
+                np.sqrt(np.mean([each[:, row, MASS].sum(axis=1) ** 2 for row in rows]))
+                for each in (self.found, self.prior)
+            ]
+        )
+
+    def ratio(self, name: str) -> float:
+        """What was found over the prior."""
+        found, prior = self.size(name)
+        return float(found / prior)
+
+    def covered(self, name: str) -> float:
+        """[%] of the intervals."""
+        return 100.0 * float(self.inside[..., GROUPS[name]].mean())
+
+
+def record(person: Person) -> Case:
+    """Write a person's files, and read, calibrate, track and prepare them as the pipeline does."""
+    known = person.rig.provenance
+    with TemporaryDirectory() as folder:
+        person.write(Path(folder))
+        recordings = load([Path(folder)])
+    found = calibrate(recordings, sex=str(known["sex"]), height=float(known["height"]))  # type: ignore[arg-type]
+    rig = with_tables(found.rig, kept_tables(person.source))
+    study = prepare(rig, track_all(found, recordings))
+    mass = person.truth.total_mass if study.mass is None else study.mass.mass
+    places = {attachment.marker: attachment.position for attachment in found.attachments}
+    hips = hip_centres(found.rig, places) - person.hips
+    return Case(person, study.rig.with_prior(study.rig.prior.scaled(mass)), study.records, hips)
+
+
+def with_tables(rig: Rig, tables: Sequence[str]) -> Rig:
+    """A person's rig with the prior of some tables and its own total mass."""
+    known = rig.provenance
+    built = {name: known[name] for name in BUILT}
+    return rig.with_prior(human(**built, tables=tables).prior.scaled(rig.prior.total_mass))  # type: ignore[arg-type]
+
+
+def measure(case: Case) -> tuple[Errors, np.ndarray, Identification, Regression]:
+    """Errors of a person, those (2, 6) of the unseen trial's wrench of what was found and of the prior, and the result
+    with its regression."""
+    used: list[Regression] = []
+    original = identification.get_method
+
+    def keep(rig: Rig, options: IdentifyOptions) -> Method:
+        method = original(rig, options)
+        return lambda regression: used.append(regression) or method(regression)  # type: ignore[func-returns-value]
+
+    with mock.patch.object(identification, "get_method", keep):
+        found = identify_trials(case.rig, case.trials, case.options)
+    assert found.uncertainty is not None
+    truth = case.person.truth.values[None]
+    errors = Errors.of(truth, found.parameters.values[None], found.prior, found.uncertainty.std)
+    weights = found.frequency_weights
+    compared = compare(case.rig, case.unseen, found.parameters, found.prior, base=found.base_link, weights=weights)
+    return errors, np.array([compared.identified.rmse, compared.prior.rmse]), found, used[-1]
+
+
+def draw_bodies(case: Case, found: Identification, regression: Regression, count: int, seed: int) -> Iterator[Errors]:
+    """Errors of many bodies around each table with a person's motion and its errors, by the linear model.
+
+    Args:
+        case: the person.
+        found: the result.
+        regression: from which it came.
+        count: of bodies, for each of `SOURCES`.
+        seed: of the bodies.
+    """
+    equations, known = regression.equations_with_errors, case.person.rig.provenance
+    settings = found.estimate.settings
+    variance, inflation = settings["noise variance"], settings["data inflation"]
+    total = case.rig.prior.total_mass
+    errors = equations.target - equations.factor @ case.person.truth.scaled(total).vector
+    for number, source in enumerate(SOURCES):
+        generator, rig = np.random.default_rng((seed, number)), with_tables(case.rig, kept_tables(source))
+        own = human(**{name: known[name] for name in BUILT}, tables=tables_of(source))  # type: ignore[arg-type]
+        options = replace(
+            identification._consistent_options(rig, case.options), noise_variance=variance, data_inflation=inflation
+        )
+        for _ in range(count):
+            body = merge_trunk(own.with_prior(draw_inertials(own, source, generator)), rig.links).scaled(total)
+            target = equations.factor @ body.vector + errors
+            drawn = replace(equations, target=target)
+            estimate = consistent(_Drawn(regression, drawn), rig, options)
+            parameters, data = estimate.parameters, drawn
+            if found.undecided_reason:
+                parameters, data = rig.prior, EquationsWithErrors(0.0 * drawn.factor[:1], np.zeros(1))
+            spread = posterior(data, variance * inflation, parameters, rig.prior, rig, options).uncertainty
+            yield Errors.of(body.values[None], parameters.values[None], rig.prior, spread.std)
+
+
+class _Drawn:
+    """A regression whose equations have another target."""
+
+    def __init__(self, regression: Regression, equations: EquationsWithErrors) -> None:
+        self.equations_with_errors, self.residual_cost = equations, 0.0
+        self.factor, self.target = equations.factor, equations.target
+        self._regression = regression
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._regression, name)
+
+
+def ratio_rows(kind: str, data: str, errors: Errors, notes: str = "") -> list[Figure]:
+    """Coverage and ratios of one kind of motion, or of all of them if it is empty."""
+    covered: tuple[Bound | None, Bound | None] = COVERED if not kind else (at_least(88.0), None)
+    rows = [
+        Figure(f"{kind or 'all kinds'}: 95 % intervals that contain the truth: {name}", data, errors.covered(name), "%",
+               covered[0], covered[1])
+        for name in GROUPS
+    ]  # fmt: skip
+    for name in (*GROUPS, *LIMBS, "centres"):
+        must, aim = (MOVING[name], 1.0) if kind and name in MOVING else POOLED.get(name, (np.inf, np.inf))
+        bounded = name in POOLED and kind != STILL
+        found, prior = errors.size(name)
+        unit = {"first moments": "kg m", "inertias": "kg m2", "centres": "m"}.get(name, "kg")
+        note = f"{found:.3g} {unit}, prior {prior:.3g}" + (f"; {notes}" if notes else "")
+        bounds = (at_most(must), at_most(aim)) if bounded else (None, None)
+        rows.append(Figure(f"  error over the prior's: {name}", data, found / prior, "", bounds[0], bounds[1], note))
+        notes = ""
+    return rows
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print; 1 when a must is missed."""
+    parser = table_parser("validation", __doc__)
+    parser.add_argument(
+        "--people", type=int, default=PEOPLE, help="through the pipeline, a kind (default: %(default)s)"
+    )
+    parser.add_argument("--bodies", type=int, default=BODIES, help="by the linear model, a kind (default: %(default)s)")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="of motion")
+    options = parser.parse_args(list(arguments))
+    table = FigureTable(["validation", *arguments], options.output)
+    linear: dict[str, list[Errors]] = {}
+    whole: dict[str, list[Errors]] = {}
+    unseen: list[np.ndarray] = []
+    each = -(-options.bodies // (options.people * len(SOURCES)))
+    with one_blas_thread():
+        for place, kind in enumerate(options.kinds):
+            hips, tracked = [], []
+            for number in range(options.people):
+                seed = place + number * len(options.kinds)
+                case = record(draw_person(seed, {kind: SECONDS, UNSEEN: UNSEEN_SECONDS}))
+                errors, wrench, found, regression = measure(case)
+                whole.setdefault(kind, []).append(errors)
+                linear.setdefault(kind, []).extend(draw_bodies(case, found, regression, each, seed))
+                unseen.append(wrench)
+                hips.append(np.linalg.norm(case.hips, axis=1))
+                tracked += [r.tracked.rmse for r in case.records if r.tracked is not None]
+            apart = f"markers {1e3 * np.mean(tracked):.1f} mm, hips {1e3 * np.mean(hips):.1f} mm off on average"
+            data = f"simulated, {each * options.people * len(SOURCES)} bodies, linear"
+            table.add(ratio_rows(kind, data, Errors.merge(linear[kind])))
+            table.add(
+                ratio_rows(kind, f"simulated, {options.people} people, pipeline", Errors.merge(whole[kind]), apart)
+            )
+    for name, parts in (("linear", linear), ("pipeline", whole)):
+        merged = Errors.merge([errors for kind in parts.values() for errors in kind])
+        table.add(ratio_rows("", f"simulated, {len(merged.found)} people, {name}", merged))
+    ours, prior = np.sqrt(np.mean(np.square(unseen), axis=0))
+    listed = ", ".join(f"{a:.3g} ({b:.3g})" for a, b in zip(ours, prior))
+    ratio = float(np.exp(np.mean(np.log(ours / prior))))
+    table.add([Figure("unseen wrench, error over the prior's, six axes", f"simulated, {len(unseen)} people, pipeline",
+                      ratio, "", at_most(1.0), at_most(0.7), f"N, N m (prior): {listed}")])  # fmt: skip
+    return table.close()
