@@ -229,7 +229,7 @@ def draw_bodies(case: Case, found: Identification, regression: Regression, count
         generator, rig = np.random.default_rng((seed, number)), with_tables(case.rig, kept_tables(source))
         own = human(**{name: known[name] for name in BUILT}, tables=tables_of(source))  # type: ignore[arg-type]
         options = replace(
-            identification._consistent_options(rig, case.options), noise_variance=variance, data_inflation=inflation
+            identification.consistent_options(rig, case.options), noise_variance=variance, data_inflation=inflation
         )
         for _ in range(count):
             body = merge_trunk(own.with_prior(draw_inertials(own, source, generator)), rig.links).scaled(total)
