@@ -184,8 +184,8 @@ class Rig(_Derived):
     def prior_source(self) -> str:
         """What the prior was taken from, in words: a person's segment tables, or the model."""
         tables = [str(table) for table in self.provenance.get("tables", ())]  # type: ignore[attr-defined]
-        one = f"the segment table {tables[0]}" if tables else "the model"
-        return f"the mean of the segment tables {', '.join(tables)}" if len(tables) > 1 else one
+        one = f"the segment table {tables[0]} (of adults)" if tables else "the model"
+        return f"the mean of the segment tables {', '.join(tables)} (of adults)" if len(tables) > 1 else one
 
     @property
     def summary(self) -> str:

@@ -383,7 +383,7 @@ def _sway(
 ) -> Motion:
     """Three sinusoids between two frequencies [Hz] in every joint above the legs, of a mean amplitude [rad], and of the
     root."""
-    size = joints * np.concatenate([[0.1, 0.12, 0.15, 0.3, 0.35, 0.4], np.ones(rig.nv - 6)])
+    size = joints * np.concatenate([[0.08, 0.1, 0.08, 0.25, 0.3, 0.4], np.ones(rig.nv - 6)])
     frequency, phase = (generator.uniform(*limits, (3, rig.nv)) for limits in (band, (0.0, 1.0)))
     turns = 2.0 * np.pi
     return _planted(
