@@ -178,9 +178,7 @@ def print_human(study: Study | None, output: Path | None) -> None:
     found = study.identification
     mass = f"{study.mass.mass:.1f} kg" if study.mass else "unknown mass"
     print(f"\nTable III, human (ours REAL: {', '.join(found.trials)};")
-    print(
-        f"{mass}; 6 Hz; ours: the mean of tables, not Dumas; measured mass on both sides; moments about the pelvis):"
-    )
+    print(f"{mass}; 6 Hz; ours: the mean of tables, not Dumas; measured mass on both sides; moments about the pelvis):")
     print("RMSE [N, N m] and correlation, mean over trials; ours: the paper's program with eps as a share of each")
     print("link's own inertia, level 4 scaled and weighed axes")
     for used in (True, False):

@@ -7,21 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.figures import volunteers
+from solver.calibration import load_marker_set
 from solver.calibration.fit import SubjectFit
 from solver.calibration.subject import SubjectData, SubjectState
+from solver.demo import simulated_person
+from solver.demo.person import HEIGHT, MARKER_SET, MASS, SEX
 from solver.progress import silent
 
 
 @pytest.fixture(scope="module")
 def subject() -> SubjectState:
-    """A simulated volunteer's standing trial, fitted."""
-    body = volunteers.volunteer(1)
-    marker_set = volunteers.load_marker_set(volunteers.MARKER_SETS[0])
-    known = body.rig.provenance
-    data = SubjectData(float(known["mass"]), str(known["sex"]), float(known["height"]))  # type: ignore[arg-type]
-    names = [name for name in body.recordings[0].markers.names if marker_set.find_location(name)]  # type: ignore[union-attr]
-    state = SubjectState(marker_set, names, data, body.recordings[:1], silent)
+    """A simulated person's standing trial, fitted."""
+    recordings = simulated_person().recordings
+    marker_set = load_marker_set(MARKER_SET)
+    names = [name for name in recordings[0].markers.names if marker_set.find_location(name)]  # type: ignore[union-attr]
+    state = SubjectState(marker_set, names, SubjectData(MASS, SEX, HEIGHT), recordings[:1], silent)
     state.initialise()
     return state
 
