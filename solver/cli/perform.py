@@ -11,7 +11,7 @@ from .options import add_output, add_verb
 EXPLANATION = """
 Aligns the performance with the plan in time (when it began, and at what pace), then compares every joint: root mean
 square error, constant offset, correlation and gain (performed over planned amplitude); and what both excite, as
-condition number by link and by how many base parameters are determined.
+condition number by link and as what they determine (widths of 95 % intervals over the prior's).
 
 PLAN is a dance (.npz), an authored dance (.json), a timeline (.timeline.npz) or another recording's .motion.npz.
 PERFORMED is the folder written by `track` or `identify`, or a .motion.npz in it. A recorded person is calibrated and

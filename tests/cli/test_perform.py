@@ -95,7 +95,6 @@ def test_a_late_and_slow_performance_is_recognised(
     assert tree["stretch"] == pytest.approx(PACE, rel=2e-3)
     assert max(joint["rmse"] for joint in tree["joints"]) < 5e-3
     assert "own lengths" in tree["notes"][0]
-    assert tree["excitation"]["reached"]["determined"] > 0
     promised = {row["quantity"]: row for row in tree["determined"]}
     assert promised["mass: total mass"]["planned"] == promised["mass: total mass"]["reached"] == "0.00"
     assert all(row["found"] == "" for row in promised.values())  # nothing is identified yet
@@ -118,7 +117,6 @@ def test_two_trials_are_held_against_each_other(study: Path, tmp_path: Path) -> 
     assert tree["similarity"] == pytest.approx(1.0)
     assert max(joint["rmse"] for joint in tree["joints"]) < 1e-9
     first, second = tree["excitation"]["planned"], tree["excitation"]["reached"]
-    assert first["determined"] == second["determined"] > 0
     assert first["conditions"]["right_forearm"] == pytest.approx(second["conditions"]["right_forearm"], rel=0.02)
 
 

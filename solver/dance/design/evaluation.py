@@ -18,8 +18,6 @@ from ...scene.labels import display_name, join_names
 from .body_parts import body_parts
 from .dance import Dance
 
-WELL_DETERMINED = 0.1
-"""Relative standard deviation below which bonnet2016 calls a base parameter identified."""
 LARGEST_CONDITION = 30.0
 """Largest condition number of a link that is determined. Chosen on nine simulated people: those of their default
 dances were 12 to 22, of one 54 with the requested phrases; those of dances on both feet alone are infinite."""
@@ -82,11 +80,6 @@ class Evaluation:
     moves: tuple[Difficulty, ...] = ()
     expected: tuple[DeterminedQuantity, ...] = ()
 
-    @property
-    def well_determined(self) -> int:
-        """Number of base parameters with a relative deviation below `WELL_DETERMINED`."""
-        return int((self.relative_deviations < WELL_DETERMINED).sum())
-
     def describe_undetermined(self, rig: Rig) -> tuple[str, ...]:
         """Which links the dance does not determine, and what to do, one sentence; empty if it determines all."""
         links = [display_name(link) for link, value in zip(rig.links, self.conditions) if value > LARGEST_CONDITION]
@@ -122,7 +115,6 @@ class Evaluation:
             "moves": [
                 {"segment": m.segment, "difficulty": m.score, "because": list(m.reasons)} for m in self.moves
             ],
-            "below_10_percent": self.well_determined,
             "expected": [
                 {"kind": one.kind, "name": one.name, "source": one.source, "interval_over_prior": one.ratio}
                 for one in self.expected
@@ -185,10 +177,7 @@ def format_report(rig: Rig, dance: Dance, found: Evaluation) -> str:
         ),
         "",
         *([f"Static criterion of the postures (14): {dance.criterion:.4g}"] if np.isfinite(dance.criterion) else []),
-        f"cond(W_b) {found.total_condition:.4g}; of {len(found.relative_deviations)} base parameters "
-        f"{found.well_determined} have",
-        f"a predicted relative standard deviation below {100 * WELL_DETERMINED:g} % "
-        f"at {PLATE_NOISE[0]:g} N, {PLATE_NOISE[3]:g} N m and {VERIFICATION_RATE:g} Hz",
+        f"cond(W_b) {found.total_condition:.4g}",
         "",
         "What identify will determine from a recording, 95 % intervals",
         *(f"  {text}" for text in describe_determined(found.expected, "the prior")),

@@ -27,7 +27,7 @@ from ...storage.output_folder import write_folder
 from ...tracking.retargeting.joint_transfer import common_links, transfer_motion
 from ..design.evaluation import PROMISE_RATE
 from .loading import find_motion_file, load_dance
-from .performance import STILL_JOINT, MotionExcitation, Performance, compare_performance
+from .performance import STILL_JOINT, Performance, compare_performance
 
 RATE = 100.0
 SHOWN_JOINTS = 12
@@ -216,9 +216,7 @@ def format_message(plan: RecordedMotion, performed: RecordedMotion, found: Perfo
         f"{format_angle(_rms(found.rmse[moving]))} (rms), most {found.joints[worst]} "
         f"({format_angle(found.rmse[worst])}), median "
         f"correlation {np.median(found.correlation[moving]):.2f}, amplitude "
-        f"{100.0 * np.median(found.gain[moving]):.0f} % of the planned; it determines "
-        f"{found.reached_excitation.well_determined} base "
-        f"parameters to 10 %, the plan {found.planned_excitation.well_determined}"
+        f"{100.0 * np.median(found.gain[moving]):.0f} % of the planned"
     )
     alike = found.alignment.similarity >= MIN_SIMILARITY and found.coverage >= MIN_SIMILARITY
     return said if alike else f"Probably not the same movement (similarity {found.alignment.similarity:.2f}): {said}"
@@ -252,11 +250,6 @@ def format_report(sentence: str, notes: list[str], found: Performance, compared:
         "",
         "Condition number by link, and of all base parameters",
         format_table(("link", "planned", "reached"), [*links, ("all", *map(_format_number, _totals(found)))]),
-        "",
-        f"Of {len(found.planned_excitation.deviations)} base parameters, predicted at the force plate's noise: "
-        f"{_count_determined(found.planned_excitation)} determined by the plan and "
-        f"{_count_determined(found.reached_excitation)} by the performance, "
-        f"{found.planned_excitation.well_determined} and {found.reached_excitation.well_determined} of them to 10 %.",
     ])  # fmt: skip
 
 
@@ -288,9 +281,6 @@ def to_tree(
             which: {
                 "conditions": dict(zip(found.links, reached.conditions)),
                 "total_condition": reached.total,
-                "base_parameters": len(reached.deviations),
-                "determined": _count_determined(reached),
-                "below_10_percent": reached.well_determined,
             }
             for which, reached in (("planned", found.planned_excitation), ("reached", found.reached_excitation))
         },
@@ -310,10 +300,6 @@ def format_joint_table(found: Performance, compared: list[int]) -> str:
 
 def _totals(found: Performance) -> tuple[float, float]:
     return found.planned_excitation.total, found.reached_excitation.total
-
-
-def _count_determined(reached: MotionExcitation) -> int:
-    return int(np.isfinite(reached.deviations).sum())
 
 
 def _rms(values: np.ndarray) -> float:

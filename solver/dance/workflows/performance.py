@@ -52,13 +52,11 @@ class MotionExcitation:
         conditions: (L,) condition number of each link's sub-regressor.
         total: of the whole regressor.
         deviations: (B,) standard deviation of each base parameter over its size.
-        well_determined: number of these below 10 %.
     """
 
     conditions: np.ndarray
     total: float
     deviations: np.ndarray
-    well_determined: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +189,7 @@ def evaluate_excitation(rig: Rig, motion: Motion, structure: BaseParameters) -> 
     deviations = (
         Excitation.before_motion(structure, PLATE_NOISE).with_motion(rig, motion).relative_deviations(rig.prior)
     )
-    return MotionExcitation(plain.link_conditions(), plain.total_condition, deviations, int((deviations < 0.1).sum()))
+    return MotionExcitation(plain.link_conditions(), plain.total_condition, deviations)
 
 
 def _resample(rig: Rig, motion: Motion, stretch: float) -> np.ndarray:

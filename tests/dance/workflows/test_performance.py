@@ -81,7 +81,6 @@ def test_half_the_amplitude_gives_half_the_gain(person: Rig, dance: AuthoredDanc
     both = np.isfinite(result.planned_excitation.deviations) & np.isfinite(result.reached_excitation.deviations)
     assert both.sum() > 50
     assert np.median(result.reached_excitation.deviations[both] / result.planned_excitation.deviations[both]) > 1.2
-    assert result.reached_excitation.well_determined < result.planned_excitation.well_determined
 
 
 def test_a_plan_without_motion_is_refused(person: Rig, dance: AuthoredDance) -> None:
