@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import list_names
 from ..rig import Rig
 from ..signals.gaps import LONGEST_GAP
 from .kinematics import Kinematics
@@ -16,6 +18,12 @@ MAX_SKIN_SPEED = 3.0
 """[m/s] Highest speed of a marker relative to its link, landings included."""
 MIN_JUMP = 0.02
 """[m]"""
+MIN_SLIP, MAX_CLUSTER_SPEED = 0.012, 1.2
+"""[m] and [m/s] Third largest step of a link's markers against the body from which they slipped together. A cluster
+that slips by 40 mm takes its link along and steps by 23 to 31 mm; in 16 recordings of five people no cluster steps by
+more than 6 mm in 10 ms, landings included."""
+MIN_CLUSTER = 3
+"""Least number of markers of a link that step."""
 FLICKER_RATE = 2.0
 """[1/s] Gaps per second beyond which a marker flickers."""
 MAX_LISTED = 6
@@ -37,10 +45,12 @@ class MarkerFaults:
     Attributes:
         jumps: (marker, frames) of single-frame jumps against the link.
         flicker: (marker, gaps) of markers that come and go.
+        slips: (link, time [s]) of clusters that step against the body.
     """
 
     jumps: tuple[tuple[str, int], ...] = ()
     flicker: tuple[tuple[str, int], ...] = ()
+    slips: tuple[tuple[str, float], ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -52,14 +62,27 @@ class MarkerFaults:
         if self.flicker:
             listed = ", ".join(f"{name} ({n} gaps)" for name, n in self.flicker[:MAX_LISTED])
             result.append(f"markers that flicker: {listed}")
+        if self.slips:
+            listed = list_names((f"{link} at {time:.2f} s" for link, time in self.slips), MAX_LISTED)
+            result.append(
+                f"the markers of a link step together against the body, as a cluster does that slips: {listed}; the "
+                "pose of the link is wrong before or after"
+            )
         return tuple(result)
 
 
 class FaultCounter:
-    """Counts the faults of M markers, block by block of a recording."""
+    """Counts the faults of M markers, block by block of a recording.
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self._names = names
+    Args:
+        names: of the markers.
+        links: (M,) name of each one's link.
+    """
+
+    def __init__(self, names: tuple[str, ...], links: Sequence[str]) -> None:
+        self._names, self._slips = names, list[tuple[str, float]]()
+        owners = np.array(links)
+        self._clusters = {link: own for link in dict.fromkeys(links) if (own := owners == link).sum() >= MIN_CLUSTER}
         self._jumps, self._gaps = np.zeros((2, len(names)), int)
         self._first: float | None = None
         self._time, self._last_residuals = 0.0, np.zeros((0, len(names), 3))
@@ -77,15 +100,26 @@ class FaultCounter:
             times, residuals = np.append(self._time, times), np.concatenate([self._last_residuals, residuals])
         steps = np.linalg.norm(np.diff(residuals, axis=0), axis=2)
         self._jumps += (steps > np.maximum(MIN_JUMP, MAX_SKIN_SPEED * np.diff(times))[:, None]).sum(axis=0)
+        self._find_slips(times, steps)
         seen = np.isfinite(residuals[:, :, 0])
         self._gaps += (seen[:-1] & ~seen[1:]).sum(axis=0)
         self._time, self._last_residuals = float(times[-1]), residuals[-1:]
+
+    def _find_slips(self, times: np.ndarray, steps: np.ndarray) -> None:
+        if not self._clusters:
+            return
+        steps = np.nan_to_num(steps, nan=-1.0)
+        middle = np.array([np.sort(steps[:, own], axis=1)[:, -MIN_CLUSTER] for own in self._clusters.values()])
+        largest = middle.argmax(axis=0)
+        limit = np.maximum(MIN_SLIP, MAX_CLUSTER_SPEED * np.diff(times))
+        for frame in np.flatnonzero(middle.max(axis=0) > limit):
+            self._slips.append((list(self._clusters)[largest[frame]], float(times[frame + 1])))
 
     @property
     def faults(self) -> MarkerFaults:
         """Of all frames added."""
         limit = max(3.0, FLICKER_RATE * (self._time - (self._first or 0.0)))
-        return MarkerFaults(self._list_above(self._jumps, 0.0), self._list_above(self._gaps, limit))
+        return MarkerFaults(self._list_above(self._jumps, 0.0), self._list_above(self._gaps, limit), tuple(self._slips))
 
     def _list_above(self, counts: np.ndarray, limit: float) -> tuple[tuple[str, int], ...]:
         return tuple((self._names[k], int(counts[k])) for k in np.argsort(-counts) if counts[k] > limit)

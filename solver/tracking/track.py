@@ -26,6 +26,9 @@ from .tasks import Attachment, PositionTargets, Targets, match_attachment_names
 from .tracker import MIN_POINTS, Tracker
 
 SIZE_FRAME_COUNT = 20
+MAX_ERROR = 0.05
+"""[m] Marker error beyond which labels or subject are wrong: at most 0.025 m in recordings of six people, 0.08 m and
+more with left and right exchanged (subject_a)."""
 MAX_SIZE_DIFFERENCE = 0.04
 """Difference in size from the rig beyond which a recording looks like another subject's."""
 
@@ -182,7 +185,9 @@ def track_targets(rig: Rig, targets: Targets, options: TrackingOptions, progress
     if points is not None:
         names, errors = points.task.names, points.errors.finish()
         size = points.size_ratio(tracker.solver.posture, q, usable)
-        warnings += points.faults.faults.warnings + points.unseen_links.warnings + points.undetermined.warnings
+        large = _warn_of_error(errors)
+        faults = replace(points.faults.faults, slips=()) if large else points.faults.faults
+        warnings += large + faults.warnings + points.unseen_links.warnings + points.undetermined.warnings
         warnings += _warn_of_size(size)
     v = speeds.finish() if targets.measures_velocities else manifold_velocities(rig, targets.times, q)
     progress(1.0, f"tracked {len(targets)} frames")
@@ -198,7 +203,10 @@ class _PointStatistics:
     def __init__(self, rig: Rig, kinematics: Kinematics, targets: PositionTargets) -> None:
         self.task, self._measured, self._kinematics = targets.task, targets.positions, kinematics
         self.errors = FileRows()
-        self.faults, self.unseen_links = FaultCounter(self.task.names), UnseenLinks(rig, self.task.links)
+        self.faults, self.unseen_links = (
+            FaultCounter(self.task.names, [rig.links[k] for k in self.task.links]),
+            UnseenLinks(rig, self.task.links),
+        )
         self.undetermined = UndeterminedLinks(rig, self.task)
 
     def add(self, samples: TargetSamples, block: PoseBlock, usable: np.ndarray) -> None:
@@ -240,6 +248,17 @@ def manifold_velocities(rig: Rig, times: np.ndarray, q: np.ndarray) -> np.ndarra
         before, after = np.maximum(frames - 1, 0), np.minimum(frames + 1, last)
         result.add(difference(rig, q[before], q[after]) / (times[after] - times[before])[:, None])
     return result.finish()
+
+
+def _warn_of_error(errors: np.ndarray) -> tuple[str, ...]:
+    error = float(_root_mean_square(errors, None))
+    if not error > MAX_ERROR:
+        return ()
+    return (
+        f"the markers lie {1e3 * error:.0f} mm from their places on the body: their labels are exchanged (left and "
+        "right of the whole recording, perhaps), or it shows another subject. Its motion is wrong: correct the labels, "
+        "or leave it out",
+    )
 
 
 def _warn_of_size(size: float) -> tuple[str, ...]:

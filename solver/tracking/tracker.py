@@ -35,6 +35,8 @@ MAX_EXTRAPOLATION = 3.0
 """A velocity from the difference of two poses is extrapolated over at most this multiple of their interval."""
 RESTART_INTERVAL = 10.0
 """[s] of samples between new starts with a time budget: a new start takes as long as some dozens of samples."""
+LONGEST_PAUSE = 1.0
+"""[s] Longest pause between new starts that do not help, as with exchanged labels. It is doubled each time."""
 BAUMGARTE_GAIN = 1.0
 """rho dt of rapetti2020 (14)."""
 ALTERNATIVE_SAMPLES = 40
@@ -151,6 +153,8 @@ class Tracker:
         """Whether that change was predicted by the one before it, better than no change."""
         self._since_start = np.inf
         """[s] of samples since a new start was tried."""
+        self._pause = 0.0
+        """[s] of samples to pass before the next new start."""
         self._alternative: AlternativeTrajectory | None = None
         fit = None if tasks.orientations is None else ChainFit(rig, tasks.orientations.links)
         self._chains = fit if fit is not None and len(fit) else None
@@ -281,12 +285,13 @@ class Tracker:
             self._frames_off_target += 1
             suspect = self._frames_off_target in RESTART_AFTER
         if lost or (suspect and self._chains is None):
-            if self.options.time_budget is not None and self._since_start < RESTART_INTERVAL:
+            if self._since_start < (self._pause if self.options.time_budget is None else RESTART_INTERVAL):
                 return None
             self._since_start = 0.0
             candidate = find_initial_pose(self.rig, self.tasks, sample, self.options)
             candidate, converged = self.solver.refine(candidate, sample, dt)
             new_error, new_orientation_error = self.solver.errors(candidate, sample)
+            self._pause = min(2.0 * max(self._pause, dt), LONGEST_PAUSE) if new_error > RESTART_ERROR else 0.0
             return (
                 (candidate, converged, new_error, new_orientation_error)
                 if _is_better(new_error, new_orientation_error, error, orientation_error)

@@ -97,12 +97,13 @@ def test_two_subjects_in_one_file_are_two(prefixes: tuple[str, ...], count: int)
     ] * (count - 1)
 
 
-@pytest.mark.parametrize("lost", [1, 10])
+@pytest.mark.parametrize(("lost", "speed"), [(1, 3.0), (10, 3.0), (10, 1.0)])
 @pytest.mark.parametrize("kind", ["markers", "joints"])
-def test_frames_that_were_closed_up_are_noticed(kind: str, lost: int) -> None:
-    """A motion from which frames were cut has a note with the time; a whole one, however short, has none."""
+def test_frames_that_were_closed_up_are_noticed(kind: str, lost: int, speed: float) -> None:
+    """A motion from which frames were cut has a note with the time, and if it is slow, if they were many; a whole one,
+    however short, has none."""
     times = np.arange(200) / 100.0
-    waves = np.sin(3.0 * times[:, None] + np.arange(9) / 4.0)
+    waves = np.sin(speed * times[:, None] + np.arange(9) / 4.0)
     kept = np.r_[0:80, 80 + lost : 200]
 
     def cut(some: np.ndarray) -> Recording:

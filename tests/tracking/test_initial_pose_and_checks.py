@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,6 +139,40 @@ def test_flickering_and_jumping_markers_are_reported(rig: Rig) -> None:
     text = " ".join(tracked.warnings)
     assert f"flicker: {markers.names[2]}" in text
     assert f"jump against their link: {markers.names[6]}" in text
+
+
+def test_a_cluster_that_slips_is_reported(rig: Rig) -> None:
+    """Markers of a link that slip together by 4 cm are named with link and time, though none jumps by itself."""
+    q, attachments = swinging(rig, 100), cloud(rig, per_link=5)
+    markers = seen_from(rig, attachments, q)
+    positions = markers.positions.copy()
+    slipped = [index for index, a in enumerate(attachments) if a.link == "right_shank"]
+    positions[50:, slipped] += [0.0, 0.0, -0.04]
+    for own, count in ((positions, 1), (markers.positions, 0)):
+        seen = Markers(markers.times, markers.names, own)
+        found = track_markers(rig, attachments, seen, TrackingOptions(limits=False)).warnings
+        assert sum("right_shank at 0.50 s" in text for text in found) == count
+        assert sum("step together" in text for text in found) == count
+
+
+def test_exchanged_sides_of_a_whole_recording_are_reported(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The marker error says so in one sentence, and new starts that do not help are tried more and more rarely."""
+    q, attachments = swinging(rig, 100), cloud(rig, per_link=5)
+    markers = seen_from(rig, attachments, q)
+    sides = {"left": "right", "right": "left"}
+    exchanged = [replace(a, link="_".join([sides.get(word, word) for word in a.link.split("_")])) for a in attachments]
+    starts = []
+
+    def count(*values: Any) -> np.ndarray:
+        starts.append(values)
+        return find_initial_pose(*values)
+
+    monkeypatch.setattr("solver.tracking.tracker.find_initial_pose", count)
+    monkeypatch.setattr("solver.tracking.tracker.RESTART_ERROR", 0.02)
+    text = " ".join(track_markers(rig, exchanged, markers, TrackingOptions(limits=False)).warnings)
+    assert "their labels are exchanged (left and right of the whole recording, perhaps)" in text
+    assert "step together" not in text
+    assert 1 < len(starts) < 12
 
 
 def test_another_subject_is_reported(rig: Rig) -> None:

@@ -32,9 +32,9 @@ def _measure(inputs: CheckInput) -> Problem | None:
     lengths = [np.linalg.norm(each, axis=2) for each in (before, step, after)]
     usual, least = np.maximum(lengths[0], lengths[2]), LEAST_SPEED * np.median(np.diff(times))
     with np.errstate(invalid="ignore", divide="ignore"):
-        is_moving = lengths[1] > least
+        is_moving = (lengths[1] > least) & (usual > 0.0)
         ratios = np.einsum("npi,npi->np", step, before + after) / (2.0 * usual * np.maximum(usual, least))
-        ratios = np.where(is_moving & (usual > 0.0), ratios, np.nan)
+        ratios = np.where(is_moving, ratios, np.nan)
     enough = is_moving.sum(axis=1) >= max(LEAST_POINTS, LEAST_SHARE * ratios.shape[1])
     ratios[~enough] = 0.0
     ratio = np.nanmedian(ratios, axis=1)
