@@ -21,7 +21,7 @@ import numpy as np
 
 from solver.coordinates import to_manifold
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.timeline import read_timeline_dance, schedule_from_strips
+from solver.dance.authoring.timeline import dance_from_timeline, schedule_from_strips
 from solver.dance.workflows.check import check
 from solver.dance.workflows.edited_dance import EditedDance
 from solver.dance.workflows.repair import repair
@@ -31,7 +31,7 @@ from solver.options.authoring import RepairOptions
 from solver.options.checks import CheckOptions
 from solver.rig import GRAVITY, Rig
 from solver.rigs import hoap3, hrp2, human
-from solver.scene.timeline import SceneStrip
+from solver.scene.timeline import TIMELINE, SceneStrip
 from solver.so3 import product
 from solver.trajectory.curve import FlatCurve
 from solver.trajectory.legged_rig import LeggedRig
@@ -195,7 +195,7 @@ def _blender_frames_figure(
         answer.write(written, rate)
         again = [sys.executable, "-m", "benchmarks.figures.jump", str(written), f"{rate:g}"]
         subprocess.run(again, check=True, capture_output=True)
-        found = read_timeline_dance(written / AS_READ)
+        found = dance_from_timeline(TIMELINE.read(written / AS_READ))
     parabola, drift, spin = measure_flight(rig, found.motion(RATE), keyed)
     failed = 100.0 * float(check(found).checks.failed.mean())
     note = f"{1e3 * parabola:.3f} mm from the parabola, momentum {100.0 * drift:.2f} %, angular {100.0 * spin:.2f} %"
@@ -210,7 +210,6 @@ def read_back(folder: Path, rate: float) -> None:
     from addon.authoring import dance_import, timeline
     from solver.scene.dance_folder import MOTION_FILE
     from solver.scene.motion_record import MOTION
-    from solver.scene.timeline import TIMELINE
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy_access.scene(bpy.context)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -18,9 +17,9 @@ from ...contacts.rolling_stances import plant
 from ...contacts.schedule import SAME_TIME, Anchor, Phase, Schedule
 from ...coordinates import joint_slices
 from ...dynamics import link_motions
-from ...errors import InputError, InvalidValue, SolverError, UnknownName
+from ...errors import InvalidValue, UnknownName
 from ...rig import ROOT_NV, Rig
-from ...scene.timeline import TIMELINE, SceneStrip, SceneTimeline, flights_between_strips
+from ...scene.timeline import SceneStrip, SceneTimeline, flights_between_strips
 from ...so3 import continuous_signs
 from ...trajectory.curve import FlatCurve
 from .authored_dance import AuthoredDance, Keyframe, Samples
@@ -108,7 +107,7 @@ def timeline_configurations(timeline: SceneTimeline, rig: Rig, count: int | None
     )
 
 
-def dance_from_timeline(timeline: SceneTimeline, rig: Rig | None = None, *, sampled: bool = True) -> AuthoredDance:
+def dance_from_timeline(timeline: SceneTimeline, rig: Rig | None = None) -> AuthoredDance:
     """The authored dance of a timeline.
 
     Each key has the pose of the sample at its time. A patch without a strip never touches the floor.
@@ -116,7 +115,6 @@ def dance_from_timeline(timeline: SceneTimeline, rig: Rig | None = None, *, samp
     Args:
         timeline: poses, keys and strips.
         rig: that dances; by default the timeline's rig.
-        sampled: the motion is that of the samples; otherwise the spline through the keys, from the first to the last.
 
     Raises:
         InvalidValue: no pose or too few, a key between or outside the samples, strips that overlap or lie outside.
@@ -127,36 +125,13 @@ def dance_from_timeline(timeline: SceneTimeline, rig: Rig | None = None, *, samp
     if len(timeline) < 2:
         raise InvalidValue(f"timeline {timeline.name!r} holds one pose only: a dance needs at least two frames")
     keys = _keys(timeline, q)
-    if sampled:
-        samples = Samples(timeline.times, q)
-        flights = flights_between_strips((strip.start, strip.stop) for strip in timeline.strips)
-        curve = FlatCurve.through_samples(rig, timeline.times, q, [end for flight in flights for end in flight])
-    else:
-        if len(keys) < 2:
-            raise InvalidValue(
-                f"timeline {timeline.name!r} has {len(keys)} keys: set at least two, or keep the motion's samples"
-            )
-        samples = None
-        curve = FlatCurve.through_keys(rig, np.array([key.time for key in keys]), [key.q for key in keys])
+    samples = Samples(timeline.times, q)
+    flights = flights_between_strips((strip.start, strip.stop) for strip in timeline.strips)
+    curve = FlatCurve.through_samples(rig, timeline.times, q, [end for flight in flights for end in flight])
     fixed = [key.time for key in keys if key.role == "fixed"]
     strips = _trim_at_flights(timeline_strips(timeline, rig, curve.start, curve.stop))
     schedule = schedule_from_strips(rig, curve, strips, timeline.ground, fixed)
     return AuthoredDance(rig, keys, schedule, samples, name=timeline.name, checks=timeline.checks)
-
-
-def read_timeline_dance(path: str | Path, rig: Rig | None = None, *, sampled: bool = True) -> AuthoredDance:
-    """`dance_from_timeline` the timeline in a file.
-
-    Raises:
-        InputError: not a timeline, or an inconsistent one.
-    """
-    timeline = TIMELINE.read(path)
-    try:
-        return dance_from_timeline(timeline, rig, sampled=sampled)
-    except InputError:
-        raise
-    except SolverError as error:
-        raise InputError(path, str(error).rstrip("."), remedy=TIMELINE.remedy) from error
 
 
 def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float) -> tuple[SceneStrip, ...]:
@@ -176,7 +151,9 @@ def timeline_strips(timeline: SceneTimeline, rig: Rig, start: float, stop: float
         if strip.patch not in known:
             raise UnknownPatch(strip.patch, known)
         if strip.part not in PARTS or (strip.part != SOLE and not rig.patch(strip.patch).sole):
-            raise InvalidValue(_describe_strip(strip, f"is none of a {strip.part}: only soles have {', '.join(PARTS)}"))
+            raise InvalidValue(
+                _describe_strip(strip, f"is of part {strip.part!r}: soles alone have {', '.join(PARTS)}")
+            )
         if not strip.stop > strip.start:
             raise InvalidValue(_describe_strip(strip, "ends before it starts: swap its ends or remove it"))
         if strip.start < first - spare or strip.stop > last + spare:
