@@ -35,7 +35,6 @@ from solver.signals.manifold import smooth_motion
 
 from .coverage import draw_adult
 from .figure import Figure, at_most
-from .plain_motions import squats, steps
 
 PEOPLE = (
     (1.55, 60.0, "female"),
@@ -64,17 +63,10 @@ class Information:
     mixed: np.ndarray  # (10 L, G)
     gains: np.ndarray  # (G, G)
 
-    def __add__(self, other: Information) -> Information:
-        return Information(self.own + other.own, self.mixed + other.mixed, self.gains + other.gains)
-
-    def scaled(self, factor: float) -> Information:
-        """Of the motion danced so many times."""
-        return Information(factor * self.own, factor * self.mixed, factor * self.gains)
-
 
 def figures() -> Iterator[list[Figure]]:
     """Rows of the default dances of all people, then of the skills of one."""
-    errors, plain, measures, seconds = [], [], [], []
+    errors, measures, seconds = [], [], []
     for seed, (height, mass, sex) in enumerate(PEOPLE):
         rig = human(height, mass, sex)
         before = os.times()
@@ -86,18 +78,12 @@ def figures() -> Iterator[list[Figure]]:
         unseen = [(whitened.T @ whitened) for whitened in _unseen_rows(rig)]
         performed = inform(rig, perform(rig, motion, np.random.default_rng((seed, 3))))
         errors.append(_ratios(performed, tables, unseen))
-        squat, walk = squats(rig, human_options()), steps(rig, human_options())
-        exercise = inform(rig, squat.sample(rig, RATE)) + inform(rig, walk.sample(rig, RATE))
-        factor = dance.duration / (squat.duration + walk.duration)
-        plain.append(errors[-1][1] / _ratios(exercise.scaled(factor), tables, unseen)[1])
     data = f"simulated, {len(PEOPLE)} people, performed"
     moments, wrench = np.mean(errors, axis=0)
     each = ", ".join(f"{a:.2f}/{b:.2f}" for a, b in errors)
     yield [
         Figure("wrench of unseen motions, error over the tables'", data, wrench, "", at_most(0.33), at_most(0.28),
                note=f"first moments / wrench by person: {each}"),
-        Figure("  over that of squats and steps as long", data, float(np.mean(plain)), "", at_most(0.55),
-               at_most(0.45)),
         Figure("first moments, error over the tables'", data, moments, "", at_most(0.62), at_most(0.5)),
     ]  # fmt: skip
     yield [

@@ -1,4 +1,4 @@
-"""``export``: a dance for a robot (.csv) or for OpenSim and viewers (.mot)."""
+"""``export``: a dance for a robot (.csv, .npz) or for OpenSim and viewers (.mot)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .dances import RATES, add_dance, dance_of
 from .options import add_output_file, add_verb
 
 EXPLANATION = """
-.csv holds time, then the angle [rad] of every joint in the rig's order, then their speeds [rad/s]; a spherical joint
-has three: its rotation vector and its angular velocity in its own axes. .mot also holds the root; its rotations are in
-degrees.
+.csv holds time, then the angle [rad] of every joint in the rig's order, then their speeds [rad/s], then their torques
+[N m] if the contacts are known; a spherical joint has three: its rotation vector and its angular velocity in its own
+axes. .npz holds the same and the root in arrays of NumPy. .mot also holds the root; its rotations are in degrees.
 
 Examples:
   python -m solver export dance.npz --rate 100 --output dance.csv
@@ -26,7 +26,7 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = add_verb(verbs, "export", "write a dance as joint angles and speeds over time", EXPLANATION, run)
     add_dance(parser)
     parser.add_argument("--rate", type=rate, metavar="HZ", help=f"samples a second {RATES.format(100)}")
-    add_output_file(parser, ".csv or .mot", ".csv", ".mot", required=True)
+    add_output_file(parser, ".csv, .npz or .mot", ".csv", ".npz", ".mot", required=True)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:

@@ -5,7 +5,7 @@ one; a spherical joint has ``NAME_x``, ``NAME_y``, ``NAME_z``, its rotation vect
 The root's pose in the world, z up: ``root_tx``, ``root_ty``, ``root_tz`` [m] and either its rotation vector
 ``root_rx``, ``root_ry``, ``root_rz`` [rad] or its quaternion ``root_qx``, ``root_qy``, ``root_qz``, ``root_qw`` [1].
 Columns ``NAME speed [rad/s]`` only serve as a check of the angles: velocities are computed from the angles, with the
-filter that is also applied to the forces.
+filter that is also applied to the forces. Columns ``NAME torque [N m]``, or ``[N]`` where a joint slides, are not read.
 
 Storage files (.mot, .sto) have the same columns without units: ``inDegrees`` states the unit of rotations, translations
 are in metres. An archive (.npz) holds ``joints`` (C,) names, ``angles`` (N, C) [rad, m], ``joint_times`` (N,) or
@@ -35,7 +35,7 @@ ROOT_POSITION, ROOT_ROTATION, ROOT_QUATERNION = (
     ("root_rx", "root_ry", "root_rz"),
     ("root_qx", "root_qy", "root_qz", "root_qw"),
 )
-SPEED_SUFFIX = " speed"
+SPEED_SUFFIX, TORQUE_SUFFIX = " speed", " torque"
 ANGLE_UNITS, LENGTH_UNITS = ("deg", "rad"), ("m", "cm", "mm")
 MAX_SPEED_RATIO = 2.0
 """Factor by which stated speeds and the derivatives of the angles may differ."""
@@ -56,6 +56,8 @@ def read_joints_csv(path: str | Path, *, warn: Warn = ignore_warning) -> JointCo
         unit = normalise_unit(unit)
         if "/s" in unit:
             speeds[name.removesuffix(SPEED_SUFFIX)] = values
+        elif name.endswith(TORQUE_SUFFIX):
+            continue
         elif unit in ANGLE_UNITS:
             columns[name] = (values, "rad")
         elif unit in LENGTH_UNITS:
@@ -193,9 +195,10 @@ def require_table_suffix(path: str | Path) -> str:
     return suffix
 
 
-def write_coordinates(
-    path: str | Path, rig: Rig, motion: Motion, *, degrees: bool, root: bool = True, speeds: bool = False
-) -> None:
+def write_coordinates(  # noqa: PLR0913
+    path: str | Path, rig: Rig, motion: Motion, *, degrees: bool, root: bool = True, speeds: bool = False,
+    torques: np.ndarray | None = None,
+) -> None:  # fmt: skip
     """Write joint coordinates over time as a table, atomically.
 
     Args:
@@ -205,6 +208,7 @@ def write_coordinates(
         degrees: angles in degrees, otherwise in radians; lengths are in metres.
         root: also write its position and rotation vector.
         speeds: also write columns ``NAME speed`` into a .csv; of a spherical joint the angular velocity, body axes.
+        torques: (N, nv - 6) [N m] of the joints, also written as columns ``NAME torque``.
 
     Raises:
         InputError: another suffix, speeds in a .mot, or the file cannot be written.
@@ -224,4 +228,8 @@ def write_coordinates(
     if speeds:
         titles += [f"{name} speed [{unit}/s]" for name, unit in zip(names, units)]
         values = np.concatenate([values, motion.v[:, first:] * scale], axis=1)
+    if torques is not None:
+        units = ["N" if length else "N m" for length in coordinate_lengths(rig)]
+        titles += [f"{name}{TORQUE_SUFFIX} [{unit}]" for name, unit in zip(coordinate_names(rig)[ROOT_NV:], units)]
+        values = np.concatenate([values, torques], axis=1)
     write_table(path, motion.times, titles, values)

@@ -6,7 +6,8 @@ An archive holds some of:
 - ``force`` (K, 3) [N] z up, the total force on the body, without moments, and ``force_times`` (K,) or ``force_rate``;
   or ``wrenches`` (K, P, 6) force and moment about the world origin, ``frames`` (P,) strings;
 - ``joints`` (C,) strings, ``angles`` (K, C) [rad, m], ``joint_times`` (K,) [s] or ``joint_rate`` [1/s], and optionally
-  ``root`` (K, 7) [m] position and quaternion xyzw in the world, see `joint_coordinates`;
+  ``root`` (K, 7) [m] position and quaternion xyzw in the world, see `joint_coordinates`; ``speeds`` (K, C + 6) and
+  ``torques`` (K, C) of an exported dance are not read;
 - ``segments`` (B,) strings, ``segment_quaternions`` (N, B, 4) xyzw from segment axes to the world, z up, NaN where
   missing, ``segment_times`` (N,) or ``segment_rate``, optionally ``segment_positions`` (N, B, 3) [m], and optionally
   the rest pose: ``rest_quaternions`` (B, 4), ``rest_heads`` and ``rest_tips`` (B, 3) [m], ``rest_parents`` (B,);
@@ -21,9 +22,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ..coordinates import joint_coordinates
 from ..errors import InputError, InvalidValue
-from ..motion import JointCoordinates, Markers, RestPose, SegmentPoses
+from ..motion import JointCoordinates, Markers, Motion, RestPose, SegmentPoses
 from ..options.reading import DEFAULT_OPTIONS, ReadOptions
+from ..rig import ROOT_NV, Rig
 from ..so3 import to_matrix, to_quaternion
 from ..storage.atomic import write_atomically
 from ..storage.codec import TREE_ENTRY
@@ -33,7 +36,7 @@ from ..wrenches import Wrenches
 from .axes_and_units import check_extent, resolve_up, to_z_up, up_from_markers
 from .file_formats import BOTH
 from .humanoid_motions import BODY_STATE_KEYS, has_body_states, read_body_states
-from .joint_coordinates import joints_from_arrays
+from .joint_coordinates import coordinate_names, joints_from_arrays
 from .npz_arrays import REMEDY, NpzArrays
 from .smpl import BODY_MODEL_KEYS, has_body_model, read_body_model
 from .text_files import Warn, ignore_warning
@@ -201,6 +204,16 @@ def _read_metadata(arrays: NpzArrays) -> dict[str, object]:
         else:
             found[name] = arrays.positive_number(name) if name in ("mass", "height") else arrays.strings(name)[0]
     return found
+
+
+def write_motion_archive(path: str | Path, rig: Rig, motion: Motion, torques: np.ndarray | None) -> None:
+    """Write a motion with its speeds (N, nv), the root's first, and torques (N, nv - 6) [N m] if they are known."""
+    arrays = {
+        "joints": np.array(coordinate_names(rig)[ROOT_NV:]), "angles": joint_coordinates(rig, motion.q),
+        "joint_times": motion.times, "root": motion.q[:, : ROOT_NV + 1], "speeds": motion.v,
+    }  # fmt: skip
+    with write_atomically(path, binary=True) as stream:
+        write_archive(stream, arrays if torques is None else {**arrays, "torques": torques}, {})
 
 
 def _joint_arrays(joints: JointCoordinates) -> dict[str, np.ndarray]:

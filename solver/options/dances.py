@@ -104,7 +104,7 @@ class DanceOptions(Options):
     )
     min_duration: Annotated[float, Option(POSITIVE, in_code_only=True)] = 1.0
     quickest_step: Annotated[float, Option(POSITIVE, in_code_only=True)] = 1.0
-    knot_spacing: Annotated[float, Option(POSITIVE, usual="0.14 s, human 0.7 s")] = 0.14
+    knot_spacing: Annotated[float, Option(POSITIVE, usual="0.16 s, human 0.7 s")] = 0.16
     hold: Annotated[float, Option(POSITIVE, in_code_only=True)] = 0.2
     checks: CheckOptions = DANCE_CHECKS
     step: Annotated[float | None, Option(ANY, usual="0.8 sole lengths")] = 0.1

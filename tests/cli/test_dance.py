@@ -202,9 +202,9 @@ def test_the_number_of_postures_is_shared_among_the_feet() -> None:
 @pytest.mark.parametrize(
     ("rig", "words", "chosen"),
     [
-        (RIG, (), ("sigma", 60, "expert", 0.14, np.inf)),
+        (RIG, (), ("sigma", 60, "expert", 0.16, np.inf)),
         (RIG, ("--paper",), ("criterion", 60, "expert", 0.2, 1.0)),
-        (hrp2(), ("--skill", "beginner"), ("sigma", 60, "beginner", 0.14, np.inf)),
+        (hrp2(), ("--skill", "beginner"), ("sigma", 60, "beginner", 0.16, np.inf)),
         (human(1.7, 65.0, "female"), (), ("sigma", 8, "intermediate", 0.7, np.inf)),
         (human(1.7, 65.0, "female"), ("--paper",), ("criterion", 60, "expert", 0.2, 4.0)),
     ],

@@ -272,17 +272,18 @@ def test_designed_dances_have_no_keys_to_repair(
 
 
 def test_export_writes_angles_and_speeds(dance: Path, tmp_path: Path) -> None:
-    """The table has time, every joint's angle and every joint's speed; speeds are the angles' slopes."""
+    """The table has time, every joint's angle, speed and torque; speeds are the angles' slopes."""
     output = tmp_path / "dance.csv"
     assert main(["export", str(dance), "--rate", "200", "--output", str(output), *QUIET]) == OK
     header = output.read_text().splitlines()[0].split(",")
     table = np.loadtxt(output, delimiter=",", skiprows=1)
-    joints = (len(header) - 1) // 2
-    assert table.shape == (401, 1 + 2 * joints)
+    joints = (len(header) - 1) // 3
+    assert table.shape == (401, 1 + 3 * joints)
+    assert header[1 + 2 * joints] == "chest torque [N m]"
     assert header[1] == "chest [rad]"
     assert header[1 + joints] == "chest speed [rad/s]"
     slopes = np.gradient(table[:, 1 : 1 + joints], table[:, 0], axis=0)
-    assert np.abs(slopes[1:-1] - table[1:-1, 1 + joints :]).max() < 1e-2
+    assert np.abs(slopes[1:-1] - table[1:-1, 1 + joints : 1 + 2 * joints]).max() < 1e-2
 
 
 def test_a_timeline_exports_as_the_dance_it_shows(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import InvalidValue
+from ...feasibility import check_motion
 from ...feasibility.messages import describe_contradictions, suggest_allowed_pairs
 from ...options.dances import DanceOptions, human_options
 from ...progress import PartialProgress, Progress, silent
@@ -85,7 +86,8 @@ class DesignedDance:
             )
             MOTION.write(folder / names.MOTION_FILE, drawn)
             motion = dance.sample(rig, rate)
-            write_motion_table(rig, motion, folder / names.JOINTS_FILE)
+            torques = check_motion(rig, motion, dance.schedule, dance.checks).torques
+            write_motion_table(rig, motion, folder / names.JOINTS_FILE, torques)
             write_motion_table(rig, motion, folder / names.STORAGE_FILE)
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
+from ...feasibility import check_motion
 from ...formats.joint_coordinates import STORAGE_SUFFIX, require_table_suffix, write_coordinates
+from ...formats.npz import write_motion_archive
 from ...motion import Motion
 from ...rig import Rig
 from ...scene.motion_record import MotionRecord
+from ...scene.rig import ARCHIVE
 from ..authoring.authored_dance import AuthoredDance
 from .loading import LoadedDance
 
@@ -17,7 +22,10 @@ RATE = 100.0
 def export(
     dance: LoadedDance | AuthoredDance | MotionRecord | str | Path, path: str | Path, rate: float | None = None
 ) -> Motion:
-    """Write a dance as a table (.csv: angles and speeds of every joint [rad, rad/s]; .mot: OpenSim, degrees).
+    """Write a dance as a table (.csv: angles, speeds and torques of every joint [rad, rad/s, N m]; .mot: OpenSim,
+    degrees) or as an archive of NumPy (.npz: the root and the joints, with speeds and torques).
+
+    Torques are those of the feet's loads that the checks expect; they are left out if the contacts are unknown.
 
     Args:
         dance: a file, or the result of `load_dance`.
@@ -36,14 +44,20 @@ def export(
         >>> print(f"{motion.rate:.0f} samples a second in dance.csv")
         200 samples a second in dance.csv
     """
-    require_table_suffix(path)
+    archive = Path(path).suffix.lower() == ARCHIVE
+    if not archive:
+        require_table_suffix(path)
     found = LoadedDance.from_source(dance)
     motion = found.sample(rate, RATE)
-    write_motion_table(found.rig, motion, path)
+    torques = None if found.schedule is None else check_motion(found.rig, motion, found.schedule, found.checks).torques
+    if archive:
+        write_motion_archive(path, found.rig, motion, torques)
+    else:
+        write_motion_table(found.rig, motion, path, torques)
     return motion
 
 
-def write_motion_table(rig: Rig, motion: Motion, path: str | Path) -> None:
-    """Write a motion for robots (.csv: joints, speeds, [rad, rad/s]) or viewers (.mot: root and joints, degrees)."""
+def write_motion_table(rig: Rig, motion: Motion, path: str | Path, torques: np.ndarray | None = None) -> None:
+    """Write a motion for robots (.csv: joints, speeds, torques) or viewers (.mot: root and joints, degrees)."""
     viewed = Path(path).suffix.lower() == STORAGE_SUFFIX
-    write_coordinates(path, rig, motion, degrees=viewed, root=viewed, speeds=not viewed)
+    write_coordinates(path, rig, motion, degrees=viewed, root=viewed, speeds=not viewed, torques=torques)

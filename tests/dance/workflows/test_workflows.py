@@ -17,6 +17,7 @@ from solver.dance.authoring.repair import IMPROVED, RepairedDance
 from solver.dance.workflows.repair import describe_repair
 from solver.errors import InputError, InvalidValue
 from solver.feasibility import check_motion
+from solver.formats.recording import read_recording
 from solver.rig import Rig
 from tests.dance.example_dances import home, shift_root
 
@@ -80,11 +81,19 @@ def test_a_slow_dance_is_unchanged(repaired: solver.dance.EditedDance) -> None:
 
 
 def test_export_writes_every_joint(repaired: solver.dance.EditedDance, strong_robot: Rig, tmp_path: Path) -> None:
-    """The table has a row for each sample, and angle and speed of each joint; another suffix is refused."""
+    """The table has a row for each sample, and angle, speed and torque of each joint, the archive the same and the
+    root; both are read back, another suffix is refused."""
     motion = solver.export(repaired.dance, tmp_path / "dance.csv", 50.0)
     rows = list(csv.reader((tmp_path / "dance.csv").read_text("utf-8").splitlines()))
     assert len(rows) == 1 + len(motion)
-    assert len(rows[0]) == 1 + 2 * len(strong_robot.limits.lower)
+    assert len(rows[0]) == 1 + 3 * len(strong_robot.limits.lower)
+    solver.export(repaired.dance, tmp_path / "dance.npz", 50.0)
+    with np.load(tmp_path / "dance.npz") as arrays:
+        table = np.array([row[1:] for row in rows[1:]], float)
+        own = np.concatenate([arrays["angles"], arrays["speeds"][:, 6:], arrays["torques"]], axis=1)
+        np.testing.assert_allclose(own, table, atol=1e-6)
+    found = [read_recording([tmp_path / f"dance.{suffix}"]).joints for suffix in ("csv", "npz")]
+    np.testing.assert_allclose(found[0].values, found[1].values, atol=1e-6)
     with pytest.raises(InputError, match="no suffix"):
         solver.export(repaired.dance, tmp_path / "dance.xyz")
     with pytest.raises(InvalidValue, match="must be positive"):
