@@ -18,6 +18,7 @@ from solver.threads import one_blas_thread
 from .figures.figure import Figure
 from .figures.table import FigureTable, table_parser
 from .tracking_figures.accuracy import accuracy_figures
+from .tracking_figures.flights import flight_figures
 from .tracking_figures.labels import swap_figures
 from .tracking_figures.limits import limit_figures
 from .tracking_figures.live import live_figures
@@ -48,6 +49,7 @@ PARTS: tuple[Callable[[Path, bool], list[Figure]], ...] = (
     retargeting_figures,
     walking_figures,
     peer_figures,
+    flight_figures,
 )
 """Each measures its figures from the folder of the recordings, and less of them or on less where it is to be quick."""
 

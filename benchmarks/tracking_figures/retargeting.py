@@ -50,6 +50,10 @@ CLIPS: dict[str, tuple[str, str, float, str]] = {
     "walk a": ("subject_a/markers/static1.trc", "subject_a/markers/walking1.trc", 63.5, "female"),
     "walk a, toes in": ("subject_a/markers/static1.trc", "subject_a/markers/walkingTI1.trc", 63.5, "female"),
     "walk b": ("subject_b/markers/static_walk.trc", "subject_b/markers/walk.trc", 75.0, "male"),
+    "jump a, again": ("subject_a/markers/static1.trc", "subject_a/markers/DJ2.trc", 63.5, "female"),
+    "run b": ("subject_b/markers/static_run.trc", "subject_b/markers/run.trc", 72.8, "male"),
+    "run e": ("subject_b/markers/static_run.trc", "subject_e/run200.trc", 72.8, "male"),
+    "run e, faster": ("subject_b/markers/static_run.trc", "subject_e/run300.trc", 72.8, "male"),
     "walk c": ("subject_c/subject01_static.trc", "subject_c/subject01_walk1.trc", 72.6, "male"),
 }
 QUICK, ROBOTS_FOLLOW = ("squats a", "walk b"), ("squats a", "jump a", "walk a", "walk b", "walk c")

@@ -56,13 +56,18 @@ def _rotations(quaternions: np.ndarray) -> np.ndarray:
     return to_matrix(quaternions / np.linalg.norm(quaternions, axis=-1, keepdims=True))
 
 
-def smooth_between(times: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """The spline (N,) [m] of least size and acceleration between bounds (N,), which may be infinite."""
+def smooth_between(
+    times: np.ndarray, low: np.ndarray, high: np.ndarray, acceleration_unit: float = ACCELERATION_UNIT
+) -> np.ndarray:
+    """The spline (N,) [m] of least size and acceleration between bounds (N,), which may be infinite.
+
+    An acceleration of the unit [m/s^2] costs as much as a size of `SIZE_UNIT`.
+    """
     looked = select_frames(times, 1.0 / BOUND_RATE)
     (values, bends), (positions, _) = spline_bases(times, times[looked]), spline_bases(times, times)
     bounded, count = np.flatnonzero(np.isfinite(low[looked]) | np.isfinite(high[looked])), values.shape[1]
     problem = qp.Problem(
-        sparse.csc_array(values.T @ values / SIZE_UNIT**2 + bends.T @ bends / ACCELERATION_UNIT**2),
+        sparse.csc_array(values.T @ values / SIZE_UNIT**2 + bends.T @ bends / acceleration_unit**2),
         np.zeros(count),
         qp.Rows(values[bounded], low[looked][bounded], high[looked][bounded], ("bound",) * len(bounded)),
         np.full(count, -np.inf),
