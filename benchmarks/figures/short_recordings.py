@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.options.plates import FINDINGS, PlateOptions
 from solver.options.study import Settings
 from solver.study.pipeline import identify
 from solver.study.subject_calibration import calibrate
@@ -50,7 +51,9 @@ def measure(data: Path, count: int) -> None:
     whole = read_recordings(data)
     pieces = [piece for recording in whole if recording.name not in LEFT_OUT for piece in cut(recording)]
     chosen = [pieces[index] for index in np.linspace(0, len(pieces) - 1, count).round().astype(int)]
-    identify(chosen, calibration=calibrate(whole, sex=SEX), settings=Settings(jobs=1))
+    # the plates are not corrected: pieces are too short to judge them by
+    settings = Settings(jobs=1, plates=PlateOptions(report_only=tuple(FINDINGS)))
+    identify(chosen, calibration=calibrate(whole, sex=SEX), settings=settings)
     print(f"{peak_memory():.0f}")
 
 
