@@ -31,7 +31,7 @@ from solver.dynamics import difference, ground_wrench, integrate, link_motions
 from solver.identification.body_coordinates import parameters_from_pseudo_inertias
 from solver.inertials import InertialParameters
 from solver.motion import Motion
-from solver.options.dances import FOOT_CONFIGURATIONS, human_options
+from solver.options.dances import human_options
 from solver.person import SIDES
 from solver.rig import Rig
 from solver.rigs import human
@@ -498,10 +498,8 @@ def walk(rig: Rig, seconds: float, rate: float, generator: np.random.Generator) 
 
 @cache
 def _designed() -> Dance:
-    """A dance of ten postures, of nobody in particular."""
-    return design_dance(
-        human(1.7, 65.0, "unknown"), human_options(postures=dict.fromkeys(FOOT_CONFIGURATIONS, 2), workers=1)
-    )
+    """The default dance, of nobody in particular."""
+    return design_dance(human(1.7, 65.0, "unknown"), human_options(workers=1))
 
 
 def dance(rig: Rig, seconds: float, rate: float, _: np.random.Generator) -> dict[str, Motion]:
@@ -515,8 +513,14 @@ def dance(rig: Rig, seconds: float, rate: float, _: np.random.Generator) -> dict
 
 
 def perform(rig: Rig, seconds: float, rate: float, generator: np.random.Generator) -> dict[str, Motion]:
-    """The same dance as somebody performs it: slower, with limbs that move too far or not far enough, early or late."""
+    """The same dance as somebody performs it."""
     (motion,) = dance(rig, seconds, rate, generator).values()
+    return {"performed": perform_motion(rig, motion, generator)}
+
+
+def perform_motion(rig: Rig, motion: Motion, generator: np.random.Generator) -> Motion:
+    """A motion as somebody performs it: slower, with limbs that move too far or not far enough, early or late."""
+    rate = motion.rate
     cutoff, size, delay = PERFORMER
     start = motion.q[0]
     steps = np.array([difference(rig, start, q) for q in motion.q])
@@ -532,9 +536,7 @@ def perform(rig: Rig, seconds: float, rate: float, generator: np.random.Generato
         shifted = np.clip(motion.times - delay * limbs[limb][1], motion.times[0], motion.times[-1])
         for column in range(columns.start, columns.stop):
             steps[:, column] = (1.0 + size * limbs[limb][0]) * np.interp(shifted, motion.times, steps[:, column])
-    return {
-        "performed": smooth_motion(rig, motion.times, np.array([integrate(rig, start, step) for step in steps]), None)
-    }
+    return smooth_motion(rig, motion.times, np.array([integrate(rig, start, step) for step in steps]), None)
 
 
 Kind = Callable[[Rig, float, float, np.random.Generator], dict[str, Motion]]

@@ -194,9 +194,14 @@ class TransitionPlanner:
         return float(1.0 / max(np.nan_to_num(used).max(initial=0.0), 1.0))
 
     def check_segment(self, segment: DanceSegment, rate: float = FINE_RATE) -> tuple[Checks, float]:
-        """All checks of a segment at a rate [1/s], and the worst margin; negative: not feasible."""
+        """All checks of a segment at a rate [1/s], and the worst margin; negative: not feasible.
+
+        A phrase also keeps the speeds of the dancer's skill, which the checks do not know.
+        """
         times = segment.spline_space.samples(rate)
         _, curves, good = segment.evaluate(self.legged, times)
+        if self.options.count is not None and segment.kind != "step":
+            good &= (np.abs(curves.v[:, ROOT_NV:]) <= self.legged.speed[ROOT_NV : self.legged.rig.nv]).all(axis=1)
         judge = self.step_checker if segment.kind == "step" else self.fine_checker
         checks = judge.checks(times, curves, segment.anchors)
         return checks, float(judge.worst_of(checks).min()) if good.all() else -np.inf
