@@ -159,8 +159,7 @@ def separate_legs_and_links(
             break
         given, options = tried, wider
     if options.stance_widening > first:
-        wider_by = format_length(options.stance_widening - first)
-        note = f"feet are {wider_by} farther apart, because the legs overlapped where both stand"
+        note = f"feet are {format_length(options.stance_widening - first)} farther apart, because the legs overlapped"
         given = replace(given, notes=(*given.notes, note))
     raised = _raise_above_floor(overlaps, given)
     if raised is not given:
@@ -182,9 +181,11 @@ def _raise_above_floor(overlaps: OverlapFinder, given: RetargetedMotion) -> Reta
     given, path = replace(given, foot_paths=feet), Poses(poses.root_rotations, y)
     prior = PosePrior(path, posing.leg_weights)
     found = posing.solve(_current_targets(overlaps, given, path, None), path, SETTLE_ITERATIONS, prior)
-    names = ", ".join(display_name(link) for link, own in zip(rig.links, heights.T) if own.min() < SEPARATION)
-    deep = f"up to {format_length(float(low.max()))} too low: they are kept above it and carry nothing"
-    return replace(given.with_poses(*found), notes=(*given.notes, f"{names} touched the floor, {deep}"))
+    note = ", ".join(display_name(link) for link, own in zip(rig.links, heights.T) if own.min() < SEPARATION)
+    note += (
+        f" touched the floor, up to {format_length(float(low.max()))} too low: they are kept above it, carry nothing"
+    )
+    return replace(given.with_poses(*found), notes=(*given.notes, note))
 
 
 def separate_links(

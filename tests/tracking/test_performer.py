@@ -13,7 +13,9 @@ from solver.errors import InvalidValue
 from solver.formats.recording import read_recording
 from solver.motion import Motion, SegmentPoses
 from solver.rig import GRAVITY
+from solver.rigs import hrp2
 from solver.tracking.retargeting.performer import Performer
+from solver.tracking.retargeting.retarget import retarget_motion
 from tests.formats.skeletons import LAFAN1, bvh_text
 from tests.tracking.test_retargeting import person, squat
 
@@ -101,3 +103,13 @@ def test_unsuitable_segments_are_refused(skeleton: SegmentPoses) -> None:
     places[3, skeleton.names.index("LeftFoot")] = np.nan
     with pytest.raises(InvalidValue, match="missing in some frames"):
         Performer.from_segments(replace(skeleton, positions=places))
+
+
+def test_soles_of_no_length_or_too_long_are_named() -> None:
+    """A sole without length has no direction: an error; one half as long as the leg is noted."""
+    given = Performer.from_motion(person(), squat(person()))
+    with pytest.raises(InvalidValue, match="the right and left sole has no length"):
+        replace(given, soles={side: sole[:1] for side, sole in given.soles.items()})
+    long = replace(given, soles={side: 1.7 * sole for side, sole in given.soles.items()})
+    said = [any("soles are" in note for note in retarget_motion(way, hrp2()).notes) for way in (given, long)]
+    assert said == [False, True]

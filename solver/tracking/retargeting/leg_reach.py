@@ -64,9 +64,8 @@ class LegReach:
         least = (-away[..., 2] - level).max(axis=1)
         if (least <= 0.0).all():
             return np.zeros(len(times))
-        own = np.gradient(np.gradient(poses.y[:, 2], times), times)
-        unit = max(ACCELERATION_UNIT, HIP_SHARE * float(np.sqrt((own**2).mean())))
-        return smooth_between(times, least, np.full(len(times), np.inf), unit)
+        unit = HIP_SHARE * float(np.std(np.gradient(np.gradient(poses.y[:, 2], times), times)))
+        return smooth_between(times, least, np.full(len(times), np.inf), max(ACCELERATION_UNIT, unit))
 
     def yield_feet(self, poses: Poses, targets: PoseTargets, freedom: np.ndarray) -> PoseTargets:
         """Targets whose feet are within reach where they are free (N, 2): a kicking leg does not pull the body."""

@@ -44,6 +44,8 @@ MAX_TILT = np.radians(75.0)
 """[rad] Tilt of a sole up to which its foot may be planted. Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`
 and five public clips: soles of walks tilt by up to 74 degrees before toes leave the floor, those of a person who gets
 up from lying by 79 and 101 in the middle."""
+MIN_SOLE = 0.01
+"""[m] Length of a sole below which it has no direction."""
 HEEL_FRACTION, TOE_FRACTION = -0.25, 1.0
 """Heel and toe of a foot without a known sole, as fractions of the way from its ankle to its tip."""
 
@@ -70,6 +72,8 @@ class Performer:
 
     def __post_init__(self) -> None:
         FileName(self.name)
+        if short := [side for side in SIDES if not self.sole_length(side) > MIN_SOLE]:
+            raise InvalidValue(f"the {' and '.join(short)} sole has no length: give the foot's bone a tip, or a sole")
 
     @staticmethod
     def from_motion(rig: Rig, motion: Motion, name: str = "followed") -> Performer:
@@ -138,6 +142,10 @@ class Performer:
     def times(self) -> np.ndarray:
         """(N,) [s]."""
         return self.recording.times
+
+    def sole_length(self, side: str) -> float:
+        """[m]."""
+        return float(np.linalg.norm(np.ptp(self.soles[side], axis=0)))
 
     def part_positions(self, part: str) -> np.ndarray:
         """Origin (N, 3) [m] of a part's segment, world."""

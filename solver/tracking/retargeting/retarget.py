@@ -39,6 +39,8 @@ EASE_TIME = 0.6
 """[s] of a motion in which it starts from rest, and comes to rest; each takes as long again."""
 MIN_RAISED_HEIGHT = 0.05
 """[m] Height of a stance above which it is reported."""
+MAX_SOLE_SHARE = 0.45
+"""Length of a sole over that of a leg above which it is reported: people's are about .3."""
 MIN_NOTED_SLOWDOWN = 1.005
 """Ratio of the durations above which it is reported."""
 
@@ -214,6 +216,10 @@ def _collect_notes(retargeter: Retargeter, timed: TimedPoses, options: RetargetO
             f"no foot stands in {100.0 * others.mean():.0f} % of the recording though the body does not fall (first at "
             f"{recorded[others][0]:.2f} s): feet slide, or other parts carry it, which is not checked"
         )
+    joints = [retargeter.performer.part_positions(f"right_{part}")[0] for part in LEG]
+    leg, sole = float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum()), retargeter.performer.sole_length("right")
+    if sole > MAX_SOLE_SHARE * leg:
+        notes.append(f"soles are {sole:.2f} m long for legs of {leg:.2f} m: check the unit, and the tips of the feet")
     flights = true_runs(~(retargeter.foot_paths.in_stance.any(axis=0) | others))
     if len(flights):
         longest = max(float(recorded[min(stop, len(recorded) - 1)] - recorded[start]) for start, stop in flights)
@@ -223,6 +229,7 @@ def _collect_notes(retargeter: Retargeter, timed: TimedPoses, options: RetargetO
         )
     if timed.foot_paths.stance_height_range > MIN_RAISED_HEIGHT:
         notes.append(
-            f"a foot stands {timed.foot_paths.stance_height_range:.2f} m above the floor, on an unrecorded object"
+            f"a foot stands {timed.foot_paths.stance_height_range:.2f} m above the floor, on an object, a stair or a "
+            "slope that is not recorded: it counts as level and rigid"
         )
     return notes

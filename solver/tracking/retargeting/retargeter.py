@@ -170,8 +170,9 @@ class Retargeter:
             frames = np.flatnonzero(wrong)
             own = targets.select(frames)
             found, _ = self.solver.solve(own, Poses(rotation[frames - on], y[frames - on]), CONTINUE_ITERATIONS)
-            before = self.solver.compute_costs(own, Poses(rotation[frames], y[frames]))
-            better = self.solver.compute_costs(own, found) < MIN_IMPROVEMENT * before
+            better = self.solver.compute_costs(own, found) < MIN_IMPROVEMENT * self.solver.compute_costs(
+                own, Poses(rotation[frames], y[frames])
+            )
             rotation[frames[better]], y[frames[better]] = found.root_rotations[better], found.y[better]
             unchanged = 0 if better.any() else unchanged + 1
             if unchanged == DIRECTIONS:
