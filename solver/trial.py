@@ -84,14 +84,15 @@ class PostureWrenches:
     """Wrench errors of a tracked motion by S independent errors that follow posture, one standard deviation each.
 
     Attributes:
-        step: number of frames between samples.
-        values: (n, 6, S) [N, N m] of every ``step``-th frame but the first and the last of them, world axes, moments
-            about the tracked origin of the base link.
+        frames: (n,) indices of some frames of the motion.
+        stride: number of frames that each of them stands for.
+        values: (n, 6, S) [N, N m] in these frames, world axes, moments about the tracked origin of the base link.
         origins: (K, L, 10) change of the parameters that has the same effect as the constant part of the errors, which
             the values do not contain: the displacement of the links' origins, which are estimated joint centres.
     """
 
-    step: int
+    frames: np.ndarray
+    stride: int
     values: np.ndarray
     origins: np.ndarray
 

@@ -128,10 +128,9 @@ class EquationAccumulator:
         )
 
     def _add_posture_errors(self, errors: PostureWrenches, equations: Equations) -> None:
-        """Add those of the frames that are sampled; each sample stands for as many frames as lie between two."""
-        samples, offset = np.divmod(equations.frames, errors.step)
-        sampled = (offset == 0) & (samples > 0) & (samples <= len(errors.values))
-        wrenches = errors.step * errors.values[samples[sampled] - 1]
+        """Add those of the frames that are sampled; each stands for its neighbours."""
+        _, sampled, samples = np.intersect1d(equations.frames, errors.frames, return_indices=True)
+        wrenches = errors.stride * errors.values[samples]
         gradients = tuple(
             row[columns][:, sampled] @ (wrenches[:, axis] * used[sampled, None])
             for axis, (row, used, columns) in enumerate(

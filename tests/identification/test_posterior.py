@@ -23,7 +23,6 @@ def posterior_with(rig: Rig, noise_variance: float = 1.0, relative_std: float = 
     trial = trial_of(rig, other_body(rig), frames=200)
     if rig.is_person:
         errors = posture_wrenches(rig, trial.motion, MotionErrors.of_rig(rig))
-        assert errors is not None
         trial = replace(trial, posture_wrenches=replace(errors, values=0.0 * errors.values))
     regression = accumulate_regression(rig, [trial], axes="world")
     return posterior_of(regression, consistent(regression, rig, options), rig, options)
@@ -51,7 +50,6 @@ def test_joint_centres_displace_what_the_data_determine() -> None:
     person = replace(small_rig(), provenance={"kind": "human"})
     exact, empty = (posterior_with(person, noise_variance=noise) for noise in (1e-8, 1e15))
     errors = posture_wrenches(person, random_motion(person, 200, 0), MotionErrors.of_rig(person))
-    assert errors is not None
     expected = (errors.origins[:, :, 1:4] ** 2).sum(axis=0)
     variances = exact.uncertainty.std[:, 1:4] ** 2 / expected
     assert np.count_nonzero(np.abs(variances - 1.0) < 0.02) >= 3

@@ -27,7 +27,6 @@ def tracked_trial(rig: Rig, *, frames: int = 200, noise: float = 1.0, seed: int 
     """A trial of another body in random states, with errors of its motion of some relative size."""
     trial = trial_of(rig, other_body(rig), frames=frames, noise=noise, seed=seed, name=str(seed))
     errors = posture_wrenches(rig, trial.motion, MotionErrors.of_rig(rig))
-    assert errors is not None
     scaled = replace(errors, values=size * errors.values, origins=size * errors.origins)
     return replace(trial, posture_wrenches=scaled)
 
@@ -41,10 +40,9 @@ def test_errors_of_the_normal_equations_are_the_rows_times_the_wrenches(person: 
     """Parameters fitted to a wrench error alone answer it as the regression's errors say, as far as it is sampled."""
     trial = tracked_trial(person, noise=0.0)
     errors = trial.posture_wrenches
-    assert errors is not None
     found = accumulate_regression(person, [trial], axes="world").equations_with_errors
     sampled = np.zeros(len(trial.motion), bool)
-    sampled[errors.step : errors.step * (len(errors.values) + 1) : errors.step] = True
+    sampled[errors.frames] = True
     alone = replace(trial, counted=sampled, posture_wrenches=None)
     before = accumulate_regression(person, [alone], axes="world")
     change = errors.values[:, :, 3].astype(float)
@@ -55,7 +53,7 @@ def test_errors_of_the_normal_equations_are_the_rows_times_the_wrenches(person: 
         person, [replace(alone, wrenches=replace(alone.wrenches, values=values))], axes="world"
     )
     gradient = after.factor.T @ after.target - before.factor.T @ before.target
-    expected = found.factor.T @ found.posture_errors[:, 3] / errors.step
+    expected = found.factor.T @ found.posture_errors[:, 3] / errors.stride
     np.testing.assert_allclose(gradient, expected, atol=1e-5 * np.abs(expected).max())
 
 

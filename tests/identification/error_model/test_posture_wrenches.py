@@ -20,7 +20,7 @@ from tests.identification.bodies import small_rig
 
 SMALL = 1e-3
 RATE = 200.0
-EDGE = 12
+EDGE = 4
 """Frames at either end where the spline of a changed motion is not that of the motion."""
 
 
@@ -51,11 +51,10 @@ def test_an_error_is_the_wrench_of_the_true_motion_less_that_of_the_tracked_one(
     rig: Rig, motion: Motion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Inverse dynamics of the body, moved as the tracker answers soft tissue or a joint centre, agree."""
-    monkeypatch.setattr(module, "SAMPLES_PER_SECOND", RATE)
+    monkeypatch.setattr(module, "TIME_STEP", 1.0 / RATE)
     errors = MotionErrors.of_rig(rig)
     errors = replace(errors, posture=motion.q[7])
     found = posture_wrenches(rig, motion, errors)
-    assert found is not None
     joints, skeleton = 3 * (len(rig.links) - 1), len(errors.skeleton)
     tissues = found.values.shape[2] - skeleton
     response = np.concatenate([poses.response for poses in errors.responses(rig, motion.q)])
@@ -69,7 +68,7 @@ def test_an_error_is_the_wrench_of_the_true_motion_less_that_of_the_tracked_one(
         step = SMALL * angle[:, None] * (response @ pull)
         moved = smooth_motion(rig, motion.times, integrate(rig, motion.q, step), None)
         true = moment_about_root(ground_wrench(rig, moved, rig.prior), motion)
-        compare((true - still)[1:-1] / SMALL, found.values[:, :, axis])
+        compare((true - still)[found.frames] / SMALL, found.values[:, :, axis])
 
     for row in (0, skeleton - 1):
         error = errors.skeleton[row]
@@ -81,7 +80,7 @@ def test_an_error_is_the_wrench_of_the_true_motion_less_that_of_the_tracked_one(
         # constant displacements are other parameters of the tracked body
         changed = InertialParameters(rig.links, rig.prior.values + SMALL * found.origins[row])
         same = moment_about_root(ground_wrench(rig, motion, changed), motion)
-        compare((true - same)[1:-1] / SMALL, found.values[:, :, tissues + row])
+        compare((true - same)[found.frames] / SMALL, found.values[:, :, tissues + row])
 
 
 def compare(expected: np.ndarray, found: np.ndarray) -> None:
@@ -89,3 +88,16 @@ def compare(expected: np.ndarray, found: np.ndarray) -> None:
     size = np.abs(expected[EDGE:-EDGE]).max(axis=0)
     assert size.min() > 1e-4
     assert np.abs(expected - found)[EDGE:-EDGE].max(axis=0) == pytest.approx(0.0, abs=2e-2 * size.max())
+
+
+def test_long_motions_have_no_more_samples(rig: Rig, motion: Motion, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of a long motion are left out, and the others stand for them; a motion of two frames has none."""
+    monkeypatch.setattr(module, "TIME_STEP", 1.0 / RATE)
+    monkeypatch.setattr(module, "CHUNK_FRAMES", 12)
+    whole = posture_wrenches(rig, motion, MotionErrors.of_rig(rig))
+    monkeypatch.setattr(module, "MAX_SAMPLES", len(motion) // 2)
+    half = posture_wrenches(rig, motion, MotionErrors.of_rig(rig))
+    assert np.array_equal(whole.frames, np.arange(1, len(motion) - 1))
+    assert half.stride * len(half.frames) == pytest.approx(len(motion), rel=0.2)
+    np.testing.assert_allclose(half.values, whole.values[half.frames - 1])
+    assert not len(posture_wrenches(rig, motion.part(0, 2), MotionErrors.of_rig(rig)).frames)
