@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.calibration import load_marker_set
+from solver.calibration import fit, load_marker_set
 from solver.calibration.fit import SubjectFit
 from solver.calibration.subject import SubjectData, SubjectState
 from solver.demo import simulated_person
@@ -26,11 +26,14 @@ def subject() -> SubjectState:
     return state
 
 
-def test_a_fit_to_another_prior_changes_by_the_covariance(subject: SubjectState) -> None:
+def test_a_fit_to_another_prior_changes_by_the_covariance(
+    subject: SubjectState, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Prior means moved by d change the fit by C A d, A the information of the prior."""
     information, vector, constant = subject.prior.information_form()
     shift = 5e-4 * np.random.default_rng(4).standard_normal(len(vector))
     covariance = subject.fit.covariance(subject.theta, subject.samples)
+    monkeypatch.setattr(fit, "MAX_ITERATIONS", 3)  # the rest is slow, and far smaller
     other = SubjectFit(subject.rig, subject.links, information, vector + information @ shift, constant)
     moved, _ = other.solve(subject.theta.copy(), [replace(sample) for sample in subject.samples])
     step, predicted = moved - subject.theta, covariance @ information @ shift

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from benchmarks.figures import coverage
+from benchmarks.figures.people import draw_person
 from solver.dynamics import difference
 from solver.tracking import track_markers
 from solver.tracking.motion_errors import MotionErrors
@@ -15,16 +14,12 @@ from solver.tracking.motion_errors import MotionErrors
 FRAMES = 40
 
 
-@pytest.fixture(scope="module")
-def given() -> coverage.Case:
-    """A simulated volunteer, measured, calibrated and tracked."""
-    return coverage.draw_case(1)
-
-
-def test_the_tracker_answers_a_displaced_skeleton_as_its_errors_say(given: coverage.Case) -> None:
+def test_the_tracker_answers_a_displaced_skeleton_as_its_errors_say() -> None:
     """Tracked again with attachments and joint centres displaced by a millimetre, the joints move as predicted."""
-    rig, attachments = given.rig, given.calibration.attachments
-    markers = given.records[0].recording.markers.part(0, FRAMES)
+    person = draw_person(1, {"squats": 3.0})
+    calibration, measured = person.calibrated(), person.recordings[1].markers
+    assert measured is not None
+    rig, attachments, markers = calibration.rig, calibration.attachments, measured.part(0, FRAMES)
     generator = np.random.default_rng(2)
     displacements = 1e-3 * generator.standard_normal((len(attachments), 3))
     centres = 1e-3 * generator.standard_normal((len(rig.links) - 1, 3))
