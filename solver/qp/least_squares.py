@@ -8,9 +8,10 @@ import numpy as np
 
 ITERATIONS = 60
 FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1e-3, 1e-9, 1e6
-"""Of the iterations, relative to each diagonal entry of the normal equations (Marquardt 1963)."""
+"""Of the iterations, relative to the mean diagonal entry of the normal equations. Relative to each entry, iterations
+towards the coordinates of an OpenSim model in a drop jump of subject_a took twice the time."""
 NO_CURVATURE = 1e-12
-"""Least damped diagonal entry, relative to the mean: a coordinate that changes nothing does not move."""
+"""Least mean entry: where nothing changes anything, nothing moves."""
 
 
 def solve_least_squares(
@@ -42,15 +43,14 @@ def solve_least_squares(
             free = ~(((own <= bounds[0]) & (gradient < 0.0)) | ((own >= bounds[1]) & (gradient > 0.0)))
         normal = normal * (free[:, :, None] & free[:, None, :])
         diagonal = np.einsum("nii->ni", normal)
-        least = np.maximum(NO_CURVATURE * diagonal.mean(axis=1, keepdims=True), np.finfo(float).tiny)
-        diagonal += damping[active, None] * diagonal + least
+        diagonal += damping[active, None] * np.maximum(diagonal.mean(axis=1, keepdims=True), NO_CURVATURE)
         step = np.linalg.solve(normal, np.where(free, gradient, 0.0)[:, :, None])[:, :, 0]
         tried = np.clip(move(own, step), *bounds)
         new = cost(tried, active)
         better = new <= error[active]
         values[active[better]], error[active[better]] = tried[better], new[better]
         damping[active] = np.where(better, np.maximum(0.1 * damping[active], MIN_DAMPING), 10.0 * damping[active])
-        going = ((np.abs(step).max(axis=1) > converged) | ~better) & (damping[active] < MAX_DAMPING)
+        going = (np.abs(tried - own).max(axis=1) > converged) & (damping[active] < MAX_DAMPING)
         active = active[going]
         if not len(active):
             break
