@@ -238,7 +238,10 @@ def draw_bodies(case: Case, found: Identification, regression: Regression, count
             estimate = consistent(_Drawn(regression, drawn), rig, options)
             parameters, data = estimate.parameters, drawn
             if found.undecided_reason:
-                parameters, data = rig.prior, EquationsWithErrors(0.0 * drawn.factor[:1], np.zeros(1))
+                parameters, data = (
+                    rig.prior,
+                    EquationsWithErrors.without_posture_errors(0.0 * drawn.factor[:1], np.zeros(1)),
+                )
             spread = posterior(data, variance * inflation, parameters, rig.prior, rig, options).uncertainty
             yield Errors.of(body.values[None], parameters.values[None], rig.prior, spread.std)
 
