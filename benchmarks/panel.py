@@ -132,7 +132,7 @@ def measure() -> dict[str, RedrawCost]:
     scene = bpy_access.scene(bpy.context)
     for frame in np.arange(1, DANCE * DANCE_RATE, POSTURE_EVERY * DANCE_RATE):
         keying.set_role(body, "preferred", frame=float(int(frame)))
-    keying.key_contacts(scene, body, list(armature.rig_of(body).patches))
+    keying.key_contacts(scene, body, dict.fromkeys(armature.rig_of(body).patches, "sole"))
     bpy_access.view_layer(bpy.context).update()
     found = {f"dance, {DANCE:.0f} s": redraw_cost()}
     build_dancing_scene(rig, RECORDING, RECORDING_RATE)

@@ -122,7 +122,7 @@ def build_dance(rig: Rig) -> Any:
         body.pose.bones["left_upper_arm"].rotation_euler.x = angle
         keying.key_posture(scene, body, role)
     scene.frame_set(1)
-    keying.key_contacts(scene, body, list(armature.rig_of(body).patches))
+    keying.key_contacts(scene, body, dict.fromkeys(armature.rig_of(body).patches, "sole"))
     return body
 
 

@@ -31,7 +31,8 @@ def expect_determined(rig: Rig, motions: Iterable[Motion]) -> tuple[DeterminedQu
     The same equations, errors that follow posture and prior as in `identify`; values are those of the prior, because no
     wrench was measured. The residuals are those of recorded people (`PERSON_RESIDUALS`), or for robots those that
     bonnet2016 reports (`PLATE_NOISE`). The total mass is taken as weighed. A quantity whose ratio is near one will not
-    be better known after the recording than before.
+    be better known after the recording than before. Ratios are to the width of the prior, not to the tables' actual
+    error, which is smaller: squats alone can leave first moments worse than the tables (docs/limits.md).
 
     Args:
         rig: a person or robot, with its prior.
