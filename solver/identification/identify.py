@@ -60,7 +60,8 @@ class IdentifyOptions:
             on average.
         bootstrap: number of samples for the intervals of a published method; 0 for none. Those of the consistent
             method are the posterior's.
-        cross_validate: also fit on all trials but one, or with one trial on one half of it, and test on the rest.
+        cross_validate: also fit on all trials but one, or with one trial on one half of it, and test on the rest; more
+            trials than `FOLDS` are left out in groups.
         seed: of the bootstrap.
         jobs: joblib's number of workers.
     """
