@@ -1,4 +1,4 @@
-"""Joint moments of a study's trials, from its folder or from one trial's motion, body and markers."""
+"""Joint moments of a study's trials, from its folder or from one trial's motion and body."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from pathlib import Path
 from ..calibration.calibration import CALIBRATION, Calibration
 from ..centroidal.estimate import Body, read_study_trials
 from ..errors import InvalidValue
-from ..motion import Markers, Motion
+from ..motion import Motion
 from ..progress import Progress, silent
 from ..rig import Rig
-from ..scene.motion import RECORDING
 from ..scene.motion_record import MotionRecord
-from ..scene.study_folder import CALIBRATION_FILE, RECORDING_END
+from ..scene.study_folder import CALIBRATION_FILE
 from ..signals import smooth_motion
 from ..storage.manifest import stored_file
 from ..study.motion_draws import MAX_FRAMES, draw_motions
@@ -63,13 +62,8 @@ def moments_of_study(
     found = {}
     for number, (name, record) in enumerate(records.items()):
         progress(number / len(records), f"inverse dynamics of {name}")
-        recorded = stored_file(folder, f"{name}{RECORDING_END}")
-        markers = None
-        if calibration is not None and os.path.exists(recorded):
-            drawn = RECORDING.read(recorded)
-            markers = Markers(drawn.marker_times, drawn.markers, drawn.positions) if drawn.markers else None
         try:
-            found[name] = moments_of_trial(record, body, calibration, markers, feet=feet)
+            found[name] = moments_of_trial(record, body, calibration, feet=feet)
         except InvalidValue as error:
             raise InvalidValue(f"trial {name!r}: {error}") from None
     progress(1.0, "computed")
@@ -80,7 +74,6 @@ def moments_of_trial(
     record: MotionRecord,
     body: Body | None,
     calibration: Calibration | None = None,
-    markers: Markers | None = None,
     *,
     feet: Sequence[str] = (),
 ) -> JointMoments:
@@ -91,7 +84,6 @@ def moments_of_trial(
         body: identified parameters and a square root (M, L, 10) of their covariance; None: the prior, without
             intervals.
         calibration: of the person, with the errors of the motion; None without one.
-        markers: from which the motion was tracked; None without markers.
         feet: links that touch the plates; found by default.
 
     Raises:
@@ -102,24 +94,21 @@ def moments_of_trial(
         raise InvalidValue(f"trial {record.name!r} has no forces")
     parameters, root = (None, None) if body is None else body
     contacts = assign_wrenches(rig, record.motion, wrenches, feet)
-    motions = () if root is None else _draw_motions(record, calibration, markers)
+    motions = () if root is None else _draw_motions(record, calibration)
     result = compute_moments(rig, trial, parameters, covariance_root=root, motions=motions, contacts=contacts)
     notes = [PRIOR_USED] * (body is None) + [NO_INTERVALS] * (body is not None and root is None)
     if root is not None and len(result.std_by_source) <= len((INERTIALS, PLATES)):
-        tracked = calibration is not None and calibration.motion_errors is not None and markers is not None
+        tracked = calibration is not None and calibration.motion_errors is not None
         missing = NO_FILTER if tracked and record.preset is None else NO_MOTION_ERROR
         notes.append(LONG_TRIAL if len(record) > MAX_FRAMES else missing)
     return result.with_notes(notes)
 
 
-def _draw_motions(
-    record: MotionRecord, calibration: Calibration | None, markers: Markers | None
-) -> Iterator[tuple[str, Rig, Motion]]:
+def _draw_motions(record: MotionRecord, calibration: Calibration | None) -> Iterator[tuple[str, Rig, Motion]]:
     """The recorded motion, filtered as its draws are, and the draws of its error; none if they are unknown."""
-    if calibration is None or calibration.motion_errors is None or markers is None or record.preset is None:
+    errors = None if calibration is None else calibration.motion_errors
+    if errors is None or record.preset is None or len(record) > MAX_FRAMES:
         return
-    if not len(markers) == len(record) <= MAX_FRAMES:
-        return
-    rig, q = record.rig, record.motion.q
-    yield "", rig, smooth_motion(rig, markers.times, q, record.preset)
-    yield from draw_motions(rig, calibration.motion_errors, markers.times, q, record.preset)
+    rig, times, q = record.rig, record.motion.times, record.motion.q
+    yield "", rig, smooth_motion(rig, times, q, record.preset)
+    yield from draw_motions(rig, errors, times, q, record.preset)
