@@ -29,8 +29,8 @@ from ..scene.labels import display_name, join_names
 from ..signals.pooling import TWO_SIDED_STDS
 
 LIMB_MASS = 0.02
-"""Least mass of a limb as a fraction of the body's: less than an arm (.04 to .05 in all tables), more than fingers,
-toes or a robot's sensors."""
+"""Least mass of a limb as a fraction of the body's. Chosen on the tables of segments: less than an arm (.04 to .05),
+more than fingers and toes."""
 
 
 def find_determined(

@@ -19,10 +19,11 @@ from .identify import IdentifyOptions, consistent_options
 from .posterior import posterior
 
 PERSON_RESIDUALS = np.array([7.0, 2.5, 8.0, 1.2, 2.5, 0.5])
-"""[N, N m] Residuals of the wrench of a tracked person, of 65 kg: forward, sideways, up. Those of subject_a's squats,
-jump, sit to stand and walk."""
+"""[N, N m] Residuals of the wrench of a tracked person: forward, sideways, up. Measured on subject_a's squats, jump,
+sit to stand and walk."""
 INDEPENDENT_RATE = 5.0
-"""[1/s] Frames whose residuals are independent: 100 Hz over the data inflation of 20 of the same recordings."""
+"""[1/s] Frames whose residuals are independent. Measured on the same recordings of subject_a: 100 Hz over a data
+inflation of 20."""
 
 
 def expect_determined(rig: Rig, motions: Iterable[Motion]) -> tuple[DeterminedQuantity, ...]:
