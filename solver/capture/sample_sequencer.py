@@ -2,7 +2,7 @@
 
 A declaration only defines the layout of samples with its checksum. The first sample decides which stream is accepted,
 and from which socket: the stream belongs to that sender until it ends, and continues after any pause. Samples of other
-senders are left out. A number or clock that leaps ahead is believed when the next sample continues it, so that a
+senders are left out. A number or clock that leaps ahead is accepted when the next sample continues it, so that a
 damaged sample changes nothing. Every kind of irregularity is reported once, in one sentence, and all of them are
 counted.
 """
