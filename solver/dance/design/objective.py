@@ -9,7 +9,6 @@ from ...identification.excitation.expected_deviations import DESIGN_NOISE, DESIG
 from ...identification.excitation.wrench_noise import MotionErrors, WrenchNoise
 from ...options.dances import DanceOptions
 from ...rig import Rig
-from .mirror import Mirror
 
 ROBOT_NOISE = WrenchNoise(
     DESIGN_NOISE, DESIGN_RATE, MotionErrors(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0)
@@ -22,11 +21,10 @@ PERSON_NOISE = WrenchNoise(
 
 
 def sigma_objective(
-    rig: Rig, structure: BaseParameters, options: DanceOptions, mirror: Mirror | None = None
+    rig: Rig, structure: BaseParameters, options: DanceOptions, images: np.ndarray | None = None
 ) -> ExpectedDeviations:
-    """The objective ``"sigma"`` over all base parameters; with a mirror, each motion is also danced in it."""
+    """The objective ``"sigma"`` over all base parameters; with `Mirror.map_parameters`, each motion is mirrored too."""
     factors = np.array([options.emphasise.get(link, 1.0) for link in rig.links])
-    images = None if mirror is None else mirror.map_parameters(structure)
     return ExpectedDeviations(structure, rig.prior, factors, noise_model(rig), images)
 
 

@@ -45,6 +45,7 @@ class DesignTask:
         options: of the dance, with the numbers of postures to design; those that are mirrored are not counted.
         planner: of the transitions.
         mirror: of the rig's postures; None: nothing is danced in the mirror.
+        images: (B, B) its map of base parameters, likewise.
         structure: base parameters of the rig.
         notes: what to know, a sentence each.
     """
@@ -53,6 +54,7 @@ class DesignTask:
     options: DanceOptions
     planner: TransitionPlanner
     mirror: Mirror | None
+    images: np.ndarray | None
     structure: BaseParameters
     notes: tuple[str, ...]
 
@@ -98,7 +100,7 @@ def read_task(rig: Rig, options: DanceOptions) -> DesignTask:
         InvalidValue: a rig that cannot dance.
     """
     require_danceable(rig)
-    planner, mirror = build_transition_planner(rig, options), None
+    planner, structure, mirror, images = build_transition_planner(rig, options), base_parameters(rig), None, None
     notes = [*planner.fine_checker.notes, *(note for note in rig.notes if CONTRADICTING in note)]
     if others := [patch.name for patch in rig.contacts if not patch.sole]:
         notes.append(
@@ -106,7 +108,8 @@ def read_task(rig: Rig, options: DanceOptions) -> DesignTask:
         )
     if options.objective == "sigma":
         try:
-            mirror = Mirror(planner.legged)
+            own = Mirror(planner.legged)
+            mirror, images = own, own.map_parameters(structure)
         except InvalidValue as error:
             notes.append(f"nothing is danced in the mirror: {error}")
         else:
@@ -116,7 +119,7 @@ def read_task(rig: Rig, options: DanceOptions) -> DesignTask:
             options = replace(options, postures=postures)
         if options.skill_limits.note and options.postures.get("left", 0):
             notes.append(options.skill_limits.note)
-    return DesignTask(rig, options, planner, mirror, base_parameters(rig), tuple(notes))
+    return DesignTask(rig, options, planner, mirror, images, structure, tuple(notes))
 
 
 def plan_stances(task: DesignTask, progress: Progress) -> StancePlan:
