@@ -40,7 +40,7 @@ NUMBERS = (
     ("identify", "--height -1.7"), ("identify", "--bootstrap 1_000"), ("track", "--jobs 0"), ("track", "--mass inf"),
     ("identify", "--filter none"), ("identify", "--marker-set none"), ("calibrate", "--height 17"),
     ("find-load", "--max-links 0"), ("find-load", "--margin -1"), ("compare", "--jobs 0"), ("demo", "--seed -1"),
-    ("dance", "--rate -1"), ("dance", "--seed -1"), ("dance", "--workers 0"), ("dance", "--hold nan"),
+    ("dance", "--rate -1"), ("dance", "--seed -1"), ("dance", "--workers 0"), ("dance", "--bpm nan"),
     ("dance", "--effort 0"), ("dance", "--shrink 1"), ("dance", "--friction -1"), ("repair", "--rate 0"),
     ("repair", "--seconds -1"), ("complete", "--share 2"), ("complete", "--pool 0"), ("check", "--rate -1"),
     ("export", "--rate 0"), ("slow", "--rate -1"), ("rig", "--mass -1"), ("rig", "--height 17"),
