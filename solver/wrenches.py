@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrays import abbreviate, frozen, frozen_mask, frozen_times
-from .errors import InvalidValue
 from .motion import TimeSeries, describe_span
 
 WRENCH_AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
@@ -113,29 +112,11 @@ class Wrenches(TimeSeries):
         values[:, :, 3:] += np.cross(np.broadcast_to(shift, (len(self.frames), 3)), values[:, :, :3])
         return Wrenches(self.times, self.frames, values, self.measured)
 
-    def scaled(self, factors: np.ndarray) -> Wrenches:
-        """A copy with the readings of each sensor multiplied by its factor (K,)."""
-        values = self.values * np.asarray(factors, float)[:, None]
-        return Wrenches(self.times, self.frames, values, self.measured)
-
-    def without_couple(self, lever: float) -> Wrenches:
-        """A copy without a vertical moment of ``lever`` [m] times each sensor's vertical force."""
-        values = self.values.copy()
-        values[:, :, 5] -= lever * values[:, :, 2]
-        return Wrenches(self.times, self.frames, values, self.measured)
-
     def without_axes(self, axes: Sequence[int]) -> Wrenches:
         """A copy in which these axes of the total are marked as not measured."""
         measured = np.array(self.measured)
         measured[:, list(axes)] = False
         return Wrenches(self.times, self.frames, self.values, measured)
-
-    def without_bias(self, bias: np.ndarray) -> Wrenches:
-        """A copy with a constant wrench (6,) subtracted from each frame's total, in equal parts from the sensors."""
-        bias = np.asarray(bias, float)
-        if bias.shape != (6,):
-            raise InvalidValue(f"a bias wrench has shape (6,), got {bias.shape}")
-        return Wrenches(self.times, self.frames, self.values - bias / len(self.frames), self.measured)
 
     def part(self, start: int, stop: int) -> Wrenches:
         """Samples start..stop-1."""

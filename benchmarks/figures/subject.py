@@ -14,6 +14,7 @@ from solver.identification.identify import MIN_FLIGHT_FRAMES, IdentifyOptions, i
 from solver.inertials import InertialParameters
 from solver.signals import GRAVITY
 from solver.study.pipeline import prepare
+from solver.study.plates.plate_errors import OFFSET
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
@@ -125,9 +126,9 @@ def mass_figures(prepared: Study) -> list[Figure]:
     mass = prepared.mass
     if mass is None:
         return [Figure("body mass from all trials given", _real(), None, "kg", within(63.5, 0.4))]
-    offset = mass.bias_of(STATIC)[2]
+    offset = float(prepared.record(STATIC).plate_errors.plates[:2, OFFSET + 2].sum())
     alone = next(trial.apparent_mass for trial in mass.trials if trial.name == STATIC)
-    reported = any(STATIC in warning and "offset" in warning for warning in prepared.warnings)
+    reported = any(STATIC in finding.trials and "offset" in finding.text for finding in prepared.findings)
     return [
         Figure(
             "body mass from all trials given", _real(), mass.mass, "kg", within(63.5, 0.4),

@@ -33,7 +33,7 @@ from solver.options.plates import PlateOptions
 from solver.options.study import LoadOptions, Settings
 from solver.rig import Rig
 from solver.study.pipeline import prepare
-from solver.study.plates.known_plates import collect_known_plates
+from solver.study.plates.plate_errors import collect_known_plates
 from solver.study.subject_calibration import calibrate
 from solver.study.values import Study, TrialRecord
 from solver.tracking import Attachment, track_markers
@@ -269,7 +269,7 @@ def _prepare(rig: Rig, attachments: tuple[Attachment, ...], recording: Recording
     tracked = track_markers(rig, attachments, recording.markers)
     known = None
     if bare is not None:
-        known = collect_known_plates([(_trial(bare).wrenches.frames, bare.records[0].plate_correction)], None)
+        known = collect_known_plates([(_trial(bare).wrenches.frames, bare.records[0].plate_errors)])
     return prepare(rig, [TrialRecord(recording, tracked)], Settings(filter=PRESET, plates=PlateOptions(known=known)))
 
 

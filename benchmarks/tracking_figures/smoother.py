@@ -159,8 +159,8 @@ def acceleration_error(rig: Rig, record: TrialRecord, tracked: TrackedMotion, cu
     preset = replace(preset_of(PRESET), cutoff=cutoff)
     motion = smooth_motion(rig, tracked.times, tracked.q, preset)
     needed = centroidal_momentum(rig, motion, rig.prior).rate[:, :3] / rig.prior.total_mass + [0.0, 0.0, GRAVITY]
-    filtered = filter_wrenches(wrenches, preset)
-    force = filtered.total[:, :3] - (0.0 if record.bias is None else record.bias[:3])
+    filtered = filter_wrenches(replace(record.plate_errors, lag=0.0, clock=0.0).remove_from(wrenches), preset)
+    force = filtered.total[:, :3]
     known = np.isfinite(force).all(axis=1)
     spline = make_interp_spline(filtered.times[known], force[known], k=5)
     inside = (motion.times > filtered.times[known][0] + LONGEST_LAG) & (

@@ -74,28 +74,15 @@ class TrialMass:
         name: of the trial.
         apparent_mass: [kg] factor of g t: the mass, if the plates have no offset.
         std: [kg] of `apparent_mass`, without the effect of an unseen offset.
-        dynamic_mass: [kg] factor of v: mass times the error of the kinematic motion; NaN if nothing moved.
-        dynamic_std: [kg]
-        loaded_fraction: fraction of the counted time during which something touches; an offset b adds loaded_fraction b
-            / g to `apparent_mass`.
         unloaded: see `MassEvidence`.
         seconds: counted time [s].
-        horizontal: (2,) [N] mean horizontal force that no acceleration explains.
-        horizontal_std: (2,) [N]
-        centre_of_pressure: (2,) [m] mean, world.
     """
 
     name: str
     apparent_mass: float
     std: float
-    dynamic_mass: float
-    dynamic_std: float
-    loaded_fraction: float
     unloaded: UnloadedReading | None
     seconds: float
-    horizontal: np.ndarray
-    horizontal_std: np.ndarray
-    centre_of_pressure: np.ndarray
 
 
 def collect_mass_evidence(
@@ -158,66 +145,47 @@ def estimate_trial_mass(evidence: MassEvidence) -> TrialMass | None:
     if not intervals:
         return None
     force = evidence.wrench[:, :3]
-    up = _fit_impulse(evidence, intervals, force[:, 2], 2)
-    mean_force = np.mean(np.concatenate([force[span, 2] for span in intervals]))
-    # A plate cut to zero in flight shows its offset only while it is loaded.
-    touching = [np.abs(force[span, 2]) > UNLOADED_FRACTION * mean_force for span in intervals]
-    sides = [_fit_impulse(evidence, intervals, force[:, axis], axis) for axis in (0, 1)]
-    moments = np.concatenate([evidence.wrench[span] for span in intervals]).mean(axis=0)
+    steady, std = _fit_impulse(evidence, intervals, force[:, 2])
     return TrialMass(
         evidence.name,
-        up.steady / GRAVITY,
-        float(np.hypot(up.std[1] / GRAVITY, PLATE_LINEARITY * up.steady / GRAVITY)),
-        up.dynamic if up.moved else float("nan"),
-        float(up.std[0]),
-        float(np.mean(np.concatenate(touching))),
+        steady / GRAVITY,
+        float(np.hypot(std / GRAVITY, PLATE_LINEARITY * steady / GRAVITY)),
         evidence.unloaded,
         sum(span.stop - span.start for span in intervals) / rate,
-        np.array([side.steady for side in sides]),
-        np.array([side.std[1] for side in sides]),
-        np.array([-moments[4], moments[3]]) / moments[2],
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _ImpulseFit:
-    dynamic: float  # factor of v [kg]
-    steady: float  # factor of t [N]
-    std: np.ndarray  # (2,) of both
-    moved: bool
+def _fit_impulse(evidence: MassEvidence, intervals: list[slice], force: np.ndarray) -> tuple[float, float]:
+    """The vertical factor of t and its std [N] in int F dt = dynamic v + steady t + a constant per interval.
 
-
-def _fit_impulse(evidence: MassEvidence, intervals: list[slice], force: np.ndarray, axis: int) -> _ImpulseFit:
-    """Fits int F dt = dynamic v + steady t + a constant per interval; residuals are treated as correlated."""
+    Residuals are treated as correlated.
+    """
     rows, impulses = [], []
     for span in intervals:
         t = evidence.times[span]
-        table = np.stack([evidence.velocity[span, axis], t], axis=1)
+        table = np.stack([evidence.velocity[span, 2], t], axis=1)
         impulse = cumulative_trapezoid(force[span], t, initial=0.0)
         rows.append(table - table.mean(axis=0))
         impulses.append(impulse - impulse.mean())
     table, impulse = np.concatenate(rows), np.concatenate(impulses)
     weight = float(np.mean(np.concatenate([evidence.wrench[span, 2] for span in intervals])))
     mass = weight / GRAVITY
-    # dynamic ~ steady / g on the vertical axis, ~ the mean weight / g on the others, within DYNAMIC_SPREAD.
-    prior = np.array([1.0, -1.0 / GRAVITY if axis == 2 else 0.0]) / (DYNAMIC_STD * mass)
-    target = 0.0 if axis == 2 else 1.0 / DYNAMIC_STD
+    prior = np.array([1.0, -1.0 / GRAVITY]) / (DYNAMIC_STD * mass)  # dynamic is about steady / g
     noise = 0.01 * mass  # first guess: 1 cm/s of the centre of mass
     solution, covariance = np.zeros(2), np.zeros((2, 2))
     for _ in range(3):
         normal = table.T @ table / noise**2 + np.outer(prior, prior)
         covariance = np.linalg.inv(normal)
-        solution = covariance @ (table.T @ impulse / noise**2 + prior * target)
+        solution = covariance @ (table.T @ impulse / noise**2)
         residual = impulse - table @ solution
         inflation = np.mean(
-            [_variance_inflation(part) for part in np.split(residual, np.cumsum([len(r) for r in rows])[:-1])]
+            [variance_inflation(part) for part in np.split(residual, np.cumsum([len(r) for r in rows])[:-1])]
         )
         noise = max(float(np.sqrt(np.mean(residual**2) * inflation)), 1e-6 * mass)
-    moved = bool(table[:, 0].std() > 0.1)
-    return _ImpulseFit(float(solution[0]), float(solution[1]), np.sqrt(np.diag(covariance)), moved)
+    return float(solution[1]), float(np.sqrt(covariance[1, 1]))
 
 
-def _variance_inflation(residual: np.ndarray) -> float:
+def variance_inflation(residual: np.ndarray) -> float:
     """Ratio of samples to independent samples: 1 + 2 sum of the autocorrelation up to its first zero."""
     square = float(residual @ residual)
     if square <= 0.0 or len(residual) < 3:

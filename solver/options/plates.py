@@ -7,15 +7,15 @@ from typing import Annotated
 from .declared import Option, Options
 
 FREE_MOMENT, POSITION, MISMATCH, FROZEN = "free-moment", "position", "mismatch", "frozen"
-MASS, LAG, LOAD_MOMENT = "mass", "lag", "load-moment"
+MASS, LAG, CROSSTALK = "mass", "lag", "crosstalk"
 FINDINGS: Mapping[str, str] = {
     FREE_MOMENT: "sign of the free moment",
-    LOAD_MOMENT: "vertical moment in proportion to the load",
+    CROSSTALK: "crosstalk, level and sign of the forces",
     POSITION: "position of the plates in the floor plane",
     MISMATCH: "mismatch of forces and motion",
     FROZEN: "frozen forces or markers",
-    MASS: "body mass, offset, gain and unit of force",
-    LAG: "time offset between plates and motion",
+    MASS: "body mass, offset, drift, gain and unit of force",
+    LAG: "time offset and clock of the plates",
 }
 """Titles of the checks by the name of their finding."""
 AS_SHOWN, AS_IS, REVERSED, IGNORE = "auto", "as-is", "reversed", "ignore"
@@ -25,49 +25,28 @@ FREE_MOMENTS = (AS_SHOWN, AS_IS, REVERSED, IGNORE)
 
 @dataclass(frozen=True, slots=True)
 class KnownLayout:
-    """Layout of plates that one recording used together.
+    """Plates that one recording used together, and their calibration.
 
     Attributes:
         plates: their names.
-        free_moment: factor of the free moments; None: the vertical moment is not used.
-        shift: (3,) [m] displacement of all from the position in the file, world.
-        shifts: (3,) [m] of each plate in addition; empty if none is displaced.
-        gains: factor of each plate's readings; empty if all are right.
-        couple: [m] false vertical moment per newton of load.
+        errors: of each plate, see `study.plates.plate_errors.PlateErrors`; without offset and drift.
+        has_vertical_moment: False: the vertical moment is not used.
     """
 
     plates: tuple[str, ...]
-    free_moment: float | None
-    shift: tuple[float, ...]
-    shifts: tuple[tuple[float, ...], ...] = ()
-    gains: tuple[float, ...] = ()
-    couple: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class KnownOffset:
-    """Offset of plates with the same reading.
-
-    Attributes:
-        reading: [kg] body mass that they measure.
-        bias: (6,) constant wrench in their readings [N, N m], world axes, about the world origin.
-    """
-
-    reading: float
-    bias: tuple[float, ...]
+    errors: tuple[tuple[float, ...], ...]
+    has_vertical_moment: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPlates:
-    """Layouts and offsets of plates that an identification found, for further trials on the same plates.
+    """Calibrations that an identification found, for further trials on the same plates.
 
     Attributes:
-        layouts: signs and positions.
-        offsets: by reading.
+        layouts: of plates.
     """
 
     layouts: tuple[KnownLayout, ...] = ()
-    offsets: tuple[KnownOffset, ...] = ()
 
     def layout(self, plates: tuple[str, ...]) -> KnownLayout | None:
         """The layout of plates with these names; None if unknown."""

@@ -95,7 +95,7 @@ def _signals(study: Study, result: Identification, record: TrialRecord) -> Signa
     if record.windows is not None and len(record.windows.reasons) == len(trial.motion):
         states = record.windows.reasons
     measured = measured_wrench(rig, trial, base)
-    lag = np.nan if record.lag is None else record.lag.seconds
+    lag = record.plate_errors.lag or np.nan
     return Signals(
         trial.name,
         trial.motion.times,
@@ -177,7 +177,7 @@ def _method_rows(study: Study, result: Identification) -> tuple[tuple[str, str],
                 f"seed {settings.seed}"
             )
         rows.append(("Uncertainty", text))
-    lags = [f"{r.name} {1e3 * r.lag.seconds:.1f} ms" for r in study.records if r.lag is not None]
+    lags = [f"{r.name} {1e3 * r.plate_errors.lag:.1f} ms" for r in study.records if r.plate_errors.lag]
     if lags:
         rows.append(("Delay of the plates", ", ".join(lags)))
     if study.seconds:

@@ -83,12 +83,10 @@ def weighing_table(content: Content) -> Table:
     weighing = content.weighing
     trials = {} if weighing is None else {trial.name: trial for trial in weighing.trials}
     return Table(
-        "Body mass measured by the plates, trial by trial, ± half of the 95 % interval, and the constant bias removed "
-        "from each group of trials.",
+        "Body mass that the plates read, trial by trial, ± half of the 95 % interval, and groups of trials that agree.",
         (
             Column("trial"), Column("group", str), Column("counted [s]", number(1)), Column("ever unloaded", yes_no),
             Column("reading [kg]", with_interval(2)),
-            *(Column(f"bias {axes} [N]", number(1)) for axes in ("Fz", "Fx, Fy")),
         ),
         [
             (
@@ -97,8 +95,6 @@ def weighing_table(content: Content) -> Table:
                 trials[name].seconds,
                 trials[name].unloaded is not None,
                 (trials[name].apparent_mass, TWO_SIDED_STDS * trials[name].std),
-                group.bias[2],
-                np.linalg.norm(group.bias[:2]),
             )
             for index, group in enumerate(() if weighing is None else weighing.groups, 1)
             for name in group.trials

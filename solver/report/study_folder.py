@@ -146,7 +146,7 @@ def _result_details(study: Study, found: Identification) -> dict[str, Any]:
         "summary": summarise_study(study, found),
         "undecided_reason": found.undecided_reason,
         "mass": None if study.mass is None else {"kg": study.mass.mass, "half_width": study.mass.half_width},
-        "plate_bias": {record.name: record.bias for record in study.records if record.bias is not None},
+        "plate_errors": {record.name: record.plate_errors for record in study.records if record.trial is not None},
         "plates": study.known_plates,
         "lag": study.lag and {"seconds": study.lag.seconds, "half_width": TWO_SIDED_STDS * study.lag.std},
         "frames": found.frames,

@@ -9,7 +9,7 @@ from ..rig import GRAVITY
 from .filters import light_preset, low_pass, low_pass_pieces, require_rate, settling_time
 from .flights import find_flights, shrink_runs
 from .gaps import bridge, unbridged
-from .lag import Lag, combine_lags, estimate_lag, shift_wrenches, trial_lags
+from .lag import Lag, shift_wrenches
 from .manifold import smooth_motion
 from .noise import NoiseReplicas, lower_cutoff, noise_floor, noise_frequency
 from .resample import filter_wrenches, rate_of_grid, resample, uniform_times
@@ -28,8 +28,6 @@ __all__ = [
     "Reason",
     "Windows",
     "bridge",
-    "combine_lags",
-    "estimate_lag",
     "filter_wrenches",
     "find_flights",
     "find_windows",
@@ -48,7 +46,6 @@ __all__ = [
     "shift_wrenches",
     "shrink_runs",
     "smooth_motion",
-    "trial_lags",
     "true_runs",
     "unbridged",
     "uniform_times",

@@ -47,15 +47,3 @@ def pool(values: Sequence[float], stds: Sequence[float] | np.ndarray) -> tuple[f
     mean = float(weight @ value / weight.sum())
     reduced_chi_square = float(weight @ (value - mean) ** 2) / max(len(value) - 1, 1)
     return mean, float(np.sqrt(max(reduced_chi_square, 1.0) / weight.sum()))
-
-
-def variance_between(values: np.ndarray, variances: np.ndarray) -> float:
-    """Variance of true values (k,) in excess of the variances (k,) of their estimates, at least 0.
-
-    The estimator of DerSimonian and Laird (1986).
-    """
-    if len(values) < 2:
-        return 0.0
-    weights = 1.0 / variances
-    chi_square = float(weights @ (values - weights @ values / weights.sum()) ** 2)
-    return max(chi_square - (len(values) - 1), 0.0) / float(weights.sum() - weights @ weights / weights.sum())

@@ -5,8 +5,8 @@
 3. track: `tracking.compute_poses` finds the configurations of every recording
 4. filter: `preparation.filter_trial`, and `plates.checks.check_recordings` compares forces with motion
 5. weigh: `weighing.weigh` estimates the body mass and the offsets of the plates
-6. synchronise: `synchronisation.estimate_lags` finds the lag between plates and motion
-7. correct: `plates.checks.check_plates` finds errors of the plates; `preparation.build_trial` corrects them
+6. fit the plates: `plates.plate_fit.fit_plates` finds the errors of plates and of their time
+7. correct: `preparation.build_trial` removes them
 8. identify: `identification.identify_prepared`
 9. compare: `identification.warn_of_result`
 10. report: `report.study_folder.write_study` writes the result
@@ -36,20 +36,14 @@ from ..threads import one_blas_thread
 from ..tracking.bone_mapping import BoneMapping
 from ..trial import Recording, Trial
 from .identification import choose_base_link, identify_prepared, list_assumptions, warn_of_result
-from .plates.checks import check_plates, check_recordings
-from .plates.finding import NO_CORRECTION, PlateCorrection, format_warnings
-from .preparation import (
-    FilteredTrial,
-    adapt_cutoff,
-    add_posture_wrenches,
-    build_trial,
-    filter_trial,
-    find_trial_windows,
-)
+from .plates.checks import check_recordings, leave_out
+from .plates.finding import format_warnings
+from .plates.plate_errors import NO_ERRORS
+from .plates.plate_fit import fit_plates
+from .preparation import adapt_cutoff, add_posture_wrenches, build_trial, filter_trial, find_trial_windows
 from .recordings import load_body, load_recordings, require_base, require_markers, require_rates, require_sex
 from .residuals import compute_residuals
 from .subject_calibration import calibrate
-from .synchronisation import estimate_lags
 from .tracking import collect_warnings, compute_poses
 from .values import Study, TrialRecord, require_settings
 from .weighing import weigh, weigh_roughly
@@ -208,10 +202,9 @@ def prepare(
     *,
     stated_mass: float | None = None,
 ) -> Study:
-    """Filter, weigh and synchronise trials whose motion is known, and correct their plates; nothing is identified yet.
+    """Filter and weigh trials whose motion is known, and correct their plates; nothing is identified yet.
 
-    The order matters: windows need a rough mass, the mass needs windows, the lag needs the mass's scale, and the checks
-    of the plates need synchronised wrenches without offset.
+    The order matters: windows need a rough mass, the mass needs windows, and the fit of the plates needs both.
 
     Args:
         rig: calibrated.
@@ -228,21 +221,15 @@ def prepare(
     preset = adapt_cutoff(rig, requested, records)
     trials = [filter_trial(rig, record, preset) for record in records]
     rough = weigh_roughly(rig, trials, stated_mass, plates)
-    trials, mismatches = check_recordings(rig, trials, preset, rough.mass, plates)
+    trials, mismatches = check_recordings(rig, leave_out(trials, rough.findings), preset, rough.mass, plates)
     trials = [find_trial_windows(rig, trial, preset, rough.mass) for trial in trials]
     weighed = weigh(rig, trials, rough, stated_mass, plates)
-    synchronised = estimate_lags(weighed.rig, trials, preset, plates)
-
-    def build(trial: FilteredTrial, correction: PlateCorrection = NO_CORRECTION) -> TrialRecord:
-        bias, gain = weighed.biases.get(trial.name), weighed.gains.get(trial.name, 1.0)
-        lag = synchronised.lags.get(trial.name)
-        return build_trial(trial, preset, bias=bias, gain=gain, lag=lag, correction=correction)
-
-    built = [build(trial) for trial in trials]
-    checks = check_plates(weighed.rig, [record.trial for record in built if record.trial is not None], plates)
-    for index, trial in enumerate(trials):
-        if (correction := checks.get_correction(trial.name)) is not NO_CORRECTION:
-            built[index] = build(trial, correction)
+    trials = leave_out(trials, weighed.findings)
+    groups = () if weighed.mass is None else [group.trials for group in weighed.mass.groups]
+    fit = fit_plates(weighed.rig, trials, preset, plates, groups)
+    built = [
+        build_trial(trial, preset, fit.errors.get(trial.name, NO_ERRORS)) for trial in leave_out(trials, fit.findings)
+    ]
     base = choose_base_link(weighed.rig, settings)
     built = [add_posture_wrenches(weighed.rig, record, base) for record in built]
     lowered = (
@@ -254,9 +241,9 @@ def prepare(
         settings,
         tuple(built),
         mass=weighed.mass,
-        lag=synchronised.lag,
-        warnings=(*lowered, *weighed.warnings, *synchronised.warnings),
-        findings=(*rough.findings, *mismatches, *weighed.findings, *synchronised.findings, *checks.findings),
+        lag=fit.lag,
+        warnings=(*lowered, *weighed.warnings),
+        findings=(*rough.findings, *mismatches, *weighed.findings, *fit.findings),
     )
 
 

@@ -14,7 +14,6 @@ from ..rig import Rig
 from ..signals import (
     ContactEvidence,
     FilterPreset,
-    Lag,
     Windows,
     find_windows,
     is_still,
@@ -29,7 +28,7 @@ from ..signals import (
 from ..tracking.motion_errors import MotionErrors
 from ..trial import Trial
 from ..wrenches import Wrenches
-from .plates.finding import NO_CORRECTION, PlateCorrection
+from .plates.plate_errors import NO_ERRORS, PlateErrors
 from .values import Poses, TrialRecord
 
 INTERPOLATED_TRACKED = 0.99
@@ -48,6 +47,7 @@ class FilteredTrial:
         wrenches: at the motion's times, through its filter; None without forces.
         windows: which frames count; None without forces, or before the windows are known.
         recorded_wrenches: at their own rate, NaN where samples are frozen or lost; None without forces.
+        lag: [s] roughly, of the recorded wrenches behind the motion; the others have none.
     """
 
     record: TrialRecord
@@ -57,6 +57,7 @@ class FilteredTrial:
     wrenches: Wrenches | None = None
     windows: Windows | None = None
     recorded_wrenches: Wrenches | None = None
+    lag: float = 0.0
 
     @property
     def name(self) -> str:
@@ -92,40 +93,24 @@ def find_trial_windows(rig: Rig, trial: FilteredTrial, preset: FilterPreset, mas
     recorded, filtered = trial.recorded_wrenches, trial.wrenches
     if recorded is None or filtered is None:
         return trial
-    load = np.nan_to_num(resample(recorded, trial.motion.times).total[:, 2])
+    load = np.nan_to_num(resample(shift_wrenches(recorded, trial.lag), trial.motion.times).total[:, 2])
     evidence = ContactEvidence.of_motion(rig, trial.motion, filtered, load=load, usable=trial.is_usable)
     return replace(trial, windows=find_windows(evidence, mass, preset))
 
 
-def build_trial(
-    trial: FilteredTrial,
-    preset: FilterPreset,
-    *,
-    bias: np.ndarray | None = None,
-    gain: float = 1.0,
-    lag: Lag | None = None,
-    correction: PlateCorrection = NO_CORRECTION,
-) -> TrialRecord:
+def build_trial(trial: FilteredTrial, preset: FilterPreset, errors: PlateErrors = NO_ERRORS) -> TrialRecord:
     """Build the trial for the equations: lightly filtered, synchronised and corrected; without forces, motion only.
 
     Args:
         trial: with windows.
         preset: filter of the equations.
-        bias: (6,) constant wrench to remove, about the world origin [N, N m].
-        gain: factor of the plates' readings.
-        lag: to remove.
-        correction: from the plate checks.
+        errors: of the plates, to remove.
     """
     recorded, windows = trial.recorded_wrenches, trial.windows
     if recorded is None or windows is None:
         return replace(trial.record, motion=trial.motion)
-    if gain != 1.0:
-        recorded = replace(recorded, values=gain * recorded.values)
-    bias = np.zeros(6) if bias is None else bias
-    corrected = correction.apply(recorded if lag is None else shift_wrenches(recorded, lag.seconds))
-    corrected = corrected.without_bias(bias) if bias.any() else corrected
     motion = trial.lightly_filtered
-    wrenches = resample(corrected, motion.times, light_preset(preset, motion.rate))
+    wrenches = resample(errors.remove_from(recorded), motion.times, light_preset(preset, motion.rate))
     measured = np.asarray(wrenches.measured)
     wrenches = replace(wrenches, values=np.where(measured[:, None], wrenches.values, 0.0))
     counted = windows.counted & np.isfinite(wrenches.total).all(axis=1)
@@ -137,15 +122,7 @@ def build_trial(
         windows.excluded,
         preset=preset,
     )
-    return replace(
-        trial.record,
-        motion=trial.motion,
-        trial=built,
-        windows=windows,
-        lag=lag,
-        bias=bias,
-        plate_correction=correction,
-    )
+    return replace(trial.record, motion=trial.motion, trial=built, windows=windows, plate_errors=errors)
 
 
 def add_posture_wrenches(rig: Rig, record: TrialRecord, base: str) -> TrialRecord:

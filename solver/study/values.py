@@ -27,8 +27,8 @@ from ..tracking.motion_errors import MotionErrors
 from ..tracking.track import TrackedMotion
 from ..trial import Recording, Trial
 from ..wrenches import WRENCH_AXES
-from .plates.finding import NO_CORRECTION, Finding, PlateCorrection
-from .plates.known_plates import collect_known_plates
+from .plates.finding import Finding
+from .plates.plate_errors import NO_ERRORS, PlateErrors, collect_known_plates
 from .residuals import TrialResidual
 
 
@@ -69,11 +69,9 @@ class TrialRecord:
         tracked: joint trajectory and marker errors; None if the motion was given.
         trial: motion and wrenches ready for identification; None without forces or without a frame that counts.
         windows: which frames count, and why others do not; None without forces.
-        lag: lag of the plates behind the motion that was removed; None if none was.
-        bias: (6,) constant wrench of the plates that was removed, about the world origin [N, N m]; None without forces.
         motion: filtered motion; None if the recording could not be tracked.
         given: configurations that the recording itself contains; None if they are tracked from markers.
-        plate_correction: correction of the wrenches that follows from the plate checks.
+        plate_errors: of the plates, which were removed from the trial's wrenches.
         motion_errors: of the tracked motion, from the calibration; None: those of a person with usual markers.
     """
 
@@ -81,11 +79,9 @@ class TrialRecord:
     tracked: TrackedMotion | None = None
     trial: Trial | None = None
     windows: Windows | None = None
-    lag: Lag | None = None
-    bias: np.ndarray | None = None
     motion: Motion | None = None
     given: Poses | None = None
-    plate_correction: PlateCorrection = NO_CORRECTION
+    plate_errors: PlateErrors = NO_ERRORS
     motion_errors: MotionErrors | None = None
 
     @property
@@ -206,10 +202,8 @@ class Study(HtmlResult):
 
     @property
     def known_plates(self) -> KnownPlates:
-        """Corrections of the plates that further trials on the same plates should use."""
-        return collect_known_plates(
-            [(r.trial.wrenches.frames, r.plate_correction) for r in self.records if r.trial], self.mass
-        )
+        """Calibrations of the plates that further trials on the same plates should use."""
+        return collect_known_plates([(r.trial.wrenches.frames, r.plate_errors) for r in self.records if r.trial])
 
     @property
     def trials(self) -> tuple[Trial, ...]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-
-import numpy as np
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..calibration.body_mass import MassEstimate, estimate_mass
 from ..calibration.trial_mass import MassEvidence, collect_mass_evidence
@@ -13,9 +11,8 @@ from ..dynamics import centroidal_momentum
 from ..errors import InvalidValue
 from ..options.plates import MASS, PlateOptions
 from ..rig import Rig
-from .plates.finding import Finding
-from .plates.known_plates import find_known_biases
-from .plates.plausibility import check_gains, check_mass, check_readings, check_units, report_offsets
+from .plates.finding import Action, Finding
+from .plates.plausibility import check_mass, check_readings, check_units, report_readings
 from .preparation import FilteredTrial
 from .rough_mass import MassReading, compute_mass_readings
 
@@ -37,21 +34,17 @@ class RoughMass:
 
 @dataclass(frozen=True, slots=True)
 class WeighedBody:
-    """Mass of the body and errors of the plates that follow from it.
+    """Mass of the body.
 
     Attributes:
         rig: with its prior scaled to the mass.
         mass: None if no trial weighs the body.
-        biases: (6,) constant wrench of the plates, about the world origin, by trial [N, N m].
-        gains: factors of the plates' readings, by trial; missing: 1.
-        findings: of the checks of mass, offset and gain.
+        findings: of the checks of the mass.
         warnings: for the report.
     """
 
     rig: Rig
     mass: MassEstimate | None = None
-    biases: Mapping[str, np.ndarray] = field(default_factory=dict)
-    gains: Mapping[str, float] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -66,8 +59,10 @@ def weigh_roughly(
     """
     weighing = [(trial.name, trial.motion, trial.wrenches) for trial in trials if trial.wrenches is not None]
     readings = compute_mass_readings(rig, weighing)
+    findings = check_readings(readings, stated_mass, plates.only_reports(MASS))
+    odd = {name for finding in findings for name in finding.trials if finding.done is Action.LEFT_OUT}
+    readings = [reading for reading in readings if reading.trial not in odd]
     mass = readings[0].mass if readings else stated_mass or rig.prior.total_mass
-    findings = check_readings(readings, plates.only_reports(MASS))
     findings += check_units(rig, mass, [name for name, *_ in weighing], plates.only_reports(MASS))
     return RoughMass(mass, tuple(readings), tuple(findings))
 
@@ -75,14 +70,14 @@ def weigh_roughly(
 def weigh(
     rig: Rig, trials: Sequence[FilteredTrial], rough: RoughMass, stated_mass: float | None, plates: PlateOptions
 ) -> WeighedBody:
-    """Estimate the body mass, and offsets and gains of the plates, from all frames that count.
+    """Estimate the body mass from all frames that count.
 
     Args:
         rig: of the motions, with any reasonable prior.
         trials: with windows.
         rough: see `weigh_roughly`.
         stated_mass: mass that the user specifies [kg].
-        plates: known offsets, and findings to override.
+        plates: findings to override.
 
     Raises:
         InvalidValue: the plates contradict the specified mass or a standing body, or their offsets are implausible.
@@ -103,14 +98,7 @@ def weigh(
     except InvalidValue as error:
         return WeighedBody(rig, warnings=(f"{error}; the prior's mass of {rig.prior.total_mass:.1f} kg is used",))
     standing = next((reading for reading in rough.readings if reading.is_standing), None)
-    known, disagreements = find_known_biases(mass, plates)
-    implausible = check_mass(mass, stated_mass, standing, plates.only_reports(MASS))
-    odd, gains = check_gains(mass, plates.only_reports(MASS))
+    found = check_mass(mass, stated_mass, standing, plates.only_reports(MASS))
     return WeighedBody(
-        rig.with_prior(rig.prior.scaled(mass.mass)),
-        mass,
-        {trial.name: mass.bias_of(trial.name) for trial in mass.trials} | known,
-        gains,
-        (*implausible, *report_offsets(mass), *disagreements, *odd),
-        mass.warnings,
+        rig.with_prior(rig.prior.scaled(mass.mass)), mass, (*found, *report_readings(mass)), mass.warnings
     )

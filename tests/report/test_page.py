@@ -78,7 +78,7 @@ def content() -> Content:
     """A page with every section."""
     generator = np.random.default_rng(3)
     identified, prior = bodies(1), bodies(2)
-    fit, bias = WrenchFit(np.full(6, 123.4), np.full(6, 0.97)), np.array([0, 0, -35.0, 0, 0, 0])
+    fit = WrenchFit(np.full(6, 123.4), np.full(6, 0.97))
     markers = tuple(f"M{index}" for index in range(40))
     return Content(
         title="A study",
@@ -102,8 +102,8 @@ def content() -> Content:
         weighing=MassEstimate(
             60.0,
             0.2,
-            (MassGroup(("static1",), 60.0, 0.1, False, bias, np.zeros(6), "offset"),),
-            (TrialMass("static1", 60.0, 0.1, 60.0, 1.0, 1.0, None, 3.0, *np.zeros((3, 2))),),
+            (MassGroup(("static1",), 60.0, 0.1, False),),
+            (TrialMass("static1", 60.0, 0.1, None, 3.0),),
             (),
         ),
         flights=(FlightCheck("DJ1", 40, (0.8, 1.0), (18.0, 32.0)),),

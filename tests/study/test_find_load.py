@@ -106,7 +106,7 @@ def test_real_jumps_of_an_unladen_subject_carry_nothing(shared_data: Path) -> No
 
 
 def test_the_plates_stay_where_the_recordings_without_a_load_show_them() -> None:
-    """A load on one side shifts the pressure as moved plates would: only a warning says so, and nothing is moved."""
+    """A load on one side shifts the pressure as moved plates would: nothing is moved, and no plate is accused."""
     bare = simulated_robot()
     (recording,) = bare.recordings
     wrenches = recording.wrenches
@@ -115,4 +115,4 @@ def test_the_plates_stay_where_the_recordings_without_a_load_show_them() -> None
     values[:, :, 3:] += np.cross([0.0, 0.03, 0.0], values[:, :, :3])
     moved = replace(recording, wrenches=replace(wrenches, values=values))
     study = find_load(bare.recordings, [moved], bare.rig, settings=QUICK)
-    assert any("mm from their location in the recordings" in warning for warning in study.warnings)
+    assert not any("location" in warning for warning in study.warnings)

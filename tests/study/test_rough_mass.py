@@ -82,7 +82,7 @@ def test_masses_that_disagree_are_an_error_that_can_be_overridden(robot: Rig, fa
     """The trial, both masses and the likely causes are named; if overridden, the standing body's mass is used."""
     standing, moving = still(robot, 1.0), bobbing(robot, 8.0)
     records = [record("squat", moving, read(robot, moving, factor)), record("static", standing, read(robot, standing))]
-    with pytest.raises(InvalidValue, match=r"squat: .*standing in static: a load or tether.*gain.*another person"):
+    with pytest.raises(InvalidValue, match=r"squat: .*standing in static: a support.*a tether.*gain.*another person"):
         prepare(robot, records)
     prepared = prepare(robot, records, Settings(plates=PlateOptions(report_only=(MASS, MISMATCH))))
     overridden = [finding for finding in prepared.findings if "standing in static" in finding.text]

@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from types import MappingProxyType
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ...arrays import true_runs
 from ...dynamics import predicted_wrench
 from ...errors import InvalidValue
-from ...options.plates import FROZEN, LOAD_MOMENT, MASS, MISMATCH, POSITION, PlateOptions
+from ...options.plates import FROZEN, LAG, MASS, MISMATCH, PlateOptions
 from ...rig import Rig
-from ...signals import FilterPreset, resample
-from ...trial import Trial
+from ...signals import FilterPreset, resample, shift_wrenches
 from ...wrenches import Wrenches
 from ..preparation import FilteredTrial
-from .finding import NO_CORRECTION, Action, Finding, PlateCorrection
+from .finding import UNKNOWN_INTERVAL, Action, Finding
 from .frozen_samples import (
+    find_constant_points,
     find_dropouts,
     find_frozen_intervals,
     find_repeated_forces,
     find_repeated_markers,
-    report_dropouts,
+    find_saturated_samples,
+    find_unloaded_offsets,
     report_frozen_samples,
+    report_lost_samples,
 )
 from .hypotheses import compute_mean_residual
 from .joint_readings import find_joint_reading
-from .known_plates import apply_known_plates
-from .location import check_location
-from .mismatch import check_copies, check_mismatch
-from .single_plates import check_single_plates
-from .trial_wrenches import ForceMotionPair, compare_trial, pair_forces_with_motion
-from .vertical_moment import check_free_moment, check_load_moment
+from .mismatch import check_copies, check_mismatch, find_lag
+from .trial_wrenches import ForceMotionPair, pair_forces_with_motion
 
 
 def check_recordings(
@@ -64,18 +60,23 @@ def check_recordings(
         if trial.name not in recorded:
             continue
         predicted = predicted_wrench(rig, trial.motion, prior, 0, axes="world")
-        clean, found = _remove_bad_samples(trial, predicted, preset, mass, options.only_reports(FROZEN))
+        clean, found = _remove_bad_samples(trial, predicted, preset, mass, options)
         findings += found
-        checked[trial.name] = clean
         assert clean.wrenches is not None
-        pairs.append(pair_forces_with_motion(rig, trial.motion, clean.wrenches, predicted, trial.name))
+        pair = pair_forces_with_motion(rig, trial.motion, clean.wrenches, predicted, trial.name)
+        if not options.only_reports(LAG) and (lag := find_lag(pair, mass)):
+            assert clean.recorded_wrenches is not None
+            moved = resample(shift_wrenches(clean.recorded_wrenches, lag), trial.motion.times, preset)
+            clean, pair = replace(clean, wrenches=moved, lag=lag), replace(pair, wrenches=moved, lag=lag)
+        checked[trial.name] = clean
+        pairs.append(pair)
     motions = {trial.name: trial.motion for trial in trials if trial.record.given is not None and not rig.is_person}
     joint_causes = {
         item.name: cause
         for item in pairs
         if item.name in motions and (cause := find_joint_reading(rig, motions[item.name], prior, item)) is not None
     }
-    found = check_mismatch(pairs, mass, options.only_reports(MISMATCH), joint_causes)
+    found = check_mismatch(pairs, mass, preset.cutoff, options.only_reports(MISMATCH), joint_causes)
     residuals = {item.name: compute_mean_residual(item, mass) for item in pairs}
     found += check_copies(recorded, residuals, options.only_reports(MISMATCH))
     left_out = {name for finding in found if finding.done is Action.LEFT_OUT for name in finding.trials}
@@ -83,20 +84,21 @@ def check_recordings(
         reasons = "; ".join(f"{', '.join(finding.trials)}: {finding.text}" for finding in findings + found)
         text = f"no trial's forces belong to its motion: {reasons}. Continue nevertheless with --report-only {MISMATCH}"
         raise InvalidValue(text)
-    result = [
-        replace(trial, recorded_wrenches=None, wrenches=None)
-        if trial.name in left_out
-        else checked.get(trial.name, trial)
-        for trial in trials
-    ]
-    return result, findings + found
+    return leave_out([checked.get(trial.name, trial) for trial in trials], findings + found), findings + found
+
+
+def leave_out(trials: Sequence[FilteredTrial], findings: Sequence[Finding]) -> list[FilteredTrial]:
+    """The trials in order, without the forces of those that findings other than of frozen samples leave out."""
+    names = {name for f in findings if f.done is Action.LEFT_OUT and f.kind != FROZEN for name in f.trials}
+    return [replace(t, recorded_wrenches=None, wrenches=None) if t.name in names else t for t in trials]
 
 
 def _remove_bad_samples(
-    trial: FilteredTrial, predicted: np.ndarray, preset: FilterPreset, mass: float, overridden: bool
+    trial: FilteredTrial, predicted: np.ndarray, preset: FilterPreset, mass: float, options: PlateOptions
 ) -> tuple[FilteredTrial, list[Finding]]:
     """The trial without lost samples, and without forces or markers that are frozen while the other side changes."""
     findings: list[Finding] = []
+    overridden = options.only_reports(FROZEN)
     usable, markers = trial.is_usable, trial.record.recording.markers
     assert trial.recorded_wrenches is not None
     original = recorded = trial.recorded_wrenches
@@ -109,24 +111,42 @@ def _remove_bad_samples(
         for start, stop in spans:
             values[start:stop] = np.nan
         recorded = Wrenches(times, recorded.frames, values, recorded.measured)
-    if (lost := find_dropouts(recorded, mass)).any():
+    for lost, what in (
+        (find_dropouts(recorded, mass), "read nothing between two samples under load: samples were lost"),
+        (find_saturated_samples(recorded), "are saturated: they stay at their largest force"),
+    ):
+        if not lost.any():
+            continue
         step = 1.0 / recorded.rate
         plates = {
             name: [(float(times[start]), float(times[stop - 1] + step)) for start, stop in true_runs(own)]
             for name, own in zip(recorded.frames, lost.T)
             if own.any()
         }
-        findings.append(report_dropouts(trial.name, plates, overridden))
+        findings.append(report_lost_samples(trial.name, plates, what, overridden))
         values = np.where(lost[:, :, None], np.nan, recorded.values)
         recorded = Wrenches(times, recorded.frames, values, recorded.measured)
+    if (constant := find_constant_points(recorded, mass)).any():
+        names = ", ".join(name for name, own in zip(recorded.frames, constant) if own)
+        text = f"the centre of pressure of {names} is constant while the force changes: the moments are not used"
+        done = Action.LEFT_OUT.unless(overridden)
+        findings.append(Finding(FROZEN, (trial.name,), np.nan, UNKNOWN_INTERVAL, "", done, text))
+        recorded = recorded.without_axes((3, 4, 5))
     if markers is not None:
         repeated = find_repeated_markers(markers)
         if spans := find_frozen_intervals(repeated, markers.times, original.total[:, :3], times, mass):
             ends = [(float(markers.times[start]), float(markers.times[stop - 1])) for start, stop in spans]
             findings.append(report_frozen_samples(trial.name, ends, "markers", "forces", overridden))
             usable = usable & ~_is_within(trial.motion.times, ends)
-    if overridden or not findings:
-        return trial, findings
+    if overridden:
+        recorded, usable = original, trial.is_usable
+    if (offsets := find_unloaded_offsets(recorded, mass)).any():
+        listed = ", ".join(f"{name} {own[2]:.1f} N" for name, own in zip(recorded.frames, offsets) if own.any())
+        text = f"plates do not read zero while nothing touches them: {listed} upwards, and horizontal forces"
+        largest, done = float(np.abs(offsets[:, :3]).max()), Action.UNDONE.unless(options.only_reports(MASS))
+        findings.append(Finding(MASS, (trial.name,), largest, UNKNOWN_INTERVAL, "N", done, text))
+        if done is Action.UNDONE:
+            recorded = Wrenches(times, recorded.frames, recorded.values - offsets, recorded.measured)
     wrenches = trial.wrenches if recorded is original else resample(recorded, trial.motion.times, preset)
     return replace(trial, is_usable=usable, recorded_wrenches=recorded, wrenches=wrenches), findings
 
@@ -136,54 +156,3 @@ def _is_within(times: np.ndarray, spans: Sequence[tuple[float, float]]) -> np.nd
     for start, stop in spans:
         inside |= (times >= start) & (times <= stop)
     return inside
-
-
-@dataclass(frozen=True, slots=True)
-class PlateChecks:
-    """Result of the checks of synchronised trials.
-
-    Attributes:
-        findings: of every check.
-        corrections: by trial; trials without a correction are missing.
-    """
-
-    findings: tuple[Finding, ...]
-    corrections: Mapping[str, PlateCorrection]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "corrections", MappingProxyType(dict(self.corrections)))
-
-    def get_correction(self, trial: str) -> PlateCorrection:
-        """The correction of a trial's wrenches."""
-        return self.corrections.get(trial, NO_CORRECTION)
-
-
-def check_plates(rig: Rig, trials: Sequence[Trial], options: PlateOptions) -> PlateChecks:
-    """Check the plates of synchronised trials: free moment, load moment, location and gain.
-
-    Args:
-        rig: its prior, with the right total mass, predicts the wrenches of the motion.
-        trials: with synchronised motion and wrenches, without plate offset.
-        options: options that override findings.
-    """
-    items = [compare_trial(rig, trial) for trial in trials if trial.counted.any()]
-    findings: list[Finding] = []
-    corrections: dict[str, PlateCorrection] = {}
-
-    def correct(finding: Finding, is_changed: bool, change: Callable[[PlateCorrection], PlateCorrection]) -> None:
-        findings.append(finding)
-        for name in finding.trials if is_changed else ():
-            corrections[name] = change(corrections.get(name, NO_CORRECTION))
-
-    for finding, factor in check_free_moment(items, options.free_moment):
-        correct(finding, factor != 1.0, partial(replace, free_moment=factor))
-    factors = {name: correction.free_moment for name, correction in corrections.items()}
-    for finding, couple in check_load_moment(items, factors, options.only_reports(LOAD_MOMENT)):
-        correct(finding, couple != 0.0, partial(replace, couple=couple))
-    for finding, shift in check_location(items, options.only_reports(POSITION)):
-        correct(finding, bool(shift.any()), partial(replace, shift=shift))
-    for finding, change in check_single_plates(items, options.only_reports(POSITION), options.only_reports(MASS)):
-        correct(finding, change.is_changed, change.add_to)
-    layouts = {item.name: item.layout for item in items}
-    corrections, disagreements = apply_known_plates(layouts, corrections, findings, options)
-    return PlateChecks((*findings, *disagreements), corrections)

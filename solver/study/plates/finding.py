@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated
 
 import numpy as np
 
-from ...arrays import Array, ArrayValue, list_names
+from ...arrays import list_names
 from ...errors import InvalidValue
 from ...options.plates import FINDINGS
 from ...signals.pooling import TWO_SIDED_STDS
-from ...wrenches import Wrenches
 
-VERTICAL_MOMENT = 5
-"""Index of the vertical moment in a wrench."""
 CERTAIN_STDS = 3.0
 """Number of standard deviations beyond which a finding is certain; nothing is corrected for less."""
 
@@ -90,39 +86,3 @@ def compute_interval(value: float, std: float) -> tuple[float, float]:
 def format_warnings(findings: Iterable[Finding]) -> tuple[str, ...]:
     """The sentences of findings that need a warning."""
     return tuple(finding.sentence for finding in findings if not finding.done.is_silent)
-
-
-@dataclass(frozen=True, slots=True)
-class PlateCorrection(ArrayValue):
-    """Correction of wrenches before they enter the equations.
-
-    Attributes:
-        free_moment: factor of the free moments; None: the vertical moment counts as not measured.
-        shift: (3,) [m] displacement of all plates from their location in the file, world.
-        shifts: (K, 3) [m] additional displacement of each plate; (0, 3) if there is none.
-        gains: (K,) factors of each plate's readings; (0,) if all are right.
-        couple: [m] vertical moment that the plates read per newton of load.
-    """
-
-    free_moment: float | None = 1.0
-    shift: Annotated[np.ndarray, Array(3)] = field(default_factory=lambda: np.zeros(3))
-    shifts: Annotated[np.ndarray, Array(None, 3)] = field(default_factory=lambda: np.zeros((0, 3)))
-    gains: Annotated[np.ndarray, Array(None)] = field(default_factory=lambda: np.zeros(0))
-    couple: float = 0.0
-
-    def apply(self, wrenches: Wrenches) -> Wrenches:
-        """The corrected wrenches."""
-        if self.free_moment is None:
-            wrenches = wrenches.without_axes((VERTICAL_MOMENT,))
-        elif self.free_moment != 1.0:
-            wrenches = wrenches.with_free_moments(self.free_moment)
-        if len(self.gains):
-            wrenches = wrenches.scaled(self.gains)
-        if len(self.shifts):
-            wrenches = wrenches.displaced(self.shifts)
-        if self.couple:
-            wrenches = wrenches.without_couple(self.couple)
-        return wrenches.displaced(self.shift) if np.any(self.shift) else wrenches
-
-
-NO_CORRECTION = PlateCorrection()

@@ -14,7 +14,7 @@ from ...file_arrays import iterate_slices
 from ...motion import Markers
 from ...options.plates import FROZEN
 from ...rig import GRAVITY
-from ...wrenches import Wrenches
+from ...wrenches import LEAST_LOAD, Wrenches
 from .finding import UNKNOWN_INTERVAL, Action, Finding
 
 MIN_DURATION = 0.1
@@ -23,11 +23,17 @@ SAME_POSITION = 1e-9
 """[m] A marker that moves less than this has not moved at all."""
 SAME_FORCE = 1e-6
 """Fraction of the weight by which a force must change to count as different."""
+SAME_POINT = 1e-6
+"""[m] Motion of a centre of pressure between samples below which it is constant: a foot's moves by more."""
 MIN_FORCE_CHANGE = 0.02
 """Fraction of the weight by which one side must change while the other is frozen."""
 UNLOADED_FRACTION, LOADED_FRACTION = 0.02, 0.2
 """Fractions of the weight: below the first a plate is unloaded; above the second a foot cannot leave or reach it
 between two samples."""
+UNLOADED_OFFSET, LEAST_OFFSET = 0.06, 5.0
+"""Fraction of the weight below which a plate may be unloaded in spite of its offset; [N] largest offset that does not
+matter, and the largest noise of an unloaded plate. Chosen on three walks over plates that were not zeroed (foreign)
+and six people's trials."""
 MAX_DROPOUT = 0.2
 """[s] Longest dropout: a plate that reads nothing for longer may really be unloaded."""
 
@@ -54,8 +60,25 @@ def find_dropouts(wrenches: Wrenches, mass: float) -> np.ndarray:
     return found
 
 
-def report_dropouts(trial: str, plates: Mapping[str, Sequence[tuple[float, float]]], overridden: bool) -> Finding:
-    """The finding of plates that read nothing under load, each over spans (from, to) [s]."""
+def find_unloaded_offsets(wrenches: Wrenches, mass: float) -> np.ndarray:
+    """(P, 6) Median wrench of each plate while nothing touches it, about the world origin; zero if it is small, was cut
+    to zero, or is unknown because the plate is never unloaded."""
+    result = np.zeros((len(wrenches.frames), 6))
+    for plate, values in enumerate(np.moveaxis(wrenches.values, 1, 0)):
+        share = np.abs(values[:, 2]) / (mass * GRAVITY)
+        empty = _keep_long(share < UNLOADED_OFFSET, wrenches.rate)
+        if not empty.any() or not np.any(share > LOADED_FRACTION):
+            continue
+        median = np.median(values[empty], axis=0)
+        if np.linalg.norm(median[:3]) > LEAST_OFFSET > np.median(np.abs(values[empty, :3] - median[:3]), axis=0).max():
+            result[plate] = median
+    return result
+
+
+def report_lost_samples(
+    trial: str, plates: Mapping[str, Sequence[tuple[float, float]]], what: str, overridden: bool
+) -> Finding:
+    """The finding of plates whose samples are lost for a reason in words, each over spans (from, to) [s]."""
     spans = [span for own in plates.values() for span in own]
     seconds = sum(stop - start for start, stop in spans)
     listed = "; ".join(
@@ -63,9 +86,29 @@ def report_dropouts(trial: str, plates: Mapping[str, Sequence[tuple[float, float
         for name, own in plates.items()
     )
     times = "once" if len(spans) == 1 else f"{len(spans)} times"
-    text = f"the plates read nothing {times} between two samples under load, {1e3 * seconds:.0f} ms in all ({listed}): "
-    text += "samples were lost"
+    text = f"the plates {what} {times}, {1e3 * seconds:.0f} ms in all ({listed})"
     return Finding(FROZEN, (trial,), seconds, UNKNOWN_INTERVAL, "s", Action.LEFT_OUT.unless(overridden), text)
+
+
+def find_saturated_samples(wrenches: Wrenches) -> np.ndarray:
+    """(K, P) True in samples of a plate at its largest vertical force, if it stays there: its range has ended."""
+    load = wrenches.values[:, :, 2]
+    largest = load >= np.nanmax(load, axis=0, initial=LEAST_LOAD) * (1.0 - SAME_FORCE)
+    return largest & np.array([_keep_long(own, wrenches.rate).any() for own in largest.T], bool)
+
+
+def find_constant_points(wrenches: Wrenches, mass: float) -> np.ndarray:
+    """(P,) True for loaded plates whose centre of pressure does not move while their force changes."""
+    found = np.zeros(len(wrenches.frames), bool)
+    if not np.asarray(wrenches.measured)[:, 3:5].all():
+        return found
+    loaded = wrenches.values[:, :, 2] > LOADED_FRACTION * mass * GRAVITY
+    points = wrenches.centres_of_pressure(loaded)
+    for plate in np.flatnonzero(loaded.sum(axis=0) > MIN_DURATION * wrenches.rate):
+        steps = np.abs(np.diff(points[loaded[:, plate], plate, :2], axis=0)).max(axis=1)
+        change = np.ptp(wrenches.values[loaded[:, plate], plate, 2])
+        found[plate] = np.median(steps) < SAME_POINT and change > MIN_FORCE_CHANGE * mass * GRAVITY
+    return found
 
 
 def find_repeated_markers(markers: Markers) -> np.ndarray:

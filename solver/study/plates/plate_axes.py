@@ -30,7 +30,6 @@ from ...signals.hypotheses import Evaluation
 from ...signals.pooling import LEAST_BLOCKS, blocks_of
 from .finding import CERTAIN_STDS
 from .hypotheses import MAX_RESIDUAL, MOMENT_ARM, PlateForces
-from .location import MIN_FRAMES
 from .trial_wrenches import LOADED_FRACTION, ForceMotionPair
 
 MIN_IMPROVEMENT = 0.02
@@ -39,6 +38,8 @@ MIN_EXPLAINED_VARIANCE = 0.4
 """Fraction of the variance of the level forces that must be explained once they are rotated. With correct plates it is
 0.44 to 0.96 in walks, runs and jumps, 0.27 in a squat, and at most 0.37 in standing; 0.3 to 0.6 make little
 difference."""
+MIN_FRAMES = 20
+"""Smallest number of frames: fewer correlated ones show nothing."""
 MAX_FRAMES = 20000
 """Longer trials are thinned to about this number of frames: the axes are constant in time."""
 _QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
@@ -194,6 +195,15 @@ def _iterate_rotations(names: Sequence[str]) -> Iterator[tuple[str, np.ndarray, 
         yield word, np.tile(level, (plates, 1, 1)), False
     for word, level in QUARTER_ROTATIONS.items():
         yield f"{cause}: {word} their {alone} fit; {REMEDY}", np.tile(level, (plates, 1, 1)), False
+    for k, name in enumerate(names if plates > 1 else ()):
+        for word, level in REFLECTIONS.items():
+            each = np.tile(np.eye(2), (plates, 1, 1))
+            each[k] = level
+            yield (
+                f"the horizontal forces of plate {name} are wrong: {word} they fit; correct their columns",
+                each,
+                False,
+            )
     for places, what in ((True, both), (False, alone)):
         for k, name in enumerate(names if plates > 1 else ()):
             for word, level in ROTATIONS.items():

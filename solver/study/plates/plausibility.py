@@ -1,4 +1,4 @@
-"""Plausibility of mass, offset, gain and unit of the forces: implausible ones are errors with a remedy."""
+"""Plausibility of mass and unit of the forces: implausible trials are left out, or are errors with a remedy."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...calibration.body_mass import AGREEMENT_TOLERANCE, MassEstimate
+from ...calibration.body_mass import MassEstimate
 from ...errors import InvalidValue
 from ...options.plates import MASS
 from ...rig import GRAVITY, Rig
 from ..rough_mass import MassReading
-from .finding import CERTAIN_STDS, UNKNOWN_INTERVAL, Action, Finding, compute_interval
+from .finding import UNKNOWN_INTERVAL, Action, Finding, compute_interval
 
 MIN_BODY_MASS_INDEX, MAX_BODY_MASS_INDEX = 10.0, 60.0
 """[kg/m^2] Range of the body mass index of living people; 22 is typical."""
@@ -24,7 +24,9 @@ UNITS = {"kilonewtons": 1e3, "kilograms-force": GRAVITY, "pounds-force": 4.448, 
 """Units in newtons that forces may have if they were read as newtons by mistake."""
 MAX_OFFSET = 0.08
 """Fraction of the weight: plates that drift or were zeroed under load have offsets of up to 5 %."""
-CAUSES = "a load or tether in one of them, another gain of the plates, or another person"
+MIN_TRIALS = 3
+"""Smallest number of trials whose median reading tells which of them is wrong."""
+CAUSES = "a support or load that was not measured, a tether, another gain of the plates, or another person"
 REMEDY = "leave the wrong trials out, or correct their forces"
 OVERRIDE_HINT = "continue nevertheless with --report-only mass"
 
@@ -55,81 +57,102 @@ def check_units(rig: Rig, mass: float, trials: Sequence[str], overridden: bool) 
     return [_refuse(text, "export the forces in newtons, all plates summed", trials, value, overridden, unit)]
 
 
-def check_readings(readings: Sequence[MassReading], overridden: bool) -> list[Finding]:
-    """Check the mass readings of all trials against the best standing trial.
+def check_readings(readings: Sequence[MassReading], stated: float | None, overridden: bool) -> list[Finding]:
+    """Find trials whose mass readings contradict the stated mass [kg] or, without it, what most trials read.
 
     A moving body may read less, because contacts may be unmeasured, but never more. A standing body reads the same.
 
     Args:
         readings: the most reliable first.
-        overridden: True: refuse nothing.
+        stated: by the user; None: the median of three trials or more, or what the best standing trial reads.
+        overridden: True: leave no trial out.
 
     Raises:
-        InvalidValue: a reading contradicts the standing trial, and this finding is not overridden.
+        InvalidValue: no more than half of the trials agree, and this finding is not overridden.
     """
-    if not readings or not readings[0].is_standing:
+    if len(readings) < 2 or not readings[0].is_standing:
         return []
     best = readings[0]
-    most, least = best.mass * (1.0 + MAX_OFFSET), best.mass / (1.0 + MAX_OFFSET)
-    other = [
+    usual = stated or (best.mass if len(readings) < MIN_TRIALS else float(np.median([r.mass for r in readings])))
+    most, least = usual * (1.0 + MAX_OFFSET), usual / (1.0 + MAX_OFFSET)
+    odd = [
         reading
-        for reading in readings[1:]
+        for reading in readings
         if reading.mass * (1.0 - reading.relative_width) > most or (reading.is_standing and reading.mass < least)
     ]
-    if not other:
+    if not odd:
         return []
-    listed = ", ".join(f"{reading.mass:.1f}" for reading in other)
-    text = f"the plates read {listed} kg, but {best.mass:.1f} kg for standing in {best.trial}: {CAUSES}"
-    return [_refuse(text, REMEDY, [reading.trial for reading in other], other[0].mass, overridden, "kg")]
+    listed = ", ".join(f"{reading.mass:.1f}" for reading in odd)
+    where = f" for standing in {best.trial}" if usual == best.mass else ""
+    text = f"the plates read {listed} kg, but {usual:.1f} kg{where}: {CAUSES}"
+    return [
+        _leave_out(
+            text,
+            [reading.trial for reading in odd],
+            len(readings) * (0.5 if stated is None else 1.0),
+            odd[0].mass,
+            overridden,
+        )
+    ]
 
 
 def check_mass(
     estimate: MassEstimate, stated: float | None, standing: MassReading | None, overridden: bool
 ) -> list[Finding]:
-    """Check the plates against a specified mass [kg] and a standing body, and whether their offsets are plausible.
+    """Find trials whose plates are too far from the body's mass; check it against a standing body.
 
     Raises:
-        InvalidValue: there is a contradiction or an implausible offset, and this finding is not overridden.
+        InvalidValue: no more than half of the trials agree, or the trials contradict a standing body, and this finding
+            is not overridden.
     """
     found = []
-    readings = [trial.apparent_mass for trial in estimate.trials]
-    if stated is not None and all(abs(reading / stated - 1.0) > MAX_OFFSET for reading in readings):
+    odd = [trial for trial in estimate.trials if abs(trial.apparent_mass / estimate.mass - 1.0) > MAX_OFFSET]
+    if stated is not None and len(odd) == len(estimate.trials):
+        readings = [trial.apparent_mass for trial in odd]
         span = f"{min(readings):.1f}" + (f" to {max(readings):.1f}" if len(readings) > 1 else "")
         text = f"the specified {stated:g} kg contradict every plate: they read {span} kg"
         remedy = "specify the right mass, or none, so that the plates weigh the body"
-        names, middle = [trial.name for trial in estimate.trials], float(np.median(readings))
-        found.append(_refuse(text, remedy, names, middle, overridden, "kg"))
-    if standing is not None and abs(estimate.mass / standing.mass - 1.0) > MAX_OFFSET:
+        names = [trial.name for trial in odd]
+        found.append(_refuse(text, remedy, names, float(np.median(readings)), overridden, "kg"))
+    elif odd:
+        listed = ", ".join(f"{trial.apparent_mass:.1f}" for trial in odd)
+        text = f"the plates read {listed} kg for a body of {estimate.mass:.1f} kg: {CAUSES}, no offset"
+        names = [trial.name for trial in odd]
+        most = len(estimate.trials) * (0.5 if stated is None else 1.0)
+        found.append(_leave_out(text, names, most, odd[0].apparent_mass, overridden))
+    if standing is not None and stated is None and abs(estimate.mass / standing.mass - 1.0) > MAX_OFFSET:
         text = f"all trials together give {estimate.mass:.1f} kg, but the plates read {standing.mass:.1f} kg"
         text += f" for standing in {standing.trial}: {CAUSES}"
         names = [trial.name for trial in estimate.trials]
         found.append(_refuse(text, REMEDY, names, estimate.mass, overridden, "kg"))
-    weight = estimate.mass * GRAVITY
-    for group in estimate.groups:
-        offset = float(group.bias[2])
-        if abs(offset) > MAX_OFFSET * weight and not found:
-            text = f"the plates read {group.apparent_mass:.1f} kg for a body of {estimate.mass:.1f} kg: the difference"
-            share = 100.0 * abs(offset) / weight
-            text += f" ({offset:.0f} N, {share:.0f} % of the weight) is no offset but another gain, unit or person"
-            found.append(_refuse(text, REMEDY, group.trials, offset, overridden, "N"))
     return found
 
 
-def report_offsets(estimate: MassEstimate) -> list[Finding]:
-    """Findings of the constant offsets that are removed, and of the plates without one."""
+def report_readings(estimate: MassEstimate) -> list[Finding]:
+    """Findings of the masses that the plates read."""
     return [
         Finding(
             MASS,
             group.trials,
-            float(group.bias[2]),
-            compute_interval(float(group.bias[2]), float(group.bias_std[2])),
-            "N",
-            Action.TAKEN_OFF if group.bias[2] else Action.NOTHING,
-            f"the plates read {group.apparent_mass:.1f} kg for {estimate.mass:.1f} kg"
-            + (f"; the constant offset is {group.bias[2]:.0f} N" if group.bias[2] else ""),
+            group.apparent_mass,
+            compute_interval(group.apparent_mass, group.std),
+            "kg",
+            Action.NOTHING,
+            f"the plates read {group.apparent_mass:.1f} kg for {estimate.mass:.1f} kg",
         )
         for group in estimate.groups
     ]
+
+
+def _leave_out(text: str, trials: Sequence[str], most: float, evidence: float, overridden: bool) -> Finding:
+    """A finding that leaves trials out unless it is overridden.
+
+    Raises:
+        InvalidValue: they are ``most`` or more, so that the others may be wrong, and it is not overridden.
+    """
+    if len(trials) >= most:
+        return _refuse(text, REMEDY, trials, evidence, overridden, "kg")
+    return Finding(MASS, tuple(trials), evidence, UNKNOWN_INTERVAL, "kg", Action.LEFT_OUT.unless(overridden), text)
 
 
 def _refuse(text: str, remedy: str, trials: Sequence[str], evidence: float, overridden: bool, unit: str) -> Finding:
@@ -141,30 +164,3 @@ def _refuse(text: str, remedy: str, trials: Sequence[str], evidence: float, over
     if not overridden:
         raise InvalidValue(f"{', '.join(trials)}: {text}. {remedy[0].upper()}{remedy[1:]}; {OVERRIDE_HINT}")
     return Finding(MASS, tuple(trials), evidence, UNKNOWN_INTERVAL, unit, Action.OVERRIDDEN, f"{text}; {remedy}")
-
-
-MIN_TRIALS = 3
-"""Smallest number of trials with unloaded plates from which the gain of one of them can be checked."""
-
-
-def check_gains(estimate: MassEstimate, overridden: bool) -> tuple[list[Finding], dict[str, float]]:
-    """Find trials whose plates have another gain than in the other trials; and the factors that correct it, by trial.
-
-    A reading that is right without a load and wrong under load is a gain, not an offset.
-    """
-    shown = [trial for trial in estimate.trials if trial.unloaded is not None]
-    found, factors = [], {}
-    for trial in shown if len(shown) >= MIN_TRIALS else ():
-        weighed, std = trial.apparent_mass, float(np.hypot(trial.std, estimate.std))
-        if abs(weighed - estimate.mass) <= max(CERTAIN_STDS * std, AGREEMENT_TOLERANCE * estimate.mass):
-            continue
-        gain, spread = weighed / estimate.mass, std / estimate.mass
-        low, high = compute_interval(gain, spread)
-        text = (
-            f"the plates read {weighed:.1f} kg for {estimate.mass:.1f} kg under load and zero without load: a gain of "
-            f"{gain:.3f} ({low:.3f} to {high:.3f}, 95 %) relative to the other trials"
-        )
-        found.append(Finding(MASS, (trial.name,), gain, (low, high), "", Action.TAKEN_OFF.unless(overridden), text))
-        if not overridden:
-            factors[trial.name] = 1.0 / gain
-    return found, factors

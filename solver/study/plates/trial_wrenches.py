@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
-from ...arrays import Array, ArrayValue, Times, frozen
+from ...arrays import Array, ArrayValue, Times
 from ...dynamics.kinematics import CHUNK_FRAMES, motion_pieces
-from ...identification.equations import measured_wrench, reconstructed_wrench
 from ...motion import Motion
 from ...rig import GRAVITY, Rig
-from ...signals import filter_wrenches
-from ...trial import Trial
 from ...wrenches import Wrenches
 
 LOADED_FRACTION = 0.2
@@ -33,6 +29,7 @@ class ForceMotionPair(ArrayValue):
         root_positions: (N, 3) [m] that origin, world.
         sole_corners: (N, P, V, 3) [m] corners of the P soles, world.
         wrenches: N samples; NaN where missing.
+        lag: [s] roughly, of the recorded forces behind the motion; these have none.
     """
 
     name: str
@@ -41,6 +38,7 @@ class ForceMotionPair(ArrayValue):
     root_positions: Annotated[np.ndarray, Array("N", 3)]
     sole_corners: Annotated[np.ndarray, Array("N", None, None, 3)]
     wrenches: Wrenches
+    lag: float = 0.0
 
     @property
     def measured(self) -> np.ndarray:
@@ -72,45 +70,3 @@ def force_variation(wrenches: np.ndarray, mass: float) -> float:
     """Standard deviation of the force of wrenches (N, 6), relative to the weight, on its most variable axis."""
     force = wrenches[np.isfinite(wrenches[:, :3]).all(axis=1), :3]
     return float(np.std(force, axis=0).max()) / (mass * GRAVITY) if len(force) else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedTrial:
-    """A synchronised trial with its measured wrenches and those predicted from its motion with the prior.
-
-    Attributes:
-        trial: N frames, wrenches through its low-pass filter.
-        predicted: (N, 6) predicted wrench, world axes, about the root link's origin [N, N m]; NaN where nothing was
-            recorded.
-        measured: (N, 6) measured wrench in the same frame.
-    """
-
-    trial: Trial
-    predicted: np.ndarray
-    measured: np.ndarray
-
-    def __post_init__(self) -> None:
-        for name in ("predicted", "measured"):
-            object.__setattr__(self, name, frozen(name, getattr(self, name), (len(self.trial.motion), 6), finite=False))
-
-    @property
-    def name(self) -> str:
-        """Name of the trial."""
-        return self.trial.name
-
-    @property
-    def layout(self) -> tuple[str, ...]:
-        """Names of the plates: trials with the same names were recorded with the same arrangement of plates."""
-        return self.trial.wrenches.frames
-
-    def counted_frames(self, axes: Sequence[int]) -> np.ndarray:
-        """(N,) True in frames that count and in which these axes were measured."""
-        return self.trial.counted & np.asarray(self.trial.wrenches.measured)[:, list(axes)].all(axis=1)
-
-
-def compare_trial(rig: Rig, trial: Trial) -> ComparedTrial:
-    """Compute the predicted and the measured wrenches of a trial."""
-    predicted, measured = reconstructed_wrench(rig, trial, rig.prior), measured_wrench(rig, trial)
-    if trial.preset is not None:
-        trial = replace(trial, wrenches=filter_wrenches(trial.wrenches, trial.preset), preset=None)
-    return ComparedTrial(trial, predicted, measured)

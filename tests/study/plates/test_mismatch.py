@@ -12,7 +12,7 @@ from solver.study.plates.mismatch import check_copies, check_mismatch
 from solver.study.plates.trial_wrenches import ForceMotionPair
 from solver.wrenches import Wrenches
 
-MASS, RATE, SECONDS = 70.0, 100.0, 8.0
+MASS, RATE, SECONDS, CUTOFF = 70.0, 100.0, 8.0, 8.0
 TIMES = np.arange(0.0, SECONDS, 1.0 / RATE)
 
 
@@ -49,30 +49,30 @@ def pair(name: str, needed: np.ndarray, measured: np.ndarray) -> ForceMotionPair
 )
 def test_forces_that_do_not_follow_the_motion_are_found(measured: np.ndarray, says: str) -> None:
     """Forces that no time offset and no other trial explains give a finding; the motion's own forces do not."""
-    (found,) = check_mismatch([pair("trial", vertical(0.9), measured)], MASS, False)
+    (found,) = check_mismatch([pair("trial", vertical(0.9), measured)], MASS, CUTOFF, False)
     assert says in found.text
     assert not found.done.is_silent
-    assert check_mismatch([pair("trial", vertical(0.9), vertical(0.9))], MASS, False) == []
+    assert check_mismatch([pair("trial", vertical(0.9), vertical(0.9))], MASS, CUTOFF, False) == []
 
 
 def test_a_standing_body_has_constant_forces() -> None:
     """Forces that vary under a standing body give a finding; constant ones do not."""
     standing = np.full(len(TIMES), MASS * GRAVITY)
-    (found,) = check_mismatch([pair("trial", standing, vertical(0.9))], MASS, False)
+    (found,) = check_mismatch([pair("trial", standing, vertical(0.9))], MASS, CUTOFF, False)
     assert "vary while the body stands" in found.text
-    assert check_mismatch([pair("trial", standing, standing)], MASS, False) == []
+    assert check_mismatch([pair("trial", standing, standing)], MASS, CUTOFF, False) == []
 
 
 def test_the_noise_of_standing_is_no_motion() -> None:
     """Standing whose tracked motion needs 3 % of the weight because of noise gives no finding."""
     needed = MASS * GRAVITY * (1.0 + 0.03 * np.random.default_rng(2).standard_normal(len(TIMES)))
-    assert check_mismatch([pair("trial", needed, np.full(len(TIMES), MASS * GRAVITY))], MASS, False) == []
+    assert check_mismatch([pair("trial", needed, np.full(len(TIMES), MASS * GRAVITY))], MASS, CUTOFF, False) == []
 
 
 def test_unmeasured_support_prevents_a_finding() -> None:
     """Plates that carry half of the body give no finding: an unmeasured chair may carry the rest."""
     half = 0.5 * np.full(len(TIMES), MASS * GRAVITY)
-    assert check_mismatch([pair("trial", vertical(0.9), half)], MASS, False) == []
+    assert check_mismatch([pair("trial", vertical(0.9), half)], MASS, CUTOFF, False) == []
 
 
 def test_a_hypothesis_that_leaves_impossible_forces_is_rejected() -> None:
@@ -80,7 +80,7 @@ def test_a_hypothesis_that_leaves_impossible_forces_is_rejected() -> None:
     generator = np.random.default_rng(1)
     needed = np.where(np.sin(2.0 * np.pi * 1.3 * TIMES) > 0.0, 2.0, 0.1) * MASS * GRAVITY
     item = pair("trial", needed, np.where(generator.permutation(len(TIMES)) % 3 > 0, 2.0, 0.1) * MASS * GRAVITY)
-    (found,) = check_mismatch([item], MASS, False)
+    (found,) = check_mismatch([item], MASS, CUTOFF, False)
     assert "push harder than the motion allows" in found.text
 
 

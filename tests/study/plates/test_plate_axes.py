@@ -66,14 +66,14 @@ def trial(
 
 def trials_with_finding(*items: ForceMotionPair) -> list[str]:
     """Names of the trials whose plates are found to be rotated or mirrored."""
-    return [f.trials[0] for f in check_mismatch(items, MASS, False) if "level axes" in f.text]
+    return [f.trials[0] for f in check_mismatch(items, MASS, 8.0, False) if "level axes" in f.text]
 
 
 @pytest.mark.parametrize("quarters", range(4))
 def test_a_rotation_of_all_plates_is_found(quarters: int) -> None:
     """Simulated: rotated plates give one finding with the rotation; correct plates give none."""
     item = trial((rotation_by(quarters), rotation_by(quarters)))
-    found = [f for f in check_mismatch([item], MASS, False) if "level axes" in f.text]
+    found = [f for f in check_mismatch([item], MASS, 8.0, False) if "level axes" in f.text]
     if not quarters:
         assert estimate_plate_rotation(item, MASS) is None
         assert not found
@@ -90,7 +90,7 @@ def test_one_rotated_plate_is_named(plate: int, quarters: int) -> None:
     """Simulated: a single rotated plate is named, with the rotation that corrects it."""
     levels = [rotation_by(0), rotation_by(0)]
     levels[plate] = rotation_by(quarters)
-    (finding,) = check_mismatch([trial((levels[0], levels[1]))], MASS, False)
+    (finding,) = check_mismatch([trial((levels[0], levels[1]))], MASS, 8.0, False)
     assert f"of plate {('left', 'right')[plate]} " in finding.text
     assert ROTATION_WORDS[quarters] in finding.text
 

@@ -1,51 +1,42 @@
-"""Laws of trials whose plates have another gain than in the other trials."""
+"""Laws of trials whose plates read another mass than the body's."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from solver.calibration.body_mass import MassEstimate
-from solver.calibration.trial_mass import TrialMass, UnloadedReading
+from solver.calibration.trial_mass import TrialMass
+from solver.errors import InvalidValue
 from solver.study.plates.finding import Action
-from solver.study.plates.plausibility import check_gains
-
-MASS = 60.0
-
-
-def reading(name: str, kilograms: float, *, unloaded: bool = True) -> TrialMass:
-    """A reading of a trial's plates, with a standard deviation of 0.2 kg."""
-    none = np.zeros(2)
-    zero = UnloadedReading(0.0, 5.0) if unloaded else None
-    return TrialMass(name, kilograms, 0.2, kilograms, 1.0, 0.7, zero, 5.0, none, none, none)
+from solver.study.plates.plausibility import check_mass, check_readings
+from solver.study.rough_mass import MassReading
 
 
-def estimate(*trials: TrialMass) -> MassEstimate:
-    """An estimate of the body's mass, with a standard deviation of 0.2 kg."""
-    return MassEstimate(MASS, 0.2, (), trials, ())
+def readings(*kilograms: float) -> list[MassReading]:
+    """Readings of trials 0, 1 ..., of which the first stands."""
+    return [MassReading(str(k), mass, 0.02, k == 0) for k, mass in enumerate(kilograms)]
 
 
-def test_the_odd_trial_is_scaled_to_what_the_others_read() -> None:
-    """Of jumps that read 60, 60 and 58 kg the last gets the factor 60 / 58; if overridden, it is only reported."""
-    trials = [reading("one", 60.1), reading("two", 59.9), reading("odd", 58.0)]
-    (found,), factors = check_gains(estimate(*trials), False)
-    assert factors == {"odd": pytest.approx(60.0 / 58.0)}
-    assert found.trials == ("odd",)
-    assert found.interval[0] < found.evidence < found.interval[1] < 1.0
-    assert not found.done.is_silent or found.done is Action.TAKEN_OFF
-    (overridden,), none = check_gains(estimate(*trials), True)
-    assert (overridden.done, none) == (Action.OVERRIDDEN, {})
+def test_the_trial_that_differs_is_left_out() -> None:
+    """Of three trials the one that reads more than the others is left out, also if it is the standing one."""
+    assert [finding.trials for finding in check_readings(readings(60.0, 60.5, 75.0), None, False)] == [("2",)]
+    (found,) = check_readings(readings(50.0, 60.0, 60.5), None, False)
+    assert (found.trials, found.done) == (("0",), Action.LEFT_OUT)
+    assert check_readings(readings(50.0, 60.0, 60.5), None, True)[0].done is Action.OVERRIDDEN
 
 
-@pytest.mark.parametrize(
-    "trials",
-    [
-        (reading("one", 60.1), reading("two", 59.9), reading("near", 59.3)),
-        (reading("one", 60.1), reading("odd", 58.0)),
-        (reading("one", 60.1), reading("two", 59.9), reading("standing", 57.0, unloaded=False)),
-    ],
-    ids=["within the uncertainty", "no majority", "never unloaded: an offset"],
-)
-def test_nothing_is_scaled_without_evidence(trials: tuple[TrialMass, ...]) -> None:
-    """Readings that agree, two that disagree, and plates with a possible offset are not changed."""
-    assert check_gains(estimate(*trials), False) == ([], {})
+def test_a_stated_mass_decides_between_two() -> None:
+    """Without a stated mass two trials that disagree are an error; with it the other one is left out."""
+    with pytest.raises(InvalidValue, match="support or load that was not measured"):
+        check_readings(readings(60.0, 75.0), None, False)
+    assert [finding.trials for finding in check_readings(readings(60.0, 75.0), 60.0, False)] == [("1",)]
+
+
+def test_a_handrail_in_one_trial_refuses_no_other() -> None:
+    """A moving trial that reads 15 % too little is left out; the specified mass is wrong only if all contradict it."""
+    trials = tuple(TrialMass(name, mass, 0.2, None, 5.0) for name, mass in (("rail", 54.0), ("a", 63.0), ("b", 64.0)))
+    for stated in (None, 63.5):
+        (found,) = check_mass(MassEstimate(63.5, 0.5, (), trials, ()), stated, None, False)
+        assert (found.trials, found.done) == (("rail",), Action.LEFT_OUT)
+    with pytest.raises(InvalidValue, match="contradict every plate"):
+        check_mass(MassEstimate(80.0, 0.5, (), trials, ()), 80.0, None, False)

@@ -100,7 +100,7 @@ def test_a_simulated_reversal_is_found_and_corrected(robot: Body) -> None:
     """Sensors with a reversed free moment give the same trial as correct ones, which are not changed."""
     rig, records = robot
     right, wrong = prepare(rig, records), prepare(rig, reverse_free_moments(records))
-    assert [finding.done for finding in found(right)] == [Action.NOTHING]
+    assert found(right) == []
     assert [finding.done for finding in found(wrong)] == [Action.UNDONE]
     assert "wrong sign" in found(wrong)[0].sentence
     one, two = right.records[0].trial, wrong.records[0].trial
@@ -109,15 +109,11 @@ def test_a_simulated_reversal_is_found_and_corrected(robot: Body) -> None:
 
 @pytest.mark.parametrize("choice", FREE_MOMENTS[1:])
 def test_the_specified_use_of_the_free_moment_is_applied(robot: Body, choice: str) -> None:
-    """Unchanged, reversed or not used: the specified choice is applied, whatever the motion shows, and reported."""
+    """Unchanged, reversed or not used: the specified choice is applied, whatever the motion shows."""
     rig, records = robot
     prepared = prepare(rig, reverse_free_moments(records), Settings(plates=PlateOptions(choice)))
-    done, factor = found(prepared)[0].done, prepared.records[0].plate_correction.free_moment
-    assert (done, factor) == {
-        AS_IS: (Action.OVERRIDDEN, 1.0),
-        REVERSED: (Action.AS_SPECIFIED, -1.0),
-        IGNORE: (Action.AS_SPECIFIED, None),
-    }[choice]
+    assert found(prepared) == []
+    assert (prepared.records[0].plate_errors.plates[:, 18] == (2.0 if choice == REVERSED else 0.0)).all()
     trial = prepared.records[0].trial
     assert trial.wrenches.measured[:, 5].any() == (choice != IGNORE)
     assert trial.wrenches.measured[:, :5].all()
@@ -135,7 +131,7 @@ def test_overriding_the_finding_leaves_the_moment_unchanged() -> None:
 def test_two_trials_have_the_right_sign(walks: Body) -> None:
     """The files as they are need no correction; both reversed in software are found and corrected."""
     rig, records = walks
-    assert [finding.done for finding in found(prepare(rig, records))] == [Action.NOTHING]
+    assert found(prepare(rig, records)) == []
     wrong = prepare(rig, reverse_free_moments(records))
     assert [(finding.done, finding.trials) for finding in found(wrong)] == [
         (Action.UNDONE, tuple(record.name for record in records))
@@ -143,24 +139,18 @@ def test_two_trials_have_the_right_sign(walks: Body) -> None:
 
 
 def test_one_wrong_file_among_right_ones_is_found_alone(walks: Body) -> None:
-    """Of two trials on the same plates only the one that was reversed in software is corrected."""
+    """Of two trials on the same plates only the one that was reversed in software is named."""
     rig, records = walks
-    done = {
-        finding.trials: finding.done
-        for finding in found(prepare(rig, reverse_free_moments(records, [records[1].name])))
-    }
-    assert done == {(records[0].name,): Action.NOTHING, (records[1].name,): Action.UNDONE}
+    (wrong,) = found(prepare(rig, reverse_free_moments(records, [records[1].name])))
+    assert wrong.trials == (records[1].name,)
+    assert not wrong.done.is_silent
 
 
 def test_the_files_of_one_laboratory_are_reversed(shared_data: Path) -> None:
-    """Real, subject_a's walking: the files have the wrong sign; reversed in software they are right."""
+    """Real, subject_a's squats: the file has the wrong sign; reversed in software it is right."""
     folder = shared_data / "subject_a"
-    names = ("walking1", "walkingTI1")
-    files = [
-        folder / kind / f"{name}{end}" for name in names for kind, end in (("markers", ".trc"), ("forces", ".mot"))
-    ]
-    recordings = load(files)
+    recordings = load([folder / "markers" / "squats1.trc", folder / "forces" / "squats1.mot"])
     person = calibrate(recordings, sex="female", mass=63.5)
     records = track_all(person, recordings, jobs=1)
     assert [finding.done for finding in found(prepare(person.rig, records))] == [Action.UNDONE]
-    assert [finding.done for finding in found(prepare(person.rig, reverse_free_moments(records)))] == [Action.NOTHING]
+    assert found(prepare(person.rig, reverse_free_moments(records))) == []

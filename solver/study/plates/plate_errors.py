@@ -1,0 +1,106 @@
+"""Errors of force plates: what each parameter of a plate adds to its readings, and how it is removed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+
+from ...arrays import Array, ArrayValue
+from ...options.plates import KnownLayout, KnownPlates
+from ...wrenches import Wrenches
+
+VERTICAL_MOMENT = 5
+"""Index of the vertical moment in a wrench."""
+PARAMETERS = 19
+"""Number of parameters of a plate."""
+VERTICAL_GAIN, OFFSET, DRIFT, POSITION, COUPLE, FREE_MOMENT = 8, 9, 12, 15, 17, 18
+"""The last entry of the matrix, and the first parameter of each group after it."""
+WELL_LOADED = 0.2
+"""Fraction of a plate's largest load above which its centres of pressure are reliable: less load gives any place.
+Chosen on walks of subject_a and subject_c."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlateErrors(ArrayValue):
+    """Errors of the plates in one trial, relative to what they read.
+
+    Attributes:
+        plates: (K, 19) of each plate, world axes: the matrix by rows (9), whose entry i j is the false force along i
+            per force along j; a constant force (3) [N] while the plate is loaded, and its drift (3) [N/s]; the
+            displacement of the centre of pressure along x and y (2) [m]; the false vertical moment per vertical
+            force [m]; the false fraction of the free moment, 2 for a wrong sign.
+        lag: [s] of the plates behind the motion at the start.
+        clock: [s/s] by which the lag grows.
+        start: [s] in the plates' time, when drift and clock begin.
+        has_vertical_moment: False: the vertical moment counts as not measured.
+    """
+
+    plates: Annotated[np.ndarray, Array(None, PARAMETERS)] = field(default_factory=lambda: np.zeros((0, PARAMETERS)))
+    lag: float = 0.0
+    clock: float = 0.0
+    start: float = 0.0
+    has_vertical_moment: bool = True
+
+    def remove_from(self, wrenches: Wrenches) -> Wrenches:
+        """The wrenches without the errors, on the motion's time."""
+        values, times, measured = wrenches.values.copy(), wrenches.times, np.array(wrenches.measured)
+        for plate, errors in enumerate(self.plates):
+            if len(used := np.flatnonzero(errors)):
+                values[:, plate] -= error_wrenches(wrenches, plate, used, self.start) @ errors[used]
+        measured[:, VERTICAL_MOMENT] &= self.has_vertical_moment
+        times = times - self.lag - self.clock * (times - self.start)
+        return Wrenches(times, wrenches.frames, values, measured)
+
+
+NO_ERRORS = PlateErrors()
+
+
+def error_wrenches(wrenches: Wrenches, plate: int, parameters: Sequence[int] | np.ndarray, start: float) -> np.ndarray:
+    """Wrenches (N, 6, k) that k parameters of one plate add to its readings, each of size one, about the world origin.
+
+    A false force acts at the centre of pressure, as in files that state forces beside it.
+    """
+    force, loaded = wrenches.values[:, plate, :3], wrenches.loaded[:, plate]
+    point = np.zeros_like(force)
+    if loaded.any():
+        own = wrenches.centres_of_pressure()[:, plate]
+        reliable = own[loaded & (force[:, 2] > WELL_LOADED * np.nanmax(force[:, 2]))]
+        point = np.where(
+            loaded[:, None], np.clip(own, reliable.min(axis=0), reliable.max(axis=0)), reliable.mean(axis=0)
+        )
+    result = np.zeros((len(wrenches), 6, len(parameters)))
+    for column, parameter in enumerate(parameters):
+        added, moment = np.zeros_like(force), 0.0
+        if parameter < OFFSET:
+            added[:, parameter // 3] = force[:, parameter % 3]
+        elif parameter < DRIFT:
+            added[:, parameter - OFFSET] = loaded
+        elif parameter < POSITION:
+            added[:, parameter - DRIFT] = loaded * (wrenches.times - start)
+        elif parameter < COUPLE:
+            moment = np.cross(np.eye(3)[parameter - POSITION], force)
+        elif parameter == COUPLE:
+            result[:, VERTICAL_MOMENT, column] = force[:, 2]
+        else:
+            result[:, VERTICAL_MOMENT, column] = wrenches.free_moments[:, plate]
+        result[:, :3, column] = added
+        result[:, 3:, column] += moment + np.cross(point, added)
+    return result
+
+
+def collect_known_plates(trials: Sequence[tuple[tuple[str, ...], PlateErrors]]) -> KnownPlates:
+    """Calibrations that further trials on the same plates should use; plates with conflicting ones are left out.
+
+    Args:
+        trials: names of the plates of each trial, with their errors.
+    """
+    found: dict[tuple[str, ...], set[KnownLayout]] = {}
+    for names, errors in trials:
+        plates = errors.plates.copy()
+        plates[:, OFFSET:POSITION] = 0.0
+        layout = KnownLayout(names, tuple(map(tuple, plates.tolist())), errors.has_vertical_moment)
+        found.setdefault(names, set()).add(layout)
+    return KnownPlates(tuple(next(iter(alike)) for alike in found.values() if len(alike) == 1))
