@@ -24,7 +24,8 @@ SAME_POSITION = 1e-9
 SAME_FORCE = 1e-6
 """Fraction of the weight by which a force must change to count as different."""
 SAME_POINT = 1e-6
-"""[m] Motion of a centre of pressure between samples below which it is constant: a foot's moves by more."""
+"""[m] Motion of a centre of pressure between samples below which it is constant: a foot's moves by more. Chosen on 17
+trials of six people."""
 MIN_FORCE_CHANGE = 0.02
 """Fraction of the weight by which one side must change while the other is frozen."""
 UNLOADED_FRACTION, LOADED_FRACTION = 0.02, 0.2

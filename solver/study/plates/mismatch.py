@@ -101,7 +101,8 @@ MAX_LAG, MAX_TIME_OFFSET, TIME_OFFSET_STEP = 0.1, 2.0, 0.05
 """[s] Largest lag of plates that is corrected; range and step of the time offsets that are tried. Chosen
 on lags put into trials of subject_a and subject_c."""
 MAX_LAG_RATIO = 0.95
-"""Largest ratio of the residuals with and without a lag at which the fit of the plates starts there."""
+"""Largest ratio of the residuals with and without a lag at which the fit of the plates starts there. Chosen on
+17 trials of six people."""
 MIN_OVERLAP = 0.5
 """Fraction of the trial that must still have forces after a time offset."""
 MIN_FORCE_VARIATION = 0.02
@@ -116,7 +117,7 @@ MIN_SUPPORT = 0.8
 mismatch."""
 MIN_BAND_RATIO = 0.1
 """Least fraction of the predicted force in the octave below the cut-off that plates must measure. In 16 trials of six
-people it is 0.40 to 1.1; after a low-pass of 3 Hz 0.005 to 0.07."""
+people it is 0.40 to 1.1; after a low-pass of 3 Hz 0.005 to 0.07. Chosen on these trials."""
 MAX_BETTER_FRACTION = 0.05
 """Largest accepted fraction of time offsets at which forces fit better than without one."""
 
