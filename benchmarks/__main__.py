@@ -10,6 +10,7 @@ VERBS = {
     "exchanged-forces": "benchmarks.figures.foreign",
     "other-bipeds": "benchmarks.figures.other_bipeds",
     "validation": "benchmarks.figures.validation",
+    "plate-faults": "benchmarks.figures.plate_faults",
     "rotated-plates": "benchmarks.figures.rotated_plates",
     "tracking": "benchmarks.tracking",
     "centroidal": "benchmarks.centroidal",
