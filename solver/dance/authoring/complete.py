@@ -8,7 +8,7 @@ posture part of the way towards it is used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,8 +77,13 @@ class CompletedDance:
 
     @property
     def conflicts(self) -> tuple[KeyConflict, ...]:
-        """Fixed keys that cannot be kept, in gaps that could not be filled."""
-        return tuple(trouble for found in self.gaps if not found.feasible for trouble in found.repair.conflicts)
+        """Keys at the ends of gaps that could not be filled, which cannot be kept; with their own roles."""
+        return tuple(
+            replace(conflict, key=found.gap.before if conflict.key.time == found.gap.before.time else found.gap.after)
+            for found in self.gaps
+            if not found.feasible
+            for conflict in found.repair.conflicts
+        )
 
     @property
     def moved(self) -> MoveSizes:

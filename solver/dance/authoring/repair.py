@@ -94,7 +94,7 @@ class MoveSizes:
 
 @dataclass(frozen=True, slots=True)
 class KeyConflict:
-    """A fixed key that cannot be kept, with the failure there."""
+    """A key that cannot be kept, with the failure there."""
 
     key: Keyframe
     failure: Failure

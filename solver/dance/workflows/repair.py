@@ -148,9 +148,10 @@ def describe_moves(rig: Rig, moved: MoveSizes) -> str:
 
 
 def describe_conflicts(result: RepairedDance | CompletedDance) -> list[str]:
-    """Fixed keys that cannot be kept, with a remedy each."""
-    still, fast = "change its posture or mark it as preferred", "move more gently there or mark it as preferred"
-    return [f"{trouble}; {still if trouble.failure.check.fails_at_rest else fast}" for trouble in result.conflicts]
+    """Keys that cannot be kept, with a remedy each: a repair may move preferred keys, a completion moves neither."""
+    remedies = {"fixed": "mark it as preferred", "preferred": "repair the dance first"}
+    advice = {True: "change its posture", False: "move more gently there"}
+    return [f"{it}; {advice[it.failure.check.fails_at_rest]} or {remedies[it.key.role]}" for it in result.conflicts]
 
 
 def format_repair_report(conclusion: Conclusion, result: RepairedDance | CompletedDance) -> str:

@@ -10,6 +10,7 @@ import pytest
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.complete import complete
+from solver.dance.workflows.complete import complete as complete_file
 from solver.dynamics import difference
 from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
@@ -17,7 +18,7 @@ from solver.identification.excitation.excitation import Excitation
 from solver.options.authoring import CompleteOptions, RepairOptions
 from solver.rig import Rig
 
-from ..example_dances import home
+from ..example_dances import home, rotate_joints
 
 QUICK = RepairOptions(rate=12.5, spacing=0.3)
 
@@ -69,3 +70,20 @@ def test_a_free_end_is_refused(gaps: AuthoredDance) -> None:
     keys = (replace(gaps.keys[0], role="free"), *gaps.keys[1:])
     with pytest.raises(InvalidValue, match="first and the last"):
         complete(replace(gaps, keys=keys))
+
+
+@pytest.mark.parametrize(
+    ("role", "remedy"), [("preferred", "or repair the dance first"), ("fixed", "or mark it as preferred")]
+)
+def test_a_key_that_prevents_completion_is_named_by_its_role(person: Rig, role: str, remedy: str) -> None:
+    """Completion keeps preferred keys as it does fixed ones; it names each by its role, with a remedy that helps."""
+    q, anchors = home(person)
+    bent = rotate_joints(person, q, {"torso": (1, 1.2)})
+    keys = (Keyframe(0.0, q, "fixed"), Keyframe(0.6, bent, role, "lunge"), Keyframe(0.9, q, "free"),
+            Keyframe(1.2, q))  # fmt: skip
+    keyed = AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, 1.2))
+    found = complete_file(keyed, CompleteOptions(interpolate=True), repair_options=RepairOptions(25.0, 0.2, 2, 1))
+    assert not found.feasible
+    for said in (found.message, *found.summary.problems):
+        assert f"{role} key 'lunge' at 0.6 s" in said
+        assert said.endswith(remedy)
