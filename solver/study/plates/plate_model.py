@@ -40,6 +40,8 @@ RATE, MAX_FRAMES, MIN_FRAMES = 25.0, 500, 20
 independent ones in 20 s. Chosen on 17 trials of six people."""
 MAX_CAUSES = 12
 """Largest number of rounds in which causes are added and replaced. Chosen on 26 faults of two people's trials."""
+MAX_SINGLE = 50
+"""Most trials of which each is suspected by itself. Chosen on subject_a's trials cut into 50 pieces: 6 s."""
 RARITY = 3.0
 """Logarithm of how much rarer an error of one plate is than of all: they share a session, a level and a file.
 Chosen on 26 faults put into trials of subject_a and subject_c."""
@@ -425,7 +427,8 @@ def list_hypotheses(trials: Sequence[TrialSums], groups: Sequence[Sequence[str]]
     layouts: dict[tuple[str, ...], list[int]] = {}
     for index, trial in enumerate(trials):
         layouts.setdefault(trial.plates, []).append(index)
-    chosen = [range(len(trials)), *layouts.values(), *([index] for index in range(len(trials)))]
+    single = range(len(trials)) if len(trials) <= MAX_SINGLE else ()
+    chosen = [range(len(trials)), *layouts.values(), *([index] for index in single)]
     chosen += [[i for i, trial in enumerate(trials) if trial.name in group] for group in groups]
     found: dict[tuple[object, ...], Hypothesis] = {}
     for indices in (tuple(own) for own in chosen if len(own)):
