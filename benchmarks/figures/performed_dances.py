@@ -29,7 +29,7 @@ from solver.options.dances import SKILLS, human_options
 from solver.rig import Rig
 from solver.rigs import human
 
-from .figure import Figure, at_most
+from .figure import Bound, Figure, at_most
 from .people import SOURCES, draw_inertials, exercise, perform_motion
 
 PEOPLE = (
@@ -101,7 +101,7 @@ def figures() -> Iterator[list[Figure]]:
         yield [Figure(f"largest condition number of a link, {skill}", "simulated, one person", worst, unit, must, aim)]
 
 
-def measure_dance(rig: Rig, dance: Dance, found: Evaluation) -> Mapping[str, tuple[float, str, object, object]]:
+def measure_dance(rig: Rig, dance: Dance, found: Evaluation) -> Mapping[str, tuple[float, str, Bound, Bound | None]]:
     """What a dance is like: value, unit, must and aim by name."""
     motion = dance.sample(rig, 50.0)
     speed = np.abs(np.gradient(np.unwrap(joint_coordinates(rig, motion.q), axis=0), 0.02, axis=0))
@@ -179,7 +179,7 @@ def _unseen_rows(rig: Rig) -> list[np.ndarray]:
 def _ratios(found: Information, tables: np.ndarray, unseen: list[np.ndarray]) -> tuple[float, float]:
     """Expected errors of first moments and of unseen wrenches, over the tables'."""
     gains = np.eye(len(found.gains)) + found.gains
-    own = found.own - found.mixed @ np.linalg.solve(gains, found.mixed.T)
+    own: np.ndarray = found.own - found.mixed @ np.linalg.solve(gains, found.mixed.T)
     after = np.linalg.solve(np.eye(len(tables)) + tables @ own, tables)
     moments = [np.diag(covariance).reshape(-1, 10)[:, FIRST_MOMENT].mean() for covariance in (after, tables)]
     wrench = np.mean([np.sqrt(max((axis * after).sum(), 0.0) / (axis * tables).sum()) for axis in unseen])

@@ -206,7 +206,8 @@ def standing_robot() -> tuple[bpy.types.Object, bpy.types.Scene, str, str]:
     action.set_frame_rate(scene, 10.0)
     posed(body, 0.0, 1)
     posed(body, 0.4, 21)
-    return body, scene, *sorted(armature.rig_of(body).patches)
+    first, second = sorted(armature.rig_of(body).patches)
+    return body, scene, first, second
 
 
 def test_contact_keys_hold_from_their_frame_on(registered: None) -> None:

@@ -307,7 +307,7 @@ def _moving() -> Motion:
 
 def _content(rig: Rig) -> Content:
     six, stamps = np.full(6, 0.1), np.arange(8) / 10.0
-    fit, trial = WrenchFit(six, six), TrialMass("walk", 10.0, 0.1, 10.0, 0.1, 1.0, None, 1.0, *np.zeros((3, 2)))
+    fit, trial = WrenchFit(six, six), TrialMass("walk", 10.0, 0.1, None, 1.0)
     wave = np.tile(stamps[:, None], (1, 6))
     return Content(
         "Report", rig.name, True, "least squares", "nothing", rig.prior, rig.prior, np.full((3, 10), 0.1),
@@ -316,7 +316,7 @@ def _content(rig: Rig) -> Content:
         comparisons=(Comparison("walk", True, 8, fit, fit, fit),),
         signals=(Signals("walk", stamps, wave, wave, wave, np.ones(8, bool), np.zeros(8, int), ("a", "b"), 0.1),),
         tracking=(TrackingErrors("walk", ("C7",), np.array([0.01]), np.array([1.0]), 0.01),),
-        weighing=MassEstimate(10.0, 0.1, (MassGroup(("walk",), 10.0, 0.1, True, six, six, "none"),), (trial,), ()),
+        weighing=MassEstimate(10.0, 0.1, (MassGroup(("walk",), 10.0, 0.1, True),), (trial,), ()),
         flights=(FlightCheck("jump", 3, (0.1, 0.2), (0.3, 0.4)),),
         loads=(LoadSummary("pelvis", 1.0, 0.1, np.zeros(3), ("left_foot",)),), methods=(("Data", "one"),),
         warnings=("careful",), notes=("noted",),
