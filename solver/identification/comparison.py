@@ -184,8 +184,8 @@ def find_undecided_reason(
 
     * No trial moves the body. The wrench of a standing body depends on one point, its centre of mass, which any masses
       can produce.
-    * Moving trials that were not used are explained no better than by the prior. What was fitted are then errors of the
-      trials used.
+    * Moving trials that were not used are explained no better than by the prior: the geometric mean of the ratios of
+      their errors, each frame counting alike, is at least one. What was fitted are then errors of the trials used.
     * More than half of the masses are decided by bounds. A bound is chosen, not measured; where most masses end on one,
       the data point to values that are not plausible, which are errors of the model.
 
@@ -204,7 +204,7 @@ def find_undecided_reason(
     plates = PLATE_ERROR * estimate.parameters.total_mass * GRAVITY
     unseen = [c for c in comparisons if not c.used and c.trial in moving]
     ratios = [mean_ratio_beyond(c, plates) for c in unseen]
-    if unseen and np.mean(ratios) >= 1.0:
+    if unseen and np.average(np.log(ratios), weights=[c.frames for c in unseen]) >= 0.0:
         listed = list_names(f"{c.trial} {ratio:.2f}" for c, ratio in zip(unseen, ratios))
         return (
             f"trials that were not used are explained no better than by the prior (ratio of the RMSE: {listed}); the "
