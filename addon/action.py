@@ -168,10 +168,12 @@ def ensure_local_action(item: bpy.types.Object) -> bpy.types.Action:
 
 def curves_of(item: bpy.types.Object) -> list[bpy.types.FCurve]:
     """Curves of an object's current action; empty without an action."""
-    animation = item.animation_data
-    if animation is None or animation.action is None or animation.action_slot is None:
-        return []
-    bag = anim_utils.action_get_channelbag_for_slot(animation.action, animation.action_slot)
+    return [] if item.animation_data is None else curves_in(item.animation_data.action, item.animation_data.action_slot)
+
+
+def curves_in(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> list[bpy.types.FCurve]:
+    """Curves of an action's slot; empty without one."""
+    bag = None if action is None or slot is None else anim_utils.action_get_channelbag_for_slot(action, slot)
     return [] if bag is None else list(bag.fcurves)
 
 

@@ -28,7 +28,6 @@ class CheckResults:
     Attributes:
         serial: serial number of the request.
         timeline: the checked timeline.
-        previous: results of the previous timeline, which are shown until there are new ones.
         frames: (N,) results; None if not checked yet.
         comfort: (N,) comfort of each frame's worst margin; NaN if not checked yet.
         failed: (N,) whether a check fails.
@@ -44,7 +43,6 @@ class CheckResults:
 
     serial: int
     timeline: SceneTimeline
-    previous: CheckResults | None = None
     frames: list[SceneFrame | None] = field(init=False)
     comfort: np.ndarray = field(init=False)
     failed: np.ndarray = field(init=False)
@@ -62,8 +60,6 @@ class CheckResults:
         self.frames = [None] * count
         self.comfort, self.failed = np.full(count, np.nan), np.zeros(count, bool)
         self.unchecked = np.zeros(count, bool)
-        if self.previous is not None:
-            self.previous.previous = None  # only one previous result is needed
 
     def add_response(self, response: Response) -> bool:
         """Add a response; whether it belongs to this timeline."""
@@ -97,24 +93,10 @@ class CheckResults:
         near = [k for k in (after - 1, after) if 0 <= k < len(times)]
         return min(near, key=lambda k: abs(float(times[k]) - time))
 
-    def result_at(self, time: float) -> tuple[SceneFrame | None, bool]:
-        """The result at a time, and whether it belongs to this timeline instead of the previous one."""
+    def result_at(self, time: float) -> SceneFrame | None:
+        """The result at a time; None outside the timeline or if not checked yet."""
         index = self.index_at(time)
-        found = None if index is None else self.frames[index]
-        if found is None and self.previous is not None:
-            return self.previous.result_at(time)[0], False
-        return found, True
-
-    def all_comforts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Comfort (N,) of each frame, NaN if unknown, and whether it belongs to this timeline (N,)."""
-        fresh, comfort = ~np.isnan(self.comfort), self.comfort.copy()
-        if self.previous is not None and len(self.previous.timeline) and not fresh.all():
-            old, times = self.previous.timeline.times, self.timeline.times[~fresh]
-            after = np.clip(np.searchsorted(old, times), 0, len(old) - 1)
-            near = np.where(times - old[after - 1] < old[after] - times, np.maximum(after - 1, 0), after)
-            inside = (times >= old[0]) & (times <= old[-1])
-            comfort[~fresh] = np.where(inside, self.previous.comfort[near], np.nan)
-        return comfort, fresh
+        return None if index is None else self.frames[index]
 
     def failing_intervals(self) -> list[tuple[float, float]]:
         """Start and stop [s] of runs of failing frames."""

@@ -50,8 +50,8 @@ POSTURE_SPACING = 3.0
 SMALLEST_BAR, FULL_COMFORT = 0.25, 2.0
 """Height, as a fraction, of a frame with comfort 0, and comfort that fills the bar."""
 BACKGROUND: Colour = (0.08, 0.08, 0.09, 0.55)
-CURRENT_ALPHA, OUTDATED_ALPHA = 0.85, 0.35
-"""Alpha of current results, and of results from before the last change."""
+KNOWN_ALPHA, UNKNOWN_ALPHA = 0.85, 0.35
+"""Alpha of frames with and without a result."""
 STRIP_ALPHA = 0.7
 GREY_HEIGHT = 0.2
 LETTER_HEIGHT = 8.0
@@ -107,13 +107,12 @@ def overlay_height(timeline: SceneTimeline) -> float:
     return BAR_HEIGHT + len(strip_rows(timeline)) * STRIP_HEIGHT + KEY_HEIGHT + 3.0 * GAP
 
 
-def margin_bar(frames: np.ndarray, comfort: np.ndarray, fresh: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def margin_bar(frames: np.ndarray, comfort: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Margin bar: corners (4 N, 2) in frames and fractions of its height, colours (4 N, 4), triangles (2 N, 3).
 
     Args:
         frames: (N,) frame numbers.
         comfort: (N,) NaN if unknown.
-        fresh: (N,) False if the comfort is from before the last change.
     """
     middles = 0.5 * (frames[1:] + frames[:-1])
     edges = np.concatenate([frames[:1] - 0.5, middles, frames[-1:] + 0.5])
@@ -127,7 +126,7 @@ def margin_bar(frames: np.ndarray, comfort: np.ndarray, fresh: np.ndarray) -> tu
     colours = np.tile(np.array(UNKNOWN_COLOUR), (len(frames), 1))
     for where, colour in ((known, PASS_COLOUR), (near, NEAR_COLOUR), (fails, FAIL_COLOUR)):
         colours[where] = colour
-    colours[:, 3] = np.where(fresh & known, CURRENT_ALPHA, OUTDATED_ALPHA)
+    colours[:, 3] = np.where(known, KNOWN_ALPHA, UNKNOWN_ALPHA)
     corners = np.empty((len(frames), 4, 2))
     corners[:, :2, 0], corners[:, 2:, 0] = edges[:-1, None], edges[1:, None]
     corners[:, [0, 3], 1], corners[:, [1, 2], 1] = 0.0, height[:, None]
@@ -210,7 +209,7 @@ def _draw_empty(scene: bpy.types.Scene, origin: float, step: float, size: float)
     gpu.state.blend_set("ALPHA")
     left, width = origin + step * (scene.frame_start - 0.5), step * (scene.frame_end - scene.frame_start + 1)
     drawing.fill_box(
-        left, SCROLL_BAR_HEIGHT * size, width, GREY_HEIGHT * BAR_HEIGHT * size, (*UNKNOWN_COLOUR[:3], OUTDATED_ALPHA)
+        left, SCROLL_BAR_HEIGHT * size, width, GREY_HEIGHT * BAR_HEIGHT * size, (*UNKNOWN_COLOUR[:3], UNKNOWN_ALPHA)
     )
     gpu.state.blend_set("NONE")
 
@@ -228,8 +227,7 @@ def _update_cache(scene: bpy.types.Scene, body: bpy.types.Object, session: Check
 
 
 def _build_batch(scene: bpy.types.Scene, readings: CheckResults) -> gpu.types.GPUBatch:
-    comfort, fresh = readings.all_comforts()
-    corners, colours, faces = margin_bar(frames_at(scene, readings.timeline.times), comfort, fresh)
+    corners, colours, faces = margin_bar(frames_at(scene, readings.timeline.times), readings.comfort)
     shader = gpu.shader.from_builtin("SMOOTH_COLOR")
     flat = np.concatenate([corners, np.zeros((len(corners), 1))], axis=1).astype(np.float32)
     content: Any = {"pos": flat, "color": colours.astype(np.float32)}
