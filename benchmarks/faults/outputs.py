@@ -48,7 +48,7 @@ NUMBERS = (
     ("track", "--filter none"), ("find-load", "--filter none"), ("find-load", "--candidates tail"),
     ("identify", "--rig none"), ("identify", "--rig hoap3 --base tail"),
     ("identify", "--rig hoap3 --planted-foot tail"),
-    ("find-load", "--rig hoap3 --candidates tail"),
+    ("find-load", "--rig hoap3 --candidates tail"), ("dance", "--music none"),
 )  # fmt: skip
 
 

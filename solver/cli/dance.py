@@ -47,6 +47,7 @@ Examples:
   python -m solver dance hrp2 --postures 20 --emphasise right_arm=3 --shrink 0.4 --output out
   python -m solver dance robot.urdf --output out
   python -m solver dance human --height 1.7 --mass 65 --sex female --bpm 110 --skill beginner --output out
+  python -m solver dance human --height 1.7 --mass 65 --sex female --music song.wav --output out
   python -m solver dance human --height 1.7 --mass 65 --sex female --poses poses.json --output out
   python -m solver dance hoap3 --paper --output out
 """
@@ -77,12 +78,15 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="authored dance (.json) or timeline whose named keys are danced, varied in amplitude and side",
     )  # fmt: skip
     group.add_argument(
+        "--music", type=path, metavar="WAV", help="sound file whose tempo the dance takes, instead of --bpm"
+    )
+    group.add_argument(
         "--effort", type=effort, default=1.0, metavar="X", help="effort of the search; 0.2 for a quick look"
     )
     group.add_argument("--rate", type=rate, default=100.0, metavar="HZ", help="of dance.joints.csv and .mot (100)")
     add_checks(parser, f"conditions that the dance keeps and stores (default: {DANCE_CHECKS.words})")
     add_output(parser)
-    own = ("postures", "emphasise", "poses", "paper", "effort", "rate")
+    own = ("postures", "emphasise", "poses", "music", "paper", "effort", "rate")
     show_only(parser, "height", "mass", "sex", "packages", "feet", *own)
 
 
@@ -103,7 +107,8 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     found.write(options.output, options.rate)
     progress(1.0, "done")
     warn(notes)
-    print(f"{found.report}\n\n{summary.message}\nwritten: {options.output}")
+    tempo = f"tempo of {options.music}: {found.options.bpm:.1f} beats a minute\n" if options.music else ""
+    print(f"{found.report}\n\n{tempo}{summary.message}\nwritten: {options.output}")
     if stopped:
         raise Cancelled(
             f"stopped; a partial dance of {len(found.dance.postures)} phrases was written: {options.output}"
@@ -115,6 +120,7 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     """Options of the dance; the defaults identify best, those of --paper are the paper's."""
     from ..dance.design.body_parts import link_emphasis, require_danceable
     from ..dance.workflows.loading import load_named_poses
+    from ..formats.wav import read_tempo
 
     require_danceable(rig)
     kind, effort = rig.provenance.get("kind"), options.effort
@@ -128,6 +134,10 @@ def dance_options(options: argparse.Namespace, rig: Rig) -> DanceOptions:
     if kind not in ("hoap3", "human"):
         changes["step"] = None  # by the sole's length
     changes |= given(options, DanceOptions)
+    if options.music is not None:
+        if options.bpm is not None:
+            raise InvalidValue("--music and --bpm both state a tempo: give one of them")
+        changes["bpm"] = read_tempo(options.music)
     if options.paper:
         found = paper_options("human" if kind == "human" else "hoap3", **changes)
     else:
