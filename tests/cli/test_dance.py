@@ -11,6 +11,7 @@ import pytest
 
 from solver.cli import main, parser
 from solver.cli.dance import dance_options, run
+from solver.cli.exit_codes import WRONG_INPUT
 from solver.cli.settings_file import SETTINGS
 from solver.dance.design.body_parts import body_parts, link_emphasis
 from solver.dance.design.dance import DESIGNED_DANCE
@@ -80,6 +81,16 @@ def test_a_dance_is_designed_on_feet_alone_and_says_so(tmp_path: Path, capsys: p
     assert {strip.patch for strip in summary.strips} == {patch.name for patch in RIG.contacts}
     assert any(f"designed on feet alone: {link}_patch" in note for note in summary.notes)
     assert "designed on feet alone" in capsys.readouterr().out
+
+
+def test_a_single_posture_is_not_written_as_a_dance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One posture without a mirror image leaves links without any information: it is refused, with what helps."""
+    words = ["dance", "hoap3", *TINY, "--postures", "right_forward=1", "--output", str(tmp_path / "out")]
+    assert main(words) == WRONG_INPUT
+    said = capsys.readouterr().err
+    assert "a single posture is no dance: the dance does not determine waist" in said
+    assert "--postures" in said
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_stopped_in_the_middle_it_writes_what_is_done(tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy.io import wavfile
 
-from solver.cli import main
+from solver.cli import main, parser
+from solver.cli.dance import dance_options
 from solver.cli.exit_codes import WRONG_INPUT
 from solver.formats.wav import read_tempo
+from solver.rigs import human
 from solver.signals.tempo import find_tempo
 
 RATE = 8000
@@ -41,7 +43,7 @@ def test_the_tempo_is_that_of_the_beats(bpm: float, counts: float) -> None:
 
 
 def test_loudness_channels_and_sample_type_do_not_change_the_tempo(tmp_path: Path) -> None:
-    """Integers of 16 and 8 bits, soft floats and stereo files have the tempo of the sound; only WAV is read."""
+    """Integers of 16 and 8 bits, soft floats and stereo files have the tempo of the sound, which the dance takes."""
     sound = drums(110.0)
     sound /= np.abs(sound).max()
     stereo = np.stack([sound, 0.3 * sound], axis=1).astype(np.float32)
@@ -49,6 +51,8 @@ def test_loudness_channels_and_sample_type_do_not_change_the_tempo(tmp_path: Pat
     for number, samples in enumerate(kinds):
         wavfile.write(tmp_path / f"{number}.wav", RATE, samples)
         assert read_tempo(tmp_path / f"{number}.wav") == pytest.approx(110.0, rel=2e-3)
+    words = parser().parse_args(["dance", "human", "--music", str(tmp_path / "0.wav"), "--output", "out"])
+    assert dance_options(words, human(1.75, 70.0, "male")).bpm == pytest.approx(110.0, rel=2e-3)
 
 
 NOISE = np.random.default_rng(3).normal(size=len(SECONDS))

@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from ...errors import InvalidValue
 from ...feasibility import check_motion
 from ...feasibility.messages import describe_contradictions, suggest_allowed_pairs
@@ -100,7 +102,8 @@ def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = s
         progress: receives the progress; cancelling returns what is finished, and a note says so.
 
     Raises:
-        InvalidValue: a rig that cannot dance, or a check that fails at 500 Hz, which is a defect of the design.
+        InvalidValue: a rig that cannot dance, a single posture that leaves links without any information, or a check
+            that fails at 500 Hz, which is a defect of the design.
 
     Example:
         >>> quick = solver.DanceOptions(postures={"both": 2}, pool=20, starts=1, rounds=1, seed=1, workers=1)
@@ -148,9 +151,11 @@ def check_dance(dance: Dance) -> Evaluation:
     """The verification of a designed dance by all checks that it carries.
 
     Raises:
-        InvalidValue: a check fails.
+        InvalidValue: a check fails, or the dance has a single posture, which leaves links without any information.
     """
     evaluation = evaluate_dance(dance.rig, dance)
     if evaluation.failures:
         raise InvalidValue(f"the dance fails its verification: {evaluation.failures[0]}")
+    if len(dance.postures) == 1 and np.isposinf(evaluation.conditions).any():
+        raise InvalidValue(f"a single posture is no dance: {evaluation.describe_undetermined(dance.rig)[0]}")
     return evaluation
