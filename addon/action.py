@@ -11,6 +11,7 @@ from bpy_extras import anim_utils
 from . import bpy_access, convert
 from .armature import bone_axes, rig_of
 from .character_bones import require_posable
+from .scene_rigs import assigning_problem
 from .solver_api import SceneMotion, errors
 
 FIRST_FRAME = 1.0
@@ -89,8 +90,7 @@ class Curves:
         if slot is None:
             slot = action.slots.new(id_type="OBJECT", name=bpy_access.require(target, "object").name)
         if target is not None:
-            animation = target.animation_data or target.animation_data_create()
-            animation.action, animation.action_slot = action, slot
+            assign_action(target, action, slot)
         self.action = action
         self._bag = _channelbag(action, slot)
         self._curves = self._bag.fcurves
@@ -149,6 +149,18 @@ class Curves:
         return groups.get(name) or groups.new(name)
 
 
+def assign_action(item: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot | None) -> None:
+    """Let an object play an action.
+
+    Raises:
+        InvalidValue: the object is in tweak mode, in which Blender lets nothing replace the strip's action.
+    """
+    if problem := assigning_problem(item):
+        raise errors.InvalidValue(f"{item.name} cannot get the action {action.name!r}: {problem}")
+    animation = item.animation_data or item.animation_data_create()
+    animation.action, animation.action_slot = action, slot
+
+
 def ensure_local_action(item: bpy.types.Object) -> bpy.types.Action:
     """An object's action that can be keyed: a new one if it has none, a local copy if its action is linked.
 
@@ -159,10 +171,8 @@ def ensure_local_action(item: bpy.types.Object) -> bpy.types.Action:
     if played is None:  # Blender's default name would duplicate the object's name
         animation.action = bpy.data.actions.new(f"{item.name} dance")
     elif played.library is not None or played.override_library is not None:
-        slot = animation.action_slot
-        made = animation.action = bpy_access.local_copy(played)
-        if slot is not None:
-            animation.action_slot = made.slots[slot.identifier]
+        slot, made = animation.action_slot, bpy_access.local_copy(played)
+        assign_action(item, made, None if slot is None else made.slots[slot.identifier])
     return bpy_access.require(animation.action, "action")
 
 

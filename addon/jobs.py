@@ -23,7 +23,7 @@ from .interpreter import PACKAGE, Interpreter, chosen_interpreter, start_error
 from .job_messages import JobMessage, describe_duration, dismiss_message, store_message
 from .option_fields import use_field_labels
 from .process_errors import describe_failure, name_job_files
-from .scene_rigs import active_rig
+from .scene_rigs import active_rig, assigning_problem
 from .solver_api import errors, stopping
 from .transaction import all_or_nothing
 
@@ -321,7 +321,7 @@ class JobOperator:
         if now != self._shown_progress:
             self._shown_progress = now
             redraw.redraw_sidebars()
-        if self._job.poll() or self._waits_for_edit_mode():
+        if self._job.poll() or self._waits_for_user():
             return {"PASS_THROUGH"}
         context.window_manager.event_timer_remove(self._timer)
         status = self.finish(context)
@@ -333,13 +333,18 @@ class JobOperator:
         end_current()
         self._discard_folder()
 
-    def _waits_for_edit_mode(self) -> bool:
-        """Whether the result has to wait, because bones in edit mode cannot be changed."""
-        rig = self.existing_rig()
-        waits = rig is not None and rig.mode == "EDIT"
-        if waits:
-            self._job.message = "finished, leave edit mode to see the result (Tab)"
-        return waits
+    def _waits_for_user(self) -> bool:
+        """Whether the result has to wait, because bones in edit mode or actions in tweak mode cannot be changed."""
+        rig = self.receiver()
+        editing = rig is not None and rig.mode == "EDIT"
+        problem = "leave edit mode of the rig (Tab)" if editing else assigning_problem(rig)
+        if problem:
+            self._job.message = f"finished, {problem} to see the result"
+        return bool(problem)
+
+    def receiver(self) -> bpy.types.Object | None:
+        """The rig that the result changes; None if there is none any more."""
+        return self.existing_rig()
 
     def finish(self, context: bpy.types.Context) -> Status:
         """Put the results of the ended child into the scene, or report what went wrong."""

@@ -8,7 +8,7 @@ from operator import attrgetter
 import bpy
 import numpy as np
 
-from .action import BEZIER, SAMPLED, curves_of, key_frames
+from .action import BEZIER, SAMPLED, assign_action, curves_of, key_frames
 from .bpy_access import require
 from .solver_api import central_slopes, select_keys
 
@@ -37,7 +37,7 @@ def reduce_keys(body: bpy.types.Object, angle: float, distance: float) -> tuple[
     made.name = f"{recorded.name} edited"
     for key in list(made.keys()):
         del made[key]
-    animation.action, animation.action_slot = made, made.slots[slot]
+    assign_action(body, made, made.slots[slot])
     bones = [curve for curve in curves_of(body) if curve.data_path.startswith(BONE_PATH)]
     before = now = 0
     for path, group in groupby(sorted(bones, key=attrgetter("data_path")), attrgetter("data_path")):

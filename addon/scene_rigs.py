@@ -30,6 +30,13 @@ def find_rigs(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return [item for item in scene.objects if item.type == "ARMATURE" and is_rig(item)]
 
 
+def assigning_problem(item: bpy.types.Object | None) -> str:
+    """What to do before an object can get another action, as one clause; empty if it can."""
+    if item is None or item.animation_data is None or not item.animation_data.use_tweak_mode:
+        return ""
+    return f"leave tweak mode of the NLA strip of {item.name} (Tab in the NLA editor)"
+
+
 def is_possible_character(item: bpy.types.Object | None) -> bool:
     """Whether an object is an armature without a rig, or a mesh that one deforms."""
     if item is None:

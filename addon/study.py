@@ -261,7 +261,5 @@ def show_trial(context: bpy.types.Context, body: bpy.types.Object, name: str) ->
     if not found:
         raise errors.InvalidValue(f"{body.name} has no trial {name!r}: track or identify its recordings")
     show_recording(context, body, name)
-    animation = body.animation_data or body.animation_data_create()
-    animation.action, animation.action_slot = found[-1], found[-1].slots[0]
-    first, last = (found[-1].frame_range[end] for end in (0, 1))
-    action.set_frame_range(bpy_access.scene(context), first, last)
+    action.assign_action(body, found[-1], found[-1].slots[0])
+    action.set_frame_range(bpy_access.scene(context), found[-1].frame_range[0], found[-1].frame_range[1])

@@ -6,7 +6,7 @@ import bpy
 from mathutils import Matrix
 
 from .. import bpy_access, scores
-from ..action import curves_of, key_frames
+from ..action import assign_action, curves_of, key_frames
 from ..armature import DIGEST_KEY, local_collection, move_sideways, rig_of, shape_objects
 from ..colours import plain_material, srgb_to_linear
 from ..scene_rigs import RIG_KEY
@@ -86,9 +86,8 @@ def apply_ghost(context: bpy.types.Context, body: bpy.types.Object) -> bpy.types
     moving = bpy_access.require(ghost.animation_data, "animation of the ghost")
     made, slot = bpy_access.require(moving.action, "action of the ghost"), moving.action_slot
     excited = scores.read_stored_scores(made)
-    animation = body.animation_data or body.animation_data_create()
-    old = animation.action
-    animation.action, animation.action_slot = made, slot
+    old = body.animation_data.action if body.animation_data else None
+    assign_action(body, made, slot)
     for key in list(ghost.keys()):
         if key.startswith("on floor: "):
             body[key] = ghost[key]

@@ -64,13 +64,9 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
         made = action.add_motion_action(
             now, body, replace(moved, root=np.tile(bolted, (len(moved), 1))), "Exciting motion"
         )
-        animation = body.animation_data or body.animation_data_create()
-        if animation.action is not None:
-            animation.action.use_fake_user = True
-        animation.action, animation.action_slot = made, made.slots[0]
+        made.use_fake_user = True
         show_recording(context, body, None)  # it does not belong to this motion
-        first, last = (made.frame_range[end] for end in (0, 1))
-        action.set_frame_range(now, first, last)
+        action.set_frame_range(now, made.frame_range[0], made.frame_range[1])
         return JobMessage(summary.message, notes=(*summary.notes, f"exciting.csv is in {self._output}"))
 
 

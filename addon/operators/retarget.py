@@ -109,12 +109,8 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         self.set_rig(body)
         return summary_message(dance)
 
-    def _waits_for_edit_mode(self) -> bool:
-        target = next((item for item in bpy.data.objects if item.session_uid == self._follower_id), None)
-        if target is not None and target.mode == "EDIT":
-            self._job.message = f"finished, leave edit mode of {target.name} to see the result (Tab)"
-            return True
-        return False
+    def receiver(self) -> bpy.types.Object | None:
+        return next((item for item in bpy.data.objects if item.session_uid == self._follower_id), None)
 
 
 def retarget_arguments(settings: Settings) -> list[str]:

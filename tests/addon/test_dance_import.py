@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -19,6 +21,7 @@ from addon.authoring import (
     timeline,
 )
 from addon.colours import compute_colouring
+from addon.jobs import JobOperator
 from addon.solver_api import study_folder
 from solver.cli.exit_codes import INCOMPLETE, WRONG_INPUT
 from solver.errors import Cancelled, InvalidValue
@@ -318,6 +321,28 @@ def test_a_folder_without_a_dance_is_one_error(registered: None, tmp_path: Path)
     with pytest.raises(RuntimeError, match=r"summary\.json"):
         bpy.ops.exciting_dance.open_dance(directory=str(tmp_path))
     assert fingerprint() == before
+
+
+def test_tweak_mode_is_one_error_with_a_remedy(registered: None, designed: Path) -> None:
+    """Blender lets nothing replace the action of a strip in tweak mode: nothing changes, and a finished job waits."""
+    body = build(hoap3(torque="peak"))
+    body.pose.bones[0].keyframe_insert("location", frame=1)
+    animation = body.animation_data
+    track = animation.nla_tracks.new()
+    track.strips.new("strip", 1, animation.action).select = True
+    animation.action, animation.nla_tracks.active = None, track
+    animation.use_tweak_mode = True
+    bpy.context.view_layer.objects.active = body
+    job: Any = SimpleNamespace(receiver=lambda: body, _job=SimpleNamespace(message=""))
+    before = fingerprint()
+    with pytest.raises(RuntimeError, match=r"leave tweak mode of .* \(Tab in the NLA editor\)"):
+        bpy.ops.exciting_dance.open_dance(directory=str(designed))
+    assert fingerprint() == before
+    assert JobOperator._waits_for_user(job)
+    assert "leave tweak mode" in job._job.message
+    animation.use_tweak_mode = False
+    assert not JobOperator._waits_for_user(job)
+    assert bpy.ops.exciting_dance.open_dance(directory=str(designed)) == {"FINISHED"}
 
 
 def test_partial_dance_has_a_scene_and_an_exit_code(registered: None, tmp_path: Path) -> None:
