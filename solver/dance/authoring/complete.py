@@ -118,8 +118,8 @@ def complete(
         InvalidValue: no free key, or a free key at an end.
     """
     options = CompleteOptions() if options is None else options
-    filler = GapFiller(keyed.with_checks(checks), repair_options or RepairOptions(), rate)
     gaps = find_gaps(keyed)
+    filler = GapFiller(keyed.with_checks(checks), repair_options or RepairOptions(), rate)
     calm = {key.time: q for gap in gaps for key, q in zip(gap.free, filler.interpolate(gap))}
     reaches: dict[float, PostureBlend] = {}
     notes: list[str] = []

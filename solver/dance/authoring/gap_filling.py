@@ -78,9 +78,15 @@ def find_gaps(keyed: AuthoredDance) -> list[Gap]:
     """
     kept = [number for number, key in enumerate(keyed.keys) if key.role != "free"]
     if len(kept) == len(keyed.keys):
-        raise InvalidValue(f"dance {keyed.name!r} has no free key to fill")
+        raise InvalidValue(
+            f"dance {keyed.name!r} has no free key to complete: mark a key as free, in Blender by the keyframe type "
+            "Breakdown"
+        )
     if len(kept) < 2 or kept[0] != 0 or kept[-1] != len(keyed.keys) - 1:
-        raise InvalidValue("the first and the last key must be fixed or preferred: free keys lie between others")
+        raise InvalidValue(
+            f"dance {keyed.name!r} has {len(kept)} keys that are not free: the first and the last key must be fixed or "
+            "preferred, and free keys lie between others"
+        )
     return [Gap(keyed.keys[a], keyed.keys[b], keyed.keys[a + 1 : b]) for a, b in pairwise(kept) if b > a + 1]
 
 

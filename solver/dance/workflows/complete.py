@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import InvalidValue
 from ...feasibility import CheckOptions
 from ...feasibility.messages import describe_unsupported
 from ...options.authoring import CompleteOptions, RepairOptions
@@ -48,7 +47,6 @@ def complete(
     """
     keyed = (dance if isinstance(dance, AuthoredDance) else load_authored_dance(dance)).with_checks(checks)
     require_support(keyed)
-    require_free_keys(keyed)
     options, repair_options = options or CompleteOptions(), repair_options or RepairOptions()
     done = authoring.complete(keyed, keyed.checks, options, repair_options, rate=max(keyed.sampling_rate(rate,
         EXACT_FLIGHT_RATE), MIN_RATE),
@@ -64,28 +62,6 @@ def complete(
     said = Conclusion("complete", "completed" if done.feasible else done.status, message, troubles, notes)
     summary = summarise_authored(said, done.dance, done.after, done.moved)
     return EditedDance(done.dance, done.after, summary, format_repair_report(said, done), done)
-
-
-def require_free_keys(keyed: AuthoredDance) -> None:
-    """Refuse a dance without free keys, or whose first or last key is free.
-
-    Raises:
-        InvalidValue: what is missing, and how to add it.
-    """
-    roles = [key.role for key in keyed.keys]
-    if "free" not in roles:
-        raise InvalidValue(
-            f"dance {keyed.name!r} has no free key to complete: mark a key as free, in Blender by the keyframe type "
-            "Breakdown"
-        )
-    if len(roles) - roles.count("free") < 2:
-        raise InvalidValue(
-            f"dance {keyed.name!r} has {len(roles) - roles.count('free')} keys that are not free: the first and the "
-            "last key must be fixed or preferred"
-        )
-    for key, which in ((keyed.keys[0], "first"), (keyed.keys[-1], "last")):
-        if key.role == "free":
-            raise InvalidValue(f"{key} is the {which} one: make it fixed or preferred, free keys lie between others")
 
 
 def describe_completion(keyed: AuthoredDance, done: CompletedDance, problems: list[str]) -> str:
