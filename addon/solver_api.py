@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from solver.scene import dance_folder, marker_set, study_folder
     from solver.scene.body_mesh import bend_toes, fit_body_mesh, has_body_mesh
     from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
-    from solver.scene.dance_counts import counts_at
+    from solver.scene.dance_counts import counts_at, write_clicks
     from solver.scene.flight_arc import FlightArc
     from solver.scene.handles import find_handles
     from solver.scene.key_reduction import central_slopes, select_keys
@@ -113,7 +113,7 @@ _NAMES = {
     "scene.body_mesh": ("bend_toes", "fit_body_mesh", "has_body_mesh"),
     "centroidal.values": ("ESTIMATE", "CentroidalEstimate"),
     "scene.checked_frame": ("SceneFoot", "SceneFrame", "SceneMargin", "scene_frame"),
-    "scene.dance_counts": ("counts_at",),
+    "scene.dance_counts": ("counts_at", "write_clicks"),
     "scene.flight_arc": ("FlightArc",),
     "scene.key_reduction": ("select_keys", "central_slopes"),
     "scene.handles": ("find_handles",),

@@ -117,15 +117,15 @@ def plan_video(stops: Sequence[Stop], interval: tuple[float, float], options: Re
         )
     stops = _clip_stops(stops, first, last)
     runs = [("slow", options.slow)] * (options.slow > 0.0) + [("real", 1.0)] * options.loops
-    times, paused, parts = [np.full(_to_frames(options.title_time, options.rate), first)], [], []
+    times, paused, parts = [np.full(round(options.title_time * options.rate), first)], [], []
     paused.append(np.zeros(len(times[0]), bool))
     if len(times[0]):
         parts.append(VideoPart("title", 0.0, 0, 0, len(times[0])))
     for kind, tempo in runs:
         start = sum(map(len, times))
-        lead = _to_frames(options.lead, options.rate)
+        lead = round(options.lead * options.rate)
         danced, stands = _sample_run(stops, tempo, options.rate, options.pause if kind == "slow" else 0.0)
-        rest = _to_frames(options.rest, options.rate)
+        rest = round(options.rest * options.rate)
         times += [np.full(lead, first), danced, np.full(rest, last)]
         paused += [np.ones(lead, bool), stands, np.ones(rest, bool)]
         parts.append(VideoPart(kind, tempo, start, start + lead, start + lead + len(danced) + rest))
@@ -158,7 +158,7 @@ def _clip_stops(stops: Sequence[Stop], first: float, last: float) -> tuple[Stop,
 
 def _sample_run(stops: tuple[Stop, ...], tempo: float, rate: float, pause: float) -> tuple[np.ndarray, np.ndarray]:
     """Times (F,) [s] of the dance for one run in a tempo, and whether it pauses (F,)."""
-    pause_frames = _to_frames(pause, rate)
+    pause_frames = round(pause * rate)
     breaks = [stop.start for stop in stops[1:-1]] if pause_frames else []
     edges = [stops[0].start, *breaks, stops[-1].stop]
     times: list[np.ndarray] = []
@@ -226,7 +226,3 @@ def _ghost_times(kind: str, frames: int, leaves: float, arrives: float) -> np.nd
         return np.full(frames, arrives)
     share = np.minimum(np.arange(frames) / max(GHOST_TRAVEL_FRACTION * (frames - 1), 1.0), 1.0)
     return np.where(share < 1.0, leaves + (arrives - leaves) * share, arrives)
-
-
-def _to_frames(seconds: float, rate: float) -> int:
-    return round(seconds * rate)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import bpy
 
-from .. import armature
+from .. import armature, bpy_access
 from ..interpreter import ROOT, Interpreter, build_environment
-from ..solver_api import errors
 from . import video as rehearsal_video
 from .dance import RehearsedDance, from_folder, from_scene
 from .options import RehearsalOptions, Rendering, Staging
@@ -47,10 +46,9 @@ def rehearse_folder(
         SolverError: dance, film or output are invalid; nothing was written.
     """
     danced = from_folder(folder)
-    plan_rehearsal(danced, options)  # reports errors before anything is built
+    plan = plan_rehearsal(danced, options)  # reports errors before anything is built
     bpy.ops.wm.read_factory_settings(use_empty=True)
     body = armature.build_armature(bpy.context, danced.rig)
-    plan = plan_rehearsal(danced, options)
     scene = build_scene(body, danced, plan, staging)
     set_engine(scene, rendering)
     return render_video(scene, Path(output), report), plan
@@ -69,10 +67,7 @@ def write_scene(
     Raises:
         SolverError: dance, film or camera are missing or invalid; nothing was written.
     """
-    scene = context.scene
-    if scene is None:
-        raise errors.InvalidValue("Blender has no scene here")
-    danced = from_scene(scene, body)
+    danced = from_scene(bpy_access.scene(context), body)
     plan = plan_rehearsal(danced, options)
     with remove_added_data():
         made = build_scene(body, danced, plan, staging)

@@ -33,6 +33,7 @@ from .materials import (
 from .options import Staging
 from .plan import VideoPlan
 from .roles import BODY, GHOST, set_role
+from .video import COUNTS_KEY
 
 SCENE_NAME = "Rehearsal"
 TEMPORARY_STORES = (
@@ -83,6 +84,7 @@ def build_scene(body: bpy.types.Object, danced: RehearsedDance, plan: VideoPlan,
     scene = bpy.data.scenes.new(SCENE_NAME)
     set_frame_rate(scene, plan.rate)
     scene.frame_start, scene.frame_end = 1, len(plan)
+    scene[COUNTS_KEY] = plan.beats.tolist()
     scene.render.resolution_x, scene.render.resolution_y = staging.size
     scene.render.resolution_percentage = 100
     scene.camera = _choose_camera(danced, plan, staging)

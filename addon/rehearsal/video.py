@@ -27,6 +27,7 @@ from ..solver_api import (
     remove_locked_folder,
     stopping,
     write_atomically,
+    write_clicks,
     write_folder,
 )
 from .film import has_film
@@ -41,6 +42,8 @@ INCOMPLETE = 1
 """Exit code if rendering was stopped and the frames before were written."""
 ENGINE_KEY = "exciting_dance_engine"
 """Custom property of a scene: what renders it."""
+COUNTS_KEY = "exciting_dance_counts"
+"""Custom property of a scene: the count of each frame, of which a change is heard as a click; missing without any."""
 ENCODING_FROM = 0.9
 """Progress at which the images are encoded."""
 PAINTING_THREADS = 2
@@ -245,7 +248,7 @@ def _render_image(scene: bpy.types.Scene, frame: int, image: Path) -> None:
 
 
 def encode_video(images: Path, path: Path, like: bpy.types.Scene) -> Path:
-    """Encode numbered images with the size and frame rate of a scene.
+    """Encode numbered images with the size and frame rate of a scene, and a click on each of its counts.
 
     Raises:
         BackendError: Blender cannot encode them.
@@ -262,11 +265,15 @@ def encode_video(images: Path, path: Path, like: bpy.types.Scene) -> Path:
         strip = editor.strips.new_image("Frames", str(files[0]), 1, 1, fit_method="ORIGINAL")
         for file in files[1:]:
             strip.elements.append(file.name)  # type: ignore[attr-defined]
+        counts = np.array(like.get(COUNTS_KEY, ()), int)[: len(files)]
+        if counts.any():
+            clicks = write_clicks(path.with_suffix(".wav"), counts, render.fps / render.fps_base)
+            editor.strips.new_sound("Clicks", str(clicks), 2, 1)
         render.use_sequencer, render.use_compositing = True, False
         set_media_type(settings, "VIDEO")
         settings.file_format, settings.color_mode = "FFMPEG", "RGB"
         code = render.ffmpeg
-        code.format, code.codec, code.audio_codec = "MPEG4", "H264", "NONE"
+        code.format, code.codec, code.audio_codec = "MPEG4", "H264", "AAC" if counts.any() else "NONE"
         code.constant_rate_factor, code.ffmpeg_preset, code.gopsize = "HIGH", "GOOD", render.fps
         render.filepath, render.use_file_extension = str(path), False
         bpy.ops.render.render(animation=True, scene=scene.name)

@@ -6,6 +6,7 @@ import json
 import time
 from pathlib import Path
 
+import aud
 import bpy
 import numpy as np
 import pytest
@@ -284,7 +285,7 @@ def test_invalid_film_is_one_error_without_changes(registered: None, robot: Rig,
 
 
 def test_the_button_writes_the_video_and_leaves_the_scene(registered: None, robot: Rig, tmp_path: Path) -> None:
-    """A child renders every planned frame to a video; scene, frame and selection are unchanged."""
+    """A child renders every planned frame to a video, with a click on each count; the scene is unchanged."""
     body = on_the_timeline(robot)
     settings = bpy.context.scene.exciting_dance_rehearsal
     settings.slow, settings.lead, settings.title_time, settings.rate, settings.samples = 0.0, 0.0, 0.0, 20.0, 1
@@ -297,6 +298,13 @@ def test_the_button_writes_the_video_and_leaves_the_scene(registered: None, robo
     assert [item.name for item in (tmp_path / "made").iterdir()] == ["rehearsal.mp4"]
     clip = bpy.data.movieclips.load(settings.output)
     assert (clip.frame_duration, tuple(clip.size)) == (9 + 20, (96, 54))  # the dance, and 1 s of rest
+    assert bpy.data.sounds.load(settings.output).channels == "INVALID"  # no sound
+    settings.bpm = 400.0
+    assert bpy.ops.exciting_dance.rehearsal() == {"FINISHED"}
+    assert [item.name for item in (tmp_path / "made").iterdir()] == ["rehearsal.mp4"]
+    loud = np.abs(aud.Sound.file(settings.output).data()).max(axis=1)
+    begins = np.flatnonzero(loud > 0.25) / aud.Sound.file(settings.output).specs[0]
+    assert sorted(set(np.floor(begins * 20.0 + 1e-3))) == [0.0, 3.0, 6.0]  # a click each 0.15 s while it dances
     settings.output = "//rehearsal.mp4"
     with pytest.raises(RuntimeError, match="save the file first"):
         bpy.ops.exciting_dance.rehearsal()
