@@ -53,6 +53,12 @@ def current_time(scene: bpy.types.Scene) -> float:
     return (scene.frame_current + scene.frame_subframe - FIRST_FRAME) / frame_rate(scene)
 
 
+def frame_range(scene: bpy.types.Scene) -> tuple[int, int]:
+    """First and last frame of a scene's preview range if it is used, otherwise of its range."""
+    preview = scene.frame_preview_start, scene.frame_preview_end
+    return preview if scene.use_preview_range else (scene.frame_start, scene.frame_end)
+
+
 def set_frame_range(scene: bpy.types.Scene, first: float, last: float) -> None:
     """Set the scene's range to these frames and go to the first."""
     scene.frame_start, scene.frame_end = (

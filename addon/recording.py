@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,9 +11,18 @@ import numpy as np
 from mathutils import Matrix
 
 from . import bpy_access, convert, custom_properties, meshes
-from .action import CONSTANT, FIRST_FRAME, Curves, can_change_frame_rate, frame_rate, frames_at, set_frame_range
+from .action import (
+    CONSTANT,
+    FIRST_FRAME,
+    Curves,
+    can_change_frame_rate,
+    frame_range,
+    frame_rate,
+    frames_at,
+    set_frame_range,
+)
 from .colours import plain_material
-from .convert import to_array
+from .job_messages import describe_duration
 from .solver_api import RestPose, SceneRecording, SegmentPoses, errors
 
 RECORDING_KEY = "exciting_dance_recording"
@@ -32,6 +42,9 @@ METRES_PER_NEWTON = 1.0e-3
 SMALLEST_FORCE = 5.0
 """[N] Smallest force that is drawn."""
 MARKER_COLOUR, FORCE_COLOUR = (0.42, 0.80, 0.95), (0.93, 0.52, 0.08)
+LONGEST_RECORDING, MEASURED_FRAMES = 30.0, 20
+"""[s] Longest time for which recording an armature may keep Blender from responding, a choice, and number of frames
+after which it is estimated."""
 DISPLAY_RATE = 120.0
 """[1/s] Highest display rate; forces with a higher rate are downsampled."""
 
@@ -166,30 +179,40 @@ def _add_forces(scene: bpy.types.Scene, collection: bpy.types.Collection, record
 
 
 def record_segments(armature: bpy.types.Object, scene: bpy.types.Scene) -> SegmentPoses:
-    """Record every evaluated bone in all frames of the scene; the current frame is restored."""
-    current, bones = scene.frame_current, list(armature.pose.bones)
-    rotations, positions = [], []
+    """Record every evaluated bone in the scene's (preview) range, by its frame step; the current frame is restored.
+
+    Raises:
+        InvalidValue: Blender would not respond for longer than `LONGEST_RECORDING`, as the first frames show.
+    """
+    bones, (first, last), current = list(armature.pose.bones), frame_range(scene), scene.frame_current
+    frames, poses = range(first, last + 1, scene.frame_step), []
     try:
-        for frame in range(scene.frame_start, scene.frame_end + 1):
+        scene.frame_set(first)  # the first frame may take longer
+        start = time.monotonic()
+        for count, frame in enumerate(frames):
             scene.frame_set(frame)
-            found = [_rotation_and_position(armature.matrix_world @ bone.matrix) for bone in bones]
-            rotations.append([rotation for rotation, _ in found])
-            positions.append([position for _, position in found])
+            poses.append([_pose(armature.matrix_world @ bone.matrix) for bone in bones])
+            total = (time.monotonic() - start) / (count + 1) * len(frames)
+            if count == MEASURED_FRAMES and total > LONGEST_RECORDING:
+                raise errors.InvalidValue(
+                    f"recording {len(frames)} frames of {len(bones)} bones takes {describe_duration(total)}, in which "
+                    "Blender does not respond: shorten the range, use a preview range, or increase the frame step"
+                )
     finally:
         scene.frame_set(current)
-    rest = [_rotation_and_position(armature.matrix_world @ bone.bone.matrix_local) for bone in bones]
-    tips = [np.array(armature.matrix_world @ bone.bone.tail_local, dtype=float) for bone in bones]
-    times = (np.arange(scene.frame_start, scene.frame_end + 1) - FIRST_FRAME) / frame_rate(scene)
-    names = tuple(bone.name for bone in bones)
-    at_rest = RestPose(
-        np.array([rotation for rotation, _ in rest]),
-        np.array([position for _, position in rest]),
-        np.array(tips),
-        tuple(-1 if bone.parent is None else names.index(bone.parent.name) for bone in bones),
+    rest = np.array([_pose(armature.matrix_world @ bone.bone.matrix_local) for bone in bones])
+    tips = np.array([armature.matrix_world @ bone.bone.tail_local for bone in bones], float)
+    names, moved = tuple(bone.name for bone in bones), np.array(poses)
+    parents = tuple(-1 if bone.parent is None else names.index(bone.parent.name) for bone in bones)
+    return SegmentPoses(
+        (np.array(frames) - FIRST_FRAME) / frame_rate(scene),
+        names,
+        moved[..., :3],
+        moved[..., 3],
+        RestPose(rest[..., :3], rest[..., 3], tips, parents),
     )
-    return SegmentPoses(times, names, np.array(rotations), np.array(positions), at_rest)
 
 
-def _rotation_and_position(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation (3, 3) and position (3,) [m] of a matrix that may contain scale."""
-    return to_array(matrix.to_quaternion().to_matrix()), np.array(matrix.to_translation(), dtype=float)
+def _pose(matrix: Matrix) -> np.ndarray:
+    """Rotation and position [m] (3, 4) of a matrix that may contain scale."""
+    return convert.to_array(Matrix.LocRotScale(matrix.to_translation().to_tuple(), matrix.to_quaternion(), None))[:3]

@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from .. import bpy_access, convert
-from ..action import FIRST_FRAME, curves_of, frame_rate, frames_at, key_frames
+from ..action import FIRST_FRAME, curves_of, frame_range, frame_rate, frames_at, key_frames
 from ..armature import require_unscaled, rig_of
 from ..check_settings import read_checks
 from ..inertials import rig_with_inertials
@@ -259,9 +259,7 @@ def contact_value(curve: bpy.types.FCurve, frame: float) -> int:
 
 
 def _frame_range(scene: bpy.types.Scene, first: float | None, last: float | None) -> tuple[float, float]:
-    preview = scene.use_preview_range
-    start = scene.frame_preview_start if preview else scene.frame_start
-    stop = scene.frame_preview_end if preview else scene.frame_end
+    start, stop = frame_range(scene)
     span = float(start if first is None else first), float(stop if last is None else last)
     if not span[1] > span[0]:
         raise errors.InvalidValue(

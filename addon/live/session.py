@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from .. import bpy_access, redraw
-from ..action import current_time, curves_in, curves_of, frame_rate
+from ..action import current_time, curves_in, curves_of, frame_range, frame_rate
 from ..authoring import timeline
 from ..authoring.pose_sampling import OBJECT_CHANNELS, bone_path
 from ..bpy_access import find_by_session_id, session_id
@@ -261,12 +261,11 @@ class CheckSession:
 
 def watched_options(scene: bpy.types.Scene, body: bpy.types.Object) -> dict[str, object]:
     """What changes the results besides curves and poses; cheap enough for every tick."""
-    preview = (scene.frame_preview_start, scene.frame_preview_end) if scene.use_preview_range else ()
     armature, animation = bpy_access.armature(body), body.animation_data
     return {
         **request_options(scene),
         "checks": body.get(CHECKS_KEY),
-        "scene": (scene.frame_start, scene.frame_end, preview, frame_rate(scene), scene.unit_settings.scale_length),
+        "scene": (frame_range(scene), frame_rate(scene), scene.unit_settings.scale_length),
         "rig": (str([bone.get("mass") for bone in armature.bones]), armature.pose_position),
         "place": _placement(body),
         "action": animation

@@ -163,9 +163,8 @@ class EXCITING_DANCE_OT_clear_inbetweens(RigOperator, bpy.types.Operator):
         from ..authoring.timeline import motion_range
 
         now, body = scene(context), require_active_rig(context)
-        preview = now.use_preview_range
-        span = (now.frame_preview_start, now.frame_preview_end) if preview else motion_range(now, body)
-        count = keying.clear_inbetweens(body, *span, selected=self.selected)
+        preview = (now.frame_preview_start, now.frame_preview_end) if now.use_preview_range else None
+        count = keying.clear_inbetweens(body, *(preview or motion_range(now, body)), selected=self.selected)
         self.report({"INFO"}, f"Removed {count} generated keys" if count else "There are no generated keys here")
         return {"FINISHED"}
 

@@ -16,7 +16,7 @@ from ..properties import RESEARCH, study_settings
 from ..scene_rigs import active_rig
 from ..solver_api import errors, recording_suffixes
 from ..transaction import all_or_nothing
-from .base import AtomicOperator, PolledOperator, report_error
+from .base import AtomicOperator, report_error
 
 if TYPE_CHECKING:
     from ..solver_api import SceneRecording
@@ -187,7 +187,7 @@ class EXCITING_DANCE_OT_remove_file(AtomicOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_take_armature(PolledOperator, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+class EXCITING_DANCE_OT_take_armature(AtomicOperator, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
     """Write the motion of any armature's bones as a recording, which can be tracked"""
 
     bl_idname = "exciting_dance.take_armature"
@@ -204,16 +204,13 @@ class EXCITING_DANCE_OT_take_armature(PolledOperator, bpy.types.Operator, Export
             "Select the armature to record" if found is None or found.type != "ARMATURE" or not found.data.bones else ""
         )
 
-    def execute(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> Status:
         from ..recording import record_segments
         from ..solver_api import Recording, write_recording_npz
 
         path = Path(self.filepath)  # type: ignore[attr-defined]
-        try:
-            segments = record_segments(require(context.active_object, "armature"), scene(context))
-            write_recording_npz(path, Recording("armature", segments=segments))
-        except errors.SolverError as error:
-            return report_error(self, error)
+        segments = record_segments(require(context.active_object, "armature"), scene(context))
+        write_recording_npz(path, Recording("armature", segments=segments))
         if str(path) not in [item.path for item in study_settings(context).files]:
             study_settings(context).files.add().path = str(path)
         self.report({"INFO"}, f"Ready to track: {len(segments)} frames of {len(segments.names)} bones")

@@ -61,6 +61,30 @@ def test_evaluated_bones_are_recorded(registered: None, tmp_path: Path) -> None:
     assert record_segments(body, bpy.context.scene).rate == pytest.approx(bpy.context.scene.render.fps)
 
 
+def test_range_and_step_are_the_scenes(registered: None) -> None:
+    """The preview range and the frame step choose the frames; their times stay."""
+    body, scene = dancer(), bpy.context.scene
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end, scene.frame_step = True, 3, 10, 2
+    found = record_segments(body, scene)
+    np.testing.assert_allclose(found.times * scene.render.fps, (2.0, 4.0, 6.0, 8.0))
+    scene.frame_set(7)
+    leg = body.pose.bones["LeftUpLeg"]
+    expected = (body.matrix_world @ leg.matrix).to_quaternion().to_matrix()
+    np.testing.assert_allclose(found.rotations[2, found.names.index("LeftUpLeg")], expected, atol=1e-6)
+
+
+def test_endless_recording_is_refused_at_its_start(registered: None, tmp_path: Path) -> None:
+    """A million frames are one error with frames, bones, time and remedies; nothing is written, the frame stays."""
+    dancer()
+    bpy.context.scene.frame_end = 1_000_000
+    bpy.context.scene.frame_set(4)
+    said = r"1000000 frames of 22 bones takes .* (min|h).*: shorten the range, use a preview range, or .* step"
+    with pytest.raises(RuntimeError, match=said):
+        bpy.ops.exciting_dance.take_armature(filepath=str(tmp_path / "long.npz"))
+    assert bpy.context.scene.frame_current == 4
+    assert not list(tmp_path.iterdir())
+
+
 def test_recording_needs_an_armature(registered: None) -> None:
     """The button is disabled if no armature is selected."""
     assert not bpy.ops.exciting_dance.take_armature.poll()
