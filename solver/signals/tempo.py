@@ -44,15 +44,15 @@ def find_tempo(sound: np.ndarray, rate: float) -> float:
     if not np.ptp(part) > 0.0:
         raise InvalidValue("is silent" if np.isfinite(part).all() else "contains samples that are not finite")
     hop, window = (max(round(rate * seconds), least) for seconds, least in ((HOP, 1), (WINDOW, 4)))
-    spectra = np.fft.rfft(sliding_window_view(part - part.mean(), window)[::hop] * np.hanning(window), axis=1)
-    loud = np.abs(spectra[:, : round(WINDOW * HIGHEST)])
-    rises = np.maximum(np.diff(np.log1p(LOUDNESS / loud.max() * loud), axis=0), 0.0).mean(axis=1)
+    frames = sliding_window_view(part - part.mean(), window)[::hop] * np.hanning(window)
+    spectra = np.abs(np.fft.rfft(frames, axis=1)[:, : round(WINDOW * HIGHEST)])
+    rises = np.maximum(np.diff(np.log1p(LOUDNESS / spectra.max() * spectra), axis=0), 0.0).mean(axis=1)
     onsets = np.convolve(rises - rises.mean(), SMOOTHING, "valid")
-    count = len(onsets)
-    correlation = np.fft.irfft(np.abs(np.fft.rfft(onsets, 2 * count)) ** 2)[:count] / np.arange(count, 0, -1)
+    shifts = np.arange(len(onsets))
+    correlation = np.fft.irfft(np.abs(np.fft.rfft(onsets, 2 * len(shifts))) ** 2)[shifts] / (len(shifts) - shifts)
     periods = SLOWEST_COUNT * np.exp(np.arange(np.log(0.25), PRECISION, PERIOD_STEP))
     lags = periods[:, None] * np.arange(1, MULTIPLES + 1) * (rate / hop)
-    recurrence = np.interp(lags, np.arange(count), correlation).mean(axis=1)
+    recurrence = np.interp(lags, shifts, correlation).mean(axis=1)
     if not (onsets.std() > LEAST_ONSETS and recurrence.max() > LEAST_RECURRENCE * correlation[0]):
         raise InvalidValue("has no tempo: its sounds do not recur at equal times")
     beat = periods[np.argmax(recurrence >= SAME_RECURRENCE * recurrence.max())]

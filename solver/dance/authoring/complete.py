@@ -137,7 +137,8 @@ def complete(
         calmly += [key.time for key in gap.free if found.fraction == 0.0 or key.time not in own]
         if own and found.fraction < options.share:
             notes.append(
-                f"{_describe_gap(gap)}: {_describe_fraction(found.fraction)}, more is not feasible in the time"
+                f"{_describe_gap(gap)}: {100.0 * found.fraction:.0f} % of the way to an exciting posture, more is not "
+                "feasible in the time"
             )
         notes += [
             f"beside {_describe_gap(gap)}, where nothing was changed: {failure}" for failure in found.failures_at_ends
@@ -154,7 +155,3 @@ def complete(
 
 def _describe_gap(gap: Gap) -> str:
     return f"{gap.free[0]}" if len(gap.free) == 1 else f"keys from {gap.free[0].time:g} to {gap.free[-1].time:g} s"
-
-
-def _describe_fraction(share: float) -> str:
-    return f"{100.0 * share:.0f} % of the way to an exciting posture" if share else "filled by interpolation"

@@ -75,10 +75,9 @@ def describe_completion(keyed: AuthoredDance, done: CompletedDance, problems: li
         filled += " with exciting postures" if exciting else " by interpolation"
     if not done.feasible:
         return f"Not feasible yet, {filled}: {problems[0] if problems else describe_remaining(done.worst_repair)}"
-    there = " there" if done.failures_elsewhere else ""
     moved = (
         f"; the repair moved the postures by at most {describe_moves(keyed.rig, done.moved)} for it"
         if done.status != UNCHANGED
         else ""
     )
-    return f"{filled[0].upper()}{filled[1:]}; every check holds{there}{moved}"
+    return f"{filled[0].upper()}{filled[1:]}; every check holds{' there' * bool(done.failures_elsewhere)}{moved}"
