@@ -52,6 +52,8 @@ PICTURED_QUANTITIES = ("mass", "excitation", "deviation")
 """Quantities in a dance's picture."""
 END_TOLERANCE = 0.02
 """[s] A key within this time of an end of the dance counts as that end."""
+COUNT_PREFIX = "♪"
+"""First character of the timeline's markers at the counts of the dance that was shown last."""
 CONTACTS_GROUP = "Contacts"
 """Group of the contact curves in the Dope Sheet."""
 
@@ -96,7 +98,7 @@ def _read(folder: Path) -> Dance:
 def show_dance(
     context: bpy.types.Context, dance: Dance, *, target: bpy.types.Object | None = None, name: str = "Dance"
 ) -> bpy.types.Object:
-    """Add a dance to a rig as a new action and set the scene's range; an error leaves the scene unchanged.
+    """Add a dance to a rig as a new action, mark its counts and set the scene's range; an error changes nothing.
 
     Args:
         context: its scene receives the dance.
@@ -132,6 +134,10 @@ def show_dance(
         show_recording(context, body, None)  # it does not belong to this motion
         if old is not None:
             old.use_fake_user = True
+    for marker in [marker for marker in scene.timeline_markers if marker.name.startswith(COUNT_PREFIX)]:
+        scene.timeline_markers.remove(marker)
+    for time, number in dance.summary.counts:
+        scene.timeline_markers.new(f"{COUNT_PREFIX}{number}", frame=round(float(frames_at(scene, np.array(time)))))
     return body
 
 

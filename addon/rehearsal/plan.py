@@ -117,10 +117,9 @@ def plan_video(stops: Sequence[Stop], interval: tuple[float, float], options: Re
         )
     stops = _clip_stops(stops, first, last)
     runs = [("slow", options.slow)] * (options.slow > 0.0) + [("real", 1.0)] * options.loops
-    times, paused, parts = [np.full(round(options.title_time * options.rate), first)], [], []
-    paused.append(np.zeros(len(times[0]), bool))
-    if len(times[0]):
-        parts.append(VideoPart("title", 0.0, 0, 0, len(times[0])))
+    title = round(options.title_time * options.rate)
+    times, paused = [np.full(title, first)], [np.ones(title, bool)]
+    parts = [VideoPart("title", 0.0, 0, 0, title)] * (title > 0)
     for kind, tempo in runs:
         start = sum(map(len, times))
         lead = round(options.lead * options.rate)
@@ -130,11 +129,7 @@ def plan_video(stops: Sequence[Stop], interval: tuple[float, float], options: Re
         paused += [np.ones(lead, bool), stands, np.ones(rest, bool)]
         parts.append(VideoPart(kind, tempo, start, start + lead, start + lead + len(danced) + rest))
     moments, stands_still = np.concatenate(times), np.concatenate(paused)
-    beats = np.zeros(len(moments), int)
-    if options.bpm:
-        beats = np.where(stands_still, 0, counts_at(moments - interval[0], options.bpm))
-        for part in parts:
-            beats[part.start : part.stop if part.kind == "title" else part.play] = 0
+    beats = np.where(stands_still | (options.bpm == 0.0), 0, counts_at(moments - interval[0], options.bpm))
     return _complete_plan(options, stops, moments, stands_still, tuple(parts), beats)
 
 

@@ -21,6 +21,12 @@ def counts_at(times: np.ndarray, bpm: float) -> np.ndarray:
     return (np.floor(np.asarray(times) * bpm / 60.0 + BEAT_TOLERANCE).astype(int) - PICK_UP_COUNTS) % PHRASE + 1
 
 
+def list_counts(duration: float, count: float) -> tuple[tuple[float, int], ...]:
+    """Time [s] and number of every count of a dance; none if ``count`` [s], the duration of one, is zero."""
+    times = np.arange(0.0, duration, count) if count else np.zeros(0)
+    return tuple(zip(times.tolist(), ((np.arange(len(times)) - PICK_UP_COUNTS) % PHRASE + 1).tolist()))
+
+
 def write_clicks(path: Path, counts: np.ndarray, rate: float) -> Path:
     """Write a sound file (.wav) with a click at each frame from which another count is shown; returns its path.
 

@@ -99,6 +99,7 @@ class SceneSummary:
         duration: [s].
         checks: of the dance.
         moves: of a designed dance, except steps.
+        counts: (time [s], number within the phrase) of every count of a designed dance.
     """
 
     verb: str
@@ -117,9 +118,10 @@ class SceneSummary:
     duration: float = 0.0
     checks: CheckOptions = field(default_factory=CheckOptions)
     moves: tuple[SceneMove, ...] = ()
+    counts: tuple[tuple[float, int], ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("keys", "strips", "failures", "ranges", "moved", "problems", "notes", "moves"):
+        for name in ("keys", "strips", "failures", "ranges", "moved", "problems", "notes", "moves", "counts"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("excitation", "deviation"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))

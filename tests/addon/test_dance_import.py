@@ -24,6 +24,7 @@ from addon.colours import compute_colouring
 from addon.jobs import JobOperator
 from addon.solver_api import study_folder
 from solver.cli.exit_codes import INCOMPLETE, WRONG_INPUT
+from solver.dance.design.dance import DESIGNED_DANCE
 from solver.errors import Cancelled, InvalidValue
 from solver.rigs import hoap3
 from solver.scene.motion_record import MOTION
@@ -82,6 +83,21 @@ def test_timeline_contains_the_dance(registered: None, designed: Path) -> None:
     assert scores.read_score(body, scores.DEVIATION)["chest"] == pytest.approx(summary.deviation["chest"])
     assert compute_colouring(body, "deviation").values["chest"] == pytest.approx(100.0 * summary.deviation["chest"])
     assert compute_colouring(body, "excitation").values["chest"] == pytest.approx(np.log10(summary.excitation["chest"]))
+
+
+def test_counts_are_marked_on_the_timeline(registered: None, designed: Path) -> None:
+    """Every count has a marker at its time, after a pick-up from five; phrases begin on one. A dance that is shown
+    later replaces them, and the user's markers stay."""
+    scene = bpy.context.scene
+    scene.timeline_markers.new("mine", frame=3)
+    dance = DESIGNED_DANCE.read(designed / "dance.npz")
+    for _ in range(2):
+        danced(designed, 60.0)
+        marked = {marker.frame: marker.name for marker in scene.timeline_markers if marker.name != "mine"}
+        assert len(scene.timeline_markers) == len(marked) + 1 == round(dance.duration / dance.count) + 1
+    assert [marked[frame] for frame in sorted(marked)[:6]] == ["♪5", "♪6", "♪7", "♪8", "♪1", "♪2"]
+    assert np.diff(sorted(marked)) == pytest.approx(60.0 * dance.count, abs=1.0)
+    assert marked[round(1 + 60.0 * dance.starts[dance.postures[0]])] == "♪1"
 
 
 def test_other_frame_rate_is_kept(registered: None, designed: Path) -> None:

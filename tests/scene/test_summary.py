@@ -32,6 +32,7 @@ SUMMARY = SceneSummary(
     {"arm": 0.1, "leg": math.inf},
     2.0,
     moves=(SceneMove("größer", 0.0, 2.0, 4, "4 of 5 fast, far", ("right_arm", "trunk")),),
+    counts=((0.0, 5), (0.6, 6)),
 )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...options.dances import EXCITATION_RATE
+from ...scene.dance_counts import list_counts
 from ...scene.labels import display_name
 from ...scene.summary import SceneFailure, SceneMove, SceneSummary, Status
 from ...scene.timeline import SceneKey, SceneStrip
@@ -172,7 +173,7 @@ def summarise_design(rig: Rig, dance: Dance, found: Evaluation, poses: Sequence[
         scene_strips(dance.schedule, 0.0, dance.duration), problems=missing, notes=dance.notes,
         excitation=conditions_by_link(rig, found.conditions),
         deviation=deviations_by_link(rig, base_parameters(rig), found.relative_deviations), duration=dance.duration,
-        checks=dance.checks, moves=scene_moves(dance, found),
+        checks=dance.checks, moves=scene_moves(dance, found), counts=list_counts(dance.duration, dance.count),
     )  # fmt: skip
 
 
