@@ -25,7 +25,6 @@ from ..solver_api import (
     dance_folder,
     errors,
     read_consistent,
-    read_rig,
     stored_file,
     study_folder,
     write_folder,
@@ -66,7 +65,7 @@ class Dance:
         folder: the folder.
         summary: summary of the verb, with keys and strips.
         motion: sampled motion; None after a check.
-        rig: rig of a designed dance; None if the dance is for a rig of the scene.
+        rig: rig of the motion; None to use a rig of the scene as it is.
     """
 
     folder: Path
@@ -86,13 +85,12 @@ def read_dance(folder: str | Path) -> Dance:
 
 
 def _read(folder: Path) -> Dance:
-    motion, rig = stored_file(folder, dance_folder.MOTION_FILE), stored_file(folder, dance_folder.RIG_FILE)
-    return Dance(
-        folder=folder,
-        summary=SUMMARY.read(stored_file(folder, dance_folder.SUMMARY_FILE)),
-        motion=MOTION.read(motion).scene if motion.exists() else None,
-        rig=read_rig(rig) if rig.exists() else None,
-    )
+    summary = SUMMARY.read(stored_file(folder, dance_folder.SUMMARY_FILE))
+    motion = stored_file(folder, dance_folder.MOTION_FILE)
+    if not motion.exists():
+        return Dance(folder, summary)
+    record = MOTION.read(motion)
+    return Dance(folder, summary, record.scene, record.rig)
 
 
 def show_dance(
@@ -121,8 +119,7 @@ def show_dance(
                 armature.hide_rig(target)
             else:
                 armature.store_rig(body, dance.rig)
-        if body is None:
-            raise errors.InvalidValue("the results hold no rig: select the rig of this dance first")
+        body = bpy_access.require(body, "rig for the dance")
         armature.require_unscaled(body)
         old = body.animation_data.action if body.animation_data else None
         made = bpy.data.actions.new(name)

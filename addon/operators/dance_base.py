@@ -155,11 +155,14 @@ def show_designed(context: bpy.types.Context, dance: Dance, target: bpy.types.Ob
     from .. import convert
     from ..authoring.dance_import import show_dance
     from ..placement import avoid_overlap, floor_matrix
-    from ..viewport import frame_objects
+    from ..viewport import frame_objects, hide_startup_cube
 
-    motion = convert.transform_motion(floor_matrix(target), require(dance.motion, "motion of the dance"))
+    if dance.motion is None:
+        raise errors.InputError(dance.folder, "holds no motion", remedy="Open the folder of the dance that was checked")
+    motion = convert.transform_motion(floor_matrix(target), dance.motion)
     body = show_dance(context, replace(dance, motion=motion), target=target)
     if target is None:
+        hide_startup_cube(context)
         avoid_overlap(context, body)
         frame_objects(context, [body])
     store_moves(scene(context), body, dance.summary.moves)

@@ -17,7 +17,7 @@ from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, s
 
 
 class EXCITING_DANCE_OT_open_dance(AtomicOperator, bpy.types.Operator):
-    """Open the results folder of a designed dance"""
+    """Open the results folder of a dance that was designed, repaired, completed or retargeted"""
 
     bl_idname = "exciting_dance.open_dance"
     bl_label = "Open Dance"

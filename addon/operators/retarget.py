@@ -95,8 +95,8 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         onto = None if self._follower_id is None else find_by_session_id(bpy.data.objects, self._follower_id)
         dance = read_dance(folder / RESULT_FOLDER)
         record = MOTION.read(folder / RESULT_FOLDER / dance_folder.MOTION_FILE)
-        if onto is None:
-            dance = replace(dance, rig=record.rig)
+        if onto is not None:
+            dance = replace(dance, rig=None)
         body = show_dance(context, dance, target=onto, name=record.name)
         if self._beside:  # the motion is at the source's place, and both may spread their arms
             move_sideways(body, 0.5 * (self._source_size + rest_size(body)))

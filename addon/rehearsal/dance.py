@@ -20,12 +20,10 @@ from ..solver_api import (
     Rig,
     SceneKey,
     SceneMotion,
-    SceneStrip,
     SceneTimeline,
     dance_folder,
     errors,
     read_json,
-    read_rig,
     stored_file,
 )
 from .plan import TIME_TOLERANCE, Stop
@@ -117,7 +115,7 @@ class RehearsedDance:
 
 
 def from_folder(folder: str | Path) -> RehearsedDance:
-    """Read the dance that ``python -m solver dance`` (or repair, complete, slow) wrote to a folder.
+    """Read the dance that ``python -m solver dance`` (or repair, complete, slow, retarget) wrote to a folder.
 
     Raises:
         InputError: the folder or a file is missing or damaged.
@@ -125,19 +123,11 @@ def from_folder(folder: str | Path) -> RehearsedDance:
     folder = Path(folder)
     if not folder.is_dir():
         raise errors.InputError(folder, "is not a folder", remedy=REMEDY)
-    rig = read_rig(stored_file(folder, dance_folder.RIG_FILE))
-    motion = MOTION.read(stored_file(folder, dance_folder.MOTION_FILE)).scene
-    if motion.links != rig.links:
-        remedy = f"Write the whole folder with one command: {dance_folder.RIG_FILE} belongs to another rig"
-        raise errors.InputError(folder / dance_folder.MOTION_FILE, "has other links", remedy=remedy)
-    keys: tuple[SceneKey, ...] = ()
-    strips: tuple[SceneStrip, ...] = ()
+    record = MOTION.read(stored_file(folder, dance_folder.MOTION_FILE))
+    summary = SUMMARY.read(stored_file(folder, dance_folder.SUMMARY_FILE))
+    rig, motion, keys = record.rig, record.scene, summary.keys
+    hard = [(move.stop, move.difficulty) for move in summary.moves]
     stops: tuple[Stop, ...] | None = None
-    hard: list[tuple[float, str]] = []
-    if (folder / dance_folder.SUMMARY_FILE).exists():
-        summary = SUMMARY.read(stored_file(folder, dance_folder.SUMMARY_FILE))
-        keys, strips = summary.keys, summary.strips
-        hard = [(move.stop, move.difficulty) for move in summary.moves]
     if (folder / dance_folder.NUMBERS_FILE).exists():
         keys, stops = (), _read_stops(stored_file(folder, dance_folder.NUMBERS_FILE))
     line = SceneTimeline(
@@ -148,7 +138,7 @@ def from_folder(folder: str | Path) -> RehearsedDance:
         rotations=motion.rotations,
         translations=motion.translations,
         keys=keys,
-        strips=strips,
+        strips=summary.strips,
     )
     stops = find_stops(line) if stops is None else _clip_stops(stops, float(line.times[-1]))
     return RehearsedDance(line, add_difficulties(stops, hard, TIME_TOLERANCE))

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, convert, scores
+from addon import action, convert, scores, viewport
 from addon.armature import rig_of
 from addon.authoring import dance_import, failure_markers, ghost, keying, timeline
 from addon.authoring.taken_back import read_taken_back
@@ -22,6 +22,7 @@ from addon.operators.design_dance import design_arguments
 from addon.rehearsal.dance import from_folder, from_scene
 from addon.rehearsal.options import RehearsalOptions
 from addon.rehearsal.plan import plan_video
+from addon.scene_rigs import find_rigs
 from addon.solver_api import SceneTimeline, find_handles
 from addon.study import STUDY_KEY, TRIAL_KEY
 from solver.cli import OK, main
@@ -213,6 +214,46 @@ def test_complete_fills_free_postures_and_an_error_changes_nothing(standing: tup
     assert ghost.find_ghost(scene, body) is not None
     said = find_message(scene, body, "dance")
     assert "1 free" in said.message or said.verdict == "good", said.message
+
+
+@pytest.mark.parametrize("verb", ["repair", "complete", "retarget", "check"])
+def test_open_dance_shows_what_each_verb_wrote(
+    standing: tuple[bpy.types.Object, Path], tmp_path: Path, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With no rig the folder's own appears with its motion; the rig it was made for is used if it is active.
+
+    The startup cube is hidden. A check's folder has no motion, which is one error.
+    """
+    body, _ = standing
+    keying.set_role(body, "free", frame=6.0)
+    line, output, hidden = written(body, tmp_path), tmp_path / "out", []
+    monkeypatch.setattr(viewport, "hide_startup_cube", hidden.append)
+    main(
+        [
+            verb,
+            line,
+            *(["hoap3", "--no-repair"] if verb == "retarget" else []),
+            "--output",
+            str(output),
+            "--progress",
+            "none",
+        ]
+    )
+    if verb == "check":
+        with pytest.raises(RuntimeError, match=r"holds no motion.*the dance that was checked"):
+            bpy.ops.exciting_dance.open_dance(directory=str(output))
+        return
+    led = MOTION.read(output / "dance.motion.npz")
+    assert from_folder(output).rig == led.rig
+    for mine in (True, False):
+        if not mine:
+            bpy.data.batch_remove([*body.children, body])
+        assert bpy.ops.exciting_dance.open_dance(directory=str(output)) == {"FINISHED"}
+        scene = bpy.context.scene
+        (shown,) = find_rigs(scene)
+        got = timeline.sample_timeline(scene, shown, *timeline.motion_range(scene, shown))
+        assert difference(got, dance_import.resample(led.scene, got.times)) < 1e-4
+        assert len(hidden) == (not mine)
 
 
 def test_export_writes_the_file(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:

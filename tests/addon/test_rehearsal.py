@@ -31,7 +31,7 @@ from solver.motion import Motion
 from solver.rig import Rig
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, motion_record
-from solver.scene.rig import write_rig
+from solver.scene.summary import SUMMARY, SceneSummary
 from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline
 from tests.addon.scenes import build, fingerprint
 
@@ -336,11 +336,11 @@ def test_dance_folder_is_rendered_without_a_window(
     """
     folder, video = tmp_path / "dance", tmp_path / "video.mp4"
     folder.mkdir()
-    write_rig(folder / "rig.json", robot)
     MOTION.write(folder / "dance.motion.npz", motion_record("dance", robot, arms_up(robot)))
     segments = [("home", "hold", 0.0, 0.15), ("arm up", "exciting", 0.15, 0.1), ("arm up", "hold", 0.25, 0.15)]
     tree = [dict(zip(("name", "kind", "start", "duration"), s)) for s in segments]
     (folder / "dance.json").write_text(json.dumps({"segments": tree}), encoding="utf-8")
+    SUMMARY.write(folder / "summary.json", SceneSummary("dance", "designed", True, "it passes"))
     dance = from_folder(folder)
     assert [(s.start, s.stop, s.name) for s in dance.stops] == [(0.0, 0.15, "home"), (0.25, 0.4, "arm up")]
     words = ["--slow", "0", "--title-time", "0", "--lead", "0", "--size", "96x54", "--rate", "20"]
