@@ -10,7 +10,6 @@ import pytest
 
 from addon.authoring import dance_import, timeline
 from addon.check_settings import CHECKS_KEY, check_arguments, check_settings, read_checks, store_checks
-from addon.live.session import watched_options
 from solver.cli import parser
 from solver.cli.argument_types import given
 from solver.errors import InvalidValue
@@ -60,14 +59,6 @@ def test_designed_dance_is_checked_with_its_design_options(registered: None, des
     assert shown.checks == timeline.sample_posture(bpy.context, body).checks == expected
     options = parser().parse_args(["dance", "hoap3", "--output", "x", *check_arguments(body)])
     assert all(getattr(expected, name) == value for name, value in given(options, CheckOptions).items())
-
-
-def test_changed_check_option_restarts_the_live_check(body: bpy.types.Object) -> None:
-    """The live check detects changed check options, whoever changes them."""
-    scene = bpy.context.scene
-    before = watched_options(scene, body)
-    check_settings(body).shrink = 0.2
-    assert watched_options(scene, body) != before
 
 
 def test_damaged_check_options_are_reported(body: bpy.types.Object) -> None:
