@@ -46,8 +46,9 @@ def refit_with_frequency_weights(
 ) -> list[tuple[GroupFit, PairedWeights]]:
     """Fits repeated with the frequency weights of their trials, and the weights of the fit and of the prior.
 
-    The prior's weights are learnt from the same trials with the prior's own residuals. A fit without weights is
-    returned unchanged, and so is one whose repetition fails.
+    The prior's weights are learnt from the same trials with the prior's own residuals; it has none where the fit has
+    none, so that both are compared alike. A fit without weights is returned unchanged, and so is one whose repetition
+    fails.
 
     Args:
         rig: of the trials.
@@ -87,7 +88,11 @@ def refit_with_frequency_weights(
             continue
         kept = None if fits[index].regression is None else regression
         refits[index] = replace(fits[index], estimate=estimate, regression=kept)
-    return list(zip(refits, map(PairedWeights, _learn(rig, groups, refits, cutoffs, base), prior_weights)))
+    found = _learn(rig, groups, refits, cutoffs, base)
+    return [
+        (refit, PairedWeights() if own is None else PairedWeights(own, weights))
+        for refit, own, weights in zip(refits, found, prior_weights)
+    ]
 
 
 def _learn(
