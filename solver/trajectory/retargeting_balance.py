@@ -16,6 +16,7 @@ from ..contacts.support import SupportPolygon, support_polygon
 from ..dynamics.mechanics import Mechanics
 from ..feasibility import Checks, check_motion
 from ..feasibility.check_input import PlantedPhase
+from ..feasibility.checks.joint_limits import JOINT_TORQUE
 from ..feasibility.contact_forces import MIN_LOAD, zero_moment_point
 from ..options.authoring import RetargetOptions
 from ..options.checks import ROBOT_SHRINK, CheckOptions
@@ -103,7 +104,7 @@ def _separate_and_balance(
 
 def _torque_stretch(times: np.ndarray, checks: Checks) -> np.ndarray:
     """Factors (N - 1,), smooth, by which each step must last longer so that joint torques hold, to first order."""
-    beyond = np.maximum(-checks.get_margin("joint torque").smallest, 0.0)
+    beyond = np.maximum(-checks.get_margin(JOINT_TORQUE.name).smallest, 0.0)
     needed = np.sqrt(1.0 + np.where(np.isfinite(beyond), beyond, 0.0)).clip(1.0, MAX_STEP_SLOWDOWN)
     factors = 1.0 + smooth_maximum(times, needed - 1.0, WIDENING_TIME, WIDENING_TIME)
     return np.asarray(np.maximum(factors[1:], factors[:-1]))

@@ -128,6 +128,9 @@ class Cause:
 
 
 COMMON_LAG = Cause(LAG, "the plates lag the motion", (Component(-2, 0.0005, 0.1, 1e3, "ms"),), 22.0, False)
+TRIAL_LAG = Cause(LAG, "a trial's own lag", (Component(-2, 0.0005, 0.01, 1e3, "ms"),), 0.0, False)
+"""What a trial's lag differs from that of all trials: each is started by itself. It is always in the model; two runs of
+one person differ by 5 ms (real, subject_e), and with one lag their vertical forces are explained four times worse."""
 CAUSES = (
     Cause(CROSSTALK, "crosstalk of the vertical force, or plates that are not level", (
         Component(2, 0.003, 0.1, 100.0, "%", "along x"), Component(5, 0.003, 0.1, 100.0, "%", "along y"),
@@ -450,8 +453,17 @@ def list_hypotheses(trials: Sequence[TrialSums], groups: Sequence[Sequence[str]]
     return list(found.values())
 
 
+def list_trial_lags(trials: Sequence[TrialSums]) -> list[Hypothesis]:
+    """The own lag of each trial that shows one; none of a single trial, or of very many."""
+    return [
+        Hypothesis(TRIAL_LAG, (trial.name,), (), trial.plates, {index: columns}, False)
+        for index, trial in enumerate(trials if 1 < len(trials) <= MAX_SINGLE else ())
+        if trial.shows(columns := trial.columns(TRIAL_LAG, ()))
+    ]
+
+
 def find_causes(
-    model: PlateModel, always: Hypothesis, hypotheses: Sequence[Hypothesis]
+    model: PlateModel, always: Sequence[Hypothesis], hypotheses: Sequence[Hypothesis]
 ) -> list[tuple[Estimate, Estimate | None]]:
     """The causes that the trials show, with their sizes given each other.
 
@@ -459,16 +471,16 @@ def find_causes(
 
     Args:
         model: of the trials.
-        always: a cause that is always in the model.
+        always: causes that are always in the model.
         hypotheses: the others.
 
     Returns:
         each cause, and another one that explains the trials nearly as well by other errors of the wrenches, or None.
     """
-    chosen = [always]
+    chosen = [*always]
     for _ in range(MAX_CAUSES):
         before = tuple(chosen)
-        for place in range(len(chosen), 0, -1):
+        for place in range(len(chosen), len(always) - 1, -1):
             others = chosen[:place] + chosen[place + 1 :]
             notable = _rank(model.with_causes(others), [each for each in hypotheses if each not in others])
             chosen = [*chosen[:place], *(found.hypothesis for found in notable[:1]), *chosen[place + 1 :]]
@@ -478,7 +490,7 @@ def find_causes(
     for found in model.with_causes(chosen).final():
         without = model.with_causes([each for each in chosen if each is not found.hypothesis])
         own = without.estimate(found.hypothesis)
-        others = [each for each in hypotheses if found.hypothesis is not always and each not in chosen]
+        others = [each for each in hypotheses if found.hypothesis not in always and each not in chosen]
         rivals = (
             other
             for other in _rank(without, others)
