@@ -93,8 +93,7 @@ def test_toes_stay_level_while_the_heel_rises(dancer: tuple[bpy.types.Object, bp
     body, _ = dancer
     attach(body)
     foot, toe = (body.pose.bones[f"mixamorig:Left{name}"] for name in ("Foot", "ToeBase"))
-    turn = Matrix.Rotation(0.4, 4, foot.bone.matrix_local.to_3x3().inverted() @ Vector((1.0, 0.0, 0.0)))
-    foot.matrix_basis = turn
+    foot.matrix_basis = Matrix.Rotation(0.4, 4, foot.bone.matrix_local.to_3x3().inverted() @ Vector((1.0, 0.0, 0.0)))
     bpy.context.view_layer.update()
     assert foot.tail.z < foot.bone.tail_local.z - 0.03
     assert toe.tail.z - toe.head.z == pytest.approx(toe.bone.tail_local.z - toe.bone.head_local.z, abs=1e-5)
@@ -226,14 +225,12 @@ def test_what_moves_bones_otherwise_is_sampled_and_never_overwritten(
     body, _ = dancer
     attach(body)
     rig = armature.rig_of(body)
-    bone = body.pose.bones["mixamorig:LeftForeArm"]
-    constraint = bone.constraints.new("COPY_ROTATION")
+    constraint = body.pose.bones["mixamorig:LeftForeArm"].constraints.new("COPY_ROTATION")
     constraint.target, constraint.subtarget = body, "mixamorig:RightForeArm"
     body.pose.bones["mixamorig:RightForeArm"].rotation_quaternion = (0.8, 0.6, 0.0, 0.0)
     bpy.context.view_layer.update()
     assert needs_frame_stepping(body)
-    timeline = sample_timeline(bpy.context.scene, body)
-    assert abs(timeline.rotations[0, rig.index("mixamorig:LeftForeArm"), 3]) < 0.95
+    assert abs(sample_timeline(bpy.context.scene, body).rotations[0, rig.index("mixamorig:LeftForeArm"), 3]) < 0.95
     with pytest.raises(errors.InvalidValue, match="LeftForeArm follows the constraint"):
         PoseWriter(body)
 

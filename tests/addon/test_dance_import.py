@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from addon import action, armature, command, recording, scene_rigs, scores, study
+from addon import action, armature, bpy_access, command, recording, scene_rigs, scores, study
 from addon.authoring import (
     dance_import,
     failure_markers,
@@ -72,8 +72,7 @@ def test_timeline_contains_the_dance(registered: None, designed: Path) -> None:
     body, motion = danced(designed, 60.0), MOTION.read(designed / "dance.motion.npz").scene
     summary = dance_import.read_dance(designed).summary
     got = timeline.sample_timeline(bpy.context.scene, body)
-    own = dance_import.resample(motion, got.times)
-    assert difference(got, own) < SINGLE
+    assert difference(got, dance_import.resample(motion, got.times)) < SINGLE
     keyed = [key for key in got.keys if any(abs(key.time - other.time) < 1.0 / 60.0 for other in summary.keys)]
     assert len(keyed) == len(summary.keys)
     assert {key.role for key in got.keys} == {"preferred"}
@@ -135,8 +134,7 @@ def test_ghost_changes_nothing_else(registered: None, designed: Path) -> None:
     sizes = [np.ptp([v.co for v in mesh.vertices], axis=0) for mesh in (shape.data, shape.evaluated_get(graph).data)]
     assert np.all(sizes[1] > sizes[0])  # in one place the surfaces would flicker
     root = np.array(shown.evaluated_get(graph).matrix_world @ shown.evaluated_get(graph).pose.bones[0].head)
-    expected = dance_import.resample(dance.motion, np.array([19.0 / 60.0])).root[0]
-    assert np.abs(root - expected).max() < SINGLE
+    assert np.abs(root - dance_import.resample(dance.motion, np.array([19.0 / 60.0])).root[0]).max() < SINGLE
     scene.frame_set(30)
     ghost.discard_ghost(bpy.context, body)
     assert fingerprint() == before
@@ -221,7 +219,7 @@ def test_roles_names_and_jumps(registered: None) -> None:
 
 def standing_robot() -> tuple[bpy.types.Object, bpy.types.Scene, str, str]:
     """A robot on both soles for two seconds at 10 Hz, its scene, and its patches."""
-    body, scene = build(hoap3()), bpy.context.scene
+    body, scene = build(hoap3()), bpy_access.scene(bpy.context)
     action.set_frame_rate(scene, 10.0)
     posed(body, 0.0, 1)
     posed(body, 0.4, 21)
@@ -327,8 +325,7 @@ def test_command_line_writes_the_scene(empty_scene: None, designed: Path) -> Non
     assert image is None
     assert "dance" in command.SCENE_VERBS
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    body = next(item for item in bpy.data.objects if item.type == "ARMATURE")
-    assert len(timeline.read_key_roles(body)) >= 4
+    assert len(timeline.read_key_roles(next(item for item in bpy.data.objects if item.type == "ARMATURE"))) >= 4
 
 
 def test_a_folder_without_a_dance_is_one_error(registered: None, tmp_path: Path) -> None:

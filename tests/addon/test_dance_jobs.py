@@ -110,8 +110,7 @@ def test_contacts_are_found_in_a_recording(registered: None, tmp_path: Path) -> 
     assert left[0].start == 0.0
     assert 0.3 * lasts - 0.05 <= left[1].stop < 0.45 * lasts
     assert 0.55 * lasts < left[2].start <= 0.72 * lasts + 0.05
-    said = find_message(scene, body, "dance")
-    assert "the contacts were found from its motion" in said.notes
+    assert "the contacts were found from its motion" in find_message(scene, body, "dance").notes
     assert bpy.ops.exciting_dance.balance_dance.poll()
     assert not bpy.ops.exciting_dance.complete_dance.poll()
 

@@ -73,10 +73,8 @@ def test_jobs_get_the_identified_body(own: Path, tmp_path: Path) -> None:
     rig = human(1.75, 70.0, "male")
     body = build(rig)
     keyed(body)
-    found = identified(body, rig, 84.0)
-    wanted = rig.with_prior(found)
-    design = read_rig(design_dance.body_arguments(bpy.context, tmp_path)[0])
-    assert design.differences(wanted) == ()
+    wanted = rig.with_prior(identified(body, rig, 84.0))
+    assert read_rig(design_dance.body_arguments(bpy.context, tmp_path)[0]).differences(wanted) == ()
     path = dance_base.write_timeline(bpy.context, tmp_path)
     assert TIMELINE.read(path).rig.differences(wanted) == ()
     loaded = load_dance(path)
@@ -127,8 +125,7 @@ def test_flights_used_for_identification_are_marked(own: Path, tmp_path: Path) -
     still = Motion(times, np.repeat(rig.neutral[None], 101, 0), np.zeros((101, rig.nv)), np.zeros((101, rig.nv)))
     seen = {"used": [["jump", 0.3, 0.7]], "short": [["other", 0.1, 0.2]]}
     result = SceneResult(rig.prior, rig.prior, method="a test", details={"from_flight": seen})
-    study = Study(tmp_path, rig, result, {"jump": scene_motion(rig, still)})
-    body = show_study(bpy.context, study)
+    body = show_study(bpy.context, Study(tmp_path, rig, result, {"jump": scene_motion(rig, still)}))
     marks = {marker.name: marker.frame for marker in body.animation_data.action.pose_markers}
     assert marks == dict(zip(FLIGHT_MARKERS, (31, 71), strict=True))
 

@@ -238,8 +238,7 @@ def posed() -> np.ndarray:
 def test_a_failing_job_changes_nothing(own: Path, tmp_path: Path) -> None:
     """An invalid recording is reported with the solver's message; edits, colours, frame rate and disk are unchanged."""
     bpy.ops.exciting_dance.import_rig(kind="human")
-    body = bpy.context.view_layer.objects.active
-    body.data.bones["head"]["mass"] = 9.0
+    bpy.context.view_layer.objects.active.data.bones["head"]["mass"] = 9.0
     (tmp_path / "bad.trc").write_text("no recording", encoding="utf-8")
     subject([tmp_path / "bad.trc"], 1.7, "female")
     before = fingerprint()

@@ -101,13 +101,11 @@ def test_legend_follows_the_colours_and_not_the_bones(empty_scene: None) -> None
 def test_scene_legend_follows_the_colours(empty_scene: None) -> None:
     """A legend in the scene is rebuilt at its place when another quantity is chosen."""
     scene, body = bpy.context.scene, weighed(hoap3())
-    bar = make_legend(scene.collection, colour_body(scene, body, "mass"))
-    bar.location = 1.0, 2.0, 3.0
+    make_legend(scene.collection, colour_body(scene, body, "mass")).location = 1.0, 2.0, 3.0
     bpy.context.view_layer.update()
     shown = show_quantity(scene, body, "change")
     (made,) = find_legends(scene)
-    words = {child.data.body for child in made.children}
-    assert {shown.title, f"+{shown.high:.3g}"} <= words
+    assert {shown.title, f"+{shown.high:.3g}"} <= ({child.data.body for child in made.children})
     assert tuple(made.location) == (1.0, 2.0, 3.0)
 
 

@@ -327,8 +327,7 @@ def test_excitation_scale_is_logarithmic() -> None:
 
 def test_margin_bar_is_grey_red_amber_or_green() -> None:
     """Each frame has one column without gaps, as high as its comfort; failing frames have full height."""
-    comfort = np.array([np.nan, -0.5, 0.5, 1.5])
-    corners, colours, faces = timeline_overlays.margin_bar(np.arange(1.0, 5.0), comfort)
+    corners, colours, faces = timeline_overlays.margin_bar(np.arange(1.0, 5.0), np.array([np.nan, -0.5, 0.5, 1.5]))
     columns = corners.reshape(-1, 4, 2)
     assert np.allclose(columns[:, [0, 2], 0], [[0.5, 1.5], [1.5, 2.5], [2.5, 3.5], [3.5, 4.5]])
     assert columns[1, 1, 1] == 1.0
@@ -345,8 +344,7 @@ def test_margin_bar_is_grey_red_amber_or_green() -> None:
 def test_postures_in_view_have_marks_of_their_roles() -> None:
     """A diamond with a dark border around each posture that is inside the region and not too near the one before."""
     keys = [SceneKey(time, role) for time, role in ((0.0, "fixed"), (1.0, "free"), (1.001, "fixed"), (9.0, "free"))]
-    places = np.array([-5.0, 40.0, 41.0, 90.0])
-    shapes = timeline_overlays._posture_marks(keys, places, 100.0, 10.0, 1.0)
+    shapes = timeline_overlays._posture_marks(keys, np.array([-5.0, 40.0, 41.0, 90.0]), 100.0, 10.0, 1.0)
     assert [np.mean(corners, axis=0)[0] for corners, _ in shapes] == [40.0, 40.0, 90.0, 90.0]
     free = timeline_overlays.ROLE_COLOURS["free"]
     assert [colour for _, colour in shapes] == 2 * [timeline_overlays.BACKGROUND, free]

@@ -102,8 +102,7 @@ def test_time_left_is_proportional_to_the_work_left() -> None:
     """A quarter done in ten seconds leaves thirty; nothing is said at the start or after cancelling."""
     job = Job.__new__(Job)
     job.started, job.fraction, job.message, job._cancel_time = time.monotonic() - 10.0, 0.25, "tracking", None
-    left = job.estimate_time_left()
-    assert left == pytest.approx(30.0, abs=0.5)
+    assert job.estimate_time_left() == pytest.approx(30.0, abs=0.5)
     assert job.describe() == "tracking, 30 s left"
     for name, value in (("fraction", 0.01), ("started", time.monotonic()), ("_cancel_time", 1.0)):
         kept = getattr(job, name)
@@ -119,8 +118,7 @@ def test_a_new_body_avoids_objects_but_not_a_stage(registered: None, size: float
     cube, body = bpy.context.object, build(hoap3())
     assert (size > LARGEST_OBSTACLE * rest_size(body)) is not moves
     avoid_overlap(bpy.context, body)
-    distance = (floor_position(body) - cube.location.to_2d()).length
-    assert (distance >= 0.5 * (size + rest_size(body)) - 1e-3) is moves
+    assert ((floor_position(body) - cube.location.to_2d()).length >= 0.5 * (size + rest_size(body)) - 1e-3) is moves
 
 
 def test_only_an_unchanged_cube_is_the_startup_cube(registered: None) -> None:

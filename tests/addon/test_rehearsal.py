@@ -141,8 +141,7 @@ def test_ghost_shows_the_next_stop(ghost: str) -> None:
 
 def test_duration_is_the_sum_of_the_parts() -> None:
     """The duration is the sum of title, lead-in, dance divided by tempo, pauses and rest, to one frame each."""
-    options = RehearsalOptions(slow=0.4, pause=1.5, lead=2.0, title_time=1.0, rest=0.5, loops=3)
-    done = plan_video(STOPS, SPAN, options)
+    done = plan_video(STOPS, SPAN, RehearsalOptions(slow=0.4, pause=1.5, lead=2.0, title_time=1.0, rest=0.5, loops=3))
     wanted = 1.0 + (2.0 + 9.0 / 0.4 + 2 * 1.5 + 0.5) + 3 * (2.0 + 9.0 + 0.5)
     assert done.duration == pytest.approx(wanted, abs=8 / RATE)
     assert sum(part.stop - part.start for part in done.parts) == len(done)
@@ -312,8 +311,7 @@ def test_the_button_writes_the_video_and_leaves_the_scene(registered: None, robo
 
 def test_a_cancelled_child_keeps_the_frames_before(empty_scene: None, robot: Rig, tmp_path: Path) -> None:
     """A child that is cancelled in the middle writes a video of the frames that it had rendered, and nothing else."""
-    body = on_the_timeline(robot)
-    plan = write_scene(bpy.context, body, tmp_path / SCENE_FILE, RehearsalOptions(), TINY, COARSE)
+    plan = write_scene(bpy.context, on_the_timeline(robot), tmp_path / SCENE_FILE, RehearsalOptions(), TINY, COARSE)
     job = Job("Rehearsal", [str(tmp_path / SCENE_FILE), str(tmp_path / "video.mp4")], render_interpreter())
     try:
         late = time.monotonic() + 60.0

@@ -58,8 +58,7 @@ def test_result_on_bones_is_exact(empty_scene: None, rig: Rig) -> None:
     assert np.array_equal(again.parameters.values, result.parameters.values)
     assert np.array_equal(again.prior.values, result.prior.values)
     assert np.array_equal(again.half_widths, result.half_widths)
-    shares = [body.data.bones[link]["determined"] for link in rig.links]
-    assert np.array_equal(shares, result.determined_share)
+    assert np.array_equal(([body.data.bones[link]["determined"] for link in rig.links]), result.determined_share)
     assert (again.method, again.at_bounds) == (result.method, result.at_bounds)
 
 
@@ -105,9 +104,7 @@ def test_colour_maps_have_even_steps(table: str) -> None:
     """The lightness (CIELAB) of a map is monotonic, with steps of similar size."""
     shares = np.linspace(0.0, 1.0, 9)
     linear = np.array([colours.srgb_to_linear(colours.interpolate_colour(table, share))[:3] for share in shares])
-    luminance = linear @ (0.2126, 0.7152, 0.0722)
-    lightness = 116.0 * np.cbrt(np.maximum(luminance, 0.00885)) - 16.0
-    steps = np.diff(lightness)
+    steps = np.diff(116.0 * np.cbrt(np.maximum((linear @ (0.2126, 0.7152, 0.0722)), 0.00885)) - 16.0)
     assert (steps > 0).all() or (steps < 0).all()
     assert np.abs(steps).max() < 3.0 * np.abs(steps).min()
 
@@ -140,8 +137,7 @@ def test_density_is_mass_over_the_meshes_volume(empty_scene: None, person: Rig) 
         grid.from_mesh(build_mesh("volume", [shape_geometry(shape)]))
         assert grid.calc_volume(signed=True) == pytest.approx(shape.volume, rel=0.02)
         grid.free()
-    values = densities(InertialParameters(person.links, person.prior.values), described.volumes)
-    assert np.isfinite(values).all()
+    assert np.isfinite(densities(InertialParameters(person.links, person.prior.values), described.volumes)).all()
 
 
 def test_legend_has_range_and_unit(empty_scene: None, person: Rig) -> None:
@@ -194,8 +190,7 @@ def test_markers_and_forces_are_at_their_measured_positions(empty_scene: None) -
     assert np.allclose(bpy.data.objects["A"].location, measured.positions[12, 0], atol=1e-6)
     assert bpy.data.objects["B"].hide_viewport
     arrow = bpy.data.objects["trial plate"]
-    graph = bpy.context.evaluated_depsgraph_get()
-    tip = np.array(arrow.evaluated_get(graph).matrix_world @ Vector((0.0, 0.0, 1.0)))
+    tip = np.array(arrow.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world @ Vector((0.0, 0.0, 1.0)))
     assert np.allclose(tip - (0.2, -0.1, 0.0), measured.forces[12, 0] * recording.METRES_PER_NEWTON, atol=1e-5)
     scene.frame_set(30)
     assert arrow.hide_viewport
@@ -218,8 +213,7 @@ def test_failed_change_leaves_the_scene_unchanged(empty_scene: None, person: Rig
 def test_a_study_without_a_result_shows_the_prior(empty_scene: None, tmp_path: Path, person: Rig) -> None:
     """A tracked folder gives a moving, coloured armature; a missing rig is one clear error."""
     write_rig(tmp_path / "rig.json", person)
-    motion = random_motion(person)
-    MOTION.write(tmp_path / "walk.motion.npz", motion_record("walk", person, motion))
+    MOTION.write(tmp_path / "walk.motion.npz", motion_record("walk", person, random_motion(person)))
     body = study.show_study(bpy.context, study.read_study(tmp_path))
     assert body.animation_data.action.name == "walk"
     assert body.data.bones["head"]["mass"] == pytest.approx(person.prior.link("head")[0])

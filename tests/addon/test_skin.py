@@ -126,8 +126,7 @@ def test_soft_borders_blend_colours_by_weights(person: Rig) -> None:
 
 def test_each_link_is_highlighted_alone(person: Rig) -> None:
     """The triangles of all links together are those of the skin, each once, on the vertices of the skin."""
-    body = build(person)
-    (skin,) = armature.shape_objects(body)
+    (skin,) = armature.shape_objects(build(person))
     positions = read_vertices(skin.data)
     whole, parts = [], [read_part(skin.data, slot_index(skin, link)) for link in person.links]
     for faces in parts:

@@ -139,8 +139,7 @@ def split(trial: str, ratio: float, flight: FlightCheck | None = None) -> subjec
 
 def test_the_figure_is_over_every_split_and_the_harder_one_follows() -> None:
     """The mean over all splits has its must; that without the standing trial, which is harder, has its own."""
-    splits = [split("walk", 0.9), split("jump", 0.7), split(subject.STATIC, 0.2)]
-    found = subject.unseen_figures(splits, "here")
+    found = subject.unseen_figures(([split("walk", 0.9), split("jump", 0.7), split(subject.STATIC, 0.2)]), "here")
     assert [f.unit for f in found[:6]] == ["N"] * 3 + ["N m"] * 3  # what a ratio is of comes before it
     assert found[12].value == pytest.approx(0.6)
     assert found[12].must is not None
@@ -237,7 +236,6 @@ def test_a_benchmark_names_the_models_and_recordings_that_are_missing(
     assert all("ROBOT_MODELS" in line for line in lines[:3])
     assert all(str(tmp_path) in line for line in lines[3:])
     assert not (tmp_path / "out").exists()
-    rows = limits.limit_figures(tmp_path, True)
-    assert exit_code(rows) == UNMEASURED
+    assert exit_code(limits.limit_figures(tmp_path, True)) == UNMEASURED
     bodies.human.cache_clear()
     bodies.icub.cache_clear()

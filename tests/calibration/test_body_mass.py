@@ -88,8 +88,7 @@ def test_an_offset_of_unloaded_plates_is_subtracted() -> None:
 def test_without_unloaded_plates_no_trial_is_preferred() -> None:
     """Two trials that disagree and never unload: the uncertainty spans both, and a warning says so."""
     one = evidence("monday", simulate(5.0, MASS, squats))
-    two = evidence("tuesday", simulate(5.0, MASS, squats, bias=-60.0))
-    found = estimate_mass([one, two])
+    found = estimate_mass([one, evidence("tuesday", simulate(5.0, MASS, squats, bias=-60.0))])
     assert abs(found.mass - MASS) <= found.std + 0.1
     assert found.std > 2.5
     assert any("none can be preferred" in text for text in found.warnings)
@@ -97,8 +96,7 @@ def test_without_unloaded_plates_no_trial_is_preferred() -> None:
 
 def test_scaling_forces_scales_the_mass() -> None:
     """Every force times two is twice the mass."""
-    trial = simulate(6.0, MASS, squats, noise=0.5)
-    rows = evidence("one", trial)
+    rows = evidence("one", simulate(6.0, MASS, squats, noise=0.5))
     twice = MassEvidence("one", rows.times, rows.velocity, 2.0 * rows.wrench, rows.counted)
     assert estimate_mass([twice]).mass == pytest.approx(2.0 * estimate_mass([rows]).mass, rel=1e-6)
 
@@ -160,5 +158,4 @@ def test_flights_and_mean_force_agree_on_the_mass() -> None:
     """Over whole strides the mean force is the weight that trials with flights read."""
     rows = evidence("run", simulate(6.0, MASS, hopping))
     assert rows.unloaded is not None
-    strides = rows.wrench[60:-60, 2].mean() / GRAVITY
-    assert estimate_mass([rows]).mass == pytest.approx(strides, rel=0.01)
+    assert estimate_mass([rows]).mass == pytest.approx((rows.wrench[60:-60, 2].mean() / GRAVITY), rel=0.01)

@@ -83,8 +83,7 @@ def test_tracking_error_of_the_calibrated_subject_is_the_noise(
     rig, attachments, found = calibrated
     fresh = recordings_of(rig, attachments)[1]
     assert fresh.markers is not None
-    tracked = track_markers(found.rig, found.attachments, fresh.markers)
-    assert tracked.rmse < 2.2e-3
+    assert track_markers(found.rig, found.attachments, fresh.markers).rmse < 2.2e-3
     assert found.warnings == ()
 
 
@@ -94,8 +93,7 @@ def test_weighting_by_mass_improves_the_centre_of_mass(
     """Where the spine grows by 20 mm, which no joint does, the centre of mass moves more nearly as the true one than
     when all markers weigh alike."""
     rig, attachments, found = calibrated
-    q = swinging(rig, 60, amplitude=0.3)
-    markers = seen_from(rig, attachments, q)
+    markers = seen_from(rig, attachments, swinging(rig, 60, amplitude=0.3))
     legs = [k for k, a in enumerate(attachments) if a.link == "pelvis" or a.link.endswith(("thigh", "shank", "foot"))]
     above = np.setdiff1d(np.arange(len(attachments)), legs)
     up = np.array([0.0, 0.0, 0.02])
@@ -139,8 +137,7 @@ def test_weights_grow_with_the_mass_per_marker(calibrated: tuple[Rig, list[Attac
     again = weight_by_mass(rig, [*alike, replace(alike[0], marker="left out", weight=0.0)])
     assert sum(each.weight for each in again) == pytest.approx(len(alike))
     assert again[-1].weight == 0.0
-    worth = [rig.prior.masses[rig.index(a.link)] / sum(b.link == a.link for b in alike) for a in alike]
-    order = np.argsort(worth)
+    order = np.argsort([rig.prior.masses[rig.index(a.link)] / sum(b.link == a.link for b in alike) for a in alike])
     assert np.all(np.diff(np.array([each.weight for each in again])[order]) >= -1e-12)
     assert again[order[-1]].weight > 1.5 * again[order[0]].weight
 
@@ -283,8 +280,7 @@ def test_a_static_trial_carries_over_to_a_walk() -> None:
 def test_real_static_trial_carries_over_to_squats_and_jumps(shared_data: Path) -> None:
     """Calibrated on standing alone, the real subject's squats stay within 15 mm and the drop jump within 25 mm."""
     folder = shared_data / "subject_a" / "markers"
-    static = Recording("static1", read_trc(folder / "static1.trc"))
-    found = fit_calibration([static], mass=63.5, sex="female")
+    found = fit_calibration([Recording("static1", read_trc(folder / "static1.trc"))], mass=63.5, sex="female")
     assert 1.5 < found.height < 1.85
     assert not any(name.endswith("HJC") for name in found.marker_errors)
     for name, bound in (("squats1", 0.015), ("DJ1", 0.025)):

@@ -109,8 +109,7 @@ def test_markers_over_the_loopback_become_the_motion(
     moved = MOTION.read(tmp_path / "take" / f"swing{study_folder.MOTION_END}")
     assert len(moved) == FRAMES
     assert moved.motion.times[0] == 0.0
-    record = taken.to_study().records[0]
-    assert record.tracked.rmse < 1e-4
+    assert taken.to_study().records[0].tracked.rmse < 1e-4
 
 
 def test_lost_samples_are_reported_and_bridged(body: Calibration, stream: Stream) -> None:
@@ -143,8 +142,7 @@ def test_a_burst_of_no_numbers_holds_the_pose(
 
 def test_what_was_recorded_is_kept_when_the_stream_stops(body: Calibration, stream: Stream) -> None:
     """A stream that breaks off without an end, in the midst of garbage, leaves what came before."""
-    data = [*sent(stream)[:40], b"EDMC", b"\xff" * 100]
-    capture, _ = captured(FollowOptions(body), data)
+    capture, _ = captured(FollowOptions(body), ([*sent(stream)[:40], b"EDMC", b"\xff" * 100]))
     assert capture.recorded_count == 39
     assert capture.sequencer.counts.invalid == 2
     assert len(capture.build_take("part").rows) == 39
@@ -277,8 +275,7 @@ def test_names_that_do_not_fit_the_body_are_refused(body: Calibration, names: tu
 
 def test_a_budget_bounds_a_sample(body: Calibration, stream: Stream) -> None:
     """With next to no time samples count as unsettled, are reported, and are tracked all the same."""
-    how = FollowOptions(body, TrackingOptions(time_budget=1e-6))
-    capture, said = captured(how, sent(stream))
+    capture, said = captured(FollowOptions(body, TrackingOptions(time_budget=1e-6)), sent(stream))
     assert capture.sequencer.counts.unconverged > FRAMES // 2
     assert any("budget" in words for words in said)
     assert np.nanmedian(capture.build_take("hurried").rows["errors"]) < 0.01
@@ -358,8 +355,7 @@ def test_a_replayed_take_is_the_recording(body: Calibration, stream: Stream, tmp
     taken.write(tmp_path / "take")
     found = find_recordings([tmp_path / "take" / "again.joints.csv"])[0]
     second, _ = captured(FollowOptions(body.rig), sent(build_stream(found)))
-    motion = taken.to_study().records[0].motion
-    assert farthest(body.rig, second.build_take("twice").rows["q"], motion.q) < 1e-4
+    assert farthest(body.rig, second.build_take("twice").rows["q"], taken.to_study().records[0].motion.q) < 1e-4
 
 
 def test_an_occupied_port_is_reported() -> None:

@@ -46,8 +46,7 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     dance = DESIGNED_DANCE.read(out / "dance.npz")
     assert dance.complete
     table = np.loadtxt(out / "dance.joints.csv", delimiter=",", skiprows=1)
-    motion = dance.sample(RIG, 20.0)
-    np.testing.assert_allclose(table[:, 1:22], motion.q[:, 7:], atol=1e-8)
+    np.testing.assert_allclose(table[:, 1:22], dance.sample(RIG, 20.0).q[:, 7:], atol=1e-8)
     assert len(read_storage(out / "dance.joints.mot").times) == len(table)
     assert MOTION.read(out / "dance.motion.npz").scene.times[-1] == pytest.approx(dance.duration, abs=0.02)
     assert tuple(read_rig(out / "rig.json").links) == RIG.links
@@ -67,8 +66,7 @@ def test_one_run_writes_one_dance_in_every_format(tmp_path: Path, capsys: pytest
     assert {key.name for key in summary.keys} == {segment.name for segment in dance.segments}
     assert {strip.patch for strip in summary.strips} == {patch.name for patch in RIG.contacts}
     planted = sum(strip.stop - strip.start for strip in summary.strips)
-    loaded = sum(s.duration * len(s.anchors) for s in dance.segments)
-    assert planted == pytest.approx(loaded)
+    assert planted == pytest.approx(sum(s.duration * len(s.anchors) for s in dance.segments))
     assert set(summary.excitation) == set(summary.deviation) == set(RIG.links)
 
 
@@ -225,5 +223,4 @@ def test_what_is_not_said_is_what_identifies_best_or_the_paper(
 ) -> None:
     """Robots dance at their own speed, people at theirs, with --paper as in the paper; what is said counts first."""
     found = dance_options(parser().parse_args(["dance", "hoap3", *words, "--output", "out"]), rig)
-    own = (found.objective, sum(found.postures.values()), found.skill, found.knot_spacing, found.speed)
-    assert own == chosen
+    assert ((found.objective, sum(found.postures.values()), found.skill, found.knot_spacing, found.speed)) == chosen

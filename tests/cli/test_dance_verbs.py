@@ -263,8 +263,7 @@ def test_designed_dances_have_no_keys_to_repair(
 ) -> None:
     """An archive is what it holds: a designed dance is checked, but not repaired."""
     rig = dragged.rig
-    still = np.zeros((6, rig.nv))
-    segment = DanceSegment("home", "hold", 1.0, still, (), dragged.schedule.phases[0].anchors)
+    segment = DanceSegment("home", "hold", 1.0, np.zeros((6, rig.nv)), (), dragged.schedule.phases[0].anchors)
     path = tmp_path / "designed.timeline.npz"
     DESIGNED_DANCE.write(path, Dance(rig, (segment,), CheckOptions(shrink=0.4), None))
     assert main(["repair", str(path), "--output", str(tmp_path / "out"), *QUIET]) == WRONG_INPUT

@@ -28,8 +28,7 @@ SHORT = {"partial", "infeasible", "improved", "failed"}
 @pytest.mark.parametrize("status", get_args(Status))
 def test_what_falls_short_is_not_0(status: Status) -> None:
     """A status that names less than was requested is not delivered, and its verb ends with 1; every other is."""
-    summary = SceneSummary("repair", status, True, "done")
-    assert summary.delivered == (status not in SHORT)
+    assert SceneSummary("repair", status, True, "done").delivered == (status not in SHORT)
 
 
 def test_a_status_is_one_of_a_few_values() -> None:
@@ -55,8 +54,7 @@ def test_a_partial_dance_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_partial_dance_names_the_pair_in_its_way() -> None:
     """Where links overlap on the way to what is missing, the message names both and the option that lets them."""
     rig = hoap3(torque="peak")
-    quick = DanceOptions(postures={"both": 1}, pool=8, starts=1, rounds=1, workers=1)
-    found = design(rig, quick)
+    found = design(rig, DanceOptions(postures={"both": 1}, pool=8, starts=1, rounds=1, workers=1))
     why = "right is left out: the rig cannot lift its left foot: right thigh and left thigh overlap by 5.3 mm at 1.12 s"
     partial = replace(found.dance, complete=False, missing=(why,), report={"left out": 1})
     message = summarise_design(rig, partial, found.evaluation).message

@@ -142,7 +142,7 @@ def _start(trial: FilteredTrial, options: PlateOptions) -> PlateErrors:
 def _search(
     model: PlateModel, groups: Sequence[Sequence[str]], options: PlateOptions
 ) -> list[tuple[Estimate, Estimate | None]]:
-    """The lag of all trials, that of each, and the causes that they show; each with the cause from which it is not distinguished."""
+    """The lags of all trials and of each, and causes that they show; each with one that explains nearly as much."""
 
     def is_open(hypothesis: Hypothesis) -> bool:
         layouts = [trial.plates for index, trial in enumerate(model.trials) if index in hypothesis.columns]
