@@ -28,8 +28,8 @@ from .frequency_weights import DELAYS, FrequencyWeights, body_regions, compute_l
 CUTOFF_FRACTIONS = (0.2, 0.3, 0.4, 0.6, 1.0)
 """Cut-offs of the low-passes, as fractions of the trial's own cut-off."""
 RIDGES = (0.03, 0.1, 0.3)
-"""Candidate penalties of the squared coefficients, as fractions of the residual of one training part. On ten sets of
-five people the best is 0.05 for a single run and 0.3 for several kinds of motion."""
+"""Candidate penalties of the squared coefficients, as fractions of the residual of one training part. Chosen on
+ten sets of five people: the best is 0.05 for a single run and 0.3 for several kinds of motion."""
 LEAST_IMPROVEMENT = 0.03
 """Least reduction of the error in unused parts for which weights are used."""
 FOLD_SECONDS = 2.0

@@ -129,8 +129,8 @@ class Cause:
 
 COMMON_LAG = Cause(LAG, "the plates lag the motion", (Component(-2, 0.0005, 0.1, 1e3, "ms"),), 22.0, False)
 TRIAL_LAG = Cause(LAG, "a trial's own lag", (Component(-2, 0.0005, 0.01, 1e3, "ms"),), 0.0, False)
-"""What a trial's lag differs from that of all trials: each is started by itself. It is always in the model; two runs of
-one person differ by 5 ms (real, subject_e), and with one lag their vertical forces are explained four times worse."""
+"""What a trial's lag differs from that of all trials: each is started by itself. It is always in the model. Two
+real runs of one person (subject_e) differ by 5 ms; with one lag vertical forces are explained four times worse."""
 CAUSES = (
     Cause(CROSSTALK, "crosstalk of the vertical force, or plates that are not level", (
         Component(2, 0.003, 0.1, 100.0, "%", "along x"), Component(5, 0.003, 0.1, 100.0, "%", "along y"),
