@@ -152,11 +152,14 @@ def test_no_change_leaves_old_results(body: bpy.types.Object, monkeypatch: pytes
         added = body.animation_data.nla_tracks.new().strips.new("strip", 1, strip)
         added.action_slot = strip.slots[0]
 
+    def preview() -> None:
+        scene.use_preview_range, scene.frame_preview_end = True, 9
+
     at_once = {
         "rate": lambda: setattr(scene.render, "fps", 30),
         "base": lambda: setattr(scene.render, "fps_base", 1.001),
         "end": lambda: setattr(scene, "frame_end", FRAMES - 1),
-        "preview": lambda: [setattr(scene, *each) for each in (("use_preview_range", True), ("frame_preview_end", 9))],
+        "preview": preview,
         "unit": lambda: setattr(scene.unit_settings, "scale_length", 0.01),
         "mass": lambda: body.data.bones["right_foot"].__setitem__("mass", 0.5),
         "checks": lambda: setattr(check_settings(body), "shrink", 0.2),
@@ -277,7 +280,7 @@ def test_the_identified_body_is_checked(body: bpy.types.Object, robot: Rig) -> N
     found = robot.prior.scaled(1.5 * robot.prior.total_mass)
     inertials.write_inertials(body, SceneResult(found, robot.prior, method="a test"))
     change(session)
-    until(session, lambda: session.results and session.results.serial > 1 and session.results.done)
+    until(session, lambda: session.results is not None and session.results.serial > 1 and session.results.done)
     identified_frames = [frame.tree() for frame in session.results.frames if frame is not None]
     shown = timeline.sample_timeline(bpy.context.scene, body)
     assert same(identified_frames, own_check(robot.with_prior(found), shown))
