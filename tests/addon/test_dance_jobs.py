@@ -225,8 +225,7 @@ def test_open_dance_shows_what_each_verb_wrote(
     """
     body, _ = standing
     keying.set_role(body, "free", frame=6.0)
-    hidden: list[object] = []
-    line, output = written(body, tmp_path), tmp_path / "out"
+    line, output, hidden = written(body, tmp_path), tmp_path / "out", list[object]()
     monkeypatch.setattr(viewport, "hide_startup_cube", hidden.append)
     main(
         [
