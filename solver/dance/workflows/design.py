@@ -109,7 +109,7 @@ def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = s
         >>> quick = solver.DanceOptions(postures={"both": 2}, pool=20, starts=1, rounds=1, seed=1, workers=1)
         >>> designed = solver.design(solver.hoap3(torque="peak"), quick)
         >>> print(designed.message)
-        Designed a dance of 2 postures and ... s, every check holds
+        Incomplete: a dance of 2 postures and ... s, every check holds; but the dance does not determine ...
         >>> designed.write("designed")
     """
     if options is None:
