@@ -17,7 +17,7 @@ CLASS_TITLES = {
     SHAPE: "determined by the data together with the shape of the links in {prior}",
     TABLES: "split by {prior}",
 }
-"""By class, what a reader is told of it; ``prior`` names the tables or the model that the prior comes from."""
+"""By class, the words that describe it; ``prior`` names the tables or the model that the prior comes from."""
 MASS_KIND, MOMENT_KIND = "mass", "first moment"
 ROUNDING = 1e-9
 """[kg], [kg m] Width that is rounding, as of a total mass that was stated."""

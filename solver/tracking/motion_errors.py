@@ -48,7 +48,7 @@ OTHER_SOFT_TISSUE = 6e-3
 SHARED = 0.5
 """Share of the mean square that all markers of a segment have in common: bone pins in thighs."""
 CENTRE_STD = 7e-3
-"""[m] Standard deviation of a joint centre along each axis where no calibration tells it: regressions of the hip from
+"""[m] Standard deviation of a joint centre along each axis where no calibration states it: regressions of the hip from
 the pelvis (`calibration.priors.REGRESSION_STD`), and the mean of what calibrations of simulated people find."""
 TINY = 1e-18
 """[m^2] Keeps the covariance of a single marker's pull regular."""

@@ -49,7 +49,7 @@ LEAST_SCALE = 0.3
 """Least false fraction of a horizontal force or free moment that is reported: tracked bodies accelerate by others.
 Chosen on 17 trials of six people."""
 LEAST_SHARE, LEAST_UNLOADED = 0.02, 0.05
-"""Least share of the load at which a plate's errors are asked for; least share of the time in which a plate must be
+"""Least share of the load at which a plate's errors are estimated; least share of the time in which a plate must be
 unloaded to show its zero. Chosen on 17 trials of six people."""
 CLEAR_LEAD = 10.0
 """Lead of the logarithm of a cause's Bayes factor over another cause at which it is corrected: what errors of body and

@@ -25,7 +25,7 @@ UNITS = {"kilonewtons": 1e3, "kilograms-force": GRAVITY, "pounds-force": 4.448, 
 MAX_OFFSET = 0.08
 """Fraction of the weight: plates that drift or were zeroed under load have offsets of up to 5 %."""
 MIN_TRIALS = 3
-"""Smallest number of trials whose median reading tells which of them is wrong."""
+"""Smallest number of trials whose median reading shows which of them is wrong."""
 CAUSES = "a support or load that was not measured, a tether, another gain of the plates, or another person"
 REMEDY = "leave the wrong trials out, or correct their forces"
 OVERRIDE_HINT = "continue nevertheless with --report-only mass"
