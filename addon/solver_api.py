@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from solver import errors, person, so3
-    from solver import termination as stopping
+    from solver.base import errors, so3
+    from solver.base import termination as stopping
     from solver.centroidal import values as estimate_language
     from solver.centroidal.values import ESTIMATE, CentroidalEstimate
     from solver.character.character import CHARACTER, Character
@@ -20,21 +20,16 @@ if TYPE_CHECKING:
     from solver.formats.file_formats import recording_suffixes
     from solver.formats.npz import write_recording_npz
     from solver.formats.recording import has_joints
-    from solver.identification_methods import IDENTIFICATION_METHODS, find_method
-    from solver.inertials import InertialParameters, symmetric_entries, symmetric_matrix
     from solver.input_checks.armature import require_parts
     from solver.live.line_reader import bounded_lines
     from solver.live.protocol import parse_json_line
     from solver.moments.values import MOMENTS, JointMoments
-    from solver.motion import RestPose, SegmentPoses
     from solver.options.authoring import CompleteOptions, RetargetOptions
     from solver.options.checks import DANCE_CHECKS, CheckOptions
     from solver.options.dances import PHRASE, TEMPO, DanceOptions
     from solver.options.declared import Declaration, Option, Options, Range, declarations
     from solver.options.exciting import ExcitingOptions
     from solver.options.study import CohortOptions, Settings
-    from solver.rig import BONE_LINKS, CHARACTER_KIND, REST_PLACEMENT, Rig
-    from solver.rig_kinds import RIG_KINDS, robot_suffixes
     from solver.scene import dance_folder, marker_set, study_folder
     from solver.scene.body_mesh import bend_toes, fit_body_mesh, has_body_mesh
     from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
@@ -56,23 +51,29 @@ if TYPE_CHECKING:
     from solver.scene.rig import read_rig, rig_from_text, rig_to_text, write_rig
     from solver.scene.summary import SUMMARY, SceneFailure, SceneMove, SceneSummary
     from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline, flights_between_strips
-    from solver.shape import Shape
+    from solver.signals.trial import Recording
     from solver.skeleton.match import Skeleton, match_bones
+    from solver.skeleton.rig import BONE_LINKS, CHARACTER_KIND, REST_PLACEMENT, Rig
     from solver.storage.atomic import write_atomically
     from solver.storage.json_tree import read_json
     from solver.storage.lock import Lock, create_locked_folder, remove_abandoned_folders, remove_locked_folder
     from solver.storage.manifest import stored_file
     from solver.storage.output_folder import read_consistent, write_folder
     from solver.storage.value_tree import from_tree, to_tree
-    from solver.trial import Recording
+    from solver.values import person
+    from solver.values.identification_methods import IDENTIFICATION_METHODS, find_method
+    from solver.values.inertials import InertialParameters, symmetric_entries, symmetric_matrix
+    from solver.values.motion import RestPose, SegmentPoses
+    from solver.values.rig_kinds import RIG_KINDS, robot_suffixes
+    from solver.values.shape import Shape
 
 _SOLVER = f"{__package__.rpartition('.')[0]}.solver" if "." in __package__ else "solver"
 """Import path of the solver: in the extension bl_ext.<repository>.exciting_dance.solver, otherwise ``solver``."""
 _MODULES = {
-    "errors": "errors",
-    "person": "person",
-    "so3": "so3",
-    "stopping": "termination",
+    "errors": "base.errors",
+    "person": "values.person",
+    "so3": "base.so3",
+    "stopping": "base.termination",
     "dance_folder": "scene.dance_folder",
     "marker_set": "scene.marker_set",
     "study_folder": "scene.study_folder",
@@ -99,14 +100,14 @@ _NAMES = {
     "storage.output_folder": ("read_consistent", "write_folder"),
     "formats.recording": ("has_joints",),
     "storage.value_tree": ("from_tree", "to_tree"),
-    "identification_methods": ("IDENTIFICATION_METHODS", "find_method"),
-    "inertials": ("InertialParameters", "symmetric_entries", "symmetric_matrix"),
+    "values.identification_methods": ("IDENTIFICATION_METHODS", "find_method"),
+    "values.inertials": ("InertialParameters", "symmetric_entries", "symmetric_matrix"),
     "live.line_reader": ("bounded_lines",),
     "live.protocol": ("parse_json_line",),
     "moments.values": ("MOMENTS", "JointMoments"),
-    "motion": ("RestPose", "SegmentPoses"),
-    "rig": ("BONE_LINKS", "CHARACTER_KIND", "REST_PLACEMENT", "Rig"),
-    "rig_kinds": (
+    "values.motion": ("RestPose", "SegmentPoses"),
+    "skeleton.rig": ("BONE_LINKS", "CHARACTER_KIND", "REST_PLACEMENT", "Rig"),
+    "values.rig_kinds": (
         "RIG_KINDS",
         "robot_suffixes",
     ),
@@ -125,8 +126,8 @@ _NAMES = {
     "scene.rig": ("read_rig", "rig_from_text", "rig_to_text", "write_rig"),
     "scene.summary": ("SUMMARY", "SceneFailure", "SceneMove", "SceneSummary"),
     "scene.timeline": ("TIMELINE", "SceneKey", "SceneStrip", "SceneTimeline", "flights_between_strips"),
-    "shape": ("Shape",),
-    "trial": ("Recording",),
+    "values.shape": ("Shape",),
+    "signals.trial": ("Recording",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 

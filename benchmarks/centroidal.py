@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from solver.threads import one_blas_thread
+from solver.base.threads import one_blas_thread
 
 from .figures import runs, subject
 from .figures.centroidal_forces import force_figures

@@ -25,11 +25,11 @@ from solver.demo.motions import MotionAmplitudes, Stance, simulate_motion, stand
 from solver.demo.truth import perturb_inertials
 from solver.formats.csv_tables import write_wrenches_csv
 from solver.formats.joint_coordinates import write_coordinates
-from solver.person import SIDES
-from solver.rig import PARTS, Rig
 from solver.scene.result import RESULT
 from solver.scene.rig import write_rig
 from solver.scene.study_folder import RESULT_FILE
+from solver.skeleton.rig import PARTS, Rig
+from solver.values.person import SIDES
 
 from .figures.body import body_figures
 from .figures.table import FigureTable, table_parser

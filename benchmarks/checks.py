@@ -9,8 +9,8 @@ import numpy as np
 from solver.contacts.schedule import Schedule, anchors_at
 from solver.dynamics import integrate
 from solver.feasibility import CheckOptions, FrameChecker
-from solver.motion import Motion
-from solver.rig import ROOT_NV, Rig
+from solver.skeleton.rig import ROOT_NV, Rig
+from solver.values.motion import Motion
 
 RATE = 500.0
 FRAMES = 1000

@@ -19,16 +19,16 @@ from functools import cache
 import numpy as np
 
 from benchmarks.papers.planar import PlanarProblem, optimise
+from solver.base.errors import SolverError
+from solver.base.threads import one_blas_thread
 from solver.dance.design.dance import Dance
 from solver.dance.workflows.design import design_dance
-from solver.errors import SolverError
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, Excitation
 from solver.identification.excitation.expected_deviations import parameter_sizes
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2
-from solver.threads import one_blas_thread
+from solver.skeleton.rig import Rig
 
 from . import checks
 from .figures import (

@@ -98,7 +98,7 @@ def enabling_rows() -> list[Figure]:
 
 def posing_rows(events: int, seed: int, robots: Path | None) -> Iterator[Figure]:
     """Dragging three rigs, and the robots of a folder."""
-    from solver.threads import one_blas_thread
+    from solver.base.threads import one_blas_thread
 
     from .posing import MUSTS, lower_pelvis, measure_drags, postured_rigs
 
@@ -198,7 +198,7 @@ def window_rows(files: list[Path]) -> list[Figure]:
 
 def tables(chosen: argparse.Namespace) -> Iterator[Figure]:
     """All rows, in the order of the table."""
-    from solver.threads import one_blas_thread
+    from solver.base.threads import one_blas_thread
 
     from .faults.scenes import rows as scene_rows
     from .posing_motions import DRAGS, motion_rows

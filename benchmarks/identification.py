@@ -11,9 +11,9 @@ import platform
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from solver.base.threads import one_blas_thread
 from solver.rigs import hrp2
-from solver.threads import one_blas_thread
-from solver.wrenches import WRENCH_AXES
+from solver.values.wrenches import WRENCH_AXES
 
 from . import solvers
 from .figures import (

@@ -23,13 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from solver.base.errors import SolverError
 from solver.cli import main as run_verb
 from solver.cli.exit_codes import WRONG_INPUT
-from solver.errors import SolverError
 from solver.formats.file_formats import recording_suffixes
 from solver.formats.model_writer import write_identified_model
 from solver.formats.urdf_writer import write_urdf
-from solver.inertials import InertialParameters
 from solver.input_checks import check_recording
 from solver.rigs import human
 from solver.rigs.opensim.rig import is_opensim
@@ -37,6 +36,7 @@ from solver.scene.motion_record import MOTION
 from solver.scene.rig import load_rig, read_rig, write_rig
 from solver.study.recordings import load
 from solver.tracking.bone_mapping import guess_mapping
+from solver.values.inertials import InertialParameters
 
 from .figures import wrong_measurements
 from .figures.figure import Figure, at_least, missing

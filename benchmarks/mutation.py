@@ -28,7 +28,7 @@ from pathlib import Path
 from .reference import reference_line
 
 TARGETS = {
-    "so3": ("solver/so3.py", ("tests/test_so3.py", "tests/laws")),
+    "so3": ("solver/base/so3.py", ("tests/test_so3.py", "tests/laws")),
     "dynamics": ("solver/dynamics", ("tests/dynamics", "tests/laws")),
     "identification": ("solver/identification", ("tests/identification",)),
     "centroidal": ("solver/centroidal", ("tests/centroidal",)),

@@ -21,16 +21,16 @@ import numpy as np
 import solver
 from solver.formats.model_writer import write_identified_model
 from solver.formats.opensim_storage import read_storage, write_storage
-from solver.motion import rate_of
 from solver.options.plates import PlateOptions
 from solver.options.study import Settings
 from solver.report.study_folder import write_study
 from solver.rigs.opensim.rig import from_opensim
 from solver.signals import preset_of
 from solver.signals.filters import low_pass
+from solver.signals.trial import Trial
 from solver.study.joint_motion import convert_joint_recordings
 from solver.study.pipeline import prepare
-from solver.trial import Trial
+from solver.values.motion import rate_of
 
 from .figures.figure import Figure, at_most, missing
 from .figures.table import FigureTable, table_parser

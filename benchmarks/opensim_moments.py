@@ -18,18 +18,18 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 import solver
-from solver.clock import uniform_times
+from solver.base.clock import uniform_times
 from solver.formats.opensim_storage import read_storage, write_storage
 from solver.input_checks.joint_configurations import compute_configurations
 from solver.moments import assign_wrenches, compute_moments
-from solver.motion import JointCoordinates
-from solver.rig import Rig
 from solver.rigs.opensim.rig import from_opensim, model_of
 from solver.signals import preset_of
 from solver.signals.filters import low_pass
 from solver.signals.manifold import smooth_motion
 from solver.signals.resample import resample
-from solver.trial import Trial
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.motion import JointCoordinates
 
 from .figures.figure import Bound, Figure, at_most
 from .figures.table import FigureTable, table_parser

@@ -20,10 +20,10 @@ import numpy as np
 from addon import action, armature, bpy_access, registration
 from addon.authoring import keying, posture_cache
 from addon.panels import check_and_repair, contacts, design, live, next_step, performance, postures
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import human
 from solver.scene.motion import SceneMotion, scene_motion
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
 
 from .reference import reference_line
 

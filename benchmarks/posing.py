@@ -17,11 +17,11 @@ import numpy as np
 
 from solver.contacts.schedule import anchors_at
 from solver.contacts.support import support_polygon
-from solver.coordinates import joint_coordinates
 from solver.dynamics import com_and_jacobian, contact_corners, link_poses
+from solver.dynamics.coordinates import joint_coordinates
 from solver.posing import Drag, Target
-from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
+from solver.skeleton.rig import Rig
 
 from .reference import to_ordinary
 

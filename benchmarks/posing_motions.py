@@ -15,15 +15,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from solver.contacts.schedule import Schedule, anchors_at
-from solver.coordinates import static_motion, to_flat
 from solver.dance.workflows.standing_posture import find_standing_posture
 from solver.dynamics import contact_corners, link_poses
+from solver.dynamics.coordinates import static_motion, to_flat
 from solver.feasibility import FrameChecker
 from solver.options.checks import DANCE_CHECKS
 from solver.posing import Drag, Target
 from solver.posing.inbetweens import inbetween_postures
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.skeleton.rig import Rig
 from solver.trajectory.curve import FlatCurve
 
 from .figures.figure import Figure

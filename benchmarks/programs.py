@@ -24,12 +24,12 @@ import osqp
 from scipy import sparse
 
 from solver import qp
+from solver.base.errors import BackendError
+from solver.base.threads import one_blas_thread
 from solver.dance.authoring.repair import repair
-from solver.errors import BackendError
 from solver.posing import drag
 from solver.qp.bounded import EQUALITY, BoundedSolution, Bounds, OsqpSequence, solve_bounded
 from solver.rigs import human
-from solver.threads import one_blas_thread
 from solver.tracking import Tracker
 from solver.tracking.options import TrackingOptions
 from solver.trajectory.displacement import QP_TOLERANCE, DisplacementProblem

@@ -20,11 +20,11 @@ from benchmarks.peak import peak_memory
 from benchmarks.solvers import RATE, simulate_trial
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.regression import Regression
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hrp2
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 
 SPEED_FRAMES = 12000
 REPEATS = 3

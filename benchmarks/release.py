@@ -20,11 +20,11 @@ import numpy as np
 from solver.contacts.schedule import Schedule
 from solver.dynamics import base_regressor, integrate
 from solver.feasibility.checker import FrameChecker
-from solver.motion import Markers, Motion
-from solver.rig import Rig
 from solver.rigs import human
+from solver.skeleton.rig import Rig
 from solver.tracking import Attachment, Targets, Tracker
 from solver.tracking.kinematics import Kinematics
+from solver.values.motion import Markers, Motion
 
 from .distribution import try_distribution
 from .figures.figure import Figure, at_least, at_most

@@ -14,17 +14,17 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.errors import SolverError
 from solver.cli import main as run_verb
 from solver.cli.exit_codes import WRONG_INPUT
 from solver.dynamics import ground_wrench, integrate
-from solver.errors import SolverError
 from solver.formats.csv_tables import write_wrenches_csv
 from solver.formats.joint_coordinates import write_coordinates
 from solver.formats.model_writer import identified_model_name
-from solver.rig import Rig
 from solver.scene.rig import load_rig
 from solver.signals import preset_of, smooth_motion
-from solver.wrenches import Wrenches
+from solver.skeleton.rig import Rig
+from solver.values.wrenches import Wrenches
 
 from .models import G1, HUMANS, ICUB, model_file
 

@@ -28,12 +28,12 @@ from solver.identification.constraints import (
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
 from solver.identification.regression import Regression
 from solver.identification.weighted_equations import parameter_scale
-from solver.inertials import InertialParameters
-from solver.motion import Motion
 from solver.qp import Problem, Rows, Solution, solve, triangle_of
-from solver.rig import Rig
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 
 RATE, FRAMES = 200.0, 2000
 NOISE = np.array([3.0, 3.0, 3.0, 1.0, 1.0, 1.0])

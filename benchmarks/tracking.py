@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from solver.threads import one_blas_thread
+from solver.base.threads import one_blas_thread
 
 from .figures.figure import Figure
 from .figures.table import FigureTable, table_parser

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from solver.formats.file_formats import FILE_FORMATS
-from solver.identification_methods import IDENTIFICATION_METHODS
-from solver.rig_kinds import RIG_KINDS
+from solver.values.identification_methods import IDENTIFICATION_METHODS
+from solver.values.rig_kinds import RIG_KINDS
 
 
 def format_file_formats() -> str:

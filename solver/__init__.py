@@ -19,7 +19,7 @@ sub-packages, such as ``solver.tracking.TrackingOptions``; `PUBLIC_IN_PACKAGES` 
 
 from __future__ import annotations
 
-from .lazy_imports import lazy_exports
+from .base.lazy_imports import lazy_exports
 
 PUBLIC_IN_PACKAGES: dict[str, tuple[str, ...]] = {
     "calibration": ("Recognition", "fit_calibration"),
@@ -33,7 +33,7 @@ PUBLIC_IN_PACKAGES: dict[str, tuple[str, ...]] = {
     ),
     "demo": ("simulated_person", "simulated_robot"),
     "dynamics": ("base_regressor", "centroidal_momentum", "com_trajectory", "external_wrench", "predicted_wrench"),
-    "errors": ("UnknownLink", "UnknownMarker", "UnknownName"),
+    "base.errors": ("UnknownLink", "UnknownMarker", "UnknownName"),
     "fixed_base": (
         *("ExcitingOptions", "FixedBaseOptions", "FixedBaseRobot", "FixedBaseTrial", "exciting_motion"),
         "identify_fixed_base",
@@ -56,12 +56,12 @@ PUBLIC_IN_PACKAGES: dict[str, tuple[str, ...]] = {
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "errors": ("Cancelled", "InputError", "InvalidValue", "SolverError"),
-        "motion": ("JointCoordinates", "Markers", "Motion"),
-        "wrenches": ("Wrenches",),
-        "inertials": ("InertialParameters",),
-        "rig": ("Rig",),
-        "trial": ("Recording", "Trial"),
+        "base.errors": ("Cancelled", "InputError", "InvalidValue", "SolverError"),
+        "values.motion": ("JointCoordinates", "Markers", "Motion"),
+        "values.wrenches": ("Wrenches",),
+        "values.inertials": ("InertialParameters",),
+        "skeleton.rig": ("Rig",),
+        "signals.trial": ("Recording", "Trial"),
         "rigs": ("build_rig", "from_mjcf", "from_opensim", "from_urdf", "hoap3", "hrp2", "human"),
         "scene.rig": ("read_rig", "write_rig"),
         "options.reading": ("ReadOptions",),
@@ -95,5 +95,6 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "dance.workflows.slow": ("slow",),
         "version": ("VERSION",),
     },
-    packages={name: name for name in (*PUBLIC_IN_PACKAGES, "formats", "scene")} | {"plot": "report.plot"},
+    packages={name: name for name in (*PUBLIC_IN_PACKAGES, "formats", "scene")}
+    | {"errors": "base.errors", "plot": "report.plot"},
 )

@@ -6,7 +6,7 @@ import sys
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # during imports KeyboardInterrupt would print a traceback
 
-from .termination import handle_signals
+from .base.termination import handle_signals
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from solver.rig import Rig
+    from solver.skeleton.rig import Rig
 
 WITHOUT_PINOCCHIO = Path(__file__).resolve().parent / "without_pinocchio"
 if os.environ.get("ENGINE") == "numpy" and find_spec("pinocchio"):  # here and in every process that a test starts

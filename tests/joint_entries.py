@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from scipy.interpolate import make_interp_spline
 
 from solver.formats.opensim_storage import read_forces
 from solver.formats.trc import read_trc
-from solver.motion import Markers
 from solver.signals import FilterPreset, low_pass, resample
-from solver.wrenches import Wrenches
+from solver.values.motion import Markers
+from solver.values.wrenches import Wrenches
 
 Places = Mapping[str, tuple[str, ...]]
 SUBJECT_A: Places = {

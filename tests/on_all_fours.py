@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.optimize import least_squares
 
-from solver.coordinates import to_manifold
+from solver.dynamics.coordinates import to_manifold
 from solver.dynamics.mechanics import Mechanics
 from solver.feasibility.checks.planted_feet import patch_points
-from solver.motion import Motion
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import human
 from solver.rigs.contact_patches import with_patches
+from solver.skeleton.rig import ROOT_NV, Rig
+from solver.values.motion import Motion
 
 PATCHES = ("right_palm", "left_palm", "right_knee", "left_knee")
 WELL = 1e-9

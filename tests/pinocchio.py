@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from solver import engine
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 
 
 class _Missing:

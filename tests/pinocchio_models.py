@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from solver.errors import InvalidValue
-from solver.inertials import PER_LINK, InertialParameters
-from solver.joints import KINDS, Joint
+from solver.base.errors import InvalidValue
+from solver.values.inertials import PER_LINK, InertialParameters
+from solver.values.joints import KINDS, Joint
 from tests.pinocchio import pin
 
 

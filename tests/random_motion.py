@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver import so3
+from solver.base import so3
 from solver.dynamics import base_index, integrate, link_motions, predicted_wrench
-from solver.inertials import PER_LINK, InertialParameters
-from solver.joints import KINDS, ROOT_NV, Joint, Limits
-from solver.motion import Motion
-from solver.rig import Rig
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.inertials import PER_LINK, InertialParameters
+from solver.values.joints import KINDS, ROOT_NV, Joint, Limits
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 
 UNIT = np.eye(3)
 

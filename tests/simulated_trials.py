@@ -10,7 +10,7 @@ import numpy as np
 from scipy.integrate import cumulative_trapezoid
 
 from solver.signals import GRAVITY, PRESETS, FilterPreset, low_pass, resample
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 
 RATE, NATIVE = 100.0, 1000.0
 HUMAN = PRESETS["human_8hz"]

@@ -18,13 +18,13 @@ from solver.demo.laboratory import MarkerPlacement, record_markers
 from solver.demo.motions import rebalancing_shift, standing_posture, still_motion
 from solver.demo.truth import perturb_inertials
 from solver.dynamics import Workspace, difference, ground_wrench, integrate, link_poses
-from solver.inertials import InertialParameters
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import human
 from solver.signals import smooth_motion
-from solver.trial import Recording
-from solver.wrenches import Wrenches
+from solver.signals.trial import Recording
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 from tests.joint_entries import entry
 
 HEIGHT, MASS, SEX = 1.75, 72.8, "male"

@@ -8,9 +8,9 @@ from typing import Annotated
 import numpy as np
 import pytest
 
-from solver.arrays import Array, ArrayValue, Names, Times, frozen, frozen_mask, take_ownership
-from solver.errors import InvalidValue
-from solver.motion import Markers, Motion
+from solver.base.arrays import Array, ArrayValue, Names, Times, frozen, frozen_mask, take_ownership
+from solver.base.errors import InvalidValue
+from solver.values.motion import Markers, Motion
 
 
 @pytest.fixture

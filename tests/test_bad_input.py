@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import solver
+from solver.base.errors import SolverError
 from solver.calibration import load_marker_set
 from solver.cli import WRONG_INPUT, main
-from solver.errors import SolverError
 from solver.formats.file_formats import recording_suffixes
-from solver.identification_methods import method_names
 from solver.options.reading import ReadOptions
-from solver.rig_kinds import RIG_KINDS
 from solver.signals import PRESETS
+from solver.values.identification_methods import method_names
+from solver.values.rig_kinds import RIG_KINDS
 
 SUFFIXES = ", ".join(recording_suffixes())
 ROBOTS = ", ".join(row.name for row in RIG_KINDS)

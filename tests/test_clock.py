@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.clock import LOST, interpolate, uniform_times
+from solver.base.clock import LOST, interpolate, uniform_times
 
 RNG = np.random.default_rng(5)
 TIMES = np.cumsum(RNG.uniform(0.008, 0.013, 300))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.coordinates import (
+from solver.base.so3 import quaternion_exp
+from solver.dynamics import difference, integrate
+from solver.dynamics.coordinates import (
     continuous_coordinates,
     coordinate_lengths,
     coordinate_links,
@@ -16,9 +18,7 @@ from solver.coordinates import (
     rotation_columns,
     to_flat,
 )
-from solver.dynamics import difference, integrate
-from solver.rig import Rig
-from solver.so3 import quaternion_exp
+from solver.skeleton.rig import Rig
 from tests.random_motion import joint, rig_of
 
 JOINTS = {

@@ -13,9 +13,9 @@ import pytest
 
 from benchmarks.figures.vocabulary import quaint_in_page, written_pages
 from solver.cli import parser
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.rigs.anthropometry import TABLES
+from solver.skeleton.rig import Rig
 
 ROOT = Path(__file__).resolve().parents[1]
 CARDS = ROOT / "docs" / "rigs.md"

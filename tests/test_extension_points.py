@@ -14,20 +14,20 @@ import pytest
 
 import solver
 from docs.extension_tables import format_file_formats, format_identification_methods, format_rig_kinds
-from solver.assets import marker_sets
+from solver.base.assets import marker_sets
+from solver.base.errors import SolverError
 from solver.calibration import load_marker_set
-from solver.errors import SolverError
 from solver.formats.file_formats import FILE_FORMATS, recording_suffixes
 from solver.formats.recording import find_recordings
-from solver.identification_methods import IDENTIFICATION_METHODS, method_names
-from solver.rig_kinds import RIG_KINDS
+from solver.values.identification_methods import IDENTIFICATION_METHODS, method_names
+from solver.values.rig_kinds import RIG_KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
 FORMAT_FILE = """
 import numpy as np
 
-from ..motion import Markers
-from ..trial import Recording
+from ..values.motion import Markers
+from ..signals.trial import Recording
 
 
 def read_recording_file(path, options, motion_up, warn):
@@ -53,8 +53,8 @@ from .hoap3 import hoap3
 def from_drawing(path, *, feet=None):
     return hoap3(Path(path).read_text().strip())
 """
-ROBOT_FORMAT_ROW = '    RigKind("drawing", ".rigs.drawing:from_drawing", "", "A file of a test", (".drawing",)),\n'
-ROBOT_ROW = '    RigKind("stick", ".rigs.stick:stick", "Stick", "A robot of a test"),\n'
+ROBOT_FORMAT_ROW = '    RigKind("drawing", "..rigs.drawing:from_drawing", "", "A file of a test", (".drawing",)),\n'
+ROBOT_ROW = '    RigKind("stick", "..rigs.stick:stick", "Stick", "A robot of a test"),\n'
 METHOD_FILE = """
 from .least_squares import minimum_norm
 
@@ -63,7 +63,7 @@ def fit(regression, rig, options, noise_estimate=None):
     return minimum_norm(regression, rig, tolerance=1e-3)
 """
 METHOD_ROW = (
-    '    IdentificationMethod("truncated", ".identification.truncated:fit", "Truncated", "Fewer directions",\n'
+    '    IdentificationMethod("truncated", "..identification.truncated:fit", "Truncated", "Fewer directions",\n'
     "        uses_fixed_links=False),\n"
 )
 VERB_FILE = """
@@ -111,15 +111,15 @@ EDITS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     ),
     "robot": (
         ("solver/rigs/stick.py", "", "", ROBOT_FILE),
-        ("solver/rig_kinds.py", "RIG_KINDS: ", ROW, ROBOT_ROW),
+        ("solver/values/rig_kinds.py", "RIG_KINDS: ", ROW, ROBOT_ROW),
     ),
     "robot format": (
         ("solver/rigs/drawing.py", "", "", ROBOT_FORMAT_FILE),
-        ("solver/rig_kinds.py", "RIG_KINDS: ", ROW, ROBOT_FORMAT_ROW),
+        ("solver/values/rig_kinds.py", "RIG_KINDS: ", ROW, ROBOT_FORMAT_ROW),
     ),
     "method": (
         ("solver/identification/truncated.py", "", "", METHOD_FILE),
-        ("solver/identification_methods.py", "IDENTIFICATION_METHODS: ", ROW, METHOD_ROW),
+        ("solver/values/identification_methods.py", "IDENTIFICATION_METHODS: ", ROW, METHOD_ROW),
     ),
     "verb": (
         ("solver/cli/count.py", "", "", VERB_FILE),
@@ -155,10 +155,10 @@ import numpy as np
 
 import solver
 from docs import checks_page, option_table
-from solver.assets import marker_sets
+from solver.base.assets import marker_sets
 from solver.calibration import load_marker_set
 from solver.cli import main
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.feasibility import CheckOptions, check_motion, check_table
 from solver.cli.argument_types import marker_set
 from solver.cli.bodies import rig_named

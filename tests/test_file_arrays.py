@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.arrays import frozen
-from solver.errors import InvalidValue
-from solver.file_arrays import LONG, FileRows, is_stored, release_pages, store
+from solver.base.arrays import frozen
+from solver.base.errors import InvalidValue
+from solver.base.file_arrays import LONG, FileRows, is_stored, release_pages, store
 
 COLUMNS = 1000
 MANY = LONG // (8 * COLUMNS) + 500

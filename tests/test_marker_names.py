@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solver.marker_names import match_names
+from solver.values.marker_names import match_names
 
 KNOWN = ("C7", "L.ASIS", "L_toe", "R_toe", "LASI")
 

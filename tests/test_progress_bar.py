@@ -22,7 +22,7 @@ ERASE = "\v"
 """Replaces the sequence that erases the rest of a line."""
 WORK = """
 import sys, time
-from solver.progress_bar import progress_bar
+from solver.base.progress_bar import progress_bar
 with progress_bar() as progress:
     for step in range(4):
         progress(step / 4, f"lifting leg {step}")

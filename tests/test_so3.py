@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from solver import so3
-from solver.errors import InvalidValue
+from solver.base import so3
+from solver.base.errors import InvalidValue
 from tests.pinocchio import pin
 
 ANGLES = [0.0, 1e-12, 1e-8, 1e-4, 0.0999, 0.1001, 1.0, 2.0, 2.2, 3.0, np.pi - 1e-4, np.pi - 1e-8]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.inertials import InertialParameters, steiner, symmetric_entries
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters, steiner, symmetric_entries
 
 CHANGES = {
     "chest": 0.9,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from solver.dance.design.dance import Dance
 from solver.dance.workflows.design import design_dance
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, human_options
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.skeleton.rig import Rig
 
 FULL, QUICK = 15, 1
 """Postures per foot configuration."""

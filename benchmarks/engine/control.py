@@ -6,7 +6,7 @@ import numpy as np
 
 from solver.dynamics.mechanics import moving_coordinates
 from solver.dynamics.workspace import Workspace
-from solver.rig import ROOT_NV, Rig
+from solver.skeleton.rig import ROOT_NV, Rig
 
 from .mjcf import Layout
 from .performance import Plan, PlayOptions

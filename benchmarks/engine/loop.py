@@ -9,11 +9,11 @@ import numpy as np
 from solver.dynamics import integrate, predicted_wrench
 from solver.identification.comparison import fit_wrenches
 from solver.identification.identify import IdentifyOptions, identify_trials
-from solver.inertials import GRAVITY, InertialParameters
-from solver.rig import Rig
 from solver.signals import PRESETS, light_preset, low_pass, smooth_motion
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.inertials import GRAVITY, InertialParameters
+from solver.values.wrenches import Wrenches
 
 from .performance import Performance
 

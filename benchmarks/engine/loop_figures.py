@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 
 from benchmarks.figures.figure import Figure, at_most, missing
+from solver.base.errors import SolverError
 from solver.dance.design.dance import Dance
-from solver.errors import SolverError
-from solver.inertials import InertialParameters
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
 
 from .bodies import arm_load, change_inertials, find_arm_links
 from .cases import Case, dance_for

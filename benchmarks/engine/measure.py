@@ -10,8 +10,8 @@ import numpy as np
 from solver.contacts.schedule import Anchor, Schedule
 from solver.dynamics import link_motions
 from solver.identification.comparison import WrenchFit, fit_wrenches
-from solver.rig import Rig
 from solver.signals import PRESETS, low_pass
+from solver.skeleton.rig import Rig
 
 from .performance import Performance, Plan
 

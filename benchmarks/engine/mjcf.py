@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solver.errors import InvalidValue
-from solver.inertials import GRAVITY, InertialParameters
-from solver.rig import Rig
-from solver.so3 import to_matrix, to_quaternion
+from solver.base.errors import InvalidValue
+from solver.base.so3 import to_matrix, to_quaternion
+from solver.skeleton.rig import Rig
+from solver.values.inertials import GRAVITY, InertialParameters
 
 CORNER = 0.02
 """Radius of the ball under each sole corner, as a share of the sole's longest side; its lowest point is the corner."""

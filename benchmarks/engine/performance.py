@@ -8,10 +8,10 @@ import numpy as np
 
 from solver.contacts.schedule import Schedule
 from solver.feasibility import check_motion
-from solver.motion import Motion
 from solver.options.checks import DANCE_CHECKS, CheckOptions
-from solver.rig import Rig
-from solver.wrenches import Wrenches
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 
 from .mjcf import Ground
 

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from benchmarks.figures.figure import Figure, at_most, missing
+from solver.base.errors import SolverError
 from solver.dance.design.dance import Dance
-from solver.errors import SolverError
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 
 from .cases import Case, dance_for
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from solver.base.errors import InvalidValue
 from solver.contacts.support import support_polygon
 from solver.dance.design.dance import Dance
-from solver.errors import InvalidValue
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.rebalancing import Rebalancer
 from solver.trajectory.segment import DanceSegment

@@ -5,10 +5,10 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from solver.inertials import InertialParameters
-from solver.motion import Motion
-from solver.rig import ROOT_NV, Rig
-from solver.wrenches import Wrenches
+from solver.skeleton.rig import ROOT_NV, Rig
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 
 from .control import References, rotation_vectors
 from .mjcf import FLOOR, layout, mjcf, sole_geoms

@@ -17,11 +17,11 @@ import bpy
 from addon.job_messages import find_message
 from addon.jobs import CurrentJob, JobOperator
 from addon.operators import check_and_repair, dance_base, identify, rigs
-from solver.motion import Motion
 from solver.rigs import human
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, MotionRecord
 from solver.scene.rig import write_rig
+from solver.values.motion import Motion
 
 from .broken_scenes import find_rig
 from .dancing_scene import Stage, run_verb

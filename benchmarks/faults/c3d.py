@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.c3d_format import read_c3d_data
 
 from ..figures.figure import Figure, at_most, missing

@@ -23,14 +23,14 @@ from addon.solver_api import SceneRecording
 from addon.study import read_study, show_study
 from solver.cli import main as solver
 from solver.demo.laboratory import write_trc
-from solver.motion import Markers
-from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene import study_folder
 from solver.scene.motion import RECORDING
 from solver.scene.result import RESULT, SceneResult
 from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE
+from solver.skeleton.rig import Rig
+from solver.values.motion import Markers
 
 CONTEXT: Any = bpy.context
 RATE = 20.0

@@ -21,13 +21,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from solver.base.errors import InputError
+from solver.base.termination import CODE, NOTHING
 from solver.demo.examples import simulated_robot
 from solver.demo.person import record_person, simulate_person
-from solver.errors import InputError
 from solver.scene.dance_folder import REPORT_FILE
 from solver.storage.manifest import MANIFEST_FILE, check_complete, read_manifest
 from solver.storage.output_folder import write_folder
-from solver.termination import CODE, NOTHING
 
 from ..figures.figure import Figure, at_most
 from ..figures.table import FigureTable, table_parser

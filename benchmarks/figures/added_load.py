@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.papers.belt import BELT, belt
+from solver.base.threads import one_blas_thread
 from solver.identification.added_load import AddedLoad, find_added_load
 from solver.options.study import LoadOptions
 from solver.signals import light_preset, resample
-from solver.threads import one_blas_thread
-from solver.trial import Trial
+from solver.signals.trial import Trial
 
 from .figure import Figure, at_least, at_most, left_out
 from .people import draw_person, record_plates

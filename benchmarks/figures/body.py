@@ -22,16 +22,16 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from addon.painting.rasterise import front_faces, rasterise
-from solver import so3
+from solver.base import so3
 from solver.cli import OK
 from solver.cli import main as run
 from solver.dynamics import link_poses
-from solver.person import SIDES
-from solver.rig import Rig
 from solver.rigs import human
 from solver.scene.body_mesh import ASSET, BodyMesh, BodyShapes, enclosed_volume, fit_body_mesh, read_body_shapes
 from solver.scene.motion_record import MOTION
 from solver.scene.study_folder import MOTION_END
+from solver.skeleton.rig import Rig
+from solver.values.person import SIDES
 
 from .figure import Figure, at_most, missing
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from solver.base.errors import InvalidValue
 from solver.centroidal.signal_checks import flight_intervals
 from solver.centroidal.values import AXES, CentroidalData, CentroidalEstimate
-from solver.errors import InvalidValue
-from solver.filter_presets import preset_of
 from solver.signals import GRAVITY, low_pass, true_runs
+from solver.values.filter_presets import preset_of
 
 HIDDEN_SECONDS = (0.1, 0.2)
 """[s] lengths of hidden intervals of stance."""

@@ -15,13 +15,13 @@ from itertools import product
 
 import numpy as np
 
+from solver.base.errors import InvalidValue
+from solver.base.progress import PartialProgress, Progress, silent
 from solver.centroidal.complementary import complementary
 from solver.centroidal.complementary_filters import ComplementarySettings
 from solver.centroidal.momentum_blend import SMOOTHER_ONLY, MomentumBlend, blend_features
 from solver.centroidal.smoother import DEFAULT_SETTINGS, Signal, SmootherSettings, smooth_centroidal
 from solver.centroidal.values import AXES, CentroidalData
-from solver.errors import InvalidValue
-from solver.progress import PartialProgress, Progress, silent
 
 from .centroidal_hidden import HIDDEN_SECONDS, hidden_masks, hidden_score, kinematic_wrench, wrench_error
 

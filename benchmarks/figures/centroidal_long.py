@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.threads import one_blas_thread
 from solver.centroidal.smoother import smooth_centroidal
 from solver.centroidal.values import AXES, CentroidalData
 from solver.signals import GRAVITY
-from solver.threads import one_blas_thread
 
 from ..peak import peak_memory
 from .figure import Figure, at_most

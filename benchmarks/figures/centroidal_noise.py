@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.progress import write_lines
+from solver.base.threads import one_blas_thread
 from solver.centroidal.momentum_blend import MomentumBlend
 from solver.centroidal.smoother import Signal, SmootherSettings, smooth_centroidal
-from solver.progress import write_lines
-from solver.threads import one_blas_thread
 
 from ..recordings import DATA
 from ..reference import reference_line

@@ -11,10 +11,10 @@ from solver.centroidal.complementary import complementary
 from solver.centroidal.inputs import centroidal_data
 from solver.centroidal.smoother import SmootherSettings, smooth_centroidal
 from solver.centroidal.values import CentroidalData
-from solver.filter_presets import FilterPreset
 from solver.identification.identify import identify_trials
 from solver.signals import GRAVITY, is_still, low_pass, true_runs
 from solver.study.values import Study
+from solver.values.filter_presets import FilterPreset
 
 from .centroidal_hidden import hidden_masks, kinematic_wrench, wrench_error
 from .centroidal_learning import learn_momentum_blend

@@ -19,8 +19,8 @@ from solver.identification.base_parameters import BaseParameters, base_parameter
 from solver.identification.excitation.excitation import PLATE_NOISE, base_rows
 from solver.identification.excitation.wrench_noise import WrenchNoise
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, human_options
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.skeleton.rig import Rig
 
 from .figure import Bound, Figure, at_least, at_most
 from .plain_motions import SHORTEST, random_postures

@@ -18,15 +18,15 @@ from solver.demo.truth import perturb_inertials
 from solver.dynamics import ground_wrench
 from solver.formats.csv_tables import write_wrenches_csv
 from solver.identification.base_parameters import BaseParameters, base_parameters
-from solver.inertials import InertialParameters
-from solver.motion import Motion
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.options.study import Settings
-from solver.rig import Rig
 from solver.rigs import hoap3
+from solver.skeleton.rig import Rig
 from solver.study.pipeline import identify
 from solver.study.recordings import load
-from solver.wrenches import Wrenches
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 
 from .dance_accuracy import PLATE
 from .figure import Figure, at_most

@@ -14,8 +14,8 @@ from solver.identification.constraints import ConstraintOptions
 from solver.identification.estimate import CONSISTENT, NONE, ROTATIONAL, Estimate
 from solver.identification.hierarchical import ConstrainedOptions, HierarchicalOptions, constrained, hierarchical
 from solver.identification.regression import Method, Regression, fit_axis_weights
-from solver.rig import Rig
-from solver.trial import Trial
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
 
 from .figure import Bound, Figure
 

@@ -30,10 +30,10 @@ from solver.fixed_base.identify import FixedBaseTrial, identify_fixed_base
 from solver.fixed_base.margins import Margins
 from solver.fixed_base.robot import FixedBaseRobot
 from solver.fixed_base.search import CONDITION, MODEL_RATE, compute_criterion
-from solver.inertials import PER_LINK, InertialParameters
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import from_urdf
+from solver.skeleton.rig import Rig
+from solver.values.inertials import PER_LINK, InertialParameters
+from solver.values.motion import Motion
 
 from ..models import HOW, PANDA, UR5, model_file
 from .figure import Figure, at_most

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
+from solver.base.threads import one_blas_thread
 from solver.options.plates import PlateOptions
-from solver.rig import Rig
 from solver.signals import preset_of, resample, shift_wrenches, smooth_motion
+from solver.skeleton.rig import Rig
 from solver.study.plates.checks import check_recordings
 from solver.study.plates.finding import format_warnings
 from solver.study.preparation import FilteredTrial
 from solver.study.rough_mass import compute_mass_readings
 from solver.study.values import TrialRecord
-from solver.threads import one_blas_thread
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 
 from .figure import Figure, at_least, at_most, missing
 from .mismatched import freeze_forces, scale_horizontal_forces

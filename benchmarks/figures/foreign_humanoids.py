@@ -16,14 +16,14 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from solver.coordinates import joint_slices
+from solver.base.errors import SolverError
 from solver.dance.design.dance import Dance
 from solver.dance.workflows.design import design_dance
-from solver.errors import SolverError
-from solver.inertials import InertialParameters, symmetric_entries
+from solver.dynamics.coordinates import joint_slices
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
-from solver.rig import Rig
 from solver.rigs import from_urdf
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters, symmetric_entries
 
 from ..engine.judge import Judge, Record
 from ..models import G1, HUMANS, ICUB, model_file, places

@@ -19,22 +19,22 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.coordinates import to_manifold
+from solver.base.so3 import product
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.timeline import dance_from_timeline, schedule_from_strips
 from solver.dance.workflows.check import check
 from solver.dance.workflows.edited_dance import EditedDance
 from solver.dance.workflows.repair import repair
 from solver.dynamics import centroidal_momentum, com_trajectory
-from solver.motion import Motion
+from solver.dynamics.coordinates import to_manifold
 from solver.options.authoring import RepairOptions
 from solver.options.checks import CheckOptions
-from solver.rig import GRAVITY, Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.scene.timeline import TIMELINE, SceneStrip
-from solver.so3 import product
+from solver.skeleton.rig import GRAVITY, Rig
 from solver.trajectory.curve import FlatCurve
 from solver.trajectory.legged_rig import LeggedRig
+from solver.values.motion import Motion
 
 from .figure import Bound, Figure, at_most
 

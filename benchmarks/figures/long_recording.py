@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.file_arrays import FileRows, iterate_slices
 from solver.demo.laboratory import PlateNoise, find_lifted_feet, record_markers, record_plates, sole_centres
 from solver.demo.person import HEIGHT, SEX, simulate_person
-from solver.file_arrays import FileRows, iterate_slices
-from solver.motion import Markers
 from solver.options.study import Settings
+from solver.signals.trial import Recording
 from solver.study.pipeline import identify
-from solver.trial import Recording
-from solver.wrenches import Wrenches
+from solver.values.motion import Markers
+from solver.values.wrenches import Wrenches
 
 from ..peak import peak_memory
 from .figure import Figure, at_most

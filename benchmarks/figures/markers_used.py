@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from solver.base.errors import SolverError
 from solver.calibration import fit_calibration
-from solver.errors import SolverError
 from solver.study.recordings import load_recordings
 
 from .figure import Figure, at_least, missing

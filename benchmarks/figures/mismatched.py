@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solver.errors import SolverError
+from solver.base.errors import SolverError
 from solver.options.plates import PlateOptions
 from solver.options.study import Settings
-from solver.rig import Rig
 from solver.signals import shift_wrenches
+from solver.skeleton.rig import Rig
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import format_warnings
 from solver.study.values import TrialRecord
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 
 LATE = 1.0
 """[s]"""

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from solver.base.errors import SolverError
 from solver.dance.design.named_poses import NamedPose
 from solver.dance.workflows.design import design_dance
 from solver.dynamics import integrate
-from solver.errors import SolverError
 from solver.identification.base_parameters import base_parameters
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, human_options
-from solver.rig import Rig
 from solver.rigs import hoap3, human
+from solver.skeleton.rig import Rig
 from solver.trajectory.legged_rig import LeggedRig
 
 from .dance_accuracy import deviation_ratio, format_motion_errors, wrench_noises

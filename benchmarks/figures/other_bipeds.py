@@ -16,16 +16,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from solver.base.errors import SolverError
+from solver.base.threads import one_blas_thread
 from solver.dance.design.dance import Dance
 from solver.dance.workflows.design import design_dance
-from solver.errors import SolverError
 from solver.feasibility.collisions import PairDistances
 from solver.feasibility.link_pairs import collision_pairs
 from solver.formats.urdf_writer import write_urdf
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
-from solver.rig import Rig
 from solver.rigs import from_mjcf, from_urdf
-from solver.threads import one_blas_thread
+from solver.skeleton.rig import Rig
 
 from ..engine.judge import Finding, Judge, Record
 from ..models import model_file, places

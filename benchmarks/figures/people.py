@@ -20,27 +20,27 @@ from typing import Any
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
 
+from solver.base.so3 import conjugate, product, quaternion_exp, quaternion_log
 from solver.calibration import Calibration, MarkerSet, fit_calibration, load_marker_set
-from solver.coordinates import coordinate_links, joint_coordinates
 from solver.dance.design.dance import Dance
 from solver.dance.workflows.design import design_dance
 from solver.demo.laboratory import MIN_LOAD_SHARE, MarkerPlacement, record_markers, write_forces, write_trc
 from solver.demo.motions import Stance, ease, follow_path, standing_posture, still_motion
 from solver.demo.person import ARMS_ABDUCTED, CROUCH
 from solver.dynamics import difference, ground_wrench, integrate, link_motions
+from solver.dynamics.coordinates import coordinate_links, joint_coordinates
 from solver.identification.body_coordinates import parameters_from_pseudo_inertias
-from solver.inertials import InertialParameters
-from solver.motion import Motion
 from solver.options.dances import human_options
-from solver.person import SIDES
-from solver.rig import Rig
 from solver.rigs import human
 from solver.rigs.anthropometry import TABLES
 from solver.rigs.human_skeleton import LATERAL_SIGN, default_lengths
 from solver.signals import smooth_motion
-from solver.so3 import conjugate, product, quaternion_exp, quaternion_log
-from solver.trial import Recording
-from solver.wrenches import Wrenches
+from solver.signals.trial import Recording
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
+from solver.values.person import SIDES
+from solver.values.wrenches import Wrenches
 from tests.simulated_walk import Gait, plates_of, walking
 
 MARKER_SETS = ("plug_in_gait", "limb_clusters")

@@ -14,20 +14,20 @@ from itertools import groupby
 
 import numpy as np
 
-from solver.coordinates import coordinate_links, joint_coordinates
 from solver.dance.design.body_parts import body_parts
 from solver.dance.design.dance import Dance
 from solver.dance.design.evaluation import HARDEST, Evaluation
 from solver.dance.workflows.design import check_dance, design_dance
 from solver.demo import motions, person
 from solver.dynamics import base_regressor, link_motions
+from solver.dynamics.coordinates import coordinate_links, joint_coordinates
 from solver.feasibility.checks.hand_speed import hand_links
 from solver.identification.excitation.wrench_noise import MotionErrors, WrenchNoise
-from solver.inertials import FIRST_MOMENT
-from solver.motion import Motion
 from solver.options.dances import SKILLS, human_options
-from solver.rig import Rig
 from solver.rigs import human
+from solver.skeleton.rig import Rig
+from solver.values.inertials import FIRST_MOMENT
+from solver.values.motion import Motion
 
 from .figure import Bound, Figure, at_most
 from .people import SOURCES, draw_inertials, exercise, perform_motion

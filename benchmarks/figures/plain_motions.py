@@ -9,18 +9,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from solver.base.errors import InvalidValue
 from solver.dance.design.dance import Dance
 from solver.dance.design.footsteps import OPPOSITE, WEIGHT_OVER, StepPlanner
 from solver.dance.design.plan import CONFIGURATION_ORDER, build_transition_planner
 from solver.dance.design.postures import DrawOptions, draw_posture_pool
 from solver.dance.design.transitions import TransitionPlanner
-from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.options.dances import DanceOptions
-from solver.person import SIDES
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.trajectory.legged_rig import Footing
 from solver.trajectory.segment import DanceSegment
+from solver.values.person import SIDES
 
 SHORTEST = 1.0
 """[s] least duration of a way: these motions go as fast as the limits allow."""

@@ -13,17 +13,17 @@ from pathlib import Path
 import numpy as np
 from scipy.signal import butter, sosfiltfilt
 
-from solver.errors import SolverError
+from solver.base.errors import SolverError
+from solver.base.threads import one_blas_thread
 from solver.options.study import Settings
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.study.pipeline import identify_motions
 from solver.study.plates.finding import Action, Finding
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.study.values import Study, TrialRecord
-from solver.threads import one_blas_thread
-from solver.wrenches import LEAST_LOAD, Wrenches
+from solver.values.wrenches import LEAST_LOAD, Wrenches
 
 from .figure import Figure, at_most, missing
 from .mismatched import replace_forces, with_forces

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from solver.base.threads import one_blas_thread
 from solver.options.plates import FREE_MOMENT, POSITION
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding, format_warnings
 from solver.study.values import Study, TrialRecord
-from solver.threads import one_blas_thread
 
 from .figure import Bound, Figure, at_least, at_most, within
 from .foreign import foreign_figures

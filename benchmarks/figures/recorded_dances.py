@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.errors import SolverError
 from solver.dance.authoring.repair import RepairedDance
 from solver.dance.workflows.check import CheckResult, check
 from solver.dance.workflows.edited_dance import EditedDance
 from solver.dance.workflows.repair import describe_moves, repair
-from solver.errors import SolverError
 from solver.scene.motion_record import MOTION, MotionRecord, motion_record
 from solver.scene.study_folder import MOTION_END
 from solver.study.pipeline import prepare, track

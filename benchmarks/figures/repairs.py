@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from solver.contacts.schedule import Anchor, Schedule
-from solver.coordinates import joint_coordinates
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.repair import RepairedDance, repair
 from solver.dynamics import integrate
+from solver.dynamics.coordinates import joint_coordinates
 from solver.feasibility import check_motion
-from solver.motion import Motion
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import hrp2, human
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.legged_rig import LeggedRig
+from solver.values.motion import Motion
 
 from .figure import Figure, at_most
 

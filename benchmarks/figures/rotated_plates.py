@@ -14,18 +14,18 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
+from solver.base.so3 import exp, to_matrix, to_quaternion
+from solver.base.threads import one_blas_thread
 from solver.options.plates import MISMATCH, PlateOptions
-from solver.rig import GRAVITY, Rig
 from solver.signals import preset_of, resample, smooth_motion
-from solver.so3 import exp, to_matrix, to_quaternion
+from solver.skeleton.rig import GRAVITY, Rig
 from solver.study.pipeline import prepare
 from solver.study.plates.checks import check_recordings
 from solver.study.plates.trial_wrenches import LOADED_FRACTION
 from solver.study.preparation import FilteredTrial
 from solver.study.values import TrialRecord
-from solver.threads import one_blas_thread
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 
 from .figure import Figure, at_most, missing
 from .runs import OTHERS, RUNS, track_runs

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.threads import one_blas_thread
 from solver.identification.comparison import Comparison
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.options.reading import ReadOptions
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.study.pipeline import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.study.values import Study, TrialRecord
-from solver.threads import one_blas_thread
-from solver.wrenches import WRENCH_AXES
+from solver.values.wrenches import WRENCH_AXES
 
 from .figure import Figure, at_most
 

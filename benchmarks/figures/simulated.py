@@ -7,21 +7,21 @@ from functools import lru_cache
 
 import numpy as np
 
+from solver.base.threads import one_blas_thread
 from solver.demo.person import Person, simulate_person
 from solver.demo.run import InertialError, inertial_error
 from solver.dynamics import integrate, predicted_wrench
 from solver.identification.comparison import compare
 from solver.identification.identify import IdentifyOptions, identify_trials
-from solver.inertials import InertialParameters
-from solver.motion import Motion
-from solver.rig import ROOT_NV, Rig
 from solver.signals import FilterPreset, light_preset, preset_of, resample, smooth_motion
+from solver.signals.trial import Recording, Trial
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.study.preparation import adapt_cutoff
 from solver.study.values import TrialRecord
-from solver.threads import one_blas_thread
 from solver.tracking.track import TrackedMotion
-from solver.trial import Recording, Trial
-from solver.wrenches import WRENCH_AXES, Wrenches
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
+from solver.values.wrenches import WRENCH_AXES, Wrenches
 
 from .figure import Bound, Figure, at_most
 

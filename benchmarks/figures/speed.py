@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 from benchmarks import regressor, solvers
+from solver.base.threads import one_blas_thread
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.constraints import PAPER_FLOOR
 from solver.rigs import hrp2
 from solver.scene.result import RESULT
 from solver.scene.study_folder import RESULT_FILE
-from solver.threads import one_blas_thread
 
 from .figure import Figure, at_least, at_most
 from .subject import SEX, SUBJECT

@@ -64,7 +64,7 @@ def converting_files() -> list[str]:
 
     The add-on turns quaternions into Blender's Euler channels by Blender's own functions.
     """
-    return [path for path in naming(CONVERSIONS) if path.startswith("solver/") and path != "solver/so3.py"]
+    return [path for path in naming(CONVERSIONS) if path.startswith("solver/") and path != "solver/base/so3.py"]
 
 
 def codec_files() -> list[str]:

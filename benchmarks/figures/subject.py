@@ -11,16 +11,16 @@ import numpy as np
 from solver.identification.comparison import MOMENTS, Comparison, FlightCheck, check_flight, compare
 from solver.identification.error_model.frequency_weights import UNWEIGHTED
 from solver.identification.identify import MIN_FLIGHT_FRAMES, IdentifyOptions, identify_trials
-from solver.inertials import InertialParameters
 from solver.signals import GRAVITY
+from solver.signals.trial import Recording, Trial
 from solver.study.pipeline import prepare
 from solver.study.plates.plate_errors import OFFSET
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.study.values import Study, TrialRecord
-from solver.trial import Recording, Trial
-from solver.wrenches import WRENCH_AXES
+from solver.values.inertials import InertialParameters
+from solver.values.wrenches import WRENCH_AXES
 
 from ..marker_errors import reference_error
 from .figure import Bound, Figure, at_most, within

@@ -18,6 +18,7 @@ from unittest import mock
 
 import numpy as np
 
+from solver.base.threads import one_blas_thread
 from solver.identification import identify as identification
 from solver.identification.comparison import compare
 from solver.identification.consistent import consistent
@@ -26,17 +27,16 @@ from solver.identification.posterior import posterior
 from solver.identification.regression import Method, Regression
 from solver.identification.result import Identification
 from solver.identification.weighted_equations import EquationsWithErrors
-from solver.inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
-from solver.rig import Rig
 from solver.rigs import human
 from solver.signals.pooling import TWO_SIDED_STDS
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
 from solver.study.pipeline import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.study.values import TrialRecord
-from solver.threads import one_blas_thread
-from solver.trial import Trial
+from solver.values.inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
 
 from .figure import Bound, Figure, at_least, at_most
 from .people import (

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.errors import InvalidValue
 from solver.demo.robot import simulate_robot
-from solver.errors import InvalidValue
 from solver.fixed_base.files import read_trial
 from solver.fixed_base.identify import FixedBaseTrial, identify_fixed_base
 from solver.fixed_base.robot import FixedBaseRobot
 from solver.rigs import from_urdf
+from solver.signals.trial import Recording
 from solver.study.joint_motion import poses_of
 from solver.study.pipeline import prepare
 from solver.study.values import TrialRecord
-from solver.trial import Recording
 
 from .figure import Figure, at_least, at_most
 

@@ -19,19 +19,19 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.so3 import conjugate, rotate
+from solver.base.threads import one_blas_thread
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, null_space
 from solver.identification.regression import Regression
-from solver.inertials import PER_LINK, InertialParameters, symmetric_entries
-from solver.rig import Rig
 from solver.rigs.assembly import Body, assemble
 from solver.signals import GRAVITY, preset_of
-from solver.so3 import conjugate, rotate
+from solver.signals.trial import Recording
+from solver.skeleton.rig import Rig
 from solver.study.flights import find_trial_flights
 from solver.study.values import TrialRecord
-from solver.threads import one_blas_thread
 from solver.tracking import TrackingOptions, track_markers
-from solver.trial import Recording
+from solver.values.inertials import PER_LINK, InertialParameters, symmetric_entries
 
 from ..figures.figure import Figure, at_most, row
 from ..reference import reference_line

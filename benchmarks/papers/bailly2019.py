@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.threads import one_blas_thread
 from solver.centroidal.baselines import FilterNoise, extended_kalman, force_only, kinematic, linear_fusion
 from solver.centroidal.complementary import complementary, zero_phase_recursion
 from solver.centroidal.smoother import ROBOT_SETTINGS, smooth_centroidal
@@ -22,7 +23,6 @@ from solver.centroidal.values import CentroidalData, CentroidalEstimate
 from solver.dynamics import centroidal_momentum, com_trajectory
 from solver.report.svg import Drawing
 from solver.rigs import hrp2
-from solver.threads import one_blas_thread
 
 from ..figures.centroidal_real import collect_recordings
 from ..figures.runs import OTHERS, prepare_runs

@@ -27,17 +27,17 @@ from solver.identification.constraints import ConstraintOptions
 from solver.identification.identify import IdentifyOptions, get_method
 from solver.identification.load_likelihood import LoadLikelihood
 from solver.identification.regression import fit_axis_weights
-from solver.inertials import InertialParameters
-from solver.motion import Motion
 from solver.options.plates import PlateOptions
 from solver.options.study import LoadOptions, Settings
-from solver.rig import Rig
+from solver.signals.trial import Recording, Trial
+from solver.skeleton.rig import Rig
 from solver.study.pipeline import prepare
 from solver.study.plates.plate_errors import collect_known_plates
 from solver.study.subject_calibration import calibrate
 from solver.study.values import Study, TrialRecord
 from solver.tracking import Attachment, track_markers
-from solver.trial import Recording, Trial
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
 
 from .volunteer import HEIGHT, MASS, SEX, Noise, Volunteer, dance, record, static, volunteer
 

@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from solver.base.threads import one_blas_thread
 from solver.options.dances import DanceOptions, paper_options
 from solver.report.svg import Drawing
 from solver.rigs import hoap3
-from solver.threads import one_blas_thread
 
 from ..reference import reference_line
 from . import plots

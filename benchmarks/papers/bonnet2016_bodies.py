@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.inertials import INERTIA, MASS, PER_LINK, InertialParameters, steiner, symmetric_entries
-from solver.rig import Rig
 from solver.rigs import hoap3
+from solver.skeleton.rig import Rig
+from solver.values.inertials import INERTIA, MASS, PER_LINK, InertialParameters, steiner, symmetric_entries
 
 ROBOT_MASS = 7.9
 """[kg] of the paper's HOAP-3; CAD says 8.8."""

@@ -16,9 +16,9 @@ from solver.dance.design.dance import Dance
 from solver.identification.base_estimation import WELL_KNOWN
 from solver.identification.base_parameters import base_parameters, independent_columns
 from solver.identification.excitation.excitation import Excitation
-from solver.inertials import PER_LINK, symmetric_entries
-from solver.motion import Motion
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
+from solver.values.inertials import PER_LINK, symmetric_entries
+from solver.values.motion import Motion
 
 from .bonnet2016_criterion import RATE, ROBOT_RATE
 from .bonnet2016_tables import IDENTIFIED, TABLE_II

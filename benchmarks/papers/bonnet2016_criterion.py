@@ -12,7 +12,7 @@ from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, Excitation
 from solver.options.dances import paper_options
 from solver.report.svg import Axis, Drawing
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 
 from . import plots
 from .bonnet2016_tables import (

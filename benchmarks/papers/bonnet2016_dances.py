@@ -8,11 +8,11 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from solver.base.progress import write_lines
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.workflows.design import design_dance
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
-from solver.progress import write_lines
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 
 EACH, EACH_QUICK, EACH_UNSEEN = 15, 1, 2
 """Postures per foot configuration: the paper's, with --quick, and of a dance for cross-validation."""

@@ -17,10 +17,10 @@ from benchmarks.engine.loop import PERSON
 from benchmarks.engine.rebalance import rebalance_dance
 from benchmarks.figures.plain_motions import squats
 from solver.dance.design.dance import Dance
-from solver.inertials import InertialParameters
 from solver.options.dances import paper_options
-from solver.rig import Rig
 from solver.rigs import human
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
 
 from .bonnet2016_bodies import other_person
 from .bonnet2016_dances import Dances

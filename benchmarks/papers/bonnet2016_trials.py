@@ -15,9 +15,9 @@ from solver.identification.comparison import WrenchFit, fit_wrenches
 from solver.identification.hierarchical import ConstrainedOptions, constrained
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.identification.regression import fit_axis_weights
-from solver.inertials import GRAVITY, InertialParameters
-from solver.rig import Rig
-from solver.trial import Trial
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.inertials import GRAVITY, InertialParameters
 
 PLAN_RATE = 250.0
 """[1/s] of the plan handed to the controller."""

@@ -15,12 +15,12 @@ import numpy as np
 from benchmarks.engine.loop import ROBOT, Sensors
 from solver.identification.base_estimation import WELL_KNOWN
 from solver.identification.comparison import WrenchFit
-from solver.inertials import InertialParameters
 from solver.options.dances import DanceOptions
 from solver.report.svg import Drawing
-from solver.rig import Rig
 from solver.rigs import hoap3
-from solver.wrenches import WRENCH_AXES
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
+from solver.values.wrenches import WRENCH_AXES
 
 from . import plots
 from .bonnet2016_bodies import ROBOT_MASS, delivered_robot

@@ -19,7 +19,7 @@ from solver.contacts.support import support_polygon
 from solver.dance.design.dance import Dance
 from solver.feasibility.contact_forces import zero_moment_point
 from solver.report.svg import Axis, Drawing
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.trajectory.segment import DanceSegment, hold_posture
 
 from . import plots

@@ -16,15 +16,15 @@ from types import MappingProxyType
 import numpy as np
 from scipy.linalg import solve_banded
 
+from solver.base.so3 import exp, log, to_matrix
 from solver.demo.motions import MotionAmplitudes
 from solver.dynamics import com_trajectory, predicted_wrench
 from solver.dynamics.workspace import Workspace, difference, integrate, link_poses
 from solver.engine import FrameDynamics
-from solver.inertials import GRAVITY, InertialParameters
-from solver.motion import Motion
-from solver.rig import ROOT_NV, Rig
 from solver.signals import smooth_motion
-from solver.so3 import exp, log, to_matrix
+from solver.skeleton.rig import ROOT_NV, Rig
+from solver.values.inertials import GRAVITY, InertialParameters
+from solver.values.motion import Motion
 
 STEPS = 3
 """Newton steps a frame; each frame starts from its predecessor."""

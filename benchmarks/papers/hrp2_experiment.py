@@ -21,14 +21,14 @@ from types import MappingProxyType
 
 import numpy as np
 
+from solver.base.errors import BackendError
+from solver.base.so3 import exp, to_quaternion
 from solver.contacts.schedule import Schedule
-from solver.coordinates import joint_coordinates
 from solver.dance.design.dance import Dance
 from solver.demo.motions import MotionAmplitudes
 from solver.dynamics import predicted_wrench
+from solver.dynamics.coordinates import joint_coordinates
 from solver.engine import FrameDynamics
-from solver.errors import BackendError
-from solver.filter_presets import FilterPreset
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.comparison import WrenchFit, fit_wrenches
 from solver.identification.constraints import PAPER_FLOOR, ConstraintOptions
@@ -36,14 +36,14 @@ from solver.identification.equations import measured_wrench, reconstructed_wrenc
 from solver.identification.hierarchical import HierarchicalOptions, hierarchical
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.identification.regression import fit_axis_weights
-from solver.inertials import GRAVITY, InertialParameters
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hrp2
 from solver.signals import PRESETS, light_preset, low_pass, resample, settling_time, smooth_motion
-from solver.so3 import exp, to_quaternion
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.filter_presets import FilterPreset
+from solver.values.inertials import GRAVITY, InertialParameters
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 
 from .exciting import Excitation, Phase, exciting, pressure_margin
 

@@ -15,17 +15,17 @@ from typing import cast
 
 import numpy as np
 
+from solver.base.progress import write_lines
+from solver.base.threads import one_blas_thread
 from solver.dance.workflows.design import design_dance
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.options.study import Settings
-from solver.progress import write_lines
 from solver.report.svg import Drawing
 from solver.rigs import hrp2
 from solver.study.pipeline import identify
 from solver.study.recordings import load
 from solver.study.values import Study
-from solver.threads import one_blas_thread
-from solver.wrenches import WRENCH_AXES
+from solver.values.wrenches import WRENCH_AXES
 
 from ..reference import reference_line
 from . import plots

@@ -17,17 +17,17 @@ from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_parameters import base_parameters
 from solver.identification.flight import PLAIN, SCALED, NullSpace, null_space
 from solver.identification.identify import IdentifyOptions, identify_trials
-from solver.inertials import InertialParameters
-from solver.motion import Motion
 from solver.report.svg import Drawing
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import human
 from solver.signals import GRAVITY, NoiseReplicas, light_preset, noise_floor, preset_of, resample, smooth_motion
+from solver.signals.trial import Recording, Trial
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.study.flights import find_trial_flights
 from solver.study.values import TrialRecord
 from solver.tracking import TrackingOptions, track_markers
-from solver.trial import Recording, Trial
-from solver.wrenches import WRENCH_AXES, Wrenches
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
+from solver.values.wrenches import WRENCH_AXES, Wrenches
 
 from ..figures.figure import Figure, at_least, at_most, within
 from . import plots

@@ -18,10 +18,18 @@ import numpy as np
 from solver.centroidal.inputs import inertial_modes
 from solver.centroidal.values import CentroidalData
 from solver.dynamics import centroidal_momentum, com_trajectory
-from solver.filter_presets import FilterPreset
-from solver.inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters, steiner, symmetric_entries
-from solver.rig import Rig
 from solver.signals import low_pass
+from solver.skeleton.rig import Rig
+from solver.values.filter_presets import FilterPreset
+from solver.values.inertials import (
+    FIRST_MOMENT,
+    INERTIA,
+    MASS,
+    PER_LINK,
+    InertialParameters,
+    steiner,
+    symmetric_entries,
+)
 
 from .walk import Walk
 

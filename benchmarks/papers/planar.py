@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.identification.excitation.excitation import condition
 from solver.trajectory.splines import REST_CONTROLS, Spline
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from solver.identification.equations import measured_wrench, reconstructed_wrench
-from solver.inertials import InertialParameters
 from solver.report.svg import Axis, Drawing, axis_limits
-from solver.rig import Rig
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
 from solver.storage.atomic import write_atomically
-from solver.trial import Trial
-from solver.wrenches import WRENCH_AXES
+from solver.values.inertials import InertialParameters
+from solver.values.wrenches import WRENCH_AXES
 
 STYLE = """
 svg { background: #ffffff; font: 12px sans-serif; }

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.threads import one_blas_thread
 from solver.report.svg import Axis, Drawing
-from solver.threads import one_blas_thread
 from solver.tracking import Targets, Tracker, TrackingOptions
 from solver.tracking.joint_limits import DEFAULT_SPEED
 from solver.tracking.kinematics import Kinematics

@@ -8,10 +8,10 @@ import numpy as np
 
 from solver.dynamics import integrate, link_motions
 from solver.engine import FrameDynamics
-from solver.inertials import InertialParameters
-from solver.motion import Markers, Motion
-from solver.rig import ROOT_NV, Rig
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.tracking import Attachment
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Markers, Motion
 
 FINER = 2
 """Steps of the simulation a frame."""

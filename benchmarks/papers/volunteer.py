@@ -13,20 +13,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from solver.base.errors import SolverError
 from solver.calibration import load_marker_set
-from solver.coordinates import joint_coordinates
 from solver.demo.laboratory import MarkerPlacement, PlateNoise, record_markers, record_plates
 from solver.demo.motions import MotionAmplitudes, standing_posture, still_motion
 from solver.demo.truth import perturb_inertials
 from solver.dynamics import link_motions
-from solver.errors import SolverError
-from solver.inertials import InertialParameters
-from solver.motion import Markers, Motion
-from solver.rig import Rig
+from solver.dynamics.coordinates import joint_coordinates
 from solver.rigs import human
 from solver.rigs.human_skeleton import default_lengths
+from solver.signals.trial import Recording
+from solver.skeleton.rig import Rig
 from solver.tracking import Attachment
-from solver.trial import Recording
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Markers, Motion
 
 from .exciting import Excitation, Phase, exciting, pressure_margin
 from .skin import moving_skin

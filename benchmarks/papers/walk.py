@@ -14,14 +14,14 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 from scipy.linalg import solve_banded
 
-from solver.coordinates import to_flat, to_manifold
+from solver.base.errors import InvalidValue
 from solver.dynamics import com_trajectory, link_poses, predicted_wrench
+from solver.dynamics.coordinates import to_flat, to_manifold
 from solver.dynamics.legs import FOOT_SIZE, build_legs
-from solver.errors import InvalidValue
-from solver.motion import Motion
-from solver.person import SIDES
-from solver.rig import Rig
 from solver.signals import GRAVITY
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
+from solver.values.person import SIDES
 
 LOWERED = 0.03
 """[m] of the waist below half sitting, for steps of this length."""

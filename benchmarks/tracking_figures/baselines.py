@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver.coordinates import joint_slices
-from solver.errors import InvalidValue
-from solver.rig import ROOT_NV, Rig
-from solver.so3 import skew, to_quaternion, vee
+from solver.base.errors import InvalidValue
+from solver.base.so3 import skew, to_quaternion, vee
+from solver.dynamics.coordinates import joint_slices
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.tracking import Tracker, TrackingOptions
 from solver.tracking.joint_chains import find_chains
 from solver.tracking.tasks import TargetSample, Tasks

@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 
+from solver.base.so3 import exp
 from solver.dynamics.workspace import link_poses
-from solver.rig import Rig
 from solver.rigs import from_urdf
-from solver.so3 import exp
+from solver.skeleton.rig import Rig
 
 from ..models import HUMANS, ICUB, MissingModel, model_file
 

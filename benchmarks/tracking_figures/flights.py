@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from scipy.signal import savgol_filter
 
-from solver.arrays import true_runs
+from solver.base.arrays import true_runs
 from solver.contacts.contact_detection import FALL_WINDOW, TOUCH, contacts_by_motion
 from solver.formats.recording import read_recording
 from solver.options.reading import ReadOptions
-from solver.person import SIDES
 from solver.tracking.retargeting.performer import Performer
+from solver.values.person import SIDES
 
 from ..figures.figure import Figure, at_least, missing
 from .retargeting import performer

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.errors import InputError
 from solver.calibration import detect_marker_set
-from solver.errors import InputError
-from solver.motion import Markers
 from solver.tracking.exchanged_labels import Swap, correct_labels
+from solver.values.motion import Markers
 
 from ..figures.figure import Figure, at_least, at_most, missing
 from .recorded import marker_recordings

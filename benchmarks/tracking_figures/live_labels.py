@@ -16,10 +16,10 @@ from solver.calibration import Calibration, fit_calibration
 from solver.capture.datagram import MARKERS, Layout
 from solver.capture.followers import MarkerFollower
 from solver.formats.recording import read_recording
-from solver.motion import Markers
 from solver.options.reading import ReadOptions
 from solver.tracking import TrackingOptions
 from solver.tracking.exchanged_labels import correct_labels
+from solver.values.motion import Markers
 
 from ..figures.figure import Figure, at_least, at_most, missing
 from ..marker_errors import SUBJECTS

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.errors import InputError, SolverError
 from solver.calibration import detect_marker_set, recognise
 from solver.calibration.recognise import Recognition
-from solver.errors import InputError, SolverError
 from solver.formats.recording import read_recording
-from solver.motion import Markers
 from solver.scene.marker_set import REVIEW_CONFIDENCE
-from solver.trial import Recording
+from solver.signals.trial import Recording
+from solver.values.motion import Markers
 
 from ..figures.figure import Figure, at_least, missing
 from .recorded import READ, marker_files

@@ -17,11 +17,11 @@ from scipy.interpolate import CubicSpline
 from scipy.signal import butter, filtfilt
 from scipy.spatial.transform import Rotation, RotationSpline
 
+from solver.base.so3 import exp, log
 from solver.calibration import fit_calibration
 from solver.formats.recording import read_recording
 from solver.options.reading import ReadOptions
-from solver.rig import Rig
-from solver.so3 import exp, log
+from solver.skeleton.rig import Rig
 from solver.tracking import OrientationTargets, OrientationTask, PositionTargets, PositionTask, Targets, track_markers
 from solver.tracking.kinematics import Kinematics
 

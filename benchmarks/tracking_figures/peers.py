@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.person import SIDES
-from solver.rig import Rig
-from solver.so3 import to_quaternion
+from solver.base.so3 import to_quaternion
+from solver.skeleton.rig import Rig
 from solver.tracking import Targets
 from solver.tracking.anatomy import find_anatomy
 from solver.tracking.bone_mapping import BoneMapping
 from solver.tracking.retargeting.performer import Performer
+from solver.values.person import SIDES
 
 from .bodies import Body
 

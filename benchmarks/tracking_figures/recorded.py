@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.recording import read_recording
-from solver.motion import Markers
 from solver.options.reading import ReadOptions
+from solver.values.motion import Markers
 
 READ = ReadOptions(keep_missing=True, ragged=True)
 SUFFIXES = (".trc", ".c3d", ".npz")

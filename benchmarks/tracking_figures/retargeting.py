@@ -13,24 +13,24 @@ import numpy as np
 
 from solver.calibration import fit_calibration
 from solver.character.rig import build_character_rig
-from solver.coordinates import joint_coordinates
 from solver.dance.workflows.retarget import CHECKS, RetargetedDance, RetargetLimits, retarget
 from solver.dynamics import link_motions
+from solver.dynamics.coordinates import joint_coordinates
 from solver.feasibility import check_motion
 from solver.formats.recording import read_recording
-from solver.motion import Motion
 from solver.options.authoring import RepairOptions, RetargetOptions
 from solver.options.reading import ReadOptions
-from solver.person import SIDES
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.signals import preset_of, smooth_motion
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.tracking import track_markers
 from solver.tracking.anatomy import ARM, LEG, find_anatomy
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from solver.trajectory.collision_avoidance import OverlapFinder, separate_legs_and_links
 from solver.trajectory.retargeting_balance import balance_motion
+from solver.values.motion import Motion
+from solver.values.person import SIDES
 
 from ..characters import load_character
 from ..figures.figure import Bound, Figure, at_least, at_most, missing

@@ -23,11 +23,9 @@ from scipy.optimize import minimize_scalar
 
 from solver.calibration import Calibration
 from solver.dynamics import centroidal_momentum, difference
-from solver.filter_presets import FilterPreset
-from solver.motion import Markers, rate_of
 from solver.options.reading import ReadOptions
-from solver.rig import ROOT_NV, Rig
 from solver.signals import GRAVITY, filter_wrenches, light_preset, preset_of, smooth_motion
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.study.pipeline import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
@@ -36,6 +34,8 @@ from solver.study.values import TrialRecord
 from solver.tracking import TrackedMotion, targets_from_attachments, track_markers
 from solver.tracking.kinematics import Kinematics
 from solver.tracking.smoothing.smooth import smooth
+from solver.values.filter_presets import FilterPreset
+from solver.values.motion import Markers, rate_of
 
 from ..figures.figure import Bound, Figure, at_most, left_out
 

@@ -1,6 +1,6 @@
 """Calibration: a person's rig and the marker locations on it, estimated from recordings."""
 
-from ..assets import marker_sets
+from ..base.assets import marker_sets
 from .calibrate import fit_calibration
 from .calibration import Calibration
 from .marker_set import MarkerLocation, MarkerSet, detect_marker_set, load_marker_set

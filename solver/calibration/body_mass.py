@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import list_names
-from ..errors import InvalidValue
-from ..rig import GRAVITY
+from ..base.arrays import list_names
+from ..base.errors import InvalidValue
 from ..signals.pooling import TWO_SIDED_STDS
+from ..skeleton.rig import GRAVITY
 from .trial_mass import MassEvidence, TrialMass, collect_mass_evidence, estimate_trial_mass
 
 AGREEMENT_TOLERANCE = 0.015

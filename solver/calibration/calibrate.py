@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors import InputError, InvalidValue
-from ..marker_names import match_names, name_variants
-from ..person import TRUNK_AND_LEGS
-from ..progress import Progress, silent
-from ..trial import Recording
+from ..base.errors import InputError, InvalidValue
+from ..base.progress import Progress, silent
+from ..signals.trial import Recording
+from ..values.marker_names import match_names, name_variants
+from ..values.person import TRUNK_AND_LEGS
 from .calibration import Calibration, calibrate_with_marker_set
 from .marker_set import MarkerSet, detect_marker_set, load_marker_set, marker_sets
 from .recognise import recognise

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..arrays import abbreviate
-from ..errors import InvalidValue
-from ..progress import Progress, silent
-from ..rig import UNOBSERVED, Rig
+from ..base.arrays import abbreviate
+from ..base.errors import InvalidValue
+from ..base.progress import Progress, silent
+from ..signals.trial import Recording
+from ..skeleton.rig import UNOBSERVED, Rig
 from ..storage.codec import FileKind
 from ..tracking.kinematics import Kinematics
 from ..tracking.motion_errors import MotionErrors
 from ..tracking.tasks import Attachment
-from ..trial import Recording
 from .fit_checks import check_fit
 from .marker_set import NO_LINK, UNSEEN, MarkerSet
 from .subject import SubjectData, SubjectState, is_static, segment_lengths

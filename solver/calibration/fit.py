@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv, dpotrf, dtrtrs
 
 from ..dynamics import integrate
-from ..rig import ROOT_NV, Rig
+from ..skeleton.rig import ROOT_NV, Rig
 from ..tracking.kinematics import Kinematics
 from ..tracking.posture import Posture
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coordinates import coordinate_links
-from ..rig import Rig
+from ..dynamics.coordinates import coordinate_links
 from ..scene.labels import display_name
+from ..skeleton.rig import Rig
 
 FAILED_RMSE = 0.012
 """[m] RMSE over markers and frames above which a calibration failed; eight real calibrations end at 1 to 8 mm."""

@@ -11,17 +11,17 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue
-from ..assets import LANDMARKS, MARKER_SETS, marker_sets
-from ..errors import InputError, InvalidValue
-from ..files import read_bytes
-from ..marker_names import normalise
-from ..person import LINKS, SIDES
-from ..rig import Rig
+from ..base.arrays import Array, ArrayValue
+from ..base.assets import LANDMARKS, MARKER_SETS, marker_sets
+from ..base.errors import InputError, InvalidValue
+from ..base.files import read_bytes
 from ..rigs.human_skeleton import LATERAL_SIGN
 from ..scene.marker_set import HOW_TO_WRITE, Entry, marker_set_path, parse_entry
+from ..skeleton.rig import Rig
 from ..storage.json_tree import WrongEntry, parse_json_object
 from ..storage.value_tree import from_tree
+from ..values.marker_names import normalise
+from ..values.person import LINKS, SIDES
 from .name_recognition import LANDMARK, read_names
 
 FREE_STD = (0.12, 0.12, 0.12)

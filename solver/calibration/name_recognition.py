@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from ..assets import ASSETS
-from ..files import read_bytes
-from ..person import LINKS, split_side
+from ..base.assets import ASSETS
+from ..base.files import read_bytes
 from ..scene.marker_set import MIDLINE_LANDMARKS
 from ..storage.json_tree import parse_json_object
+from ..values.person import LINKS, split_side
 
 VOCABULARY_FILE = ASSETS / "marker_names.json"
 LANDMARK, LINK, JOINT_CENTRE, VIRTUAL, OBJECT = "landmark", "link", "joint centre", "virtual", "object"

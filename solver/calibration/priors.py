@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..person import columns_of
-from ..rig import Rig
 from ..rigs.human_skeleton import LATERAL_SIGN
 from ..rigs.shoulder_girdle import SCAPULA
+from ..skeleton.rig import Rig
+from ..values.person import columns_of
 from .marker_set import MarkerLocation, MarkerSet
 
 CENTRE_STD = 0.008

@@ -20,17 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, InvalidValue, SolverError
-from ..motion import Markers
-from ..person import LINKS, SIDES
-from ..rig import Rig
+from ..base.errors import InputError, InvalidValue, SolverError
 from ..rigs.human_skeleton import LATERAL_SIGN
 from ..scene.marker_set import REVIEW_CONFIDENCE, parse_entry, write_marker_set_tree
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
 from ..tracking.kinematics import Kinematics
 from ..tracking.options import TrackingOptions
 from ..tracking.tasks import Targets
 from ..tracking.track import track_targets
-from ..trial import Recording
+from ..values.motion import Markers
+from ..values.person import LINKS, SIDES
 from .calibration import Calibration, calibrate_with_marker_set
 from .marker_set import NO_LINK, UNSEEN, MarkerSet, detect_marker_set, marker_set_from_tree
 from .name_recognition import (

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coordinates import joint_coordinates
-from ..errors import InvalidValue
-from ..file_arrays import FileRows, iterate_slices
-from ..motion import Markers
-from ..person import SEXES, SHOULDERS, STATURE_GUESS, TRUNKS, require_person
-from ..progress import Progress
-from ..rig import Rig
+from ..base.errors import InvalidValue
+from ..base.file_arrays import FileRows, iterate_slices
+from ..base.progress import Progress
+from ..dynamics.coordinates import joint_coordinates
 from ..rigs.human import human
 from ..rigs.human_skeleton import default_lengths
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
 from ..tracking.initial_pose import find_initial_pose
 from ..tracking.inverse_kinematics import InverseKinematics
 from ..tracking.joint_limits import JointLimits
@@ -23,7 +22,8 @@ from ..tracking.marker_checks import estimate_size_ratio
 from ..tracking.motion_errors import SOFT_TISSUE, MotionErrors
 from ..tracking.options import TrackingOptions
 from ..tracking.tasks import Attachment, PositionTask, TargetSample, Tasks
-from ..trial import Recording
+from ..values.motion import Markers
+from ..values.person import SEXES, SHOULDERS, STATURE_GUESS, TRUNKS, require_person
 from .fit import ESTIMATED_POSTURE_STIFFNESS, CalibrationFrame, SubjectFit
 from .fit_checks import FitEvidence, is_suspect
 from .marker_set import MarkerLocation, MarkerSet

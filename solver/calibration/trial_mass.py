@@ -14,11 +14,11 @@ from typing import Annotated
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
 
-from ..arrays import Array, ArrayValue, Times, true_runs
-from ..errors import InvalidValue
-from ..rig import GRAVITY
+from ..base.arrays import Array, ArrayValue, Times, true_runs
+from ..base.errors import InvalidValue
 from ..signals.windows import Windows
-from ..wrenches import Wrenches
+from ..skeleton.rig import GRAVITY
+from ..values.wrenches import Wrenches
 
 DYNAMIC_STD = 0.1
 """Relative standard deviation of the factor of v about the mass: the error of a kinematic centre of mass's motion."""

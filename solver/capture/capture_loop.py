@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..errors import InvalidValue
-from ..progress import Progress
+from ..base.errors import InvalidValue
+from ..base.progress import Progress
 from .datagram import Sample
 from .session import Capture, FollowedSample
 from .udp import Arrival

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..arrays import find_repeated
-from ..errors import InvalidValue
-from ..motion import POSE
+from ..base.arrays import find_repeated
+from ..base.errors import InvalidValue
+from ..values.motion import POSE
 
 MAGIC, VERSION = b"EDMC", 1
 HEADER_FORMAT = struct.Struct("<4sBBHIId")

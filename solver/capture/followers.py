@@ -7,18 +7,18 @@ from typing import Protocol
 
 import numpy as np
 
+from ..base.errors import BackendError, InvalidValue
+from ..base.so3 import to_matrix
 from ..calibration.calibration import Calibration
-from ..errors import BackendError, InvalidValue
 from ..input_checks.check_definition import CheckInput
 from ..input_checks.check_recording import find_problems
 from ..input_checks.joint_configurations import compute_configurations
-from ..motion import POSE, JointCoordinates, Markers, SegmentPoses
-from ..rig import Rig
-from ..so3 import to_matrix
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
 from ..tracking import Targets, TargetSample, Tracker, TrackerStep, TrackingOptions
 from ..tracking.bone_mapping import NEUTRAL_TIME, BoneMapping, guess_mapping, targets_from_segments
 from ..tracking.tasks import match_attachment_names
-from ..trial import Recording
+from ..values.motion import POSE, JointCoordinates, Markers, SegmentPoses
 from .datagram import MARKERS, SEGMENTS, Layout
 from .live_labels import LiveLabels
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidValue, MissingDependency
+from ..base.errors import InvalidValue, MissingDependency
 from .datagram import JOINTS, MARKERS, SEGMENTS, Layout, Sample, layout_datagram, sample_datagram
 from .udp import Arrival
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..motion import rate_of
-from ..progress import Progress, silent
-from ..so3 import to_quaternion
-from ..trial import Recording
+from ..base.errors import InvalidValue
+from ..base.progress import Progress, silent
+from ..base.so3 import to_quaternion
+from ..signals.trial import Recording
+from ..values.motion import rate_of
 from .datagram import JOINTS, MARKERS, SEGMENTS, Layout, Sample, end_datagram, layout_datagram, sample_datagram
 
 DECLARATION_INTERVAL = 1.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidValue, SolverError
+from ..base.errors import InvalidValue, SolverError
 from ..live.pipes import MAX_LINE_BYTES
 from ..live.protocol import format_line, parse_json_line
 from ..storage.output_folder import reserve_folder

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import InvalidValue, SolverError
 from ..contacts.support import convex_polygon
 from ..dynamics.mechanics import Mechanics
 from ..dynamics.workspace import Workspace
-from ..errors import InvalidValue, SolverError
-from ..rig import GRAVITY, Rig
 from ..scene.live_pose import ScenePose
 from ..scene.motion import NEAR_GROUND, joint_movements
+from ..skeleton.rig import GRAVITY, Rig
 from .datagram import Layout, Sample
 from .followers import Follower, FollowOptions, Pose
 from .sample_sequencer import SampleSequencer

@@ -13,15 +13,15 @@ from typing import IO
 
 import numpy as np
 
+from ..base.errors import InvalidValue
 from ..calibration.calibration import Calibration
-from ..errors import InvalidValue
-from ..filter_presets import FilterPreset, preset_of
 from ..options.study import Settings
 from ..report.study_folder import write_study
-from ..rig import Rig
 from ..signals import require_rate, smooth_motion
+from ..skeleton.rig import Rig
 from ..study.values import Poses, Study, TrialRecord
 from ..tracking.track import TrackedMotion, manifold_velocities
+from ..values.filter_presets import FilterPreset, preset_of
 from .datagram import Layout, Sample
 from .followers import Pose, build_recording
 

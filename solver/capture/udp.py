@@ -9,7 +9,7 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 from .datagram import MAX_BYTES
 
 LOOPBACK, PORT = "127.0.0.1", 9763

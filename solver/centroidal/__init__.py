@@ -1,6 +1,6 @@
 """Centre of mass and rate of angular momentum from kinematics and contact wrenches: bailly2019 and other estimators."""
 
-from ..lazy_imports import lazy_exports
+from ..base.lazy_imports import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,

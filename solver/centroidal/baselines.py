@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import block_diag
 
+from ..base.so3 import skew
 from ..signals import GRAVITY, true_runs
-from ..so3 import skew
 from .gauss_markov import Observations, Process, posterior_mean
 from .values import AXES, CentroidalData, CentroidalEstimate
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.signal import lfilter
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 
 FLIGHT = 0.05
 """Fraction of the body weight at which the central axis has half of its weight, and below which a body flies. The

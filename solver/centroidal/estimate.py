@@ -10,10 +10,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..errors import InputError, InvalidValue, UnknownName, UnknownPreset
+from ..base.errors import InputError, InvalidValue, UnknownName, UnknownPreset
+from ..base.progress import Progress, silent
+from ..base.threads import one_blas_thread
 from ..formats.csv_tables import write_table
-from ..inertials import InertialParameters
-from ..progress import Progress, silent
 from ..scene.motion_record import MOTION, MotionRecord
 from ..scene.result import COVARIANCE, RESULT
 from ..scene.study_folder import (
@@ -27,7 +27,7 @@ from ..scene.study_folder import (
 )
 from ..storage.manifest import stored_file
 from ..storage.output_folder import read_consistent, write_folder
-from ..threads import one_blas_thread
+from ..values.inertials import InertialParameters
 from .baselines import extended_kalman, force_only, kinematic, linear_fusion
 from .complementary import causal_complementary, complementary
 from .complementary_filters import FLIGHT

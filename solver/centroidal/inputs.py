@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base.errors import InvalidValue
+from ..base.so3 import cross
 from ..dynamics import centroidal_momentum, com_trajectory
 from ..dynamics.kinematics import LinkMotions, link_motions, product
-from ..errors import InvalidValue
-from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
-from ..motion import Motion
-from ..rig import Rig
 from ..signals import GRAVITY
-from ..so3 import cross
-from ..trial import Trial
+from ..signals.trial import Trial
+from ..skeleton.rig import Rig
+from ..values.inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters
+from ..values.motion import Motion
 from .signal_checks import require_load
 from .values import AXES, CentroidalData, InertialModes
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.so3 import cross
 from ..signals import GRAVITY
-from ..so3 import cross
 from .complementary_filters import FLIGHT, RIDGE
 from .values import CentroidalData
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 from ..signals import GRAVITY
 from .complementary_filters import FLIGHT, RIDGE, ComplementarySettings, build_filters
 from .kinetics import RAMP

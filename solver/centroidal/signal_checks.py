@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 from ..signals import GRAVITY, find_flights, true_runs
 from .complementary_filters import FLIGHT
 from .values import CentroidalData

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
+from ..base.so3 import skew
 from ..signals import GRAVITY
-from ..so3 import skew
 from .gauss_markov import Observations, Process, matern, ornstein_uhlenbeck, posterior_mean
 from .momentum_blend import SMOOTHER_ONLY, MomentumBlend, blend_features
 from .values import AXES, CentroidalData, CentroidalEstimate

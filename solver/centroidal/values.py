@@ -9,12 +9,12 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Times, frozen, frozen_mask, frozen_times
-from ..errors import InvalidValue
-from ..inertials import GRAVITY
-from ..motion import TimeSeries, describe_span
+from ..base.arrays import Array, ArrayValue, Times, frozen, frozen_mask, frozen_times
+from ..base.errors import InvalidValue
 from ..storage.codec import FileKind
-from ..wrenches import DRAWN_FORCE
+from ..values.inertials import GRAVITY
+from ..values.motion import TimeSeries, describe_span
+from ..values.wrenches import DRAWN_FORCE
 
 AXES = 3
 KINEMATIC, WRENCH = "kinematic", "wrench"

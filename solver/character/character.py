@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import frozen
-from ..errors import InvalidValue
+from ..base.arrays import frozen
+from ..base.errors import InvalidValue
 from ..storage.codec import FileKind
 
 

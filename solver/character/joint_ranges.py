@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import so3
-from ..assets import read_asset
-from ..person import SIDES
+from ..base import so3
+from ..base.assets import read_asset
 from ..skeleton.match import ARM, HEAD, LEG, TORSO
+from ..values.person import SIDES
 from .links import CLAVICLE, NECK, SPINE, LinkTree
 
 STEPS = 7

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import list_names
-from ..person import LINKS, SIDES
+from ..base.arrays import list_names
 from ..skeleton.match import ARM, HEAD, LEG, PELVIS, TORSO, Skeleton
+from ..values.person import LINKS, SIDES
 
 SPINE, NECK, CLAVICLE = "spine", "neck", "clavicle"
 """Kinds of links between the parts of a person."""

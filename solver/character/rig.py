@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from .. import so3
-from ..assets import read_asset
-from ..errors import InvalidValue
+from ..base import so3
+from ..base.assets import read_asset
+from ..base.errors import InvalidValue
 from ..input_checks.armature import require_parts
-from ..person import MASSES, SIDES
-from ..rig import BONE_LINKS, CHARACTER_KIND, PARTS, REST_PLACEMENT, Rig
 from ..rigs.assembly import Body, assemble
 from ..rigs.solids import box
-from ..shape import ContactPolygon, Shape
 from ..skeleton.match import ARM, HEAD, PELVIS, TORSO, Skeleton, facing, match_bones
+from ..skeleton.rig import BONE_LINKS, CHARACTER_KIND, PARTS, REST_PLACEMENT, Rig
+from ..values.person import MASSES, SIDES
+from ..values.shape import ContactPolygon, Shape
 from .character import Character
 from .joint_ranges import joint_ranges, link_axes
 from .links import CLAVICLE, NECK, SPINE, LinkTree, choose_links

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..assets import read_asset
-from ..inertials import InertialParameters
-from ..shape import Shape
+from ..base.assets import read_asset
+from ..values.inertials import InertialParameters
+from ..values.shape import Shape
 from .character import Character
 from .volume import Solid
 

@@ -13,10 +13,10 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from ..errors import Cancelled, SolverError
-from ..standard_streams import robust_streams, write_error
-from ..termination import CODE as STOPPED
-from ..termination import NOTHING
+from ..base.errors import Cancelled, SolverError
+from ..base.standard_streams import robust_streams, write_error
+from ..base.termination import CODE as STOPPED
+from ..base.termination import NOTHING
 from ..version import VERSION
 from .exit_codes import OK, WRONG_INPUT
 from .extensions import find_extensions

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..assets import marker_sets
-from ..errors import InvalidValue
+from ..base.assets import marker_sets
+from ..base.errors import InvalidValue
 from ..options.declared import (
     ANY,
     COUNT,
@@ -23,7 +23,7 @@ from ..options.declared import (
     Range,
     declarations,
 )
-from ..person import STATURES
+from ..values.person import STATURES
 
 FASTEST = 1e5
 """[1/s] No dance is sampled faster."""

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, InvalidValue
+from ..base.errors import InputError, InvalidValue
 from ..options.study import Settings
-from ..person import SEXES
-from ..rig_kinds import RigKind, built_in_rigs, robot_suffixes
 from ..storage.codec import JSON_SUFFIX
+from ..values.person import SEXES
+from ..values.rig_kinds import RigKind, built_in_rigs, robot_suffixes
 from .argument_types import add_options, by_name, number, path, positive, stature
 
 if TYPE_CHECKING:
-    from ..rig import Rig
     from ..rigs.contact_patches import PatchSpecification
+    from ..skeleton.rig import Rig
 
 BUILDING = (
     *("height", "mass", "sex", "variant", "tables", "trunk", "shoulders"),

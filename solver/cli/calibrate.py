@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..progress import Progress
+from ..base.progress import Progress
 from .foreseen import require_sense
 from .options import add_output, add_recordings, add_subject, add_verb, read_options, subject
 

@@ -6,10 +6,10 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
+from ..base.progress import Progress
+from ..base.standard_streams import response_descriptor
 from ..options.study import Settings
-from ..progress import Progress
-from ..standard_streams import response_descriptor
 from .argument_types import add_options, path, positive
 from .bodies import add_rig, rig_of
 from .options import add_calibration, add_output, add_verb, settings_of
@@ -66,8 +66,8 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     if options.serve == (options.output is not None):
         raise InvalidValue("name the folder of the take with --output, or serve another program with --serve")
+    from ..base.threads import one_blas_thread
     from ..storage.manifest import FileName
-    from ..threads import one_blas_thread
 
     FileName(options.name)
     how = _following(options)
@@ -98,9 +98,9 @@ def listening_message(options: argparse.Namespace) -> str:
 
 
 def _record(options: argparse.Namespace, how: FollowOptions, progress: Progress) -> None:
+    from ..base.termination import interruptible
     from ..capture.capture_loop import StopConditions, run_capture
     from ..capture.session import Capture
-    from ..termination import interruptible
 
     capture = Capture(how, lambda words: print(words, file=sys.stderr, flush=True))
     source = _source(options)

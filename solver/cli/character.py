@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..progress import Progress
+from ..base.progress import Progress
 from .argument_types import path
 from .options import add_output_file, add_verb
 
@@ -31,9 +31,9 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
+    from ..base.errors import InvalidValue
     from ..character.character import CHARACTER
     from ..character.rig import build_character_rig
-    from ..errors import InvalidValue
     from ..formats.text_table import format_inertial_table
     from ..scene.rig import write_rig
 

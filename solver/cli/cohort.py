@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from ..base.progress import Progress
 from ..options.study import CohortOptions, Settings
-from ..progress import Progress
 from .argument_types import add_options, given, path
 from .exit_codes import INCOMPLETE, OK
 from .options import add_plates, add_reading, add_verb, read_options, settings_of

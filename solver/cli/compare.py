@@ -10,11 +10,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import InputError
+from ..base.errors import InputError
+from ..base.progress import Progress
 from ..options.plates import KnownPlates
 from ..options.study import Settings
-from ..progress import Progress
-from ..wrenches import WRENCH_AXES
+from ..values.wrenches import WRENCH_AXES
 from .argument_types import add_options, path
 from .bodies import rig_named
 from .extensions import find_extensions
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ..calibration.calibration import Calibration
     from ..identification.comparison import Comparison
     from ..identification.error_model.frequency_weights import FrequencyWeights, PairedWeights
-    from ..rig import Rig
     from ..scene.result import SceneResult
+    from ..skeleton.rig import Rig
 
 COLUMNS = (
     "RMSE identified", "RMSE prior", "RMSE prior without weights",

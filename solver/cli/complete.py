@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from ..base.progress import Progress
 from ..options.authoring import CompleteOptions, RepairOptions
-from ..progress import Progress
 from .argument_types import add_options, given
 from .dances import (
     add_answer,

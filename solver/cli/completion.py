@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Mapping
 
-from ..progress import Progress
+from ..base.progress import Progress
 from .options import add_verb
 
 EXPLANATION = """

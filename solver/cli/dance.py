@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
-from ..errors import Cancelled, InvalidValue
+from ..base.errors import Cancelled, InvalidValue
+from ..base.progress import PartialProgress, Progress
+from ..base.termination import NOTHING
 from ..options.checks import DANCE_CHECKS, CheckOptions
 from ..options.dances import FOOT_CONFIGURATIONS, DanceOptions, human_options, paper_options
-from ..progress import PartialProgress, Progress
-from ..termination import NOTHING
 from .argument_types import add_options, by_name, effort, given, path, rate
 from .bodies import add_body, body_of
 from .dances import add_checks
@@ -21,7 +21,7 @@ from .options import add_output, add_verb
 from .settings_file import show_only
 
 if TYPE_CHECKING:
-    from ..rig import Rig
+    from ..skeleton.rig import Rig
 
 WRITING = 0.97
 ONCE, MIRRORED = FOOT_CONFIGURATIONS, ("both", "left", "both", "right")

@@ -6,9 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from ..base.progress import PartialProgress, Progress
 from ..options.authoring import MOST_PROGRAMS, RepairOptions
 from ..options.checks import CheckOptions
-from ..progress import PartialProgress, Progress
 from .argument_types import add_options, given, path, rate
 from .exit_codes import INCOMPLETE, OK
 from .options import EITHER

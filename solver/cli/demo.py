@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..progress import Progress
+from ..base.progress import Progress
 from .argument_types import seed
 from .options import add_output, add_verb
 
@@ -30,8 +30,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the demonstration."""
+    from ..base.progress import PartialProgress
     from ..demo.run import identify_first, run_demo
-    from ..progress import PartialProgress
 
     first = identify_first(options.output, seed=options.seed, progress=PartialProgress(progress, 0.0, 0.25))
     print(f"{first}\nthe full demonstration continues\n", flush=True)

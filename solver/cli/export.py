@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..progress import Progress
+from ..base.progress import Progress
 from .argument_types import rate
 from .dances import RATES, add_dance, dance_of
 from .options import add_output_file, add_verb

@@ -6,9 +6,9 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..base.progress import Progress
 from ..options.reading import watched
 from ..options.study import LoadOptions, Settings
-from ..progress import Progress
 from .argument_types import add_options, given, path
 from .bodies import add_rig
 from .foreseen import require_sense
@@ -26,7 +26,7 @@ from .options import (
 
 if TYPE_CHECKING:
     from ..calibration.calibration import Calibration
-    from ..rig import Rig
+    from ..skeleton.rig import Rig
 
 EXPLANATION = """
 Compares recordings of the same person or robot without and with a load. Reports its mass, the most likely links that
@@ -60,8 +60,8 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     body: Calibration | Rig | None = require_sense(options, options.before, options.after)
+    from ..base.progress import PartialProgress
     from ..calibration.calibration import CALIBRATION
-    from ..progress import PartialProgress
     from ..report.study_folder import write_study
     from ..study.find_load import find_load
     from ..study.recordings import load, require_rates

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidValue, UnknownLink, UnknownName
-from ..files import check_file
-from ..person import LINKS, require_person
+from ..base.errors import InvalidValue, UnknownLink, UnknownName
+from ..base.files import check_file
+from ..values.person import LINKS, require_person
 from .bodies import rig_of
 from .options import subject
 
 if TYPE_CHECKING:
-    from ..rig import Rig
-    from ..trial import Recording
+    from ..signals.trial import Recording
+    from ..skeleton.rig import Rig
 
 LIKELY_MASS = 70.0
 """[kg] Used where no mass is given; only given values are checked."""

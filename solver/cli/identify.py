@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidValue
-from ..files import Paths, as_paths
+from ..base.errors import InvalidValue
+from ..base.files import Paths, as_paths
+from ..base.progress import Progress
 from ..options.study import Settings
-from ..person import LINKS
-from ..progress import Progress
+from ..values.person import LINKS
 from .argument_types import add_options, path
 from .bodies import add_rig, take_rig
 from .exit_codes import INCOMPLETE, OK
@@ -29,7 +29,7 @@ from .options import (
 from .settings_file import show_only
 
 if TYPE_CHECKING:
-    from ..rig import Rig
+    from ..skeleton.rig import Rig
     from ..study.values import Study
 
 EXPLANATION = """
@@ -75,8 +75,8 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     take_rig(options)
     rig = require_sense(options, options.files)
 
+    from ..base.progress import PartialProgress
     from ..formats.recording import list_files_read
-    from ..progress import PartialProgress
     from ..report import REPORT_FILE
     from ..report.study_folder import write_study
     from ..scene.study_folder import trial_files

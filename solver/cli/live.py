@@ -6,8 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from ..progress import Progress
-from ..standard_streams import response_descriptor
+from ..base.progress import Progress
+from ..base.standard_streams import response_descriptor
 from .bodies import add_body, body_of
 from .options import add_verb
 
@@ -38,10 +38,10 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Serve until the input ends."""
     with response_descriptor() as output:
+        from ..base.threads import one_blas_thread
         from ..live.pipes import RequestReader, ResponseWriter
         from ..live.protocol import EndRequest, parse_request
         from ..live.server import LiveServer
-        from ..threads import one_blas_thread
 
         rig = None if options.body is None else body_of(options)
         inbox = RequestReader(sys.stdin.fileno(), parse_request, lambda item: isinstance(item, EndRequest))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ..errors import UnknownMarker
-from ..progress import Progress
+from ..base.errors import UnknownMarker
+from ..base.progress import Progress
 from .argument_types import marker_set, stature
 from .options import KEYS, add_output_file, add_recordings, add_verb, read_options
 from .printed import warn

@@ -10,15 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypedDict
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
+from ..base.progress import Progress, silent, write_json_lines
+from ..base.progress_bar import progress_bar
+from ..base.standard_streams import cancel_when_unread
 from ..formats.file_formats import recording_suffixes
 from ..options.plates import PlateOptions
 from ..options.reading import ReadOptions
 from ..options.study import CohortOptions, Settings
-from ..person import SEXES, SHOULDERS, TRUNKS
-from ..progress import Progress, silent, write_json_lines
-from ..progress_bar import progress_bar
-from ..standard_streams import cancel_when_unread
+from ..values.person import SEXES, SHOULDERS, TRUNKS
 from .argument_types import add_options, given, marker_set, path, path_ending, positive, stature
 from .printed import JSON, QUIET
 from .settings_file import OPTION, SETTINGS, settings_text, show_all

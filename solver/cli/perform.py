@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..progress import Progress
+from ..base.progress import Progress
 from .argument_types import path
 from .options import add_output, add_verb
 

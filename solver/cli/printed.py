@@ -11,7 +11,7 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from ..files import read_bytes
+from ..base.files import read_bytes
 
 QUIET, JSON = "--quiet", "--json"
 RESULT_FILES = ("summary.json", "result.json", "cohort.json")

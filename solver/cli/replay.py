@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ..errors import InvalidValue
-from ..progress import Progress
+from ..base.errors import InvalidValue
+from ..base.progress import Progress
 from .argument_types import count, part, positive, seed
 from .capture import add_stream
 from .options import add_recordings, add_verb, read_options

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from ..errors import InputError
-from ..progress import Progress
+from ..base.errors import InputError
+from ..base.progress import Progress
 from .argument_types import path
 from .options import add_output_file, add_verb
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
+from ..base.progress import PartialProgress, Progress
 from ..options.authoring import RepairOptions, RetargetOptions
 from ..options.checks import CheckOptions
 from ..options.reading import ReadOptions, watched
 from ..options.study import Settings
-from ..progress import PartialProgress, Progress
 from .argument_types import add_options, given, path
 from .bodies import rig_named
 from .dances import add_checks, repair_options
@@ -22,7 +22,7 @@ from .options import add_calibration, add_output, add_reading, add_subject, add_
 
 if TYPE_CHECKING:
     from ..tracking.retargeting.performer import Performer
-    from ..wrenches import Wrenches
+    from ..values.wrenches import Wrenches
 
 EXPLANATION = """
 Transfers a motion (.motion.npz, a study's folder with --trial, a dance), segments with positions (.bvh), orientations
@@ -120,7 +120,7 @@ def forces(file: Path, reading: ReadOptions) -> Wrenches:
     Raises:
         InputError: the file holds no forces.
     """
-    from ..errors import InputError
+    from ..base.errors import InputError
     from ..formats.recording import read_recording
 
     wrenches = read_recording(file, reading).wrenches

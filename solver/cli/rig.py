@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..progress import Progress
+from ..base.progress import Progress
 from .argument_types import path
 from .bodies import add_body, body_of
 from .options import add_output_file, add_verb

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..progress import Progress
+from ..base.progress import Progress
 from .argument_types import path, seed
 from .options import add_verb
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError, InvalidValue, suggest
-from ..files import read_bytes
+from ..base.errors import InputError, InvalidValue, suggest
+from ..base.files import read_bytes
 
 SETTINGS = "settings.toml"
 """File in a folder of results that repeats the run: ``--settings settings.toml``."""

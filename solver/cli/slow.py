@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..progress import Progress
+from ..base.progress import Progress
 from .dances import add_answer, add_authored, check_options, search_progress, write_answer
 from .options import add_verb
 

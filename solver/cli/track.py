@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
+from ..base.progress import Progress
 from ..options.study import Settings
-from ..person import STATURE_GUESS
-from ..progress import Progress
+from ..values.person import STATURE_GUESS
 from .argument_types import add_options, path, path_ending
 from .bodies import add_rig, take_rig
 from .foreseen import LIKELY_MASS, require_sense
@@ -27,7 +27,7 @@ from .options import (
 
 if TYPE_CHECKING:
     from ..calibration.calibration import Calibration
-    from ..rig import Rig
+    from ..skeleton.rig import Rig
 
 EXPLANATION = """
 Writes the motion of every trial (.mot, .csv, and .motion.npz for Blender and for `check`, `export` and `perform`) with
@@ -65,9 +65,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
     take_rig(options)
     body: Calibration | Rig | None = require_sense(options, options.files)
+    from ..base.progress import PartialProgress
     from ..calibration.calibration import CALIBRATION, Calibration
     from ..formats.text_table import format_table
-    from ..progress import PartialProgress
     from ..report.study_folder import write_study
     from ..scene.study_folder import trial_files
     from ..study.pipeline import track

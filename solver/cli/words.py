@@ -10,7 +10,7 @@ import numpy as np
 
 from ..formats.text_table import format_inertial_table, format_table
 from ..scene.determined import describe_determined
-from ..wrenches import WRENCH_AXES
+from ..values.wrenches import WRENCH_AXES
 
 if TYPE_CHECKING:
     from ..identification.added_load import AddedLoad

@@ -7,27 +7,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..base.errors import BackendError, Cancelled, InputError, InvalidValue, SolverError
+from ..base.parallel import LOKY, parallel_map, serial, use_backend
+from ..base.progress import Progress, silent
+from ..base.termination import on_stop
 from ..calibration.subject import is_static
-from ..errors import BackendError, Cancelled, InputError, InvalidValue, SolverError
 from ..formats.recording import list_files_read, pair_files
 from ..options.reading import ReadOptions
 from ..options.study import CohortOptions, Settings
-from ..parallel import LOKY, parallel_map, serial, use_backend
-from ..person import SHOULDERS, TRUNKS
-from ..progress import Progress, silent
 from ..report import CONTENT
 from ..report.cohort_content import Cohort, CohortMember, FailedSubject, build_member
 from ..report.cohort_page import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write_cohort
 from ..report.study_folder import write_study
 from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE, study_files
+from ..signals.trial import Recording
 from ..storage.json_tree import to_json_values
 from ..storage.manifest import FileName, check_complete, path_within, stored_file
 from ..storage.output_folder import read_consistent, reserve_folder
 from ..study.pipeline import identify
 from ..study.provenance import PROVENANCE, Provenance, build_provenance, collect_options, program_version
 from ..study.recordings import load
-from ..termination import on_stop
-from ..trial import Recording
+from ..values.person import SHOULDERS, TRUNKS
 from .subjects import (
     BIDS_PREFIX,
     PARTICIPANTS,

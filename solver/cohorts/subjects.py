@@ -14,17 +14,17 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from ..base.errors import InputError, InvalidValue
+from ..base.files import read_bytes
+from ..base.numerals import numeral
 from ..calibration.subject import SubjectData
-from ..errors import InputError, InvalidValue
-from ..files import read_bytes
 from ..formats.axes_and_units import LENGTH_UNITS
 from ..formats.recording import has_only_results
 from ..formats.text_files import MISSING_CELLS, read_csv_rows, read_lines
 from ..formats.trial_names import printable_name
-from ..numerals import numeral
-from ..person import UNKNOWN
 from ..storage.json_tree import parse_json_object
 from ..storage.manifest import path_within
+from ..values.person import UNKNOWN
 
 PARTICIPANTS, UNITS_FILE, SUBJECTS = "participants.tsv", "participants.json", "subjects.csv"
 SUBJECT_FILE = "subject.json"

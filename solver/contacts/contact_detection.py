@@ -11,9 +11,9 @@ from itertools import combinations
 import numpy as np
 from scipy.signal import savgol_filter
 
-from ..arrays import true_runs
-from ..rig import GRAVITY
-from ..wrenches import Wrenches
+from ..base.arrays import true_runs
+from ..skeleton.rig import GRAVITY
+from ..values.wrenches import Wrenches
 
 TOUCH, RELEASE = 20.0, 10.0
 """[N] Vertical force at which a stance starts (bailly2019 III.B), and below which it ends."""

@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..arrays import true_runs
+from ..base.arrays import true_runs
+from ..base.errors import InvalidValue
+from ..base.so3 import to_matrix
 from ..dynamics.kinematics import motion_pieces
-from ..errors import InvalidValue
-from ..motion import Motion
-from ..rig import Rig
-from ..so3 import to_matrix
-from ..wrenches import Wrenches
+from ..skeleton.rig import Rig
+from ..values.motion import Motion
+from ..values.wrenches import Wrenches
 from .contact_detection import (
     RELEASE,
     TOUCH,

@@ -12,9 +12,9 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue
-from ..rig import Rig
-from ..so3 import exp
+from ..base.arrays import Array, ArrayValue
+from ..base.so3 import exp
+from ..skeleton.rig import Rig
 
 SOLE, HEEL, BALL, TOES = PARTS = ("sole", "heel", "ball", "toes")
 """Part of a sole that touches: all of it, the edge of the heel, ball and toes, or the edge of the toes."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import true_runs
-from ..rig import Rig
-from ..so3 import exp
+from ..base.arrays import true_runs
+from ..base.so3 import exp
+from ..skeleton.rig import Rig
 from .rolling import SOLE, RollingSole, pitch_rotations
 from .schedule import Anchor, Schedule, anchors_at, flat_on_ground
 

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue
-from ..errors import InvalidValue, UnknownPreset
+from ..base.arrays import Array, ArrayValue
+from ..base.errors import InvalidValue, UnknownPreset
+from ..base.so3 import rotation_between
 from ..options.dances import FOOT_CONFIGURATIONS
-from ..rig import Rig
-from ..so3 import rotation_between
+from ..skeleton.rig import Rig
 from .rolling import PARTS, SOLE, RollingSole
 
 SAME_TIME = 1e-9

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..rig import Rig
+from ..base.errors import InvalidValue
+from ..skeleton.rig import Rig
 from .schedule import Anchor
 
 SMALLEST_AREA = 1e-8

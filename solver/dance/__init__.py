@@ -1,6 +1,6 @@
 """Exciting dances: motions that excite a body's inertias in balance and without collisions, bonnet2016."""
 
-from ..lazy_imports import lazy_exports
+from ..base.lazy_imports import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,

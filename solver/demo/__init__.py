@@ -1,6 +1,6 @@
 """The demonstration: a simulated person and HRP-2 through the whole pipeline, with errors against the known truth."""
 
-from ..lazy_imports import lazy_exports
+from ..base.lazy_imports import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,

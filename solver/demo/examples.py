@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from ..base.termination import temporary_folder
 from ..formats.recording import find_recordings
-from ..inertials import InertialParameters
-from ..rig import Rig
-from ..termination import temporary_folder
-from ..trial import Recording
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
+from ..values.inertials import InertialParameters
 from .person import record_person, simulate_person
 from .robot import Robot, simulate_robot
 

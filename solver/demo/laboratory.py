@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from ..dynamics import ground_wrench, link_motions
-from ..inertials import InertialParameters
-from ..motion import Markers, Motion
-from ..rig import Rig
+from ..skeleton.rig import Rig
 from ..storage.atomic import write_atomically
-from ..wrenches import Wrenches
+from ..values.inertials import InertialParameters
+from ..values.motion import Markers, Motion
+from ..values.wrenches import Wrenches
 
 MARKER_NOISE = 0.002
 """[m] standard deviation per coordinate and frame."""

@@ -10,9 +10,9 @@ from scipy.interpolate import make_interp_spline
 from scipy.linalg import solve_banded
 
 from ..dynamics import Workspace, com_trajectory, contact_corners, difference, ground_wrench, integrate, link_poses
-from ..motion import Motion
-from ..rig import GRAVITY, ROOT_NV, Rig
 from ..signals.manifold import smooth_motion
+from ..skeleton.rig import GRAVITY, ROOT_NV, Rig
+from ..values.motion import Motion
 
 FREQUENCIES = (0.2, 1.2)
 """[Hz] range of the sinusoids."""

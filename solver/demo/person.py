@@ -10,12 +10,12 @@ import numpy as np
 
 from ..calibration.marker_set import load_marker_set
 from ..dynamics import link_motions
-from ..inertials import InertialParameters
-from ..motion import Motion
-from ..person import SIDES
-from ..rig import Rig
 from ..rigs import human
 from ..rigs.human_skeleton import default_lengths
+from ..skeleton.rig import Rig
+from ..values.inertials import InertialParameters
+from ..values.motion import Motion
+from ..values.person import SIDES
 from .laboratory import (
     MarkerPlacement,
     PlateNoise,

@@ -11,12 +11,12 @@ import numpy as np
 from ..dynamics import integrate
 from ..formats.csv_tables import write_wrenches_csv
 from ..formats.joint_coordinates import write_coordinates
-from ..inertials import InertialParameters
-from ..motion import Motion
-from ..rig import ROOT_NV, Rig
 from ..rigs import hrp2
+from ..signals.trial import Recording
+from ..skeleton.rig import ROOT_NV, Rig
 from ..study.joint_motion import joints_of, poses_of
-from ..trial import Recording
+from ..values.inertials import InertialParameters
+from ..values.motion import Motion
 from .laboratory import PlateNoise, find_lifted_feet, record_plates, sole_centres
 from .motions import MotionAmplitudes, Stance, simulate_motion
 from .truth import perturb_inertials

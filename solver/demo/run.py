@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..inertials import InertialParameters
+from ..base.progress import PartialProgress, Progress, silent
+from ..base.termination import lifeline, temporary_folder
+from ..base.threads import one_blas_thread
 from ..options.study import Settings
-from ..progress import PartialProgress, Progress, silent
 from ..report.study_folder import write_study
 from ..scene.study_folder import PICTURE_FILE, REPORT_FILE, SCENE_FILE
 from ..storage.manifest import path_within
@@ -21,8 +22,7 @@ from ..storage.output_folder import write_folder
 from ..study.pipeline import identify
 from ..study.recordings import load
 from ..study.values import Study
-from ..termination import lifeline, temporary_folder
-from ..threads import one_blas_thread
+from ..values.inertials import InertialParameters
 from .person import HEIGHT, MASS, SEX, record_person, simulate_person
 from .robot import simulate_robot
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from ..dynamics import link_motions
-from ..motion import Motion
-from ..rig import Rig
+from ..skeleton.rig import Rig
 from ..storage.atomic import write_atomically
 from ..storage.output_folder import write_folder
+from ..values.motion import Motion
 from .laboratory import to_y_up
 from .person import HEIGHT, MASS, SEX, record_person, simulate_person
 from .robot import simulate_robot

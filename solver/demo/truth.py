@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inertials import FIRST_MOMENT, MASS, InertialParameters, symmetric_entries
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.inertials import FIRST_MOMENT, MASS, InertialParameters, symmetric_entries
 
 MASS_CHANGE = 0.25
 """Largest relative change of a link's mass."""

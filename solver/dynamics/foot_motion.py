@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..so3 import Exponential, cross
+from ..base.so3 import Exponential, cross
 
 Rates = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Values (N, n) with first and second derivative."""

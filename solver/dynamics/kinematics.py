@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.errors import InvalidValue
+from ..base.so3 import cross
 from ..engine import FrameDynamics
-from ..errors import InvalidValue
-from ..motion import Motion
-from ..rig import Rig
-from ..so3 import cross
+from ..skeleton.rig import Rig
+from ..values.motion import Motion
 
 CHUNK_FRAMES = 1024
 """Frames evaluated at once if only a few numbers of each are kept, since all links of an hour would fill the memory."""

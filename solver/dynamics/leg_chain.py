@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..rig import Rig
-from ..so3 import Exponential, cross, skew
+from ..base.errors import InvalidValue
+from ..base.so3 import Exponential, cross, skew
+from ..skeleton.rig import Rig
 from .kinematics import product
 
 IDENTITY = np.eye(3)

@@ -14,9 +14,9 @@ from itertools import combinations
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..rig import ROOT_NV, Rig
-from ..so3 import Exponential, log, vee
+from ..base.errors import InvalidValue
+from ..base.so3 import Exponential, log, vee
+from ..skeleton.rig import ROOT_NV, Rig
 from .foot_motion import Rates, RelativeMotion, motion_relative_to_root
 from .leg_chain import LegChain, bent_posture
 

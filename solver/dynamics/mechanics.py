@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..base.errors import InvalidValue
+from ..base.so3 import cross, dot, skew
 from ..engine import POSE_SIZE, FrameDynamics
-from ..errors import InvalidValue
-from ..inertials import FIRST_MOMENT, InertialParameters
-from ..joints import Joint
-from ..motion import Motion
-from ..rig import ROOT_NV, Rig
-from ..so3 import cross, dot, skew
+from ..skeleton.rig import ROOT_NV, Rig
+from ..values.inertials import FIRST_MOMENT, InertialParameters
+from ..values.joints import Joint
+from ..values.motion import Motion
 from .kinematics import product
 
 

@@ -13,11 +13,11 @@ from typing import Literal
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..inertials import FIRST_MOMENT, GRAVITY_VECTOR, MASS, PER_LINK
-from ..motion import Motion
-from ..rig import Rig
-from ..so3 import cross
+from ..base.errors import InvalidValue
+from ..base.so3 import cross
+from ..skeleton.rig import Rig
+from ..values.inertials import FIRST_MOMENT, GRAVITY_VECTOR, MASS, PER_LINK
+from ..values.motion import Motion
 from .kinematics import LinkMotions, motion_pieces, product
 
 Axes = Literal["link", "world"]

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inertials import FIRST_MOMENT, GRAVITY_VECTOR, MASS
-from ..motion import Motion
-from ..rig import ROOT_NV, Rig
-from ..so3 import cross
+from ..base.so3 import cross
+from ..skeleton.rig import ROOT_NV, Rig
+from ..values.inertials import FIRST_MOMENT, GRAVITY_VECTOR, MASS
+from ..values.motion import Motion
 from .kinematics import LinkMotions, link_motions, product
 from .regressor import STATIC_PARAMETERS, newton_euler_columns
 from .workspace import Workspace

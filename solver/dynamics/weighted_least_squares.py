@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..engine import LoadedTree
-from ..rig import Rig
+from ..skeleton.rig import Rig
 
 WEIGHT_SUMS = 10
 """Columns of weights summed by link, link axes: w, w o (3), and w (o'o 1 - oo') as xx xy yy xz yz zz, where the weights

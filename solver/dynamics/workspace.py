@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import engine
-from ..rig import Rig
+from ..skeleton.rig import Rig
 
 
 class Workspace(engine.PosedTree):

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..inertials import FIRST_MOMENT, GRAVITY_VECTOR, PER_LINK, InertialParameters
-from ..motion import Motion
-from ..rig import Rig
-from ..so3 import cross
-from ..wrenches import Wrenches
+from ..base.errors import InvalidValue
+from ..base.so3 import cross
+from ..skeleton.rig import Rig
+from ..values.inertials import FIRST_MOMENT, GRAVITY_VECTOR, PER_LINK, InertialParameters
+from ..values.motion import Motion
+from ..values.wrenches import Wrenches
 from .kinematics import CHUNK_FRAMES, LinkMotions, link_motions, motion_pieces, product
 from .regressor import STATIC_PARAMETERS, Axes, base_index, regressor_pieces
 

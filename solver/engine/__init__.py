@@ -12,7 +12,7 @@ import importlib.util
 import os
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 
 ENGINES = ("pinocchio", "numpy")
 VARIABLE = "ENGINE"

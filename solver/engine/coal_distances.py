@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..shape import Shape, sphere_directions
+from ..values.shape import Shape, sphere_directions
 from .pinocchio_loader import pin
 from .pinocchio_model import Model, data_of
 

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.spatial import ConvexHull
 
-from ..errors import MissingDependency
-from ..shape import Shape
+from ..base.errors import MissingDependency
+from ..values.shape import Shape
 from .numpy_frames import FrameDynamics
 from .numpy_model import Model
 

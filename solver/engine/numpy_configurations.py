@@ -6,8 +6,8 @@ from math import atan2, cos, sin, sqrt, tan
 
 import numpy as np
 
-from .. import so3
-from ..errors import InvalidValue
+from ..base import so3
+from ..base.errors import InvalidValue
 from .numpy_model import Model
 
 SMALL_ANGLE = 1e-4

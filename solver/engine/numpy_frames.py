@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..inertials import GRAVITY_VECTOR, PER_LINK
-from ..joints import ROOT_NV
-from ..so3 import cross, dot
+from ..base.so3 import cross, dot
+from ..values.inertials import GRAVITY_VECTOR, PER_LINK
+from ..values.joints import ROOT_NV
 from .numpy_model import Model
 
 POSE_SIZE = 12

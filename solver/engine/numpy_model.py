@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..inertials import InertialParameters
-from ..joints import Joint, Limits
-from ..so3 import skew
+from ..base.so3 import skew
+from ..values.inertials import InertialParameters
+from ..values.joints import Joint, Limits
 
 
 class Model:

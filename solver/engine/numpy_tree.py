@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from ..so3 import cross, skew
+from ..base.so3 import cross, skew
 from .numpy_configurations import pose_logarithm
 from .numpy_frames import FrameDynamics, quaternion_matrices
 from .numpy_model import Model

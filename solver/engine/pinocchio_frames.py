@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inertials import PER_LINK
-from ..joints import ROOT_NV
+from ..values.inertials import PER_LINK
+from ..values.joints import ROOT_NV
 from . import numpy_frames
 from .pinocchio_loader import pin
 from .pinocchio_model import POSE_SIZE, TWIST_SIZE, Model, data_of, link_views

@@ -6,8 +6,8 @@ Blender adds an extension's wheels to sys.path without their .pth files, which P
 
 from __future__ import annotations
 
-from ..errors import MissingDependency
-from ..termination import uninterrupted
+from ..base.errors import MissingDependency
+from ..base.termination import uninterrupted
 
 try:
     with uninterrupted():  # an exception during this import, such as Ctrl-C, can crash the interpreter

@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..errors import InvalidValue
-from ..inertials import INERTIA, MASS, PER_LINK, InertialParameters, symmetric_matrix
-from ..joints import Joint, Limits
+from ..base.errors import InvalidValue
+from ..values.inertials import INERTIA, MASS, PER_LINK, InertialParameters, symmetric_matrix
+from ..values.joints import Joint, Limits
 from . import numpy_model
 from .pinocchio_loader import pin
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..contacts.support import SupportPolygon, convex_polygon, support_polygon
-from ..coordinates import coordinate_names, joint_coordinates
+from ..dynamics.coordinates import coordinate_names, joint_coordinates
 from ..dynamics.mechanics import DynamicState, Mechanics, moving_coordinates
 from ..options.checks import DANCE_CHECKS, DISTRIBUTIONS, PAIR_PRESETS, ROBOT_SHRINK, CheckOptions
 from .capsules import CapsulePairs

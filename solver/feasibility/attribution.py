@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..motion import Motion
 from ..options.checks import CheckOptions
-from ..rig import Rig
 from ..scene.labels import format_length
+from ..skeleton.rig import Rig
+from ..values.motion import Motion
 from .check_definition import Check
 from .check_input import PlantedPhase
 from .check_results import Checks, Margin

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from ..base.so3 import dot
 from ..dynamics.kinematics import product
-from ..rig import Rig
-from ..so3 import dot
+from ..skeleton.rig import Rig
 from .collision_shapes import Capsules, bounding_capsules, collision_shapes
 from .link_pairs import LinkPair, collision_pairs
 

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from ..coordinates import Curves
-from ..rig import Rig
+from ..dynamics.coordinates import Curves
 from ..scene.labels import display_name
+from ..skeleton.rig import Rig
 from .check_input import Body, CheckInput
 
 COMFORTABLE_SHARE = 0.1

@@ -9,10 +9,10 @@ import numpy as np
 from ..contacts.rolling import SOLE
 from ..contacts.schedule import Phase
 from ..contacts.support import SupportPolygon, support_polygon
-from ..coordinates import Curves
+from ..dynamics.coordinates import Curves
 from ..dynamics.mechanics import DynamicState, Mechanics
 from ..options.checks import CheckOptions
-from ..rig import ROOT_NV, Rig
+from ..skeleton.rig import ROOT_NV, Rig
 from .collisions import CollisionDetector
 from .contact_forces import foot_wrenches, half_lengths, joint_torques, load_shares, surface_axes, zero_moment_point
 from .load_distribution import LoadDistribution

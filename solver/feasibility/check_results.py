@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import HELD, frozen, frozen_times, take_ownership
+from ..base.arrays import HELD, frozen, frozen_times, take_ownership
+from ..base.errors import InvalidValue, UnknownName
 from ..contacts.schedule import Schedule
-from ..errors import InvalidValue, UnknownName
 from ..scene.labels import append_time
 from .check_definition import Check, NearMargins, smallest_margins
 

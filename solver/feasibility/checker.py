@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.errors import InvalidValue
 from ..contacts.schedule import Phase, Schedule
-from ..coordinates import Curves
+from ..dynamics.coordinates import Curves
 from ..dynamics.kinematics import require_matching_motion
-from ..errors import InvalidValue
-from ..motion import Motion
 from ..options.checks import CheckOptions
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.motion import Motion
 from . import check_table
 from .check_definition import Check, CheckItems, NearMargins, smallest_margins
 from .check_input import RULE_SOLES, Body, CheckInput, PlantedPhase

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 
 from ..engine import Solid, solid_of
-from ..rig import Rig
-from ..shape import Shape
+from ..skeleton.rig import Rig
+from ..values.shape import Shape
 
 LIMB_RATIO = 1.5
 """A box longer than this many times its second side is fitted by a capsule."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..engine import FrameDynamics, ShapeDistances
 from ..options.checks import CheckOptions
-from ..rig import Rig
 from ..scene.labels import display_name, format_length
+from ..skeleton.rig import Rig
 from .capsules import WorldCapsules, build_shape_pairs
 from .collision_shapes import bounding_capsules, collision_shapes, collision_solids, lowest_points
 from .link_pairs import LinkPair, collision_pairs, find_allowed_collisions, sample_postures

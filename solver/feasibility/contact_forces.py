@@ -8,7 +8,7 @@ import numpy as np
 
 from ..contacts.support import SupportPolygon
 from ..dynamics.mechanics import DynamicState, contact_joint_forces
-from ..rig import ROOT_NV, Rig
+from ..skeleton.rig import ROOT_NV, Rig
 
 MIN_LOAD = 0.01
 """Smallest vertical force, over the weight, with which a zero-moment point is computed."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..coordinates import to_manifold, with_mimic_joints
-from ..errors import InvalidValue
-from ..rig import ROOT_NV, Rig
+from ..base.errors import InvalidValue
+from ..dynamics.coordinates import to_manifold, with_mimic_joints
+from ..skeleton.rig import ROOT_NV, Rig
 
 LinkPair = tuple[str, str]
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..coordinates import Curves
+from ..base.so3 import skew
+from ..dynamics.coordinates import Curves
 from ..dynamics.mechanics import DynamicState, carried_axes, inverse_dynamics_derivatives, moving_coordinates
-from ..rig import ROOT_NV, Rig
-from ..so3 import skew
+from ..skeleton.rig import ROOT_NV, Rig
 from .check_input import Body, CheckInput, PlantedPhase
 from .checks.hand_speed import HAND_SPEED, hand_links
 

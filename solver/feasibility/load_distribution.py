@@ -20,8 +20,8 @@ from itertools import product
 
 import numpy as np
 
+from ..base.so3 import skew
 from ..contacts.support import SupportPolygon
-from ..so3 import skew
 
 CONE_TOLERANCE = 1e-9
 """Violation of a cone, over the weight, that counts as rounding."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..contacts.schedule import Schedule, join_spans
 from ..formats.text_table import format_table
-from ..rig import CONTRADICTING, Rig
 from ..scene.labels import display_name
+from ..skeleton.rig import CONTRADICTING, Rig
 from .check_definition import Check
 from .check_results import Checks
 

@@ -17,8 +17,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..rig import Rig
-from ..shape import Shape
+from ..skeleton.rig import Rig
+from ..values.shape import Shape
 from .collision_shapes import collision_shapes
 
 GRID_CELLS = 16

@@ -3,7 +3,7 @@
 No other package imports this one; the command line finds its verbs (`cli.extensions`).
 """
 
-from ..lazy_imports import lazy_exports
+from ..base.lazy_imports import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import frozen
-from ..errors import InvalidValue
-from ..inertials import InertialParameters
+from ..base.arrays import frozen
+from ..base.errors import InvalidValue
+from ..values.inertials import InertialParameters
 from .identify import FixedBaseOptions, FixedBaseTrial, accumulate
 from .robot import DRIVES, FixedBaseRobot
 

@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..arrays import frozen
-from ..errors import InvalidValue
+from ..base.arrays import frozen
+from ..base.errors import InvalidValue
 from ..identification.base_parameters import BaseParameters
 from ..identification.triangular import scatter_columns, squared_residual, triangular_factor
 from ..identification.weighted_equations import EquationsWithErrors, FullParameterForm
-from ..inertials import InertialParameters
+from ..values.inertials import InertialParameters
 from .robot import DRIVES, FixedBaseRobot
 
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import SolverError
-from ..motion import Motion
+from ..base.errors import SolverError
+from ..base.progress import Progress, silent
 from ..options.checks import CheckOptions
 from ..options.exciting import CONDITION, ExcitingOptions
-from ..progress import Progress, silent
 from ..trajectory.splines import Spline
 from ..trajectory.trust_region import TrustRegion, solve_sequentially
+from ..values.motion import Motion
 from .margins import Margins
 from .robot import FixedBaseRobot
 from .search import MODEL_RATE, ExcitationSearch, compute_criterion

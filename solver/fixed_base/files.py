@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..coordinates import coordinate_names
-from ..errors import InputError, InvalidValue
-from ..filter_presets import FilterPreset
+from ..base.errors import InputError, InvalidValue
+from ..base.so3 import to_matrix
+from ..dynamics.coordinates import coordinate_names
 from ..formats.csv_tables import read_table, read_wrenches_csv, table_kind
 from ..formats.joint_coordinates import read_joints_csv, read_joints_storage, write_coordinates
 from ..formats.model_writer import write_back
@@ -19,20 +19,20 @@ from ..formats.urdf_writer import write_urdf
 from ..identification.result import write_result_table
 from ..input_checks import check_recording
 from ..input_checks.joint_configurations import joint_tangents
-from ..joints import ROOT_NV
-from ..motion import POSE, JointCoordinates
-from ..rig import Rig
 from ..scene import study_folder as names
 from ..scene.dance_folder import SUMMARY_FILE
 from ..scene.motion_record import MOTION, motion_record
 from ..scene.result import RESULT, SceneResult
 from ..scene.rig import write_rig
 from ..scene.summary import SUMMARY, SceneSummary
-from ..so3 import to_matrix
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
 from ..storage.atomic import write_atomically
 from ..storage.json_tree import to_json_values
 from ..storage.output_folder import write_folder
-from ..trial import Recording
+from ..values.filter_presets import FilterPreset
+from ..values.joints import ROOT_NV
+from ..values.motion import POSE, JointCoordinates
 from .exciting_motions import ExcitingMotion
 from .identify import FixedBaseIdentification, FixedBaseTrial
 from .robot import BASE, COUPLED, DRIVES, FixedBaseRobot

@@ -8,21 +8,21 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Times
-from ..errors import InvalidValue
-from ..filter_presets import FilterPreset
+from ..base.arrays import Array, ArrayValue, Times
+from ..base.errors import InvalidValue
 from ..identification.consistent import ConsistentOptions, consistent
 from ..identification.constraints import ConstraintOptions
 from ..identification.estimate import Estimate
 from ..identification.posterior import posterior
 from ..identification.prior import replace_impossible_prior
 from ..identification.result import Uncertainty
-from ..inertials import InertialParameters
-from ..motion import Motion
 from ..scene.determined import DeterminedQuantity
 from ..signals.filters import light_preset, low_pass, low_pass_pieces, settling_time
 from ..signals.manifold import smooth_motion
 from ..signals.resample import rate_of_grid
+from ..values.filter_presets import FilterPreset
+from ..values.inertials import InertialParameters
+from ..values.motion import Motion
 from .equations import FixedBaseBlock, FixedBaseEquations, require_excited_joints, split_blocks
 from .measurement_errors import TrialReadings
 from .robot import DRIVES, TORQUES, FixedBaseRobot

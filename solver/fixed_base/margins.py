@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..base.errors import InvalidValue
 from ..dynamics.mechanics import DynamicState, Mechanics, torques_and_derivatives
-from ..errors import InvalidValue
 from ..feasibility.collisions import CollisionDetector
-from ..joints import ROOT_NV
-from ..motion import Motion
 from ..options.checks import CheckOptions
 from ..trajectory.splines import Spline
+from ..values.joints import ROOT_NV
+from ..values.motion import Motion
 from .robot import FixedBaseRobot
 
 UNLIMITED_RANGE = np.pi

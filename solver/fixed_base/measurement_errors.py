@@ -18,15 +18,15 @@ from itertools import combinations, product
 
 import numpy as np
 
-from ..errors import BackendError
+from ..base.errors import BackendError
 from ..identification.body_coordinates import BodyCoordinates
 from ..identification.entropic import RowSides, compute_divergence, minimise
-from ..inertials import PER_LINK
-from ..joints import ROOT_NV
-from ..motion import Motion
 from ..qp import Rows
 from ..signals.hypotheses import Evaluation, compare_residuals, exchange, find_best, read_angles
 from ..signals.pooling import BLOCK, LEAST_BLOCKS, MOST_BLOCKS
+from ..values.inertials import PER_LINK
+from ..values.joints import ROOT_NV
+from ..values.motion import Motion
 from .robot import COUPLED, DRIVES, TORQUES, FixedBaseRobot, coupled_columns
 
 PRIOR_STD = 0.5

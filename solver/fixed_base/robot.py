@@ -17,23 +17,23 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import frozen
-from ..coordinates import coordinate_lengths, coordinate_links, coordinate_names, to_manifold
+from ..base.arrays import frozen
+from ..base.errors import InvalidValue, UnknownName, UnknownPreset
+from ..base.so3 import quaternion_log
 from ..dynamics import base_regressor
+from ..dynamics.coordinates import coordinate_lengths, coordinate_links, coordinate_names, to_manifold
 from ..dynamics.mechanics import torque_regressor
-from ..errors import InvalidValue, UnknownName, UnknownPreset
 from ..identification.base_parameters import (
     BaseParameters,
     from_factor,
     independent_columns,
 )
 from ..identification.triangular import triangular_factor
-from ..inertials import PER_LINK
-from ..joints import ROOT_NV
-from ..motion import Motion
-from ..rig import Rig
-from ..so3 import quaternion_log
-from ..wrenches import WRENCH_AXES
+from ..skeleton.rig import Rig
+from ..values.inertials import PER_LINK
+from ..values.joints import ROOT_NV
+from ..values.motion import Motion
+from ..values.wrenches import WRENCH_AXES
 
 TORQUES, BASE = "torques", "base"
 MEASURED = (TORQUES, BASE)

@@ -8,10 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from .. import qp
-from ..errors import UnknownPreset
-from ..motion import Motion
+from ..base.errors import UnknownPreset
 from ..options.exciting import CONDITION, CRITERIA, DEVIATIONS
 from ..trajectory.splines import REST_CONTROLS, Spline
+from ..values.motion import Motion
 from .margins import Margins
 from .robot import FixedBaseRobot
 

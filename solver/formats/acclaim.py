@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
-from ..motion import SegmentPoses
+from ..base.errors import InputError
+from ..base.so3 import exp
 from ..options.reading import ReadOptions
-from ..so3 import exp
-from ..trial import Recording
+from ..signals.trial import Recording
+from ..values.motion import SegmentPoses
 from .skeleton_segments import Skeleton, SkeletonMotion, build_segments
 from .text_files import Warn, ignore_warning, parse_numbers, read_lines
 from .trial_names import printable_name

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
+from ..base.errors import InputError
 
 Warn = Callable[[str], None]
 UP_CHOICES = ("auto", "x", "y", "z", "-x", "-y", "-z")

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import find_repeated
-from ..errors import InputError, InvalidValue
-from ..files import read_bytes
-from ..motion import Markers
+from ..base.arrays import find_repeated
+from ..base.errors import InputError, InvalidValue
+from ..base.files import read_bytes
 from ..storage.json_tree import parse_json_object
+from ..values.motion import Markers
 from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up, up_from_markers
 from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines
 from .uniform_sampling import resample_rows

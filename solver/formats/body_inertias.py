@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..inertials import InertialParameters
+from ..base.errors import InvalidValue
 from ..rigs.moving_bodies import LinkPlacement
 from ..rigs.opensim.document import Body
 from ..rigs.opensim.rig import consistent_inertia
 from ..rigs.urdf_document import UrdfLink
+from ..values.inertials import InertialParameters
 
 SAME = 1e-12
 """Largest relative difference of a number that is not written."""

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..arrays import find_repeated
-from ..errors import InputError, InvalidValue
-from ..motion import Markers
+from ..base.arrays import find_repeated
+from ..base.errors import InputError, InvalidValue
 from ..options.reading import DEFAULT_OPTIONS, ReadOptions
-from ..trial import Recording
-from ..wrenches import Wrenches
+from ..signals.trial import Recording
+from ..values.motion import Markers
+from ..values.wrenches import Wrenches
 from .axes_and_units import (
     check_extent,
     length_in_metres,

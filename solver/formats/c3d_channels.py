@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 from .c3d_format import C3dData, Parameters
 from .force_plates import CHANNEL_COUNTS, ForcePlate
 from .text_files import Warn

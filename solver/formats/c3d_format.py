@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
-from ..files import read_bytes
+from ..base.errors import InputError
+from ..base.files import read_bytes
 
 C3D_KEY = 0x50
 DEC = 85

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError, InvalidValue
+from ..base.errors import InputError, InvalidValue
 from ..options.reading import ReadOptions
-from ..wrenches import Wrenches
+from ..values.wrenches import Wrenches
 from .axes_and_units import to_z_up
 from .c3d_channels import find_saturated, read_plate_channels, read_raw_channels, subtract_baseline, widen_samples
 from .c3d_format import RATE_DIFFERENCE, C3dData, Parameters, read_count

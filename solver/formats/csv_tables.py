@@ -24,11 +24,11 @@ from textwrap import shorten
 
 import numpy as np
 
-from ..arrays import find_repeated
-from ..errors import InputError, InvalidValue
-from ..motion import Markers
+from ..base.arrays import find_repeated
+from ..base.errors import InputError, InvalidValue
 from ..storage.atomic import write_atomically
-from ..wrenches import Wrenches
+from ..values.motion import Markers
+from ..values.wrenches import Wrenches
 from .axes_and_units import LENGTH_UNITS, check_extent, resolve_up, to_z_up, up_from_markers
 from .plate_columns import check_free_moments, find_plate_columns, has_force_columns
 from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_csv_rows, undo_rounding

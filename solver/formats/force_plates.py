@@ -10,8 +10,8 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue
-from ..errors import InputError, InvalidValue
+from ..base.arrays import Array, ArrayValue
+from ..base.errors import InputError, InvalidValue
 
 CHANNEL_COUNTS = {1: 6, 2: 6, 3: 8, 4: 6}
 """Number of channels by plate type: 1 force, centre of pressure, free moment; 2 force and moment at the sensor; 3 eight

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..coordinates import joint_coordinates
+from ..base.errors import InputError
+from ..base.so3 import continuous_signs, to_quaternion
 from ..dynamics import link_motions
-from ..errors import InputError
-from ..motion import POSE, JointCoordinates, Motion, coordinate_numbers
-from ..rig import ROOT_NV, Rig
-from ..so3 import continuous_signs, to_quaternion
+from ..dynamics.coordinates import joint_coordinates
+from ..skeleton.rig import ROOT_NV, Rig
 from ..storage.atomic import write_atomically
 from ..storage.npz_archive import write_archive
+from ..values.motion import POSE, JointCoordinates, Motion, coordinate_numbers
 from .joint_coordinates import coordinate_names, joints_from_arrays
 from .npz_arrays import NpzArrays
 from .text_files import parse_numbers, read_csv_rows

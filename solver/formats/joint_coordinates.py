@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..coordinates import coordinate_lengths, to_flat
-from ..coordinates import coordinate_names as joint_names
-from ..errors import InputError, InvalidValue
-from ..motion import JointCoordinates, Motion
-from ..rig import ROOT_NV, Rig
-from ..so3 import quaternion_exp
+from ..base.errors import InputError, InvalidValue
+from ..base.so3 import quaternion_exp
+from ..dynamics.coordinates import coordinate_lengths, to_flat
+from ..dynamics.coordinates import coordinate_names as joint_names
+from ..skeleton.rig import ROOT_NV, Rig
+from ..values.motion import JointCoordinates, Motion
 from .csv_tables import SI_FACTORS, normalise_unit, read_table, write_table
 from .opensim_storage import SIMM_ROWS, read_storage, write_storage
 from .plate_columns import KNOWN_NAMES, find_plate_columns, has_force_columns

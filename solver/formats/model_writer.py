@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError, InvalidValue
-from ..files import read_bytes
-from ..inertials import InertialParameters, symmetric_entries
-from ..rig import Rig
+from ..base.errors import InputError, InvalidValue
+from ..base.files import read_bytes
+from ..base.so3 import from_rpy
 from ..rigs.mjcf_model import body_name, read_mjcf
 from ..rigs.moving_bodies import LinkPlacement
 from ..rigs.opensim.document import OpenSimModel, read_opensim, to_strict_markup
@@ -25,9 +24,10 @@ from ..rigs.opensim.rig import body_placements, from_opensim, model_of
 from ..rigs.robot_files import model_file, require_unchanged
 from ..rigs.root_and_up_axis import place_bodies
 from ..rigs.urdf_document import INERTIA, UrdfDocument, read_urdf
-from ..so3 import from_rpy
+from ..skeleton.rig import Rig
 from ..storage.atomic import write_atomically
 from ..storage.manifest import FileName
+from ..values.inertials import InertialParameters, symmetric_entries
 from .body_inertias import BodyInertia, find_changes, homogeneous, split_body, split_links
 from .text_files import Warn
 from .trial_names import printable_name

@@ -13,13 +13,13 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ..errors import InputError, InvalidValue
-from ..motion import UNIT_QUATERNION, RestPose, SegmentPoses
-from ..numerals import numeral
+from ..base.errors import InputError, InvalidValue
+from ..base.numerals import numeral
+from ..base.so3 import to_matrix
 from ..options.reading import ReadOptions
 from ..rigs.safe_xml import read_xml
-from ..so3 import to_matrix
-from ..trial import Recording
+from ..signals.trial import Recording
+from ..values.motion import UNIT_QUATERNION, RestPose, SegmentPoses
 from .text_files import Warn, check_frame_numbers
 from .trial_names import printable_name
 

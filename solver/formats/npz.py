@@ -22,17 +22,17 @@ from pathlib import Path
 
 import numpy as np
 
-from ..coordinates import joint_coordinates
-from ..errors import InputError, InvalidValue
-from ..motion import JointCoordinates, Markers, Motion, RestPose, SegmentPoses
+from ..base.errors import InputError, InvalidValue
+from ..base.so3 import to_matrix, to_quaternion
+from ..dynamics.coordinates import joint_coordinates
 from ..options.reading import DEFAULT_OPTIONS, ReadOptions
-from ..rig import ROOT_NV, Rig
-from ..so3 import to_matrix, to_quaternion
+from ..signals.trial import Recording
+from ..skeleton.rig import ROOT_NV, Rig
 from ..storage.atomic import write_atomically
 from ..storage.codec import TREE_ENTRY
 from ..storage.npz_archive import entry_names, read_archive, write_archive
-from ..trial import Recording
-from ..wrenches import Wrenches
+from ..values.motion import JointCoordinates, Markers, Motion, RestPose, SegmentPoses
+from ..values.wrenches import Wrenches
 from .axes_and_units import check_extent, resolve_up, to_z_up, up_from_markers
 from .file_formats import BOTH
 from .humanoid_motions import BODY_STATE_KEYS, has_body_states, read_body_states

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
+from ..base.errors import InputError
 
 REMEDY = "Write the archive again with the arrays that the documentation of the npz format names"
 

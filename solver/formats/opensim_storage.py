@@ -10,10 +10,10 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Names, Times, find_repeated
-from ..errors import InputError
+from ..base.arrays import Array, ArrayValue, Names, Times, find_repeated
+from ..base.errors import InputError
 from ..storage.atomic import write_atomically
-from ..wrenches import Wrenches
+from ..values.wrenches import Wrenches
 from .axes_and_units import length_in_metres, to_z_up
 from .plate_columns import check_free_moments, find_plate_columns, has_force_columns, has_free_moments, has_only_forces
 from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines, split_cells, undo_rounding

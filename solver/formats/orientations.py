@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError, InvalidValue
-from ..motion import SegmentPoses
-from ..so3 import to_matrix
+from ..base.errors import InputError, InvalidValue
+from ..base.so3 import to_matrix
+from ..values.motion import SegmentPoses
 from .axes_and_units import resolve_up, to_z_up
 from .csv_tables import Table, read_table
 from .opensim_storage import TIME, parse_header

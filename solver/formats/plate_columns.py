@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
+from ..base.errors import InputError
 
 FORCE, POINT, MOMENT = "v", "p", "m"
 KNOWN_NAMES = "..._vx, ..._vy, ..._vz, or FP1_Fx, Fx1, Force_Fx1, FP1_Force_X and the like for x, y, z"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..arrays import find_repeated
-from ..errors import InputError, InvalidValue
-from ..motion import Markers
-from ..numerals import numeral
+from ..base.arrays import find_repeated
+from ..base.errors import InputError, InvalidValue
+from ..base.numerals import numeral
+from ..values.motion import Markers
 from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up, up_from_markers
 from .text_files import (
     MISSING_CELLS,

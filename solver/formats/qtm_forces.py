@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError, InvalidValue
-from ..numerals import numeral
-from ..wrenches import Wrenches
+from ..base.errors import InputError, InvalidValue
+from ..base.numerals import numeral
+from ..values.wrenches import Wrenches
 from .axes_and_units import check_up, to_z_up, up_from_forces
 from .force_plates import ForcePlate, check_apart
 from .qtm import CONTENT, parse_header, parse_rows

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
-from ..files import Paths, as_paths, check_file
-from ..motion import JointCoordinates, Markers, SegmentPoses
+from ..base.errors import InputError
+from ..base.files import Paths, as_paths, check_file
 from ..options.reading import DEFAULT_OPTIONS, ReadOptions, watched
+from ..signals.trial import Recording
 from ..storage.manifest import MANIFEST_FILE, Manifest, StoredPath, current_digest, file_digest, read_manifest
 from ..storage.npz_archive import entry_names
-from ..trial import Recording
-from ..wrenches import Wrenches
+from ..values.motion import JointCoordinates, Markers, SegmentPoses
+from ..values.wrenches import Wrenches
 from .bids import is_bids_motion, metadata_files
 from .file_formats import BOTH, FORCES, JOINTS, MARKERS, SEGMENTS, find_format, recording_suffixes
 from .qtm_forces import PLATE_ENDING, plate_files

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError, InvalidValue
-from ..motion import RestPose, SegmentPoses
+from ..base.errors import InputError, InvalidValue
 from ..skeleton.limbs import find_limbs
+from ..values.motion import RestPose, SegmentPoses
 from .axes_and_units import Landmarks, find_landmarks, length_in_metres, resolve_up, to_z_up, up_from_landmarks
 from .text_files import Warn
 

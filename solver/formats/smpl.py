@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import InputError
-from ..motion import RestPose, SegmentPoses
-from ..so3 import exp
+from ..base.errors import InputError
+from ..base.so3 import exp
+from ..values.motion import RestPose, SegmentPoses
 from .axes_and_units import to_z_up
 from .npz_arrays import NpzArrays
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import InputError
+from ..base.errors import InputError
 from ..options.reading import ReadOptions
-from ..trial import Recording
-from ..wrenches import Wrenches
+from ..signals.trial import Recording
+from ..values.wrenches import Wrenches
 from .bids import MOTION_SUFFIX, has_positions, is_bids_motion, read_bids_motion
 from .csv_tables import read_markers_csv_with_up, read_wrenches_csv_with_up, table_kind
 from .file_formats import FORCES, JOINTS, MARKERS, SEGMENTS

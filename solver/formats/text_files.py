@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
-from ..files import read_bytes
-from ..numerals import PLAIN, numeral
+from ..base.errors import InputError
+from ..base.files import read_bytes
+from ..base.numerals import PLAIN, numeral
 
 Warn = Callable[[str], None]
 """Receives one sentence about an irregularity that did not stop the reader."""

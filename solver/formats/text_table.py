@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..inertials import MASS, InertialParameters
+from ..values.inertials import MASS, InertialParameters
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

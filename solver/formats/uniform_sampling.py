@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..clock import LOST, interpolate, uniform_times
-from ..errors import InputError
-from ..so3 import continuous_signs
-from ..wrenches import Wrenches
+from ..base.clock import LOST, interpolate, uniform_times
+from ..base.errors import InputError
+from ..base.so3 import continuous_signs
+from ..values.wrenches import Wrenches
 from .text_files import Warn, check_rate
 
 _QUATERNION = re.compile(r"(.*)q[xyzw0-4]$")

@@ -8,14 +8,14 @@ from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..inertials import InertialParameters, symmetric_entries
-from ..joints import Joint, Limits
-from ..rig import Rig
+from ..base.errors import InvalidValue
+from ..base.so3 import to_rpy
 from ..rigs.urdf_document import SERIES_AXES
-from ..shape import Shape
-from ..so3 import to_rpy
+from ..skeleton.rig import Rig
 from ..storage.atomic import write_atomically
+from ..values.inertials import InertialParameters, symmetric_entries
+from ..values.joints import Joint, Limits
+from ..values.shape import Shape
 
 NO_LIMIT = 1e6
 """[N m, rad/s] Written for an unlimited effort or speed, which URDF requires for every limited joint."""

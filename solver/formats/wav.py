@@ -7,8 +7,8 @@ import struct
 import warnings
 from pathlib import Path
 
-from ..errors import InputError, InvalidValue
-from ..files import read_bytes
+from ..base.errors import InputError, InvalidValue
+from ..base.files import read_bytes
 from ..signals.tempo import find_tempo
 
 

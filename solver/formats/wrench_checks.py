@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import InputError
-from ..wrenches import Wrenches
+from ..base.errors import InputError
+from ..values.wrenches import Wrenches
 from .axes_and_units import check_up, up_from_forces
 
 LOADED_FRACTION = 0.2

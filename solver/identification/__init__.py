@@ -1,6 +1,6 @@
 """Identification: inertial parameters of every link from motion and measured wrenches."""
 
-from ..lazy_imports import lazy_exports
+from ..base.lazy_imports import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,

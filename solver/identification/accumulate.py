@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..base.errors import InvalidValue
 from ..dynamics import Axes, base_index
-from ..errors import InvalidValue
-from ..inertials import PER_LINK, InertialParameters
-from ..rig import Rig
-from ..trial import PostureWrenches, Trial
+from ..signals.trial import PostureWrenches, Trial
+from ..skeleton.rig import Rig
+from ..values.inertials import PER_LINK, InertialParameters
 from .base_parameters import BaseParameters, base_parameters
 from .blocks import AXES, Block, BlockOptions, PostureErrors, axis_columns, merge_blocks
 from .equations import Equations, equations

@@ -18,13 +18,13 @@ from typing import Annotated
 import numpy as np
 from scipy.special import chdtri
 
-from ..arrays import Array, ArrayValue
-from ..errors import UnknownLink
-from ..inertials import MASS, PER_LINK, InertialParameters
+from ..base.arrays import Array, ArrayValue
+from ..base.errors import UnknownLink
 from ..options.study import LoadOptions
-from ..rig import Rig
 from ..signals.pooling import TWO_SIDED_STDS
-from ..trial import Trial
+from ..signals.trial import Trial
+from ..skeleton.rig import Rig
+from ..values.inertials import MASS, PER_LINK, InertialParameters
 from .accumulate import accumulate_regression
 from .consistent import data_weight
 from .estimate import Estimate

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 from .base_parameters import BaseParameters, from_factor
 from .regression import Regression
 from .triangular import triangular_factor

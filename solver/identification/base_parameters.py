@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..arrays import frozen
+from ..base.arrays import frozen
+from ..base.errors import InvalidValue
 from ..dynamics import STATIC_PARAMETERS, base_regressor, integrate
-from ..errors import InvalidValue
-from ..inertials import PARAMETERS, PER_LINK, InertialParameters
-from ..motion import Motion
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.inertials import PARAMETERS, PER_LINK, InertialParameters
+from ..values.motion import Motion
 from .triangular import triangular_factor
 
 STRUCTURE_TOLERANCE = 1e-9

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import frozen
+from ..base.arrays import frozen
 from .base_parameters import BaseParameters
 from .triangular import join_factors
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import frozen
-from ..errors import InvalidValue
-from ..inertials import PER_LINK, InertialParameters, symmetric_entries
+from ..base.arrays import frozen
+from ..base.errors import InvalidValue
 from ..qp import matrix_of
+from ..values.inertials import PER_LINK, InertialParameters, symmetric_entries
 
 PSEUDO_INERTIA_ORDER = 4
 BASIS = np.array([matrix_of(unit) for unit in np.eye(PER_LINK)])

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..errors import InvalidValue, SolverError
-from ..inertials import symmetric_entries
-from ..parallel import parallel_map
-from ..progress import Progress, silent
+from ..base.errors import InvalidValue, SolverError
+from ..base.parallel import parallel_map
+from ..base.progress import Progress, silent
+from ..values.inertials import symmetric_entries
 from .estimate import Estimate
 from .regression import Regression
 from .result import Uncertainty

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, list_names
+from ..base.arrays import Array, ArrayValue, list_names
+from ..base.errors import InvalidValue
 from ..dynamics import com_trajectory
-from ..errors import InvalidValue
-from ..inertials import MASS, InertialParameters
-from ..rig import GRAVITY, Rig
 from ..signals import is_still
-from ..trial import Trial
+from ..signals.trial import Trial
+from ..skeleton.rig import GRAVITY, Rig
+from ..values.inertials import MASS, InertialParameters
 from .equations import base_origins, measured_wrench, reconstructed_wrenches
 from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
 from .estimate import NAME_SEPARATOR, PARAMETER_COLUMNS, PARAMETER_PATTERN, Estimate

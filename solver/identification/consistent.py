@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from ..errors import BackendError, InvalidValue, UnknownLink
-from ..inertials import FIRST_MOMENT, MASS, PER_LINK, InertialParameters
+from ..base.errors import BackendError, InvalidValue, UnknownLink
 from ..qp import PSD, Cone, Problem, Rows, Status, solve, triangle_of
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.inertials import FIRST_MOMENT, MASS, PER_LINK, InertialParameters
 from .body_coordinates import PSEUDO_INERTIA_ORDER, BodyCoordinates
 from .constraints import SYMMETRY, ConstraintOptions, box_rows, fixed_link_rows, mass_rows, plausible_rows
 from .entropic import Minimum, RowSides, minimise

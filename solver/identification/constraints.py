@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from ..errors import InvalidValue, UnknownLink
-from ..inertials import DIAGONAL, FIRST_MOMENT, MASS, PARAMETERS, PER_LINK, InertialParameters
+from ..base.errors import InvalidValue, UnknownLink
 from ..qp import Rows
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.inertials import DIAGONAL, FIRST_MOMENT, MASS, PARAMETERS, PER_LINK, InertialParameters
 from .directions import MIN_EIGENVALUE_FRACTION, DirectionRows
 
 PAPER_FLOOR = 0.01

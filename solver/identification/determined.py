@@ -12,9 +12,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..inertials import FIRST_MOMENT, MASS, PER_LINK, InertialParameters
-from ..joints import Joint
-from ..rig import Rig
 from ..scene.determined import (
     DATA,
     EQUAL_SHARES,
@@ -27,6 +24,9 @@ from ..scene.determined import (
 )
 from ..scene.labels import display_name, join_names
 from ..signals.pooling import TWO_SIDED_STDS
+from ..skeleton.rig import Rig
+from ..values.inertials import FIRST_MOMENT, MASS, PER_LINK, InertialParameters
+from ..values.joints import Joint
 
 LIMB_MASS = 0.02
 """Least mass of a limb as a fraction of the body's. Chosen on the tables of segments: less than an arm (.04 to .05),

@@ -11,9 +11,9 @@ from functools import lru_cache
 import numpy as np
 from scipy import sparse
 
-from ..arrays import frozen
-from ..inertials import INERTIA, PER_LINK, symmetric_entries, symmetric_matrix
+from ..base.arrays import frozen
 from ..qp import Rows
+from ..values.inertials import INERTIA, PER_LINK, symmetric_entries, symmetric_matrix
 
 PAPER_LEVEL = 5
 """Subdivisions of jovic2016: 10,242 directions."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from ..errors import BackendError
-from ..inertials import PER_LINK
+from ..base.errors import BackendError
 from ..qp import Rows, Status
 from ..qp.active_set import RowPool, nearest_point
+from ..values.inertials import PER_LINK
 from .body_coordinates import BASIS, PSEUDO_INERTIA_ORDER
 from .estimate import Step
 

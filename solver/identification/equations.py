@@ -15,16 +15,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..base.errors import InvalidValue
+from ..base.so3 import cross, nearest_rotation
 from ..dynamics import STATIC_PARAMETERS, Axes, RegressorPiece, base_index, predicted_wrenches, regressor_pieces
 from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces, product
-from ..errors import InvalidValue
-from ..inertials import PER_LINK, InertialParameters
-from ..motion import Motion
-from ..rig import Rig
 from ..signals import low_pass, low_pass_pieces, rate_of_grid, true_runs, whiten
 from ..signals.filters import padding
-from ..so3 import cross, nearest_rotation
-from ..trial import Trial
+from ..signals.trial import Trial
+from ..skeleton.rig import Rig
+from ..values.inertials import PER_LINK, InertialParameters
+from ..values.motion import Motion
 from .blocks import AXES, FORCE_AXES
 from .error_model.frequency_weights import DELAYS, FrequencyWeights, body_regions, filter_changes, low_pass_at
 

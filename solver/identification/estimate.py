@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..inertials import FIRST_MOMENT, INERTIA, MASS, PARAMETERS, PER_LINK, InertialParameters
 from ..qp import LevelOptimum, Status
+from ..values.inertials import FIRST_MOMENT, INERTIA, MASS, PARAMETERS, PER_LINK, InertialParameters
 
 NONE, ROTATIONAL, CONSISTENT = "none", "rotational", "consistent"
 ROUNDING = 1e-12

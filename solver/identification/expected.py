@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..motion import Motion
-from ..rig import Rig
 from ..scene.determined import DeterminedQuantity
+from ..signals.trial import Trial
+from ..skeleton.rig import Rig
 from ..tracking.motion_errors import MotionErrors
-from ..trial import Trial
-from ..wrenches import Wrenches
+from ..values.motion import Motion
+from ..values.wrenches import Wrenches
 from .accumulate import accumulate_regression
 from .error_model.posture_wrenches import posture_wrenches
 from .excitation.excitation import PLATE_NOISE

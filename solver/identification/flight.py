@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import svd
 
-from ..arrays import frozen
-from ..errors import InvalidValue
-from ..inertials import PER_LINK
-from ..rig import Rig
+from ..base.arrays import frozen
+from ..base.errors import InvalidValue
+from ..skeleton.rig import Rig
+from ..values.inertials import PER_LINK
 from .base_parameters import BaseParameters
 from .regression import Regression
 from .weighted_equations import parameter_scale

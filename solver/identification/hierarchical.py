@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from ..errors import InvalidValue
-from ..inertials import InertialParameters
+from ..base.errors import InvalidValue
 from ..qp import Level, Rows, solve_hierarchy
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.inertials import InertialParameters
 from .base_estimation import WELL_KNOWN, BaseEstimate, estimate_base
 from .constraints import ConstraintOptions, direction_rows, fixed_link_rows, physical_rows, plausible_rows
 from .estimate import Estimate, compute_cost

@@ -9,14 +9,14 @@ from numbers import Integral
 
 import numpy as np
 
-from ..arrays import list_names
-from ..errors import InvalidValue, SolverError
-from ..identification_methods import IDENTIFICATION_METHODS, find_method
-from ..progress import PartialProgress, Progress, silent
-from ..rig import Rig
+from ..base.arrays import list_names
+from ..base.errors import InvalidValue, SolverError
+from ..base.progress import PartialProgress, Progress, silent
 from ..scene.determined import DeterminedQuantity
 from ..scene.labels import display_name
-from ..trial import Trial
+from ..signals.trial import Trial
+from ..skeleton.rig import Rig
+from ..values.identification_methods import IDENTIFICATION_METHODS, find_method
 from .accumulate import NO_COUNTED_FRAME, accumulate_regression
 from .base_parameters import base_parameters
 from .blocks import AXES

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import svd
 
-from ..errors import InvalidValue
-from ..inertials import InertialParameters
+from ..base.errors import InvalidValue
 from ..qp import Status
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.inertials import InertialParameters
 from .estimate import Estimate, compute_cost
 from .regression import Regression
 

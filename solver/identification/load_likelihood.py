@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ..errors import BackendError
-from ..inertials import DIAGONAL, FIRST_MOMENT, MASS, PER_LINK, InertialParameters
+from ..base.errors import BackendError
 from ..qp import PSD, Cone, Problem, Rows, Status, solve
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.inertials import DIAGONAL, FIRST_MOMENT, MASS, PER_LINK, InertialParameters
 from .body_coordinates import BodyCoordinates
 from .consistent import ConsistentOptions, prior_strengths
 from .regression import Regression

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import block_diag, cho_factor, cho_solve, solve_triangular
 
-from ..inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters, steiner, symmetric_entries
-from ..rig import Rig
 from ..scene.determined import DeterminedQuantity
 from ..signals.pooling import TWO_SIDED_STDS
+from ..skeleton.rig import Rig
+from ..values.inertials import FIRST_MOMENT, INERTIA, MASS, PER_LINK, InertialParameters, steiner, symmetric_entries
 from .body_coordinates import BASIS, BodyCoordinates
 from .consistent import ConsistentOptions, population_rows, prior_strengths
 from .constraints import mass_rows

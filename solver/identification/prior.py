@@ -16,11 +16,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import null_space
 
-from ..errors import InvalidValue
-from ..inertials import PER_LINK, InertialParameters
+from ..base.errors import InvalidValue
 from ..qp import Rows
-from ..rig import Rig
 from ..rigs.anthropometry import MIN_SECOND_MOMENT
+from ..skeleton.rig import Rig
+from ..values.inertials import PER_LINK, InertialParameters
 from .body_coordinates import BodyCoordinates, impossible_links
 from .consistent import ConsistentOptions, consistent, prior_strengths
 from .constraints import fixed_link_rows, mass_rows

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..assets import read_asset
-from ..inertials import InertialParameters
-from ..person import LINKS
-from ..rig import Rig
+from ..base.assets import read_asset
 from ..scene.labels import display_name, join_names
+from ..skeleton.rig import Rig
+from ..values.inertials import InertialParameters
+from ..values.person import LINKS
 
 
 def describe_masses_outside_tables(

@@ -13,11 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import frozen
+from ..base.arrays import frozen
+from ..base.errors import InvalidValue
 from ..dynamics import Axes
-from ..errors import InvalidValue
-from ..inertials import InertialParameters
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.inertials import InertialParameters
 from .base_parameters import BaseParameters
 from .blocks import AXES, FORCE_AXES, MAX_BLOCKS, Block, PostureErrors, axis_columns, merge_blocks
 from .estimate import Estimate

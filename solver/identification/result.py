@@ -10,8 +10,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, abbreviate
-from ..inertials import (
+from ..base.arrays import Array, ArrayValue, abbreviate
+from ..base.notebook import HtmlResult, build_data_frame
+from ..scene.determined import DeterminedQuantity
+from ..scene.result import SceneResult
+from ..signals.pooling import TWO_SIDED_STDS
+from ..storage.atomic import write_atomically
+from ..values.inertials import (
     FIRST_MOMENT,
     INERTIA,
     MASS,
@@ -22,11 +27,6 @@ from ..inertials import (
     symmetric_entries,
     symmetric_matrix,
 )
-from ..notebook import HtmlResult, build_data_frame
-from ..scene.determined import DeterminedQuantity
-from ..scene.result import SceneResult
-from ..signals.pooling import TWO_SIDED_STDS
-from ..storage.atomic import write_atomically
 from .comparison import Comparison, FlightCheck
 from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
 from .estimate import Estimate, find_bounded_parameters

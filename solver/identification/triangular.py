@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.linalg import lapack
 
-from ..errors import BackendError
+from ..base.errors import BackendError
 
 BLOCK_COLUMNS = 32
 """Number of columns that LAPACK's tpqrt processes at once."""

@@ -9,9 +9,9 @@ from typing import Protocol, cast
 import numpy as np
 from scipy.linalg import solve_triangular, svd
 
-from ..errors import InvalidValue
-from ..inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
-from ..rig import Rig
+from ..base.errors import InvalidValue
+from ..skeleton.rig import Rig
+from ..values.inertials import FIRST_MOMENT, INERTIA, MASS, InertialParameters
 from .base_parameters import BaseParameters
 
 RANK_TOLERANCE = 1e-8

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..motion import RestPose, SegmentPoses
-from ..person import CHAINS, SIDES
+from ..base.errors import InvalidValue
+from ..signals.trial import Recording
 from ..skeleton.match import PELVIS, Skeleton
-from ..trial import Recording
+from ..values.motion import RestPose, SegmentPoses
+from ..values.person import CHAINS, SIDES
 from .check_definition import CheckInput
 from .check_recording import find_problems
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..dynamics import Workspace
 from ..formats.axes_and_units import find_landmarks
-from ..motion import JointCoordinates, Markers, SegmentPoses
-from ..person import CHAINS, SIDES
-from ..rig import Rig
-from ..trial import Recording
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
+from ..values.motion import JointCoordinates, Markers, SegmentPoses
+from ..values.person import CHAINS, SIDES
 from .joint_configurations import compute_configurations
 from .opensim_configurations import is_opensim_motion
 

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..rig import Rig
+from ..base.so3 import to_matrix, to_quaternion
+from ..signals.trial import FoundBody, Recording
 from ..skeleton.match import match_recording
-from ..so3 import to_matrix, to_quaternion
-from ..trial import FoundBody, Recording
+from ..skeleton.rig import Rig
 from .body_points import BodyPoints, find_points
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..errors import InputError, InvalidValue
-from ..rig import Rig
-from ..trial import Recording
+from ..base.errors import InputError, InvalidValue
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
 from . import check_table
 from .check_definition import CheckInput, InputCheck, Problem
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..coordinates import coordinate_lengths, joint_slices
+from ..base.errors import InvalidValue
+from ..base.so3 import rotation_between, to_quaternion
 from ..dynamics import Workspace, integrate
-from ..errors import InvalidValue
+from ..dynamics.coordinates import coordinate_lengths, joint_slices
 from ..formats.joint_coordinates import AXES
-from ..joints import ROOT_NV
-from ..motion import POSE, JointCoordinates, coordinate_numbers
-from ..rig import Rig
-from ..shape import ContactPolygon
-from ..so3 import rotation_between, to_quaternion
+from ..skeleton.rig import Rig
+from ..values.joints import ROOT_NV
+from ..values.motion import POSE, JointCoordinates, coordinate_numbers
+from ..values.shape import ContactPolygon
 from .opensim_configurations import is_opensim_motion, opensim_configurations
 
 RADIANS_PER_DEGREE = np.pi / 180.0

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import list_names
-from ..coordinates import joint_slices
-from ..errors import InvalidValue
-from ..motion import POSE, JointCoordinates
-from ..rig import Rig
+from ..base.arrays import list_names
+from ..base.errors import InvalidValue
+from ..base.so3 import log, to_quaternion
+from ..dynamics.coordinates import joint_slices
 from ..rigs.opensim.document import Coordinate, OpenSimModel, body_fixed_xyz
 from ..rigs.opensim.kinematics import BodyPoses, body_poses
 from ..rigs.opensim.rig import body_placements, is_opensim, model_of
 from ..rigs.root_and_up_axis import FILE_TO_WORLD
-from ..so3 import log, to_quaternion
+from ..skeleton.rig import Rig
+from ..values.motion import POSE, JointCoordinates
 
 VALUE_ENDING, OTHER_ENDINGS = "/value", ("/speed", "/activation", "/fiber_length")
 """Endings of columns of OpenSim's states: coordinates, and others that are left out."""

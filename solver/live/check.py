@@ -14,12 +14,12 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from ..base.errors import SolverError
 from ..contacts.rolling_stances import posture_schedule
 from ..contacts.schedule import SAME_TIME, Schedule
-from ..errors import SolverError
 from ..feasibility import CheckOptions, Checks, FrameChecker
-from ..motion import Motion
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.motion import Motion
 
 T = TypeVar("T")
 

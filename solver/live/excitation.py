@@ -9,8 +9,8 @@ import numpy as np
 
 from ..identification.base_parameters import BaseParameters, base_parameters
 from ..identification.excitation.excitation import Excitation
-from ..motion import Motion
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.motion import Motion
 from .check import SAME_STATE, same_state
 
 PIECE_COUNT = 20

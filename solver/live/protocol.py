@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidValue, SolverError
+from ..base.errors import InvalidValue, SolverError
 from ..posing.values import DragResult, Pin, Target
 from ..scene.checked_frame import SceneFrame
 from ..scene.labels import append_time

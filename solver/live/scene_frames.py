@@ -8,8 +8,8 @@ import numpy as np
 
 from ..feasibility import CheckOptions, Checks, Margin, support_polygon, zero_moment_point
 from ..feasibility.contact_forces import MIN_LOAD
-from ..rig import Rig
 from ..scene.checked_frame import SceneFoot, SceneFrame, SceneMargin
+from ..skeleton.rig import Rig
 
 DIGITS = 6
 """Decimals in SI units: a micrometre is far below every tolerance."""

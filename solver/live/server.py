@@ -9,18 +9,18 @@ from pathlib import Path
 
 import numpy as np
 
+from ..base.errors import InvalidValue, SolverError
 from ..contacts.rolling_stances import posture_schedule
 from ..contacts.schedule import Schedule
 from ..dance.authoring.timeline import dance_from_timeline, patches_on_floor, timeline_configurations
-from ..errors import InvalidValue, SolverError
-from ..motion import Motion
 from ..posing.drag import Drag
 from ..posing.inbetweens import inbetween_postures
 from ..posing.values import DragResult
-from ..rig import Rig
 from ..scene.checked_frame import SceneFrame
 from ..scene.motion import joint_movements
 from ..scene.timeline import TIMELINE, SceneTimeline
+from ..skeleton.rig import Rig
+from ..values.motion import Motion
 from .check import LiveCheck
 from .excitation import LiveExcitation
 from .protocol import (

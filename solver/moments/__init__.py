@@ -1,6 +1,6 @@
 """Joint moments of a person or robot: inverse dynamics from motion, external wrenches and identified inertials."""
 
-from ..lazy_imports import lazy_exports
+from ..base.lazy_imports import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,

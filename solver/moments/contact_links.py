@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import true_runs
+from ..base.arrays import true_runs
+from ..base.errors import InvalidValue
 from ..contacts.contact_detection import (
     FARTHEST,
     UNDER,
@@ -18,10 +19,9 @@ from ..contacts.contact_detection import (
     sole_distances,
 )
 from ..contacts.recorded_contacts import link_poses
-from ..errors import InvalidValue
-from ..motion import Motion
-from ..rig import Rig
-from ..wrenches import Wrenches
+from ..skeleton.rig import Rig
+from ..values.motion import Motion
+from ..values.wrenches import Wrenches
 
 SHARED, UNKNOWN = -1, -2
 """Instead of a link: a plate carries several feet at once; a plate carries something that is no foot."""

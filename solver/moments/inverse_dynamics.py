@@ -13,24 +13,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coordinates import coordinate_lengths
+from ..base.errors import InvalidValue
 from ..dynamics import link_motions
+from ..dynamics.coordinates import coordinate_lengths
 from ..dynamics.kinematics import LinkMotions, motion_pieces
 from ..dynamics.regressor import newton_euler_columns
 from ..engine import FrameDynamics
-from ..errors import InvalidValue
 from ..formats.joint_coordinates import coordinate_names
 from ..identification.comparison import PLATE_ERROR
-from ..inertials import GRAVITY, GRAVITY_VECTOR, PER_LINK, InertialParameters
-from ..joints import ROOT_NV
-from ..motion import Motion
-from ..person import SIDES
-from ..rig import Rig
 from ..rigs.opensim.document import GROUND
 from ..rigs.opensim.kinematics import find_coordinates, unit_motion
 from ..rigs.opensim.rig import body_placements, is_opensim, model_of
-from ..trial import Trial
-from ..wrenches import Wrenches
+from ..signals.trial import Trial
+from ..skeleton.rig import Rig
+from ..values.inertials import GRAVITY, GRAVITY_VECTOR, PER_LINK, InertialParameters
+from ..values.joints import ROOT_NV
+from ..values.motion import Motion
+from ..values.person import SIDES
+from ..values.wrenches import Wrenches
 from .contact_links import SHARED, UNKNOWN, ContactLinks, assign_wrenches
 from .values import INERTIALS, PLATES, JointMoments
 

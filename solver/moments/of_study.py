@@ -6,17 +6,17 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..base.errors import InvalidValue
+from ..base.progress import Progress, silent
 from ..calibration.calibration import CALIBRATION, Calibration
 from ..centroidal.estimate import Body, read_study_trials
-from ..errors import InvalidValue
-from ..motion import Motion
-from ..progress import Progress, silent
-from ..rig import Rig
 from ..scene.motion_record import MotionRecord
 from ..scene.study_folder import CALIBRATION_FILE
 from ..signals import smooth_motion
+from ..skeleton.rig import Rig
 from ..storage.manifest import stored_file
 from ..study.motion_draws import MAX_FRAMES, draw_motions
+from ..values.motion import Motion
 from .contact_links import assign_wrenches
 from .inverse_dynamics import compute_moments
 from .values import INERTIALS, PLATES, JointMoments

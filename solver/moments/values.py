@@ -8,8 +8,8 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Names, Times, frozen
-from ..errors import InvalidValue
+from ..base.arrays import Array, ArrayValue, Names, Times, frozen
+from ..base.errors import InvalidValue
 from ..signals.pooling import TWO_SIDED_STDS
 from ..storage.codec import FileKind
 

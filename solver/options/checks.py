@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Annotated, Any, Self
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 from .declared import LIMIT, NOT_NEGATIVE, PART, Option, Options
 
 DISTRIBUTIONS = ("distance", "line", "soles")

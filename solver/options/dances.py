@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil, inf, log2
 from typing import Annotated, Any
 
-from ..errors import InvalidValue, UnknownPreset
+from ..base.errors import InvalidValue, UnknownPreset
 from .checks import DANCE_CHECKS, CheckOptions
 from .declared import ANY, COUNT, LIMIT, NATURAL, NOT_NEGATIVE, PART, POSITIVE, SEED, Option, Options, Range
 

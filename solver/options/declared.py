@@ -14,8 +14,8 @@ from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Annotated, Any, get_args, get_origin
 
-from ..errors import InvalidValue, suggest
-from ..numerals import numeral
+from ..base.errors import InvalidValue, suggest
+from ..base.numerals import numeral
 
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 ATTRIBUTE = re.compile(r"^    (\w+): (?:\[([^]]+)\] ?)?(.*(?:\n {8}.*)*)", re.MULTILINE)

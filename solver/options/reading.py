@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from ..errors import InputError
+from ..base.errors import InputError
 from .declared import POSITIVE, Option, Options, declarations
 
 UP_AXES = ("auto", "x", "y", "z", "-x", "-y", "-z")

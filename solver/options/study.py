@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from ..filter_presets import PRESETS
-from ..identification_methods import method_names
-from ..person import SHOULDERS, TRUNKS
+from ..values.filter_presets import PRESETS
+from ..values.identification_methods import method_names
+from ..values.person import SHOULDERS, TRUNKS
 from .declared import COUNT, JOBS, NATURAL, NOT_NEGATIVE, POSITIVE, SEED, Option, Options
 from .plates import PlateOptions
 from .reading import ReadOptions

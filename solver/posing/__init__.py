@@ -1,6 +1,6 @@
 """Posing by dragging points of the body: whole-body inverse kinematics with planted feet, limits and balance."""
 
-from ..lazy_imports import lazy_exports
+from ..base.lazy_imports import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,

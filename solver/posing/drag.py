@@ -33,15 +33,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.errors import InvalidValue
+from ..base.so3 import log, vee
 from ..contacts.schedule import anchors_at
 from ..contacts.support import support_polygon
-from ..coordinates import coordinate_names, to_flat
-from ..errors import InvalidValue
-from ..inertials import GRAVITY
+from ..dynamics.coordinates import coordinate_names, to_flat
 from ..options.checks import CheckOptions
 from ..qp.bounded import Bounds, solve_bounded
-from ..rig import ROOT_NV, Rig
-from ..so3 import log, vee
+from ..skeleton.rig import ROOT_NV, Rig
+from ..values.inertials import GRAVITY
 from .kinematics import PostureKinematics, find_knees
 from .separation import Separation
 from .values import REACHED, DragResult, Pin, Target

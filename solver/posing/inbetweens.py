@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..base.so3 import exp, log
 from ..dynamics import link_poses
 from ..options.checks import CheckOptions
-from ..rig import Rig
-from ..so3 import exp, log
+from ..skeleton.rig import Rig
 from .drag import Drag
 from .values import DragResult
 

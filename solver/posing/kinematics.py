@@ -7,12 +7,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..coordinates import ball_joints, configurations
+from ..base.so3 import Exponential, cross, skew
 from ..dynamics import link_poses
+from ..dynamics.coordinates import ball_joints, configurations
 from ..dynamics.workspace import Workspace
-from ..inertials import FIRST_MOMENT
-from ..rig import ROOT_NV, Rig
-from ..so3 import Exponential, cross, skew
+from ..skeleton.rig import ROOT_NV, Rig
+from ..values.inertials import FIRST_MOMENT
 
 LARGEST_SIDEWAYS = 0.5
 """Largest component of a thigh or shank along the hinge's axis, as a fraction of its length."""

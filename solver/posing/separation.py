@@ -16,12 +16,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..base.so3 import cross
 from ..feasibility.collision_shapes import collision_shapes
 from ..feasibility.collisions import CollisionDetector
 from ..feasibility.separating_planes import support_points
 from ..options.checks import CheckOptions
-from ..rig import ROOT_NV, Rig
-from ..so3 import cross
+from ..skeleton.rig import ROOT_NV, Rig
 from .kinematics import PostureKinematics
 
 NEAR = 0.04

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue
+from ..base.arrays import Array, ArrayValue
 
 REACHED = 1e-3
 """[m] Distance at which a target is reached."""

@@ -17,7 +17,7 @@ from scipy.linalg import qr, qr_delete, solve_triangular
 from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dtrtrs
 
-from ..errors import BackendError
+from ..base.errors import BackendError
 from .problem import Rows
 
 FEASIBLE = 1e-10

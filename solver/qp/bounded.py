@@ -13,7 +13,7 @@ import daqp
 import numpy as np
 from scipy import sparse
 
-from ..errors import UnknownPreset
+from ..base.errors import UnknownPreset
 
 if TYPE_CHECKING:
     import osqp

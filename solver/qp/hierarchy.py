@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import qr, svd
 
-from ..errors import BackendError, InvalidValue
+from ..base.errors import BackendError, InvalidValue
 from .active_set import NearestPoint, RowPool, nearest_point
 from .problem import Rows, RowSource
 from .solution import Status

@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
-from ..arrays import frozen
-from ..errors import InvalidValue
+from ..base.arrays import frozen
+from ..base.errors import InvalidValue
 
 PSD = "positive semidefinite"
 EXPONENTIAL = "exponential"

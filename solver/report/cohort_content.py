@@ -8,12 +8,12 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Names, abbreviate
-from ..errors import InvalidValue
-from ..inertials import MASS
-from ..rig import GRAVITY
+from ..base.arrays import Array, ArrayValue, Names, abbreviate
+from ..base.errors import InvalidValue
 from ..signals.pooling import TWO_SIDED_STDS
+from ..skeleton.rig import GRAVITY
 from ..storage.codec import FileKind
+from ..values.inertials import MASS
 from .content import Content
 from .tables import finite_mean
 

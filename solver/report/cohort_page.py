@@ -14,7 +14,7 @@ from ..scene.labels import display_name
 from ..scene.study_folder import REPORT_FILE
 from ..storage.atomic import write_atomically
 from ..storage.output_folder import write_folder
-from ..wrenches import WRENCH_AXES
+from ..values.wrenches import WRENCH_AXES
 from .cohort_content import COHORT, Cohort, CohortMember
 from .document import (
     MASS_LEGEND,

@@ -7,15 +7,15 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Names, Times, frozen
+from ..base.arrays import Array, ArrayValue, Names, Times, frozen
+from ..base.errors import InvalidValue
 from ..calibration.body_mass import MassEstimate
-from ..errors import InvalidValue
 from ..identification.comparison import Comparison, FlightCheck
-from ..inertials import PER_LINK, InertialParameters
 from ..scene.determined import MASS_KIND, DeterminedQuantity
 from ..storage.codec import FileKind
 from ..study.plates.finding import Finding
 from ..study.residuals import TrialResidual
+from ..values.inertials import PER_LINK, InertialParameters
 
 
 @dataclass(frozen=True, slots=True)

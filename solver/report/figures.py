@@ -6,9 +6,9 @@ from html import escape
 
 import numpy as np
 
-from ..inertials import MASS
 from ..scene.labels import display_name
-from ..wrenches import WRENCH_AXES
+from ..values.inertials import MASS
+from ..values.wrenches import WRENCH_AXES
 from .content import Content, Signals, TrackingErrors
 from .svg import MINUS, Axis, Drawing, axis_limits, find_runs, format_tick
 from .tables import relative_change

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..filter_presets import preset_of
+from ..base.errors import InvalidValue
 from ..identification.added_load import AddedLoad
 from ..identification.equations import measured_wrench, reconstructed_wrenches
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
-from ..inertials import InertialParameters
-from ..person import UNKNOWN
 from ..signals.filters import LIGHT
 from ..signals.window_reasons import TEXTS, Reason
 from ..study.values import Flights, Study, TrialRecord
+from ..values.filter_presets import preset_of
+from ..values.inertials import InertialParameters
+from ..values.person import UNKNOWN
 from .content import (
     Content,
     FlightIdentification,

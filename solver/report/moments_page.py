@@ -13,7 +13,7 @@ from ..moments.values import MOMENTS, JointMoments
 from ..scene.study_folder import MOMENTS_END, MOMENTS_PAGE, MOMENTS_TABLE_END
 from ..storage.atomic import write_atomically
 from ..storage.output_folder import write_folder
-from ..wrenches import WRENCH_AXES
+from ..values.wrenches import WRENCH_AXES
 from .document import Block, Figure, build_document, render_cards, render_list
 from .figures import WIDTH
 from .svg import Axis, Drawing, axis_limits, find_runs

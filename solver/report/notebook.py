@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from ..identification.result import Identification
-from ..inertials import MASS
 from ..study.values import Study
+from ..values.inertials import MASS
 from . import plot
 from .tables import Column, Table, link, number, render_table, with_interval
 

@@ -6,8 +6,8 @@ from html import escape
 
 import numpy as np
 
-from ..inertials import FIRST_MOMENT, INERTIA, MASS
 from ..scene.determined import CLASS_TITLES, MASS_KIND, MOMENT_KIND, TABLES, DeterminedQuantity
+from ..values.inertials import FIRST_MOMENT, INERTIA, MASS
 from .content import Content
 from .svg import DASH
 from .tables import Column, Table, change, link, number, relative_change, with_interval

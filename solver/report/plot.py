@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InvalidValue, UnknownName
+from ..base.errors import InvalidValue, UnknownName
 from ..storage.atomic import write_atomically
 from ..study.values import Study
 from . import figures

@@ -12,7 +12,7 @@ import numpy as np
 from ..options.plates import FINDINGS
 from ..signals.pooling import TWO_SIDED_STDS
 from ..study.residuals import FORCE_THRESHOLD, MOMENT_THRESHOLD
-from ..wrenches import WRENCH_AXES
+from ..values.wrenches import WRENCH_AXES
 from .content import Content
 from .figures import UNITS
 from .svg import DASH

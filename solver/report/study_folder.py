@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base.files import AnyPath
 from ..calibration.calibration import CALIBRATION
-from ..files import AnyPath
 from ..formats.joint_coordinates import write_coordinates
 from ..formats.model_writer import identified_model_name, write_back
 from ..formats.model_writer import write_into as write_model_of_person
@@ -18,7 +18,6 @@ from ..formats.text_files import Warn, ignore_warning
 from ..formats.urdf_writer import write_urdf
 from ..identification.added_load import AddedLoad
 from ..identification.result import Identification, write_result_table
-from ..inertials import InertialParameters
 from ..scene import study_folder as names
 from ..scene.motion import RECORDING, scene_recording
 from ..scene.motion_record import MOTION, motion_record
@@ -31,6 +30,7 @@ from ..storage.output_folder import write_folder
 from ..study.provenance import PROVENANCE, Provenance, provenance_of_study
 from ..study.values import Flights, Study
 from ..tracking.track import TrackedMotion
+from ..values.inertials import InertialParameters
 from . import CONTENT, build_content, render
 from .summary import summarise_study
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..identification.published_masses import describe_masses_outside_tables
 from ..identification.result import Identification
-from ..inertials import MASS
-from ..person import UNKNOWN
 from ..scene.determined import describe_determined
 from ..study.values import Study
+from ..values.inertials import MASS
+from ..values.person import UNKNOWN
 from .page import summarise_errors
 
 SHOWN_WARNINGS = 3

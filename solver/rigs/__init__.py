@@ -1,6 +1,6 @@
 """Rigs: a person, HOAP-3, an approximate HRP-2, and any robot from URDF or MJCF.
 
-`build_rig` builds any of them by name; `solver.rig_kinds` is the table of kinds.
+`build_rig` builds any of them by name; `solver.values.rig_kinds` is the table of kinds.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from inspect import Parameter, signature
 from typing import Any
 
-from ..errors import InvalidValue, UnknownRig
-from ..files import AnyPath
-from ..joints import Joint, Limits
-from ..lazy_imports import lazy_exports
-from ..rig import Rig
-from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind
-from ..shape import ContactPolygon, Shape
+from ..base.errors import InvalidValue, UnknownRig
+from ..base.files import AnyPath
+from ..base.lazy_imports import lazy_exports
+from ..skeleton.rig import Rig
+from ..values.joints import Joint, Limits
+from ..values.rig_kinds import RIG_KINDS, RigKind, find_rig_kind
+from ..values.shape import ContactPolygon, Shape
 from .hoap3 import hoap3
 from .hrp2 import hrp2
 from .human import human

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from ..assets import read_asset
-from ..inertials import InertialParameters, steiner
-from ..so3 import rotation_between
+from ..base.assets import read_asset
+from ..base.so3 import rotation_between
+from ..values.inertials import InertialParameters, steiner
 from .solids import UP
 
 TABLES = ("dumas", "deleva", "winter", "shan")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..joints import Joint, Limits
+from ..values.joints import Joint, Limits
 
 ROOT_JOINT = "root_joint"
 """Name of the free-flyer joint."""

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ..so3 import exp
+from ..base.so3 import exp
 from .safe_xml import read_xml
 from .triangles import Mesh, MeshError, triangulate_fans
 

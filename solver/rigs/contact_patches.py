@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..assets import read_asset
-from ..errors import InvalidValue, UnknownPreset
-from ..person import SIDES
-from ..rig import Rig
-from ..shape import ContactPolygon, Shape
-from ..so3 import Exponential
+from ..base.assets import read_asset
+from ..base.errors import InvalidValue, UnknownPreset
+from ..base.so3 import Exponential
+from ..skeleton.rig import Rig
+from ..values.person import SIDES
+from ..values.shape import ContactPolygon, Shape
 from .solids import bottom_points
 
 HANDS, KNEES, SHINS = BODY_PARTS = ("hands", "knees", "shins")

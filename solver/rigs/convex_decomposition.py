@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from ..errors import InputError
-from ..joints import Joint
-from ..shape import Shape, sphere_directions
+from ..base.errors import InputError
+from ..values.joints import Joint
+from ..values.shape import Shape, sphere_directions
 from .meshes import MeshSource, convex_hull, load_mesh
 from .solids import shape_bounds
 

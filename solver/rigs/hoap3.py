@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..assets import read_asset
-from ..errors import UnknownPreset
-from ..inertials import InertialParameters
-from ..rig import Rig
+from ..base.assets import read_asset
+from ..base.errors import UnknownPreset
+from ..skeleton.rig import Rig
+from ..values.inertials import InertialParameters
 from .anthropometry import SegmentInertia
 from .assembly import assemble
 from .robot_assets import add_left_side, build_bodies, build_shapes, build_soles, find_tips, left_right_pairs

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..assets import read_asset
+from ..base.assets import read_asset
+from ..base.errors import InvalidValue
 from ..dynamics import contact_corners
-from ..errors import InvalidValue
-from ..inertials import InertialParameters
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.inertials import InertialParameters
 from .assembly import assemble
 from .robot_assets import add_left_side, build_bodies, build_shapes, build_soles, find_tips, left_right_pairs
 from .solids import box_inertia

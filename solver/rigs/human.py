@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from ..assets import read_asset
+from ..base.assets import read_asset
+from ..base.errors import InvalidValue
 from ..dynamics import link_poses
-from ..errors import InvalidValue
-from ..inertials import InertialParameters
-from ..person import GIRDLE, SEXES, SHOULDERS, SIDES, TRUNKS, UNKNOWN, columns_of, describe_build, require_person
-from ..rig import PRIOR_SPREAD, Rig
-from ..shape import Shape
+from ..skeleton.rig import PRIOR_SPREAD, Rig
+from ..values.inertials import InertialParameters
+from ..values.person import GIRDLE, SEXES, SHOULDERS, SIDES, TRUNKS, UNKNOWN, columns_of, describe_build, require_person
+from ..values.shape import Shape
 from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, split_trunk, stack_parameters
 from .assembly import Body, assemble
 from .human_skeleton import (

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..assets import read_asset
-from ..errors import InvalidValue, UnknownLink, UnknownName
-from ..person import CHAINS, GIRDLE, LINKS, SIDES, TABLED, columns_of
-from ..shape import ContactPolygon, Shape
+from ..base.assets import read_asset
+from ..base.errors import InvalidValue, UnknownLink, UnknownName
+from ..values.person import CHAINS, GIRDLE, LINKS, SIDES, TABLED, columns_of
+from ..values.shape import ContactPolygon, Shape
 from .shoulder_girdle import CLAVICLE, SCAPULA, girdle_joints
 from .solids import box, capsule, ellipsoid
 
@@ -32,7 +32,7 @@ class Skeleton:
     """Joint centres of the fifteen links, sixteen with an abdomen, four more with a shoulder girdle.
 
     Attributes:
-        sex: one of `solver.person.SEXES`.
+        sex: one of `solver.values.person.SEXES`.
         lengths: [m] central ones by name, sided ones as ``"right_thigh"``; as measured between ``joints``.
         joints: (3,) [m] joint centre of each link but the pelvis, in the parent link's frame.
         ends: (3,) [m] far end of each link in its own frame; of the foot the middle of the metatarsal heads.

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..files import check_file, read_bytes
+from ..base.errors import InputError
+from ..base.files import check_file, read_bytes
 from .collada import read_collada
 from .triangles import Mesh, MeshError, merge_vertices, triangulate_fans
 from .vtp import read_vtp

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from ..errors import InputError
-from ..shape import Shape
+from ..base.errors import InputError
+from ..values.shape import Shape
 from .mesh_files import read_mesh
 
 SCHEMES = ("package://", "model://")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from ..joints import Joint, Limits
+from ..values.joints import Joint, Limits
 
 POSITION_TOLERANCE = 0.02
 """Largest deviation of mirrored joint origins, relative to the body's extent."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..rig import Rig
-from ..shape import Shape
+from ..skeleton.rig import Rig
+from ..values.shape import Shape
 from .meshes import MeshSource, convex_hull, cylinder_mesh
 from .mjcf_model import MjcfModel, body_name, read_mjcf, rotation_matrix
 from .moving_bodies import MovingBodies

@@ -16,9 +16,9 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ..errors import InputError, MissingDependency
-from ..joints import Mimic
-from ..so3 import exp, to_matrix
+from ..base.errors import InputError, MissingDependency
+from ..base.so3 import exp, to_matrix
+from ..values.joints import Mimic
 from .safe_xml import read_xml
 from .urdf_document import UrdfDocument, UrdfJoint, UrdfLink, resolve_mimic
 

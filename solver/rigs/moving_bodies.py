@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InputError
-from ..inertials import InertialParameters
-from ..joints import Joint
+from ..base.errors import InputError
+from ..values.inertials import InertialParameters
+from ..values.joints import Joint
 from .assembly import ROOT_JOINT
 from .urdf_document import UrdfDocument, UrdfJoint
 

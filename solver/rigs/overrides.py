@@ -8,9 +8,9 @@ from itertools import combinations, product
 
 import numpy as np
 
-from ..errors import InvalidValue, UnknownName
-from ..rig import UNLIMITED, Rig
-from ..shape import ContactPolygon
+from ..base.errors import InvalidValue, UnknownName
+from ..skeleton.rig import UNLIMITED, Rig
+from ..values.shape import ContactPolygon
 
 
 def with_torques(rig: Rig, torques: Mapping[str, float]) -> Rig:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..shape import ContactPolygon, Shape
+from ..values.shape import ContactPolygon, Shape
 from .assembly import Body
 from .solids import box, capsule, ellipsoid
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from ..errors import InputError
-from ..files import AnyPath, read_bytes
-from ..rig import Rig
-from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind
+from ..base.errors import InputError
+from ..base.files import AnyPath, read_bytes
+from ..skeleton.rig import Rig
+from ..values.rig_kinds import RIG_KINDS, RigKind, find_rig_kind
 from .safe_xml import read_xml
 
 DIGEST = "sha256"

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..joints import rest_poses
+from ..base.errors import InvalidValue
+from ..values.joints import rest_poses
 from .moving_bodies import REVERSIBLE, MovingBodies, find_moving_bodies, path_to_root
 from .urdf_document import UrdfDocument
 from .urdf_geometry import ANKLE_NAMES, FOOT_NAMES

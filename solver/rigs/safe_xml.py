@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element, ParseError
 import defusedxml.ElementTree
 from defusedxml.common import DefusedXmlException
 
-from ..errors import InputError
-from ..files import check_file, read_bytes
+from ..base.errors import InputError
+from ..base.files import check_file, read_bytes
 
 MAX_BYTES = 64 << 20
 """[bytes] Largest file; a robot of a thousand links has about one million."""

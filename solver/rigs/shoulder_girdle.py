@@ -13,8 +13,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..assets import read_asset
-from ..person import GIRDLE
+from ..base.assets import read_asset
+from ..values.person import GIRDLE
 from .anthropometry import SegmentInertia, nearest_consistent
 
 CLAVICLE, SCAPULA = GIRDLE

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from ..shape import ContactPolygon, Shape
+from ..values.shape import ContactPolygon, Shape
 from .solids import bottom_points, corner_signs
 
 FLAT_TOLERANCE = 0.0005

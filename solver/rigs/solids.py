@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..shape import Shape
-from ..so3 import rotation_between
+from ..base.so3 import rotation_between
+from ..values.shape import Shape
 
 UP = np.array([0.0, 0.0, 1.0])
 """Axis of capsules and segments before they are rotated."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from ..errors import InputError
+from ..base.errors import InputError
 from .safe_xml import read_xml
 from .urdf_geometry import FOOT_NAMES
 

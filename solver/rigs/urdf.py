@@ -21,12 +21,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..arrays import list_names
-from ..errors import InputError, InvalidValue, UnknownLink
-from ..files import Paths, as_paths
-from ..inertials import InertialParameters
-from ..joints import Joint, Limits, rest_poses
-from ..rig import CONTRADICTING, FEET, GRAVITY, MESHES_LOST, NO_LEGS, UNLIMITED, Rig
+from ..base.arrays import list_names
+from ..base.errors import InputError, InvalidValue, UnknownLink
+from ..base.files import Paths, as_paths
+from ..skeleton.rig import CONTRADICTING, FEET, GRAVITY, MESHES_LOST, NO_LEGS, UNLIMITED, Rig
+from ..values.inertials import InertialParameters
+from ..values.joints import Joint, Limits, rest_poses
 from .convex_decomposition import decompose_overlapping
 from .mirrored_links import find_opposed_joints, pairs_by_name, split_mirrored
 from .moving_bodies import MovingBodies

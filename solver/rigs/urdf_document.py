@@ -9,9 +9,9 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ..errors import InputError
-from ..inertials import symmetric_matrix
-from ..joints import Mimic
+from ..base.errors import InputError
+from ..values.inertials import symmetric_matrix
+from ..values.joints import Mimic
 from .safe_xml import read_xml
 from .urdf_elements import check_attributes, check_children, read_number, read_numbers, read_origin, single_child
 

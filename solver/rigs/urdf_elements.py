@@ -9,9 +9,9 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ..errors import InputError
-from ..numerals import numeral
-from ..so3 import from_rpy
+from ..base.errors import InputError
+from ..base.numerals import numeral
+from ..base.so3 import from_rpy
 
 MIN_SIMILARITY = 0.85
 """Similarity of names from which on one is a misspelling of the other."""

@@ -10,10 +10,10 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ..errors import InputError
-from ..inertials import InertialParameters
-from ..joints import Joint
-from ..shape import Shape
+from ..base.errors import InputError
+from ..values.inertials import InertialParameters
+from ..values.joints import Joint
+from ..values.shape import Shape
 from .meshes import MeshSource, cylinder_mesh, load_hull, resolve_mesh_uri
 from .moving_bodies import MovingBodies
 from .solids import bottom_points, shape_bounds

@@ -20,13 +20,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from .. import so3
-from ..arrays import Array, ArrayValue
-from ..assets import ASSETS
+from ..base import so3
+from ..base.arrays import Array, ArrayValue
+from ..base.assets import ASSETS
+from ..base.errors import InputError, InvalidValue
 from ..contacts.rolling import BALL, TOE_BEND, RollingSole, pitch_rotations
-from ..errors import InputError, InvalidValue
-from ..person import GIRDLE, SIDES, columns_of
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.person import GIRDLE, SIDES, columns_of
 
 ABDOMEN = "abdomen"
 ASSET = ASSETS / "body_mesh.npz"

@@ -49,8 +49,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..arrays import frozen
-from ..errors import InvalidValue
+from ..base.arrays import frozen
+from ..base.errors import InvalidValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue
+from ..base.arrays import Array, ArrayValue
 
 DATA, SHAPE, TABLES = "data", "data and shape", "prior"
 """Classes of quantities: determined by the data; by the data with the shape of the prior's links; by the prior."""

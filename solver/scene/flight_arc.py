@@ -7,9 +7,9 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue
-from ..errors import InvalidValue
-from ..inertials import GRAVITY, GRAVITY_VECTOR
+from ..base.arrays import Array, ArrayValue
+from ..base.errors import InvalidValue
+from ..values.inertials import GRAVITY, GRAVITY_VECTOR
 
 
 @dataclass(frozen=True, slots=True)

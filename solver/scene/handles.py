@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..rig import Rig
+from ..skeleton.rig import Rig
 
 SHORTEST = 0.15
 """Least distance of a handle from the handles above and below it, as a fraction of the leg's length."""

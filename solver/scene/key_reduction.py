@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 
 
 def central_slopes(frames: np.ndarray, values: np.ndarray) -> np.ndarray:

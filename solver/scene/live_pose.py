@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, frozen
-from ..errors import InvalidValue
+from ..base.arrays import Array, ArrayValue, frozen
+from ..base.errors import InvalidValue
 
 DIGITS = 6
 """Decimals in SI units: a micrometre."""

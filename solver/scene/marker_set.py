@@ -13,13 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..assets import LANDMARKS, MARKER_SETS, marker_sets
-from ..errors import InputError, UnknownLandmark, UnknownMarkerSet
-from ..files import read_bytes
-from ..person import LINKS, SIDES
+from ..base.assets import LANDMARKS, MARKER_SETS, marker_sets
+from ..base.errors import InputError, UnknownLandmark, UnknownMarkerSet
+from ..base.files import read_bytes
 from ..storage.atomic import write_atomically
 from ..storage.json_tree import WrongEntry, json_text, parse_json_object
 from ..storage.value_tree import from_tree
+from ..values.person import LINKS, SIDES
 from .labels import display_name
 
 MIDLINE_LANDMARKS = frozenset(

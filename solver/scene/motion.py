@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Names, Times
-from ..files import Paths
-from ..so3 import continuous_signs, to_quaternion
+from ..base.arrays import Array, ArrayValue, Names, Times
+from ..base.files import Paths
+from ..base.so3 import continuous_signs, to_quaternion
 from ..storage.codec import FileKind
-from ..wrenches import DRAWN_FORCE
+from ..values.wrenches import DRAWN_FORCE
 
 if TYPE_CHECKING:
-    from ..inertials import InertialParameters
-    from ..motion import Markers, Motion
-    from ..rig import Rig
-    from ..wrenches import Wrenches
+    from ..skeleton.rig import Rig
+    from ..values.inertials import InertialParameters
+    from ..values.motion import Markers, Motion
+    from ..values.wrenches import Wrenches
 
 NEAR_GROUND = 0.04
 """[m] Height up to which a point of a contact patch counts as on the floor: tracked soles are off by a few cm."""

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..arrays import frozen_mask
+from ..base.arrays import frozen_mask
+from ..base.errors import InvalidValue
 from ..contacts.schedule import Schedule
-from ..errors import InvalidValue
-from ..filter_presets import FilterPreset
-from ..inertials import InertialParameters
-from ..motion import Motion, describe_span
 from ..options.checks import CheckOptions
-from ..rig import Rig
+from ..signals.trial import Trial
+from ..skeleton.rig import Rig
 from ..storage.codec import FileKind
-from ..trial import Trial
-from ..wrenches import Wrenches
+from ..values.filter_presets import FilterPreset
+from ..values.inertials import InertialParameters
+from ..values.motion import Motion, describe_span
+from ..values.wrenches import Wrenches
 from .motion import SceneMotion, scene_motion
 
 

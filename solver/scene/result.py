@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Names, frozen
-from ..errors import InvalidValue
-from ..inertials import PARAMETERS, PER_LINK, InertialParameters
+from ..base.arrays import Array, ArrayValue, Names, frozen
+from ..base.errors import InvalidValue
 from ..storage.codec import FileKind
+from ..values.inertials import PARAMETERS, PER_LINK, InertialParameters
 from .determined import MOMENT_KIND, SHAPE, DeterminedQuantity
 
 

@@ -10,13 +10,13 @@ import os
 from inspect import Parameter, signature
 from pathlib import Path
 
-from ..errors import InputError, InvalidValue
-from ..files import AnyPath
-from ..rig import Rig
-from ..rig_kinds import RIG_KINDS, RigKind, find_rig_kind, robot_suffixes
+from ..base.errors import InputError, InvalidValue
+from ..base.files import AnyPath
+from ..skeleton.rig import Rig
 from ..storage.codec import JSON_SUFFIX, FileKind
 from ..storage.json_tree import WrongEntry, json_text, parse_json
 from ..storage.value_tree import from_tree, to_tree
+from ..values.rig_kinds import RIG_KINDS, RigKind, find_rig_kind, robot_suffixes
 
 URDF, ARCHIVE = ".urdf", ".npz"
 RIG = FileKind(Rig, "exciting dance rig", version=2, remedy="Write it with `python -m solver rig`")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 from ..options.checks import CheckOptions
 from ..storage.codec import FileKind
 from .timeline import SceneKey, SceneStrip

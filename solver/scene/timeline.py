@@ -12,12 +12,12 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Times
+from ..base.arrays import Array, ArrayValue, Times
+from ..base.errors import InvalidValue
 from ..contacts.rolling import SOLE
 from ..contacts.schedule import SAME_TIME
-from ..errors import InvalidValue
 from ..options.checks import CheckOptions
-from ..rig import Rig
+from ..skeleton.rig import Rig
 from ..storage.codec import FileKind
 
 UNIT_TOLERANCE = 1e-3

@@ -3,9 +3,9 @@
 Both sides of Y phi = f must pass the same filter; otherwise the filters cause a residual.
 """
 
-from ..arrays import true_runs
-from ..filter_presets import PRESETS, FilterPreset, preset_of
-from ..rig import GRAVITY
+from ..base.arrays import true_runs
+from ..skeleton.rig import GRAVITY
+from ..values.filter_presets import PRESETS, FilterPreset, preset_of
 from .filters import light_preset, low_pass, low_pass_pieces, require_rate, settling_time
 from .flights import find_flights, shrink_runs
 from .gaps import bridge, unbridged

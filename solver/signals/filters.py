@@ -10,9 +10,9 @@ from itertools import product
 import numpy as np
 from scipy.signal import butter, sosfilt, sosfilt_zi
 
-from ..arrays import true_runs
-from ..errors import InvalidValue
-from ..filter_presets import FilterPreset
+from ..base.arrays import true_runs
+from ..base.errors import InvalidValue
+from ..values.filter_presets import FilterPreset
 from .gaps import LONGEST_GAP, bridge, columns_by_mask
 
 SETTLED = 0.02

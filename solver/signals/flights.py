@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import true_runs
-from ..errors import InvalidValue
-from ..rig import GRAVITY
+from ..base.arrays import true_runs
+from ..base.errors import InvalidValue
+from ..skeleton.rig import GRAVITY
 from .resample import rate_of_grid
 
 FALLING, FREE = 0.5, 0.8

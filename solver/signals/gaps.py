@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from ..arrays import true_runs
-from ..errors import InvalidValue
+from ..base.arrays import true_runs
+from ..base.errors import InvalidValue
 
 LONGEST_GAP = 0.1
 """Default longest bridged gap [s]: in a longer one the spline's errors pass an 8 Hz filter."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..wrenches import Wrenches
+from ..values.wrenches import Wrenches
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@ from typing import TypeAlias
 import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline
 
-from ..arrays import frozen_times, true_runs
-from ..errors import InvalidValue
-from ..file_arrays import FileRows
-from ..filter_presets import FilterPreset
-from ..motion import Motion
-from ..rig import Rig
-from ..so3 import conjugate, continuous_signs, product, rotate
+from ..base.arrays import frozen_times, true_runs
+from ..base.errors import InvalidValue
+from ..base.file_arrays import FileRows
+from ..base.so3 import conjugate, continuous_signs, product, rotate
+from ..skeleton.rig import Rig
+from ..values.filter_presets import FilterPreset
+from ..values.motion import Motion
 from .filters import filter_padded, padding
 from .gaps import LONGEST_GAP, bridge, unbridged
 from .resample import rate_of_grid, uniform_times

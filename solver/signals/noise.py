@@ -19,11 +19,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..base.file_arrays import FileRows
 from ..dynamics import difference, integrate
-from ..file_arrays import FileRows
-from ..filter_presets import FilterPreset
-from ..motion import Motion
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.filter_presets import FilterPreset
+from ..values.motion import Motion
 from .manifold import smooth_motion
 from .resample import rate_of_grid, uniform_times
 

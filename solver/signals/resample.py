@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
-from ..arrays import true_runs
-from ..clock import uniform_times
-from ..errors import InvalidValue
-from ..filter_presets import FilterPreset
-from ..wrenches import Wrenches
+from ..base.arrays import true_runs
+from ..base.clock import uniform_times
+from ..base.errors import InvalidValue
+from ..values.filter_presets import FilterPreset
+from ..values.wrenches import Wrenches
 from .filters import low_pass
 
 ANTI_ALIAS_ORDER = 4

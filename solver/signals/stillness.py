@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..dynamics import link_motions
-from ..motion import Motion
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.motion import Motion
 
 STILL = 0.05
 """Largest root mean square displacement of the mass in quiet standing, as a fraction of the radius of gyration.

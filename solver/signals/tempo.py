@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 from ..options.dances import SLOWEST_COUNT
 
 HOP, WINDOW, HIGHEST = 0.01, 0.04, 4000.0

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cholesky_banded, solve_banded
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 
 ORDER = 2
 """Order of the derivative from positions to accelerations."""

@@ -13,14 +13,14 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Times, frozen, frozen_mask, frozen_times, true_runs
+from ..base.arrays import Array, ArrayValue, Times, frozen, frozen_mask, frozen_times, true_runs
+from ..base.errors import InvalidValue
 from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces
 from ..dynamics.wrench import com_acceleration
-from ..errors import InvalidValue
-from ..filter_presets import FilterPreset
-from ..motion import Motion
-from ..rig import GRAVITY, Rig
-from ..wrenches import Wrenches
+from ..skeleton.rig import GRAVITY, Rig
+from ..values.filter_presets import FilterPreset
+from ..values.motion import Motion
+from ..values.wrenches import Wrenches
 from .filters import settling_time
 from .resample import rate_of_grid
 from .window_reasons import COUNTED, TEXTS, Reason

@@ -9,9 +9,9 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from ..errors import InvalidValue, UnknownName
-from ..motion import SegmentPoses
-from ..person import CHAINS, LINKS, SIDES
+from ..base.errors import InvalidValue, UnknownName
+from ..values.motion import SegmentPoses
+from ..values.person import CHAINS, LINKS, SIDES
 from .limbs import find_limbs
 from .names import match_segments, stated_side
 

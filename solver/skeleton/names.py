@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ..assets import ASSETS
-from ..files import read_bytes
-from ..person import CHAINS, LINKS, SIDES, split_side
+from ..base.assets import ASSETS
+from ..base.files import read_bytes
 from ..storage.json_tree import parse_json_object
+from ..values.person import CHAINS, LINKS, SIDES, split_side
 
 VOCABULARY_FILE = ASSETS / "bone_names.json"
 FOOT = CHAINS[1][-1]

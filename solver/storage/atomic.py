@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import InputError
-from ..termination import note_output, on_stop, uninterrupted
+from ..base.errors import InputError
+from ..base.termination import note_output, on_stop, uninterrupted
 
 WORK_NAME = re.compile(r"\.exciting_dance\.[0-9a-f]{8}\.part")
 """Names of files and folders in which outputs are prepared."""

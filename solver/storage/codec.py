@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ..errors import InputError
+from ..base.errors import InputError
 from ..version import VERSION as PROGRAM
 from .atomic import write_atomically
 from .json_tree import WrongEntry, json_text, parse_json_object, read_json

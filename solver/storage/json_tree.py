@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import find_repeated
-from ..errors import InputError, InvalidValue
-from ..files import check_file, read_bytes
+from ..base.arrays import find_repeated
+from ..base.errors import InputError, InvalidValue
+from ..base.files import check_file, read_bytes
 
 MAX_BYTES = 256 << 20
 """[bytes] Largest text; an authored dance of an hour at 60 Hz takes about a hundred million."""

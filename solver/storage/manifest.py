@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from ..errors import InputError, InvalidValue
+from ..base.errors import InputError, InvalidValue
 from .codec import FileKind
 
 MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 2000

@@ -13,8 +13,8 @@ from typing import IO
 import numpy as np
 from numpy.lib import format as npy
 
-from ..errors import InputError
-from ..files import check_file, first_bytes
+from ..base.errors import InputError
+from ..base.files import check_file, first_bytes
 
 NPY_SUFFIX = ".npy"
 ZIP_MAGIC = b"PK"

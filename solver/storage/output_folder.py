@@ -22,9 +22,9 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TypeVar
 
-from ..arrays import list_names
-from ..errors import InputError, SolverError
-from ..termination import note_output, on_stop, uninterrupted
+from ..base.arrays import list_names
+from ..base.errors import InputError, SolverError
+from ..base.termination import note_output, on_stop, uninterrupted
 from .atomic import CANNOT_WRITE, WORK_NAME, probe_space, report_os_errors, unused_name
 from .lock import Lock, acquire, read_owner
 from .manifest import (

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 
 import numpy as np
 
-from ..errors import SolverError
+from ..base.errors import SolverError
 from .json_tree import WrongEntry, to_json_values
 
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

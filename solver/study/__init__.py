@@ -1,6 +1,6 @@
 """A study: from the recordings of a subject or robot to identified inertial parameters."""
 
-from ..lazy_imports import lazy_exports
+from ..base.lazy_imports import lazy_exports
 
 __all__, __getattr__, __dir__ = lazy_exports(
     __name__,

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..base.errors import InvalidValue
+from ..base.files import AnyPath, Paths
+from ..base.progress import PartialProgress, Progress, silent
 from ..calibration.calibration import Calibration
-from ..errors import InvalidValue
-from ..files import AnyPath, Paths
 from ..identification.comparison import Comparison
 from ..identification.comparison import compare as compare_trial
 from ..identification.error_model.frequency_weights import UNWEIGHTED, PairedWeights
-from ..inertials import InertialParameters
 from ..options.study import Settings
-from ..progress import PartialProgress, Progress, silent
-from ..rig import Rig
-from ..trial import Recording
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
+from ..values.inertials import InertialParameters
 from .identification import choose_base_link
 from .pipeline import prepare
 from .plates.finding import format_warnings

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..base.errors import InvalidValue
+from ..base.files import AnyPath, Paths
+from ..base.progress import PartialProgress, Progress, silent
 from ..calibration.body_mass import MassEstimate
 from ..calibration.calibration import Calibration
-from ..errors import InvalidValue
-from ..files import AnyPath, Paths
 from ..identification.added_load import AddedLoad, find_added_load
 from ..options.plates import KnownPlates
 from ..options.study import LoadOptions, Settings
-from ..progress import PartialProgress, Progress, silent
-from ..rig import Rig
 from ..signals import GRAVITY
-from ..trial import Recording
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
 from .pipeline import identify_motions, prepare
 from .plates.finding import format_warnings
 from .recordings import load_body, load_recordings

@@ -12,17 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.polynomial import polynomial
 
+from ..base.errors import InvalidValue
+from ..base.progress import Progress
 from ..dynamics import difference, integrate, link_motions
 from ..dynamics.wrench import com_acceleration
-from ..errors import InvalidValue
 from ..identification.accumulate import accumulate_regression
 from ..identification.comparison import compare
 from ..identification.flight import NOISE, PLAIN, null_space
 from ..identification.identify import IdentifyOptions, identify_trials
 from ..identification.result import Identification
-from ..motion import Motion
-from ..progress import Progress
-from ..rig import Rig
 from ..signals import (
     GRAVITY,
     FilterPreset,
@@ -37,9 +35,11 @@ from ..signals import (
     smooth_motion,
     true_runs,
 )
+from ..signals.trial import Trial
 from ..signals.windows import UNLOADED
-from ..trial import Trial
-from ..wrenches import Wrenches
+from ..skeleton.rig import Rig
+from ..values.motion import Motion
+from ..values.wrenches import Wrenches
 from .values import Flights, Study, TrialRecord
 
 LIGHT_CUTOFF_FACTOR = 1.5

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import list_names
-from ..errors import InvalidValue
+from ..base.arrays import list_names
+from ..base.errors import InvalidValue
+from ..base.progress import Progress
 from ..identification.identify import IdentifyOptions, identify_trials
 from ..identification.published_masses import describe_masses_outside_tables
 from ..identification.result import Identification
-from ..inertials import MASS
 from ..options.study import Settings
-from ..progress import Progress
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.inertials import MASS
 from .flights import identify_flights
 from .values import Flights, Study
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..coordinates import joint_coordinates
+from ..base.errors import InvalidValue
 from ..dynamics import difference, integrate
-from ..errors import InvalidValue
+from ..dynamics.coordinates import joint_coordinates
 from ..input_checks.joint_configurations import compute_configurations, list_coordinates
-from ..motion import POSE, JointCoordinates
-from ..rig import Rig
-from ..trial import Recording
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
+from ..values.motion import POSE, JointCoordinates
 from .values import Poses, TrialRecord
 
 

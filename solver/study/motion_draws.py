@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..dynamics import integrate
-from ..filter_presets import FilterPreset
-from ..motion import Motion
-from ..rig import Rig
 from ..signals import smooth_motion
+from ..skeleton.rig import Rig
 from ..tracking.motion_errors import MotionErrors
+from ..values.filter_presets import FilterPreset
+from ..values.motion import Motion
 
 SKIN, SKELETON = "skin", "skeleton"
 """Causes of a draw."""

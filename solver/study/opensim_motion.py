@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import list_names
-from ..errors import InvalidValue
+from ..base.arrays import list_names
+from ..base.errors import InvalidValue
 from ..input_checks.opensim_configurations import to_configurations
-from ..motion import Markers
-from ..rig import Rig
 from ..rigs.opensim.kinematics import body_poses
 from ..rigs.opensim.rig import model_of
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
 from ..tracking import TrackedMotion
 from ..tracking.opensim_markers import coordinates_from_markers
 from ..tracking.track import manifold_velocities
-from ..trial import Recording
+from ..values.motion import Markers
 from .values import TrialRecord
 
 MAX_MARKER_ERROR = 0.04

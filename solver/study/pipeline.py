@@ -22,19 +22,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ..base.errors import InvalidValue
+from ..base.files import AnyPath, Paths
+from ..base.progress import PartialProgress, Progress, silent
+from ..base.threads import one_blas_thread
 from ..calibration.calibration import Calibration
-from ..errors import InvalidValue
-from ..files import AnyPath, Paths
 from ..identification.prior import replace_impossible_prior
 from ..options.study import Settings
-from ..person import LINKS
-from ..progress import PartialProgress, Progress, silent
-from ..rig import Rig
 from ..scene.rig import load_rig
 from ..signals import FilterPreset, preset_of, smooth_motion
-from ..threads import one_blas_thread
+from ..signals.trial import Recording, Trial
+from ..skeleton.rig import Rig
 from ..tracking.bone_mapping import BoneMapping
-from ..trial import Recording, Trial
+from ..values.person import LINKS
 from .identification import choose_base_link, identify_prepared, list_assumptions, warn_of_result
 from .plates.checks import check_recordings, leave_out
 from .plates.finding import format_warnings

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import InvalidValue
+from ..base.errors import InvalidValue
 from ..identification.error_model.posture_wrenches import posture_wrenches
-from ..motion import Motion
-from ..rig import Rig
 from ..signals import (
     ContactEvidence,
     FilterPreset,
@@ -25,9 +23,11 @@ from ..signals import (
     shift_wrenches,
     smooth_motion,
 )
+from ..signals.trial import Trial
+from ..skeleton.rig import Rig
 from ..tracking.motion_errors import MotionErrors
-from ..trial import Trial
-from ..wrenches import Wrenches
+from ..values.motion import Motion
+from ..values.wrenches import Wrenches
 from .plates.plate_errors import NO_ERRORS, PlateErrors
 from .values import Poses, TrialRecord
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import scipy
 
-from ..assets import ASSETS
-from ..errors import InputError
+from ..base.assets import ASSETS
+from ..base.errors import InputError
 from ..options.study import Settings
 from ..storage.codec import FileKind
 from ..storage.json_tree import to_json_values

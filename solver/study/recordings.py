@@ -9,18 +9,18 @@ from pathlib import Path
 
 import numpy as np
 
+from ..base.errors import InvalidValue, UnknownLink
+from ..base.files import AnyPath, Paths
 from ..calibration.calibration import CALIBRATION, Calibration
-from ..errors import InvalidValue, UnknownLink
-from ..files import AnyPath, Paths
 from ..formats.file_formats import recording_suffixes
 from ..formats.recording import find_recordings
 from ..options.reading import ReadOptions
 from ..options.study import Settings
-from ..rig import Rig
 from ..scene.rig import RIG, load_rig
 from ..signals import preset_of, require_rate
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
 from ..storage.codec import JSON_SUFFIX, read_one_of
-from ..trial import Recording
 
 HELD, HELD_RATE = 1.0, 60.0
 """[s], [1/s] A skeleton's only posture becomes a motion of this duration and rate."""

@@ -10,8 +10,8 @@ import numpy as np
 from ..dynamics import com_trajectory
 from ..identification.equations import measured_wrench, reconstructed_wrenches
 from ..identification.result import Identification
-from ..rig import GRAVITY, Rig
-from ..trial import Trial
+from ..signals.trial import Trial
+from ..skeleton.rig import GRAVITY, Rig
 
 FORCE_THRESHOLD = 0.05
 """Accepted residual force, as a fraction of the peak measured force."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import centroidal_momentum, ground_wrench
-from ..motion import Motion
-from ..rig import GRAVITY, Rig
-from ..trial import Recording
-from ..wrenches import Wrenches
+from ..signals.trial import Recording
+from ..skeleton.rig import GRAVITY, Rig
+from ..values.motion import Motion
+from ..values.wrenches import Wrenches
 
 AVERAGING_TIME = 0.4
 """[s] Averaging time over which errors of the kinematic acceleration mostly cancel."""

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..base.errors import InvalidValue, UnknownTrial
+from ..base.files import Paths
+from ..base.progress import Progress, silent
 from ..calibration import fit_calibration
 from ..calibration.calibration import Calibration
 from ..calibration.subject import SubjectData
-from ..errors import InvalidValue, UnknownTrial
-from ..files import Paths
 from ..input_checks import check_recording
-from ..person import MASSES, require_person
-from ..progress import Progress, silent
-from ..trial import Recording
+from ..signals.trial import Recording
+from ..values.person import MASSES, require_person
 from .recordings import load_recordings
 from .rough_mass import estimate_rough_mass
 

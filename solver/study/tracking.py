@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..arrays import list_names
+from ..base.arrays import list_names
+from ..base.errors import InvalidValue, SolverError
+from ..base.parallel import parallel_map
+from ..base.progress import PartialProgress, Progress, silent
 from ..calibration.calibration import Calibration
-from ..errors import InvalidValue, SolverError
 from ..input_checks import check_recording
-from ..motion import SegmentPoses
 from ..options.study import Settings
-from ..parallel import parallel_map
-from ..progress import PartialProgress, Progress, silent
-from ..rig import Rig
 from ..rigs.opensim.rig import is_opensim
+from ..signals.trial import Recording
+from ..skeleton.rig import Rig
 from ..tracking import TrackingOptions, targets_from_attachments, track_markers
 from ..tracking.bone_mapping import BoneMapping, guess_mapping, mapping_notes, targets_from_segments
 from ..tracking.smoothing.smooth import smooth
 from ..tracking.track import track_targets
-from ..trial import Recording
+from ..values.motion import SegmentPoses
 from .joint_motion import convert_joint_recordings
 from .opensim_motion import explain_missing_motion, track_model_markers
 from .values import Poses, TrialRecord

@@ -9,24 +9,24 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Times, abbreviate
+from ..base.arrays import Array, ArrayValue, Times, abbreviate
+from ..base.errors import InvalidValue, UnknownName
+from ..base.notebook import HtmlResult, build_data_frame
 from ..calibration.body_mass import MassEstimate
 from ..calibration.calibration import Calibration
-from ..errors import InvalidValue, UnknownName
 from ..identification.added_load import AddedLoad
 from ..identification.flight import NullSpace
 from ..identification.result import Identification
-from ..motion import Motion
-from ..notebook import HtmlResult, build_data_frame
 from ..options.plates import KnownPlates
 from ..options.study import Settings
-from ..rig import Rig
 from ..signals.lag import Lag
+from ..signals.trial import Recording, Trial
 from ..signals.windows import Windows
+from ..skeleton.rig import Rig
 from ..tracking.motion_errors import MotionErrors
 from ..tracking.track import TrackedMotion
-from ..trial import Recording, Trial
-from ..wrenches import WRENCH_AXES
+from ..values.motion import Motion
+from ..values.wrenches import WRENCH_AXES
 from .plates.finding import Finding
 from .plates.plate_errors import NO_ERRORS, PlateErrors, collect_known_plates
 from .residuals import TrialResidual

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..base.errors import InvalidValue
 from ..calibration.body_mass import MassEstimate, estimate_mass
 from ..calibration.trial_mass import MassEvidence, collect_mass_evidence
 from ..dynamics import centroidal_momentum
-from ..errors import InvalidValue
 from ..options.plates import MASS, PlateOptions
-from ..rig import Rig
+from ..skeleton.rig import Rig
 from .plates.finding import Action, Finding
 from .plates.plausibility import check_mass, check_readings, check_units, report_readings
 from .preparation import FilteredTrial

@@ -1,6 +1,6 @@
 """Tracking: dynamical inverse kinematics from markers and orientations to motion, of recordings or sample by sample."""
 
-from ..lazy_imports import lazy_exports
+from ..base.lazy_imports import lazy_exports
 from .exchanged_labels import CorrectedLabels, Swap, correct_labels
 from .options import CoupledLimits, TrackingOptions
 from .tasks import (

@@ -10,11 +10,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..assets import ASSETS
-from ..errors import InvalidValue, UnknownLink
-from ..person import CHAINS, LINKS, SIDES
-from ..rig import PARTS, Rig
+from ..base.assets import ASSETS
+from ..base.errors import InvalidValue, UnknownLink
+from ..skeleton.rig import PARTS, Rig
 from ..storage.codec import FileKind
+from ..values.person import CHAINS, LINKS, SIDES
 
 ROOT, TRUNK, HEAD = LINKS[:3]
 ARM, LEG = CHAINS

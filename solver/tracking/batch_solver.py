@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coordinates import continuous_quaternions, quaternion_columns
+from ..base.so3 import right_jacobian, skew
 from ..dynamics import integrate
+from ..dynamics.coordinates import continuous_quaternions, quaternion_columns
 from ..qp.bounded import Bounds, solve_bounded
-from ..rig import ROOT_NV, Rig
 from ..signals.manifold import fit_spline
-from ..so3 import right_jacobian, skew
+from ..skeleton.rig import ROOT_NV, Rig
 from .inverse_kinematics import CURVATURE_RATIO, MAX_ANGULAR_STEP, InverseKinematics
 from .joint_limits import LimitStops
 

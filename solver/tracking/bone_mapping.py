@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..arrays import frozen
-from ..errors import InvalidValue, UnknownLink, UnknownName
-from ..motion import RestPose, SegmentPoses
-from ..person import CHAINS, LINKS, SIDES
-from ..rig import Rig
+from ..base.arrays import frozen
+from ..base.errors import InvalidValue, UnknownLink, UnknownName
+from ..base.so3 import nearest_rotation, rotation_between
 from ..skeleton.match import find_gaps, match_recording
-from ..so3 import nearest_rotation, rotation_between
+from ..skeleton.rig import Rig
 from ..storage.codec import FileKind
+from ..values.motion import RestPose, SegmentPoses
+from ..values.person import CHAINS, LINKS, SIDES
 from .anatomy import ARM, LEG, Anatomy, find_anatomy, find_joint_centres
 from .kinematics import Kinematics
 from .tasks import OrientationTargets, OrientationTask, PositionTargets, PositionTask, Targets

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import list_names
-from ..file_arrays import iterate_slices
-from ..motion import Markers
+from ..base.arrays import list_names
+from ..base.file_arrays import iterate_slices
+from ..values.motion import Markers
 from .marker_neighbours import MIN_NEIGHBOURS, learn_shapes
 
 MIN_JUMP = 0.012

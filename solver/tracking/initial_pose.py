@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..coordinates import joint_slices
+from ..base.so3 import exp, nearest_rotation, to_quaternion, vee
 from ..dynamics import integrate
+from ..dynamics.coordinates import joint_slices
 from ..qp.least_squares import solve_least_squares
-from ..rig import Rig
-from ..so3 import exp, nearest_rotation, to_quaternion, vee
+from ..skeleton.rig import Rig
 from .inverse_kinematics import InverseKinematics
 from .joint_chains import ChainFit
 from .joint_limits import DEFAULT_SPEED, JointLimits

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..base.errors import BackendError
+from ..base.so3 import vee
 from ..dynamics import integrate
-from ..errors import BackendError
 from ..qp.bounded import bounded_solver
-from ..rig import Rig
-from ..so3 import vee
+from ..skeleton.rig import Rig
 from .joint_limits import DEFAULT_SPEED, JointLimits
 from .kinematics import Kinematics
 from .newton import Linearisation, Newton, SolverState

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coordinates import joint_slices
-from ..rig import ROOT_NV, Rig
-from ..so3 import skew, vee
+from ..base.so3 import skew, vee
+from ..dynamics.coordinates import joint_slices
+from ..skeleton.rig import ROOT_NV, Rig
 
 SWEEPS = 2
 """Iterations over the joints of a chain; the result is a start for steps of the whole body."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..coordinates import joint_coordinates, joint_slices, rotation_columns
+from ..base.so3 import inverse_right_jacobian, quaternion_exp, right_jacobian
 from ..dynamics import difference
+from ..dynamics.coordinates import joint_coordinates, joint_slices, rotation_columns
 from ..qp.bounded import Bounds
-from ..rig import ROOT_NV, Rig
-from ..so3 import inverse_right_jacobian, quaternion_exp, right_jacobian
+from ..skeleton.rig import ROOT_NV, Rig
 from .options import CoupledLimits
 
 DEFAULT_SPEED = 40.0

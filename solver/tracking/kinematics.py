@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base.so3 import skew
 from ..dynamics import WeightedTree
-from ..rig import Rig
-from ..so3 import skew
+from ..skeleton.rig import Rig
 
 IDENTITY = np.eye(3)
 BLOCK_SIZE = 36

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import list_names
-from ..rig import Rig
+from ..base.arrays import list_names
 from ..signals.gaps import LONGEST_GAP
+from ..skeleton.rig import Rig
 from .kinematics import Kinematics
 from .posture import Posture
 from .tasks import PositionTask

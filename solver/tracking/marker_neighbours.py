@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..so3 import nearest_rotation
+from ..base.errors import InvalidValue
+from ..base.so3 import nearest_rotation
 
 NEIGHBOUR_COUNT = 6
 """Markers from which another one is predicted."""

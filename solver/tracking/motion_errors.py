@@ -21,11 +21,11 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue
-from ..coordinates import continuous_coordinates, coordinate_links
-from ..person import SIDES
-from ..rig import PARTS, ROOT_NV, Rig
-from ..so3 import skew
+from ..base.arrays import Array, ArrayValue
+from ..base.so3 import skew
+from ..dynamics.coordinates import continuous_coordinates, coordinate_links
+from ..skeleton.rig import PARTS, ROOT_NV, Rig
+from ..values.person import SIDES
 from .kinematics import Kinematics
 from .options import TrackingOptions
 from .tasks import Attachment

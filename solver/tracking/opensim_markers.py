@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import InvalidValue
-from ..marker_names import match_names
-from ..motion import Markers
+from ..base.errors import InvalidValue
 from ..qp.least_squares import solve_least_squares
 from ..rigs.opensim.document import Coupling, OpenSimModel
 from ..rigs.opensim.kinematics import BodyPoses, body_poses, find_coordinates, unit_motion
 from ..rigs.root_and_up_axis import FILE_TO_WORLD
+from ..values.marker_names import match_names
+from ..values.motion import Markers
 from .initial_pose import rigid_fit
 
 MIN_ROOT_MARKERS = 3

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Names
-from ..errors import InvalidValue, UnknownName
-from ..rig import ROOT_NV, Rig
+from ..base.arrays import Array, ArrayValue, Names
+from ..base.errors import InvalidValue, UnknownName
+from ..skeleton.rig import ROOT_NV, Rig
 
 DEAD_BEAT_GAIN = 1.0
 """K dt at which a step removes the whole error; a larger rate K would only overshoot."""

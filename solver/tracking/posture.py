@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..person import GIRDLE
-from ..rig import Rig
-from ..so3 import to_matrix
+from ..base.so3 import to_matrix
+from ..skeleton.rig import Rig
+from ..values.person import GIRDLE
 
 GIRDLE_STIFFNESS = 100.0
 """Factor on the price of a rotation of clavicle or scapula: they stay within 0.2 rad (standard deviation) of rest,

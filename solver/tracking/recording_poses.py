@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..arrays import true_runs
-from ..file_arrays import iterate_slices
-from ..progress import Progress
+from ..base.arrays import true_runs
+from ..base.file_arrays import iterate_slices
+from ..base.progress import Progress
 from .batch_solver import BatchSolver, interpolate_poses
 from .newton import SolverState
 from .options import DEAD_BEAT_GAIN

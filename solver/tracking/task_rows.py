@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
+from ..base.so3 import skew
 from ..dynamics.weighted_least_squares import DIAGONAL_COLUMNS, WEIGHT_SUMS, WRENCH_SIZE
-from ..so3 import skew
 from .kinematics import BLOCK_SIZE, IDENTITY, NEGATIVE_SKEW, Kinematics
 from .tasks import TargetSample, Tasks
 

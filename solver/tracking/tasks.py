@@ -12,11 +12,11 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, abbreviate, frozen, frozen_times
-from ..errors import InvalidValue
-from ..marker_names import match_names
-from ..motion import Markers, TimeSeries
-from ..rig import Rig
+from ..base.arrays import Array, ArrayValue, abbreviate, frozen, frozen_times
+from ..base.errors import InvalidValue
+from ..skeleton.rig import Rig
+from ..values.marker_names import match_names
+from ..values.motion import Markers, TimeSeries
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue, Names, Times
+from ..base.arrays import Array, ArrayValue, Names, Times
+from ..base.errors import InvalidValue
+from ..base.file_arrays import FileRows, iterate_slices
+from ..base.progress import Progress, silent
 from ..dynamics import difference
-from ..errors import InvalidValue
-from ..file_arrays import FileRows, iterate_slices
-from ..motion import Markers, TimeSeries
-from ..progress import Progress, silent
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.motion import Markers, TimeSeries
 from .exchanged_labels import CorrectedLabels, Swap, correct_labels
 from .inverse_kinematics import SLACK_TOLERANCE
 from .kinematics import Kinematics

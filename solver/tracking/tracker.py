@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..base.errors import InvalidValue
+from ..base.so3 import nearest_rotation, skew, to_matrix, to_quaternion
 from ..dynamics import difference
-from ..errors import InvalidValue
-from ..rig import Rig
-from ..so3 import nearest_rotation, skew, to_matrix, to_quaternion
+from ..skeleton.rig import Rig
 from .initial_pose import find_initial_pose
 from .inverse_kinematics import SLACK_TOLERANCE, InverseKinematics
 from .joint_chains import ChainFit

@@ -22,15 +22,15 @@ from scipy import sparse
 from scipy.interpolate import make_interp_spline
 
 from .. import qp
+from ..base.errors import InvalidValue
 from ..contacts.schedule import Phase, Schedule, join_spans
 from ..contacts.support import SupportPolygon, support_polygon
 from ..dynamics.foot_motion import Rates, motion_relative_to_root
 from ..dynamics.legs import Leg
 from ..dynamics.mechanics import Mechanics
-from ..errors import InvalidValue
 from ..options.authoring import SMOOTHING_TIME
 from ..options.checks import CheckOptions
-from ..rig import GRAVITY, ROOT_NV, Rig
+from ..skeleton.rig import GRAVITY, ROOT_NV, Rig
 from .curve import DEGREE, FlatCurve, polynomial_through_states, sample_times
 from .planted_feet import PlantedTrajectory
 from .splines import REST_CONTROLS, Basis, UnevenSpline, spline_around_flights

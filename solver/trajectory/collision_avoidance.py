@@ -16,14 +16,13 @@ from dataclasses import fields, replace
 import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
+from ..base.so3 import continuous_signs, exp, log, to_quaternion
 from ..feasibility.collisions import CollisionDetector, Contacts
 from ..feasibility.link_pairs import SOCKET_DISTANCE
 from ..options.authoring import RetargetOptions
 from ..options.checks import CheckOptions
-from ..person import SIDES
-from ..rig import ROOT_NV
 from ..scene.labels import display_name, format_length
-from ..so3 import continuous_signs, exp, log, to_quaternion
+from ..skeleton.rig import ROOT_NV
 from ..tracking.anatomy import LEG, find_anatomy
 from ..tracking.retargeting.batch_kinematics import to_configurations
 from ..tracking.retargeting.foot_paths import FootPaths
@@ -41,6 +40,7 @@ from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, Pos
 from ..tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS, SMOOTH_PATH_WEIGHT, SPEED_TOLERANCE
 from ..tracking.retargeting.separation import SeparationRows
+from ..values.person import SIDES
 from .separation_directions import PlacedContacts, steady_directions
 
 SEPARATION, SEPARATION_REACH = 0.012, 0.03

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BPoly, BSpline, PchipInterpolator, PPoly, make_interp_spline
 
-from ..coordinates import flat_rates, to_manifold, unwrap
-from ..motion import Motion
-from ..rig import Rig
+from ..dynamics.coordinates import flat_rates, to_manifold, unwrap
+from ..skeleton.rig import Rig
+from ..values.motion import Motion
 
 DEGREE = 5
 CORNER_MULTIPLICITY = 3

@@ -15,13 +15,13 @@ import numpy as np
 from scipy import sparse
 
 from .. import qp
-from ..coordinates import to_manifold
+from ..base.errors import InvalidValue
+from ..dynamics.coordinates import to_manifold
 from ..dynamics.mechanics import Mechanics
-from ..errors import InvalidValue
 from ..feasibility.check_results import Checks
 from ..options.authoring import SMOOTHING_TIME
 from ..qp.soft_rows import solve_soft
-from ..rig import ROOT_NV, Rig
+from ..skeleton.rig import ROOT_NV, Rig
 from .flight_momentum import GAUSS_POINTS, FlightMomentum
 from .limit_values import LimitValues
 from .planted_feet import PlantedTrajectory, Rates

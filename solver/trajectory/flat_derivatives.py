@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coordinates import rotation_columns, to_manifold
-from ..rig import ROOT_NV, Rig
-from ..so3 import Exponential, skew
+from ..base.so3 import Exponential, skew
+from ..dynamics.coordinates import rotation_columns, to_manifold
+from ..skeleton.rig import ROOT_NV, Rig
 from .legged_rig import LeggedRig
 
 STEPS = np.array([1e-6, 1e-5, 1e-4])

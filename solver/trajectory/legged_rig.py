@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.errors import InvalidValue
+from ..base.so3 import log
 from ..contacts.schedule import Anchor, stance
 from ..contacts.support import SupportPolygon, support_polygon
-from ..coordinates import Curves, static_motion, to_manifold
+from ..dynamics.coordinates import Curves, static_motion, to_manifold
 from ..dynamics.legs import FOOT_SIZE, build_legs, coupled_coordinates
 from ..dynamics.mechanics import Mechanics
-from ..errors import InvalidValue
 from ..feasibility.contact_forces import zero_moment_point
 from ..options.checks import DANCE_CHECKS, CheckOptions
-from ..person import SIDES
-from ..rig import ROOT_NV, Rig
-from ..so3 import log
+from ..skeleton.rig import ROOT_NV, Rig
+from ..values.person import SIDES
 from .natural_posture import clear_arms, natural_posture
 from .root_constraints import HOME_BEND, free_root_coordinates
 

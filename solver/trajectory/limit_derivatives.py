@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coordinates import joint_coordinates, static_motion, to_manifold
+from ..dynamics.coordinates import joint_coordinates, static_motion, to_manifold
 from ..dynamics.mechanics import com_and_jacobian, inverse_dynamics_derivatives
 from ..feasibility.check_definition import Check, SmoothLimit
 from ..feasibility.check_input import CheckInput
@@ -25,7 +25,7 @@ from ..feasibility.load_derivatives import (
     derivatives_by_loads,
     wrench_derivatives,
 )
-from ..rig import ROOT_NV
+from ..skeleton.rig import ROOT_NV
 from .flat_derivatives import STEPS, FlatDerivatives, LegDerivatives
 from .limit_values import LimitValues, NearItems, TrajectoryChecks
 

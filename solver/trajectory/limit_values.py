@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..coordinates import Curves, static_motion
+from ..dynamics.coordinates import Curves, static_motion
 from ..dynamics.mechanics import DynamicState
 from ..feasibility import check_table
 from ..feasibility.capsules import CapsulePairs
@@ -16,7 +16,7 @@ from ..feasibility.check_input import CheckInput, PlantedPhase
 from ..feasibility.check_results import Checks, Margin
 from ..feasibility.checker import FrameChecker
 from ..options.checks import CheckOptions
-from ..rig import Rig
+from ..skeleton.rig import Rig
 from .planted_feet import PlantedTrajectory, Rates
 
 LEG_LIMIT = "leg"

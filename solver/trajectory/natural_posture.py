@@ -7,12 +7,12 @@ from functools import lru_cache
 import numpy as np
 
 from ..contacts.schedule import Anchor, stance
-from ..coordinates import joint_slices, static_motion, to_flat, to_manifold, with_mimic_joints
+from ..dynamics.coordinates import joint_slices, static_motion, to_flat, to_manifold, with_mimic_joints
 from ..dynamics.mechanics import Mechanics
 from ..feasibility.collision_shapes import lowest_points
 from ..feasibility.collisions import CollisionDetector
 from ..options.checks import CheckOptions
-from ..rig import ROOT_NV, Rig
+from ..skeleton.rig import ROOT_NV, Rig
 
 NATURAL_POSTURES = ("standing", "half_sitting")
 """Rig parameters with a natural posture (nq,), of which trunk and arms are used in the home posture."""

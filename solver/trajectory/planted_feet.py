@@ -13,16 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import BSpline, PPoly, make_interp_spline
 
+from ..base.so3 import exp, log, nearest_rotation_vector, unwrap
 from ..contacts.rolling import SOLE, RollingSole
 from ..contacts.rolling_stances import axes_pitch, flatten_pitch, roll_on_anchor, stance_heading
 from ..contacts.schedule import SAME_TIME, Anchor, Phase, Schedule, join_spans
-from ..coordinates import to_manifold
 from ..dynamics import Workspace
+from ..dynamics.coordinates import to_manifold
 from ..dynamics.foot_motion import Rates
 from ..dynamics.legs import FOOT_SIZE, Leg, build_legs, coupled_coordinates
-from ..motion import Motion
-from ..rig import ROOT_NV, Rig
-from ..so3 import exp, log, nearest_rotation_vector, unwrap
+from ..skeleton.rig import ROOT_NV, Rig
+from ..values.motion import Motion
 from .curve import DEGREE, FlatCurve, polynomial_through_states, sample_times
 from .flat_derivatives import STEPS, LegDerivatives, shift_coordinates
 from .root_constraints import free_root_coordinates

@@ -15,8 +15,8 @@ from scipy import sparse
 
 from .. import qp
 from ..contacts.support import SupportPolygon
-from ..coordinates import Curves
-from ..rig import GRAVITY
+from ..dynamics.coordinates import Curves
+from ..skeleton.rig import GRAVITY
 from .legged_rig import COARSE_BALANCE_TOLERANCE, COM_RATIO, LeggedRig
 from .splines import REST_CONTROLS, Spline
 

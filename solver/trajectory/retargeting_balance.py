@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..base.progress import PartialProgress, Progress, silent
 from ..contacts.support import SupportPolygon, support_polygon
 from ..dynamics.mechanics import Mechanics
 from ..feasibility import Checks, check_motion
@@ -20,7 +21,6 @@ from ..feasibility.checks.joint_limits import JOINT_TORQUE
 from ..feasibility.contact_forces import MIN_LOAD, zero_moment_point
 from ..options.authoring import RetargetOptions
 from ..options.checks import ROBOT_SHRINK, CheckOptions
-from ..progress import PartialProgress, Progress, silent
 from ..tracking.retargeting.interpolation import (
     WIDENING_TIME,
     required_stretch,

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..base.errors import InvalidValue
+from ..base.so3 import Exponential, log
 from ..contacts.schedule import SAME_PLACE, Anchor, Schedule, stance
-from ..coordinates import to_flat
+from ..dynamics.coordinates import to_flat
 from ..dynamics.legs import FOOT_SIZE, Leg, build_legs
-from ..errors import InvalidValue
-from ..rig import ROOT_NV, Rig
-from ..so3 import Exponential, log
+from ..skeleton.rig import ROOT_NV, Rig
 
 if TYPE_CHECKING:
     from .curve import FlatCurve

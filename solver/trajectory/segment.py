@@ -8,16 +8,16 @@ from typing import Annotated
 
 import numpy as np
 
-from ..arrays import Array, ArrayValue
+from ..base.arrays import Array, ArrayValue
+from ..base.errors import InvalidValue
 from ..contacts.schedule import Anchor, Phase, Schedule
-from ..coordinates import Curves
-from ..errors import InvalidValue
+from ..dynamics.coordinates import Curves
 from ..feasibility.check_results import Checks
 from ..feasibility.checker import FrameChecker
 from ..feasibility.load_derivatives import LinearisedLoads
-from ..motion import Motion
 from ..options.checks import CheckOptions
-from ..rig import Rig
+from ..skeleton.rig import Rig
+from ..values.motion import Motion
 from .legged_rig import LeggedRig
 from .splines import REST_CONTROLS, Spline
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ..arrays import true_runs
+from ..base.arrays import true_runs
 from ..feasibility.collisions import CollisionDetector, Contacts
 
 SWITCH_TIME = 3.0

@@ -16,8 +16,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.interpolate import BSpline
 
-from ..arrays import frozen
-from ..errors import InvalidValue
+from ..base.arrays import frozen
+from ..base.errors import InvalidValue
 from ..options.dances import DEFAULT_VIA_POINTS
 
 ORDER = 6

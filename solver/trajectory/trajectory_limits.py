@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..coordinates import to_manifold
+from ..dynamics.coordinates import to_manifold
 from ..feasibility.check_definition import Check
 from ..feasibility.check_results import Checks
 from ..options.checks import CheckOptions

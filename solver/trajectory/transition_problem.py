@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..coordinates import Curves, to_manifold
+from ..dynamics.coordinates import Curves, to_manifold
 from ..feasibility.checks.joint_limits import ANGLE_SAMPLING_MARGIN
 from ..identification.excitation.expected_deviations import ExpectedDeviations
 from ..identification.excitation.gram_matrices import GramMatrices
-from ..motion import Motion
-from ..rig import ROOT_NV
+from ..skeleton.rig import ROOT_NV
+from ..values.motion import Motion
 from .legged_rig import Footing
 from .rebalancing import Rebalancer
 from .segment import DanceSegment, SegmentChecker

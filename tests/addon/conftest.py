@@ -15,8 +15,8 @@ bpy = pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exci
 from addon import registration  # noqa: E402
 from solver.cli import main  # noqa: E402
 from solver.cli.exit_codes import INCOMPLETE  # noqa: E402
-from solver.rig import Rig  # noqa: E402
 from solver.rigs import hoap3, hrp2, human  # noqa: E402
+from solver.skeleton.rig import Rig  # noqa: E402
 
 RIGS: dict[str, Callable[[], Rig]] = {
     "human": lambda: human(1.75, 70.0, "male"),

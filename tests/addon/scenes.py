@@ -7,8 +7,8 @@ import numpy as np
 
 from addon import armature
 from solver.dynamics import integrate
-from solver.motion import Motion
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
 from tests.pinocchio import pin
 
 

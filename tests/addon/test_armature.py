@@ -7,8 +7,8 @@ import numpy as np
 
 from addon import action, armature
 from addon.skin import is_skin
-from solver.rig import Rig
 from solver.scene.motion import scene_motion
+from solver.skeleton.rig import Rig
 from tests.addon.scenes import build, random_motion
 from tests.pinocchio import data_of, pin
 

@@ -19,9 +19,9 @@ from addon.overlays import Overrides
 from addon.study import ERROR_KEY, key_marker_errors, played_trial
 from solver.capture.replay import build_stream, stream_datagrams
 from solver.capture.udp import UdpSender
-from solver.rig import Rig
+from solver.signals.trial import Recording
+from solver.skeleton.rig import Rig
 from solver.study.joint_motion import joints_of
-from solver.trial import Recording
 from tests.addon.scenes import build
 
 PATIENCE = 60.0

@@ -15,7 +15,7 @@ from addon.authoring.timeline import sample_timeline
 from addon.colours import clear_colours, colour_body, shown_quantity
 from addon.pose_writer import PoseWriter
 from addon.skin import has_link_materials, material_of
-from solver import errors
+from solver.base import errors
 from solver.character.rig import build_character_rig
 from solver.dynamics import link_poses
 from solver.scene.motion import scene_motion

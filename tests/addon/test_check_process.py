@@ -20,7 +20,7 @@ from addon.live.check_results import CheckResults
 from addon.live.control import LiveCheck
 from addon.live.responses import INVALID, parse_response
 from addon.live.session import NO_RESPONSE, CheckSession, fingerprint
-from solver.errors import MissingDependency
+from solver.base.errors import MissingDependency
 from solver.rigs import hoap3
 from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin
 from solver.scene.timeline import SceneTimeline

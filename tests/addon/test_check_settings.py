@@ -10,9 +10,9 @@ import pytest
 
 from addon.authoring import dance_import, timeline
 from addon.check_settings import CHECKS_KEY, check_arguments, check_settings, read_checks, store_checks
+from solver.base.errors import InvalidValue
 from solver.cli import parser
 from solver.cli.argument_types import given
-from solver.errors import InvalidValue
 from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.rigs import hoap3
 from tests.addon.scenes import build

@@ -15,7 +15,7 @@ import pytest
 from addon import jobs
 from addon.interpreter import Interpreter, build_environment
 from addon.process_errors import describe_failure, describe_import_error
-from solver.errors import BackendError
+from solver.base.errors import BackendError
 from solver.storage.lock import LOCK_FILE
 from tests.addon.test_extension import child
 

@@ -23,9 +23,9 @@ from addon.authoring import (
 from addon.colours import compute_colouring
 from addon.jobs import JobOperator
 from addon.solver_api import study_folder
+from solver.base.errors import Cancelled, InvalidValue
 from solver.cli.exit_codes import INCOMPLETE, WRONG_INPUT
 from solver.dance.design.dance import DESIGNED_DANCE
-from solver.errors import Cancelled, InvalidValue
 from solver.rigs import hoap3
 from solver.scene.motion_record import MOTION
 from solver.scene.summary import SceneFailure, SceneSummary

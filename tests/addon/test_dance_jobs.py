@@ -27,11 +27,11 @@ from addon.solver_api import SceneTimeline, find_handles
 from addon.study import STUDY_KEY, TRIAL_KEY
 from solver.cli import OK, main
 from solver.cli.exit_codes import INCOMPLETE
-from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
 from solver.scene.timeline import TIMELINE
+from solver.skeleton.rig import Rig
 from tests.addon.scenes import build, fingerprint
 from tests.addon.test_timeline import difference
 from tests.contacts.test_recorded_contacts import rising

@@ -15,10 +15,10 @@ from addon.study import show_study
 from solver.demo import person
 from solver.formats.file_formats import recording_suffixes
 from solver.formats.recording import read_recording
-from solver.rig import Rig
 from solver.scene.motion import RECORDING, scene_recording
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
+from solver.skeleton.rig import Rig
 from tests.addon.scenes import build, random_motion
 
 TRC = """PathFileType\t4\t(X/Y/Z)\t{name}.trc

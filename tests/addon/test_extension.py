@@ -15,7 +15,7 @@ from addon.interpreter import Interpreter, build_environment
 from addon.jobs import END_TIMEOUT, Job
 from addon.operators.rigs import rig_arguments
 from addon.process_errors import describe_failure
-from solver.errors import BackendError, Cancelled
+from solver.base.errors import BackendError, Cancelled
 from solver.version import VERSION
 from tests.formats.recording_files import MARKERS, STANDING, standing_trc
 

@@ -11,9 +11,9 @@ import pytest
 from addon.live import gravity_arcs
 from addon.live.check_colours import FAIL_COLOUR, PASS_COLOUR
 from addon.live.check_results import CheckResults
-from solver.rig import GRAVITY, Rig
 from solver.scene.checked_frame import SceneFrame, SceneMargin
 from solver.scene.timeline import SceneStrip, SceneTimeline
+from solver.skeleton.rig import GRAVITY, Rig
 
 RATE, TAKE_OFF, LANDING, STOP = 50.0, 0.4, 0.6, 1.0
 JUMP = tuple(SceneStrip(f"{side}_sole", *span) for side in ("right", "left") for span in ((0.0, 0.4), (0.6, 1.0)))

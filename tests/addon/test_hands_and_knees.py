@@ -16,10 +16,10 @@ from addon.live import check_colours, timeline_overlays
 from addon.rehearsal.captions import describe_stance
 from addon.solver_api import SceneStrip
 from solver.dance.authoring.timeline import timeline_strips
-from solver.rig import Rig
 from solver.rigs.contact_patches import with_patches
 from solver.scene.motion import scene_motion
 from solver.scene.timeline import TIMELINE
+from solver.skeleton.rig import Rig
 from tests.addon.scenes import build
 from tests.on_all_fours import PATCHES, places, posture, still
 

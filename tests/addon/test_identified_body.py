@@ -15,17 +15,17 @@ from addon.colours import compute_colouring
 from addon.job_messages import find_message
 from addon.operators import dance_base, design_dance
 from addon.study import FLIGHT_MARKERS, Study, show_study
+from solver.base.errors import InvalidValue
 from solver.dance.workflows.loading import load_dance
-from solver.errors import InvalidValue
-from solver.inertials import InertialParameters
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.scene.determined import DATA, MASS_KIND, MOMENT_KIND, SHAPE, DeterminedQuantity
 from solver.scene.motion import scene_motion
 from solver.scene.result import SceneResult
 from solver.scene.rig import read_rig
 from solver.scene.timeline import TIMELINE
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
 from tests.addon.scenes import build
 
 

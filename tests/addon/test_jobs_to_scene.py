@@ -28,8 +28,8 @@ from solver.demo.examples import simulated_robot
 from solver.demo.person import HEIGHT, SEX, record_person, simulate_person
 from solver.formats.urdf_writer import write_urdf
 from solver.options.study import CohortOptions
-from solver.rig import Rig
 from solver.scene.rig import write_rig
+from solver.skeleton.rig import Rig
 from solver.study.provenance import PROVENANCE
 from tests.addon.scenes import build, fingerprint
 from tests.rigs.opensim_files import EVERY_JOINT

@@ -14,8 +14,8 @@ from addon.colours import QUANTITIES, colour_body, interpolate_colour, read_lege
 from addon.legend import find_legends, make_legend, show_quantity
 from addon.overlays import named_legend
 from addon.skin import material_of
-from solver.rig import Rig
 from solver.rigs import hoap3, human
+from solver.skeleton.rig import Rig
 from tests.addon.scenes import build
 from tests.addon.test_posture_cache import calls
 

@@ -32,10 +32,10 @@ from addon.panels.live import EXCITING_DANCE_PT_live
 from solver.dance.authoring.timeline import dance_from_timeline
 from solver.feasibility import CheckOptions, check_motion
 from solver.live.scene_frames import scene_frames
-from solver.rig import Rig
 from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
 from solver.scene.result import SceneResult
 from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline
+from solver.skeleton.rig import Rig
 from tests.addon.live_session import PATIENCE, until
 from tests.addon.scenes import build
 from tests.random_motion import planar_pair

@@ -16,7 +16,7 @@ from addon.colours import DIVERGING_MAP, colour_body, interpolate_colour, srgb_t
 from addon.job_messages import JobMessage, dismiss_message, find_message, store_message
 from addon.live import overlays as live_overlays
 from addon.skin import material_of
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.rigs import hoap3
 from solver.scene.summary import SceneFailure, SceneSummary
 from tests.addon.scenes import build

@@ -12,9 +12,9 @@ from addon import marker_list
 from addon.job_messages import find_message
 from solver.calibration.marker_set import load_marker_set
 from solver.formats.npz import write_recording_npz
-from solver.motion import Markers
 from solver.scene.study_folder import CALIBRATION_FILE
-from solver.trial import Recording
+from solver.signals.trial import Recording
+from solver.values.motion import Markers
 
 HIDDEN = {"LTHI": "U1", "RTIB": "U2", "T10": "U3"}
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from addon import drawing, file_cache, overlays
-from solver.rig import Rig
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, motion_record
+from solver.skeleton.rig import Rig
 from tests.addon.scenes import random_motion
 from tests.pinocchio import data_of, pin
 

@@ -27,9 +27,9 @@ from addon.rehearsal.scene import build_scene, remove_added_data
 from addon.rehearsal.video import set_engine
 from addon.render import PANEL_HEIGHT, PANEL_WIDTH, PICTURED_QUANTITIES, render_body
 from addon.skin import material_of
-from solver.errors import InvalidValue
-from solver.rig import Rig
+from solver.base.errors import InvalidValue
 from solver.rigs import hoap3, human
+from solver.skeleton.rig import Rig
 from tests.addon.scenes import build
 from tests.addon.test_rehearsal import danced, picture
 from tests.addon.test_scene import found

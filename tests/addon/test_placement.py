@@ -18,8 +18,8 @@ from addon.placement import avoid_overlap, floor_position, rest_size
 from addon.pose_writer import PoseWriter
 from addon.solver_api import ScenePose
 from addon.study import Study, show_study
-from solver.rig import Rig
 from solver.scene.motion import scene_motion
+from solver.skeleton.rig import Rig
 from tests.addon.scenes import build, random_motion
 from tests.addon.test_timeline import difference
 

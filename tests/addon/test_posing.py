@@ -24,12 +24,12 @@ from addon.posing.inbetweens import PostureReceiver, key_inbetweens  # noqa: E40
 from addon.posing.mouse_target import MouseTarget  # noqa: E402
 from addon.posing.pins import handle_point, handle_points, pinned_points, toggle_pin  # noqa: E402
 from addon.solver_api import errors, find_handles  # noqa: E402
-from solver.coordinates import static_motion  # noqa: E402
 from solver.dynamics import link_poses  # noqa: E402
-from solver.motion import Motion  # noqa: E402
-from solver.rig import Rig  # noqa: E402
+from solver.dynamics.coordinates import static_motion  # noqa: E402
 from solver.rigs import hoap3, hrp2, human  # noqa: E402
 from solver.scene.motion import joint_movements, scene_motion  # noqa: E402
+from solver.skeleton.rig import Rig  # noqa: E402
+from solver.values.motion import Motion  # noqa: E402
 
 PATIENCE = 60.0
 RIG = hrp2()

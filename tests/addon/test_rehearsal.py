@@ -26,13 +26,13 @@ from addon.rehearsal.plan import Stop, VideoPlan, plan_video
 from addon.rehearsal.rehearse import SCENE_FILE, plan_rehearsal, render_interpreter, write_scene
 from addon.rehearsal.scene import build_scene, remove_added_data
 from addon.rehearsal.video import count_frames, move_to_target, set_engine
-from solver.errors import Cancelled, InputError, InvalidValue
-from solver.motion import Motion
-from solver.rig import Rig
+from solver.base.errors import Cancelled, InputError, InvalidValue
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.summary import SUMMARY, SceneSummary
 from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
 from tests.addon.scenes import build, fingerprint
 
 STOPS = (Stop(0.0, 1.0, "home"), Stop(3.0, 4.0, "one"), Stop(6.0, 6.0, "two"), Stop(7.5, 9.0, "three"))

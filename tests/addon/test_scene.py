@@ -15,16 +15,16 @@ from addon.armature import shapes_of
 from addon.skin import material_of
 from addon.solver_api import SceneRecording
 from addon.transaction import all_or_nothing
-from solver.errors import InputError
-from solver.inertials import InertialParameters
-from solver.motion import Markers
-from solver.rig import Rig
+from solver.base.errors import InputError
 from solver.scene.determined import DATA, MOMENT_KIND, DeterminedQuantity
 from solver.scene.motion import scene_recording
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.result import SceneResult, densities
 from solver.scene.rig import write_rig
-from solver.wrenches import Wrenches
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Markers
+from solver.values.wrenches import Wrenches
 from tests.addon.scenes import build, random_motion
 
 

@@ -16,10 +16,10 @@ from addon.live.link_highlights import read_faces, read_part, read_vertices
 from addon.skin import SOFT_COLOURS, is_skin, material_of, slot_index, soften_borders
 from benchmarks.figures.body import skin_vertices
 from solver.contacts.rolling import TOE_BEND, RollingSole
-from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.scene import body_mesh
 from solver.scene.motion import scene_motion
+from solver.skeleton.rig import Rig
 from tests.addon.scenes import build, random_motion
 from tests.addon.test_armature import link_frames
 from tests.scene.body_shapes import arrays_of, tiny_shapes

@@ -8,9 +8,9 @@ import pytest
 
 from addon import action, armature
 from addon.authoring import timeline
-from solver.errors import InvalidValue
-from solver.rig import Rig
+from solver.base.errors import InvalidValue
 from solver.scene.motion import SceneMotion, scene_motion
+from solver.skeleton.rig import Rig
 from tests.addon.scenes import build, fingerprint, random_motion
 
 SINGLE = 1e-5

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.body import DancePostures, inside_share, joint_centre_error, skin_vertices, volume_losses
-from solver.person import SIDES
 from solver.rigs import human
 from solver.scene import body_mesh
 from solver.scene.body_mesh import BodyMesh, fit_body_mesh
+from solver.values.person import SIDES
 from tests.joint_entries import entry
 from tests.scene.body_shapes import arrays_of, tiny_shapes
 

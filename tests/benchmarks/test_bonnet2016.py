@@ -32,13 +32,13 @@ from benchmarks.papers.rows import Row, table
 from solver.dance.design.dance import Dance, TraceEntry
 from solver.dance.design.plan import build_transition_planner
 from solver.dynamics import integrate
-from solver.motion import Motion
 from solver.options.checks import CheckOptions
 from solver.options.dances import DanceOptions
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, human
 from solver.signals import smooth_motion
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.segment import DanceSegment, hold_posture
+from solver.values.motion import Motion
 
 RATE = 50.0
 AXIS_FZ = 2

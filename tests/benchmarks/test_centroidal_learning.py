@@ -10,11 +10,11 @@ import pytest
 
 from benchmarks.figures.centroidal_hidden import hidden_masks, hidden_score, kinematic_wrench, wrench_error
 from benchmarks.figures.centroidal_learning import CUTOFF_GRID, choose_cutoffs, learn_momentum_blend
+from solver.base.errors import InvalidValue
 from solver.centroidal.complementary import complementary
 from solver.centroidal.complementary_filters import ComplementarySettings
 from solver.centroidal.momentum_blend import SMOOTHER_ONLY, blend_features
 from solver.centroidal.smoother import DEFAULT_SETTINGS, smooth_centroidal
-from solver.errors import InvalidValue
 from solver.signals import GRAVITY
 from tests.centroidal.simulated_bodies import jumping, swaying
 

@@ -12,9 +12,9 @@ pytest.importorskip("pinocchio", reason="the independent check of dances is by P
 from benchmarks import dance as benchmark
 from benchmarks.figures import jump, named_dances, recorded_dances
 from benchmarks.figures.figure import Figure, FigureStatus
-from solver.coordinates import joint_coordinates
 from solver.dynamics import link_poses
-from solver.rig import Rig
+from solver.dynamics.coordinates import joint_coordinates
+from solver.skeleton.rig import Rig
 
 
 @pytest.mark.parametrize("case", named_dances.CASES, ids=lambda case: case.name)

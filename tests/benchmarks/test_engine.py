@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.contacts.schedule import Anchor, Phase, Schedule, stance
 from solver.dynamics import integrate, predicted_wrench
-from solver.errors import InvalidValue
-from solver.inertials import MASS, InertialParameters
-from solver.motion import Motion
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.splines import Spline
+from solver.values.inertials import MASS, InertialParameters
+from solver.values.motion import Motion
 from tests.pinocchio import data_of, pin
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo, of the benchmarks extra, is not installed")

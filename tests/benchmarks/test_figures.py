@@ -34,9 +34,9 @@ from benchmarks.tracking_figures import bodies, limits
 from solver.demo.motions import still_motion
 from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
 from solver.identification.estimate import CONSISTENT, ROTATIONAL, Estimate
-from solver.inertials import InertialParameters
 from solver.qp import Status
 from solver.rigs import human
+from solver.values.inertials import InertialParameters
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 SPHERE = np.array([1.0, 0.0, 0.0, 0.0, 0.4, 0.0, 0.4, 0.0, 0.0, 0.4])

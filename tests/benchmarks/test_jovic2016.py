@@ -14,8 +14,8 @@ from benchmarks.papers.volunteer import CROUCH, FEET, LEGS, STYLE, Noise, record
 from solver.contacts.schedule import Anchor, Phase, Schedule
 from solver.demo.motions import standing_posture
 from solver.dynamics import link_motions
-from solver.inertials import InertialParameters
-from solver.motion import Motion
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from benchmarks.figures.people import Person, bend_spine, displace_skin, draw_in
 from solver.demo.laboratory import MarkerPlacement
 from solver.demo.motions import standing_posture, still_motion
 from solver.dynamics import ground_wrench, link_poses
-from solver.motion import Motion
 from solver.rigs import human
+from solver.values.motion import Motion
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from benchmarks.papers.planar import (
     optimise,
     planar_rows,
 )
+from solver.base.so3 import exp as exp_so3
 from solver.identification.excitation.excitation import condition
-from solver.so3 import exp as exp_so3
 from tests.pinocchio import pin
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.calibration.body_mass import MassEvidence, collect_mass_evidence, estimate_mass, estimate_trial_mass
-from solver.errors import InvalidValue
 from solver.signals import GRAVITY, ContactEvidence, find_windows
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 from tests.marker_com import SUBJECT_A, Places, body
 from tests.simulated_trials import HUMAN, Profile, SimulatedTrial, simulate, steps
 

@@ -9,20 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError, InvalidValue
 from solver.calibration import Calibration, fit_calibration, load_marker_set
 from solver.calibration.calibration import weight_by_mass
 from solver.calibration.fit import CalibrationFrame, SubjectFit
 from solver.calibration.marker_set import MarkerSet
 from solver.calibration.subject import is_static
 from solver.dynamics import com_trajectory, integrate
-from solver.errors import InputError, InvalidValue
 from solver.formats.trc import read_trc
-from solver.motion import Markers, Motion
-from solver.person import TRUNK_AND_LEGS
-from solver.rig import Rig
 from solver.rigs.human import human
+from solver.signals.trial import Recording
+from solver.skeleton.rig import Rig
 from solver.tracking import Attachment, track_markers
-from solver.trial import Recording
+from solver.values.motion import Markers, Motion
+from solver.values.person import TRUNK_AND_LEGS
 from tests.simulated_walk import HEIGHT, simulated_walker
 from tests.tracking.bodies import seen_from, swinging
 

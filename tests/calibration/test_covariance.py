@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.progress import silent
 from solver.calibration import fit, load_marker_set
 from solver.calibration.fit import SubjectFit
 from solver.calibration.subject import SubjectData, SubjectState
 from solver.demo import simulated_person
 from solver.demo.person import HEIGHT, MARKER_SET, MASS, SEX
-from solver.progress import silent
 
 
 @pytest.fixture(scope="module")

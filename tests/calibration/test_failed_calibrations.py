@@ -10,9 +10,9 @@ import pytest
 from benchmarks.figures.people import Person, draw_person, hip_centres
 from solver.calibration import fit_calibration
 from solver.calibration.fit import HingeRanges
-from solver.motion import Markers
 from solver.rigs import human
-from solver.trial import Recording
+from solver.signals.trial import Recording
+from solver.values.motion import Markers
 from tests.joint_entries import entry
 
 

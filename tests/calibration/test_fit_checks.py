@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.people import MARKER_SETS, draw_person
+from solver.base.progress import silent
 from solver.calibration.fit_checks import FitEvidence, check_fit, is_suspect
 from solver.calibration.marker_set import load_marker_set
 from solver.calibration.subject import SAME_MINIMUM, SubjectData, SubjectState
-from solver.progress import silent
 from solver.rigs import human
 from tests.joint_entries import entry
 

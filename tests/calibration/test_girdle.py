@@ -11,13 +11,13 @@ from solver.calibration import fit_calibration, load_marker_set
 from solver.demo.laboratory import MarkerPlacement, record_markers
 from solver.demo.motions import standing_posture, still_motion
 from solver.dynamics import integrate
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import human
+from solver.signals.trial import Recording
+from solver.skeleton.rig import Rig
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.trial import Recording
+from solver.values.motion import Motion
 
 STATURE, MASS = 1.76, 71.0
 ARMS_AWAY = (("right_upper_arm", (-0.35, 0.0, 0.0)), ("left_upper_arm", (0.35, 0.0, 0.0)), ("forearm", (0.3,)))

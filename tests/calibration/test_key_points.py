@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from solver.calibration import detect_marker_set, fit_calibration, load_marker_set, recognise
-from solver.coordinates import joint_slices
+from solver.dynamics.coordinates import joint_slices
 from solver.formats.recording import read_recording
-from solver.motion import Markers
 from solver.rigs import human
+from solver.signals.trial import Recording
 from solver.tracking import Attachment, track_markers
-from solver.trial import Recording
+from solver.values.motion import Markers
 from tests.tracking.bodies import seen_from
 
 ELBOW = 1.2

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError, UnknownPreset
 from solver.calibration import detect_marker_set, load_marker_set, marker_sets
-from solver.errors import InputError, UnknownPreset
 from solver.formats.trc import read_trc
 from solver.rigs.human import human
 

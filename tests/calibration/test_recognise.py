@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError
 from solver.calibration import detect_marker_set, fit_calibration, load_marker_set, recognise
 from solver.calibration.name_recognition import read_name, read_names
-from solver.errors import InputError
 from solver.formats.recording import read_recording
-from solver.motion import Markers
 from solver.rigs import human
 from solver.scene.marker_set import REVIEW_CONFIDENCE, MarkerRow, apply_decisions
+from solver.signals.trial import Recording
 from solver.tracking import Attachment
-from solver.trial import Recording
+from solver.values.motion import Markers
 from tests.tracking.bodies import seen_from, swinging
 
 CONVENTIONS = {

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
+from solver.base.progress import silent
 from solver.calibration.calibration import Calibration
 from solver.capture.capture_loop import StopConditions, follow_arrivals, run_capture
 from solver.capture.datagram import JOINTS, Layout, layout_datagram
@@ -19,19 +21,17 @@ from solver.capture.replay import SimulatedLoss, Stream, build_stream, replay, s
 from solver.capture.server import CaptureServer, parse_request
 from solver.capture.session import Capture, LiveBalance
 from solver.capture.udp import Arrival, UdpReceiver, UdpSender
-from solver.errors import InvalidValue
 from solver.formats.recording import find_recordings
-from solver.motion import SegmentPoses
-from solver.progress import silent
-from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene import study_folder
 from solver.scene.live_pose import scene_pose
 from solver.scene.motion_record import MOTION
+from solver.signals.trial import Recording
+from solver.skeleton.rig import Rig
 from solver.study.joint_motion import joints_of
 from solver.tracking import Attachment, TrackingOptions
 from solver.tracking.kinematics import Kinematics
-from solver.trial import Recording
+from solver.values.motion import SegmentPoses
 from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
 FRAMES = 60

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.capture.datagram import (
     JOINTS,
     MARKERS,
@@ -22,7 +23,6 @@ from solver.capture.datagram import (
     read_datagram,
     sample_datagram,
 )
-from solver.errors import InvalidValue
 
 DOCUMENT = Path(__file__).resolve().parent.parent.parent / "docs" / "capture.md"
 LAYOUTS = [

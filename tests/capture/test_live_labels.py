@@ -10,9 +10,9 @@ import pytest
 from solver.calibration.calibration import Calibration
 from solver.capture.datagram import MARKERS, Layout
 from solver.capture.followers import MarkerFollower
-from solver.motion import Markers
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.tracking import TrackingOptions
+from solver.values.motion import Markers
 from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
 FRAMES = 150

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.capture.datagram import EndOfStream, LayoutDeclaration, Sample, read_datagram
 from solver.capture.lsl import LslReceiver
-from solver.errors import InvalidValue
 
 CONFIGURATION = """[ports]
 IPv6 = disable

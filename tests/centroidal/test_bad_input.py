@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import linregress, t
 
+from solver.base.errors import InvalidValue
 from solver.centroidal.estimate import METHODS, estimate_centroidal
 from solver.centroidal.signal_checks import MIN_FLIGHT, check_signals, estimate_drift, flight_intervals, require_load
 from solver.centroidal.values import CentroidalData
-from solver.errors import InvalidValue
 from solver.signals import GRAVITY
 from tests.centroidal.simulated_bodies import jumping, swaying
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.centroidal.complementary_filters import ComplementarySettings, build_filters
-from solver.errors import InvalidValue
 
 FREQUENCIES = np.linspace(0.01, 99.9, 400)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.centroidal.inputs import centroidal_data, inertial_modes
 from solver.dynamics import centroidal_momentum, com_trajectory, predicted_wrench
-from solver.errors import InvalidValue
-from solver.inertials import MASS, InertialParameters
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hrp2
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.inertials import MASS, InertialParameters
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 from tests.random_motion import random_motion
 
 

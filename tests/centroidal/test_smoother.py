@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import UnknownPreset
 from solver.centroidal.estimate import METHODS, estimate_centroidal
 from solver.centroidal.gauss_markov import Observations, Process, matern, ornstein_uhlenbeck, posterior_mean
 from solver.centroidal.momentum_blend import FORCE_WINDOW, blend_features
 from solver.centroidal.smoother import SmootherSettings, smooth_centroidal
 from solver.centroidal.values import InertialModes
-from solver.errors import UnknownPreset
 from solver.signals import GRAVITY
 from tests.centroidal.simulated_bodies import jumping, swaying
 

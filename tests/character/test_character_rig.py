@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver import so3
+from solver.base import so3
+from solver.base.errors import InvalidValue, UnknownName
 from solver.character.character import CHARACTER, Character
 from solver.character.rig import CharacterRig, build_character_rig
 from solver.character.segments import cell_weights, link_densities, vertex_weights
 from solver.character.volume import CELLS_OF_HEIGHT, Solid, fill_surface
 from solver.dynamics import link_poses
-from solver.errors import InvalidValue, UnknownName
-from solver.person import LINKS
-from solver.rig import BONE_LINKS, PARTS, REST_PLACEMENT, Rig
 from solver.scene.rig import rig_from_text, rig_to_text
+from solver.skeleton.rig import BONE_LINKS, PARTS, REST_PLACEMENT, Rig
 from solver.tracking.anatomy import find_anatomy
+from solver.values.person import LINKS
 from tests.character.synthetic import CONVENTIONS, box_surface, make_character
 
 MASS = 62.0

@@ -16,8 +16,8 @@ from solver.cli.capture import listening_message
 from solver.formats.npz import write_recording_npz
 from solver.rigs import hoap3
 from solver.scene.motion_record import MOTION
+from solver.signals.trial import Recording
 from solver.study.joint_motion import joints_of
-from solver.trial import Recording
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

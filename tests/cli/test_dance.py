@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import Cancelled, InvalidValue, UnknownName
 from solver.cli import main, parser
 from solver.cli.dance import dance_options, run
 from solver.cli.exit_codes import WRONG_INPUT
@@ -16,17 +17,16 @@ from solver.cli.settings_file import SETTINGS
 from solver.dance.design.body_parts import body_parts, link_emphasis
 from solver.dance.design.dance import DESIGNED_DANCE
 from solver.dance.workflows.design import design_dance
-from solver.errors import Cancelled, InvalidValue, UnknownName
 from solver.formats.opensim_storage import read_storage
 from solver.options.dances import DanceOptions
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.scene.dance_folder import SUMMARY_FILE
 from solver.scene.motion_record import MOTION
 from solver.scene.rig import read_rig
 from solver.scene.summary import SUMMARY
-from solver.shape import Shape
+from solver.skeleton.rig import Rig
 from solver.storage.manifest import MANIFEST_FILE
+from solver.values.shape import Shape
 
 RIG = hoap3(torque="peak")
 TINY = ("--postures", "both=1", "--effort", "0.1", "--knot-spacing", "0.4", "--workers", "1", "--progress", "none")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import Cancelled, InvalidValue
 from solver.cli import OK, WRONG_INPUT, main, parser
 from solver.cli.exit_codes import INCOMPLETE
 from solver.cli.settings_file import SETTINGS
@@ -15,16 +16,15 @@ from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.authoring.retime import speed_factor
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
-from solver.errors import Cancelled, InvalidValue
 from solver.feasibility import check_motion
 from solver.options.checks import CheckOptions
-from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.dance_folder import SUMMARY_FILE
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION
 from solver.scene.summary import SUMMARY
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
+from solver.skeleton.rig import Rig
 from solver.storage.manifest import MANIFEST_FILE
 from solver.trajectory.segment import DanceSegment
 from tests.dance.example_dances import home, rotate_joints, shift_root

@@ -8,11 +8,11 @@ from typing import get_args
 
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.cli import main
 from solver.cli.exit_codes import INCOMPLETE
 from solver.dance.workflows.design import design
 from solver.dance.workflows.summaries import summarise_design
-from solver.errors import InvalidValue
 from solver.options.dances import DanceOptions
 from solver.rigs import hoap3
 from solver.scene.dance_folder import SUMMARY_FILE

@@ -10,9 +10,9 @@ import pytest
 import solver
 from solver.cli import OK, main
 from solver.formats.npz import write_recording_npz
-from solver.motion import Markers
 from solver.scene.marker_set import marker_rows, read_marker_set_tree
-from solver.trial import Recording
+from solver.signals.trial import Recording
+from solver.values.motion import Markers
 
 
 def test_a_proposal_is_corrected_and_given_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

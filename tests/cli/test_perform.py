@@ -9,23 +9,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.differences import differences
+from solver.base.errors import InvalidValue
 from solver.cli import OK, WRONG_INPUT, main
 from solver.cli.settings_file import SETTINGS
-from solver.coordinates import joint_coordinates
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE
 from solver.dance.workflows.perform import perform, read_performance
 from solver.dance.workflows.performance import continuous_coordinates
-from solver.differences import differences
-from solver.errors import InvalidValue
-from solver.motion import Motion
-from solver.rig import Rig
+from solver.dynamics.coordinates import joint_coordinates
 from solver.rigs import hoap3, human
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
 from solver.signals import smooth_motion
+from solver.skeleton.rig import Rig
 from solver.storage.manifest import MANIFEST_FILE
 from solver.tracking.retargeting.joint_transfer import common_links, transfer_motion
 from solver.trajectory.curve import FlatCurve, sample_times
+from solver.values.motion import Motion
 from tests.dance.example_dances import arm_swing, home, rotate_joints
 from tests.pinocchio import pin
 

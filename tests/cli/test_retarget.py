@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from solver.cli import main
-from solver.motion import Motion
 from solver.rigs import hoap3
 from solver.scene.motion_record import MOTION, motion_record
 from solver.tracking.bone_mapping import MAPPING
+from solver.values.motion import Motion
 from tests.tracking.test_retargeting import person, squat
 
 

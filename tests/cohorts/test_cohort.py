@@ -18,17 +18,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError, InvalidValue, MissingDependency, UnknownName
+from solver.base.parallel import use_backend
 from solver.cohorts.run import cohort, options_of_subject
 from solver.cohorts.subjects import SubjectInfo, find_row, find_subject_folders, read_subject_info, read_subject_table
 from solver.demo.person import record_person, simulate_person
-from solver.errors import InputError, InvalidValue, MissingDependency, UnknownName
 from solver.formats.csv_tables import write_wrenches_csv
 from solver.options.study import CohortOptions, Settings
-from solver.parallel import use_backend
-from solver.person import SHOULDERS, TRUNKS
 from solver.report.cohort_content import COHORT, Cohort
 from solver.storage.output_folder import write_folder
-from solver.wrenches import Wrenches
+from solver.values.person import SHOULDERS, TRUNKS
+from solver.values.wrenches import Wrenches
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = Settings(bootstrap=0, no_cross_validation=True, jobs=1)

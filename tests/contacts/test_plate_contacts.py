@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.arrays import true_runs
+from solver.base.arrays import true_runs
 from solver.contacts.contact_detection import stances_by_force
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 
 TIMES = np.arange(0.0, 3.0, 0.01)
 SOLES = {

@@ -8,16 +8,16 @@ from itertools import groupby
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
+from solver.base.so3 import to_matrix
 from solver.contacts.contact_detection import RELEASE, TOUCH
 from solver.contacts.recorded_contacts import find_recorded_contacts
 from solver.dynamics import integrate
-from solver.errors import InvalidValue
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import human
 from solver.rigs.contact_patches import with_patches
-from solver.so3 import to_matrix
-from solver.wrenches import Wrenches
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 from tests.dance.example_dances import arm_swing
 
 SPEED = np.array([-1.2, 0.1, 0.0])

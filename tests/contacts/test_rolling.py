@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.contacts.rolling import BALL, HEEL, PARTS, SOLE, TOE_BEND, TOES, TOUCHING_HEIGHT, RollingSole
 from solver.contacts.schedule import Anchor, Phase, Schedule
 from solver.contacts.support import convex_polygon, support_polygon
-from solver.errors import InvalidValue
-from solver.motion import Motion
 from solver.options.checks import CheckOptions
-from solver.rig import Rig
 from solver.rigs import hrp2, human
 from solver.scene.motion_record import MOTION, motion_record
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
 
 PITCHES = np.radians(np.linspace(-65.0, 35.0, 1001))
 

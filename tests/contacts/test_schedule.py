@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue, UnknownPreset
 from solver.contacts.schedule import Phase, Schedule, anchors_at, stance
-from solver.errors import InvalidValue, UnknownPreset
 from solver.options.dances import FOOT_CONFIGURATIONS
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.skeleton.rig import Rig
 
 RIGS = [hoap3(), hrp2(), human(1.75, 70.0, "male")]
 

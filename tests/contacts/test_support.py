@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.contacts.schedule import stance
-from solver.errors import InvalidValue
 from solver.feasibility import convex_polygon, support_polygon
 from solver.rigs import hoap3
 

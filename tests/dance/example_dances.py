@@ -9,7 +9,7 @@ import numpy as np
 from solver.contacts.schedule import Anchor, Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dynamics import integrate
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.trajectory.legged_rig import LeggedRig
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from solver.contacts.schedule import Anchor, Schedule, anchors_at
 from solver.dynamics import integrate
-from solver.motion import Motion
-from solver.rig import ROOT_NV, Rig
+from solver.skeleton.rig import ROOT_NV, Rig
+from solver.values.motion import Motion
 
 
 def static_motion(rig: Rig, q: np.ndarray, frames: int = 1) -> Motion:

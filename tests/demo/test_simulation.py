@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.coordinates import joint_coordinates
 from solver.demo.laboratory import (
     FORCE_NOISE,
     MARKER_NOISE,
@@ -24,10 +23,11 @@ from solver.demo.person import CROUCH, WHOLE_BODY
 from solver.demo.run import inertial_error
 from solver.demo.truth import MASS_CHANGE, perturb_inertials
 from solver.dynamics import link_motions, predicted_wrench
+from solver.dynamics.coordinates import joint_coordinates
 from solver.formats.recording import read_recording
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hrp2, human
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
 
 FEET = ("right_foot", "left_foot")
 LEGS = tuple(f"{side}_{part}" for side in ("right", "left") for part in ("thigh", "shank", "foot"))

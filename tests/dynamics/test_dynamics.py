@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue, UnknownLink
 from solver.dynamics import (
     base_regressor,
     centroidal_momentum,
@@ -14,11 +15,10 @@ from solver.dynamics import (
     predicted_wrench,
     regressor_pieces,
 )
-from solver.errors import InvalidValue, UnknownLink
-from solver.inertials import InertialParameters
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hrp2, human
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
 from tests.pinocchio import data_of, pin
 from tests.random_motion import humanoid_rig, measured, mixed_rig, random_motion
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.so3 import exp
 from solver.dynamics.leg_chain import compose, rotate_about_axis, rotate_vector
-from solver.so3 import exp
 
 ANGLES = np.array([-2.0, 0.0, 0.3, 1.5])
 AXES = [(0.0, 1.0, 0.0), (0.0, 0.0, -1.0), (0.6, 0.0, 0.8), (0.48, 0.6, -0.64)]

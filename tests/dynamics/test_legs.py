@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
+from solver.base.so3 import log
 from solver.contacts.schedule import stance
-from solver.coordinates import joint_coordinates, static_motion, to_flat, to_manifold
 from solver.dynamics import difference, integrate
+from solver.dynamics.coordinates import joint_coordinates, static_motion, to_flat, to_manifold
 from solver.dynamics.legs import build_legs
-from solver.errors import InvalidValue
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.rigs.overrides import with_soles
-from solver.so3 import log
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.legged_rig import LeggedRig
 from tests.pinocchio import data_of, pin
 from tests.random_motion import mixed_rig

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from solver.base.so3 import exp as exp_so3
 from solver.dynamics.mechanics import Mechanics, contact_joint_forces
-from solver.inertials import InertialParameters
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import hrp2, human
-from solver.so3 import exp as exp_so3
+from solver.skeleton.rig import ROOT_NV, Rig
+from solver.values.inertials import InertialParameters
 from tests.pinocchio import data_of, pin
 from tests.random_motion import joint, mixed_rig, random_motion, rig_of
 

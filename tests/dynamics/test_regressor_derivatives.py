@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from solver.base.so3 import exp as exp_so3
 from solver.dynamics import base_regressor, integrate
 from solver.dynamics.mechanics import Mechanics, carried_axes, inverse_dynamics_derivatives
 from solver.dynamics.regressor_derivatives import regressor_derivatives
-from solver.inertials import PER_LINK, InertialParameters
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hoap3
-from solver.so3 import exp as exp_so3
+from solver.skeleton.rig import Rig
+from solver.values.inertials import PER_LINK, InertialParameters
+from solver.values.motion import Motion
 from tests.random_motion import UNIT, humanoid_rig, joint, mixed_rig, random_motion, rig_of
 
 STEP = 1e-5

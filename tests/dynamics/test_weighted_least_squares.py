@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from solver import engine
+from solver.base.so3 import skew
 from solver.dynamics import WeightedTree, integrate
 from solver.dynamics.weighted_least_squares import DIAGONAL_COLUMNS, WEIGHT_SUMS
-from solver.rig import Rig
 from solver.rigs import hoap3, human
-from solver.so3 import skew
+from solver.skeleton.rig import Rig
 from tests.pinocchio import data_of, pin
 
 

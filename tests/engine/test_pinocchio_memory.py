@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver import engine
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from tests.random_motion import humanoid_rig, random_motion
 
 if engine.NAME != "pinocchio":

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from solver import engine
+from solver.base.so3 import exp
 from solver.engine import fcl_distances
 from solver.feasibility.capsules import segment_distance
-from solver.shape import Shape
-from solver.so3 import exp
+from solver.values.shape import Shape
 from tests.pinocchio import pin
 
 KINDS = {"capsule": 2, "sphere": 1, "box": 3, "ellipsoid": 3, "mesh": 0}

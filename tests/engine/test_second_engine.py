@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from solver import engine
+from solver.base.errors import InvalidValue
+from solver.base.so3 import exp
 from solver.engine import numpy_configurations, numpy_frames, numpy_model, numpy_tree
-from solver.errors import InvalidValue
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
-from solver.so3 import exp
+from solver.skeleton.rig import Rig
 from tests.random_motion import (
     breadth_first_order,
     every_joint_rig,

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from solver.base.errors import SolverError
 from solver.calibration.body_mass import MassEstimate, MassGroup
 from solver.calibration.calibration import CALIBRATION, Calibration
 from solver.calibration.marker_set import load_marker_set
@@ -21,13 +22,11 @@ from solver.contacts.schedule import Schedule, anchors_at
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.workflows.loading import load_dance
-from solver.errors import SolverError
 from solver.formats.csv_tables import write_markers_csv, write_wrenches_csv
 from solver.formats.joint_coordinates import write_coordinates
 from solver.formats.npz import segments_to_arrays
 from solver.formats.recording import pair_files, read_recording
 from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
-from solver.motion import Markers, Motion, SegmentPoses
 from solver.options.checks import CheckOptions
 from solver.report import CONTENT, render
 from solver.report.content import (
@@ -36,7 +35,6 @@ from solver.report.content import (
     Signals,
     TrackingErrors,
 )
-from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.rigs.meshes import load_hull
 from solver.scene.determined import DATA, MASS_KIND, DeterminedQuantity
@@ -46,10 +44,12 @@ from solver.scene.result import RESULT, SceneResult
 from solver.scene.rig import RIG, read_rig, rig_from_text, rig_to_text
 from solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
+from solver.skeleton.rig import Rig
 from solver.storage.codec import FileKind
 from solver.tracking.tasks import Attachment
 from solver.trajectory.segment import DanceSegment
-from solver.wrenches import Wrenches
+from solver.values.motion import Markers, Motion, SegmentPoses
+from solver.values.wrenches import Wrenches
 from tests.formats.recording_files import (
     FRAMES,
     MARKERS,

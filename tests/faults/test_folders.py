@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.storage.atomic import write_atomically
 from solver.storage.lock import create_locked_folder, remove_abandoned_folders
 from solver.storage.manifest import MANIFEST_FILE, check_complete

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import SolverError
 from solver.calibration.subject import SubjectData
 from solver.cli import main
-from solver.errors import SolverError
 from solver.identification.identify import IdentifyOptions
-from solver.motion import Markers
 from solver.options.study import Settings
 from solver.signals import FilterPreset
+from solver.signals.trial import Recording
 from solver.study.recordings import require_rates
-from solver.trial import Recording
+from solver.values.motion import Markers
 
 ROOT = Path(__file__).resolve().parents[2]
 NAN, INF = float("nan"), float("inf")

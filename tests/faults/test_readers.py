@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.storage.npz_archive import read_archive
 from tests.faults.mutations import bomb
 from tests.faults.samples import Sample, npz_kinds, samples

@@ -17,21 +17,21 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError, InvalidValue, SolverError
 from solver.capture.replay import build_stream, replay, stream_datagrams
 from solver.capture.udp import UdpSender
 from solver.cli import main
 from solver.cohorts.run import cohort
 from solver.demo.person import record_person, simulate_person
-from solver.errors import InputError, InvalidValue, SolverError
 from solver.fixed_base import FixedBaseRobot
 from solver.rigs import hoap3
 from solver.scene.motion_record import MOTION, motion_record
+from solver.signals.trial import Recording
 from solver.storage.lock import acquire
 from solver.storage.manifest import MANIFEST_FILE, StoredPath, check_complete, file_digest, path_within
 from solver.storage.output_folder import LOCK_FILE, reserve_folder, write_folder
 from solver.study.joint_motion import joints_of
 from solver.tracking.retargeting.performer import Performer
-from solver.trial import Recording
 from tests.faults.samples import samples
 from tests.fixed_base.arm import arm
 from tests.fixed_base.test_identify import DRIVES, recorded, written

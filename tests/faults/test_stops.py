@@ -15,9 +15,9 @@ import pytest
 
 from benchmarks.faults.stops import complete_results, is_true, left_behind
 from solver import engine
-from solver import termination as stopping
-from solver.errors import BackendError
-from solver.parallel import background_map, parallel_map
+from solver.base import termination as stopping
+from solver.base.errors import BackendError
+from solver.base.parallel import background_map, parallel_map
 from solver.storage.manifest import MANIFEST_FILE
 from solver.storage.output_folder import write_folder
 
@@ -26,7 +26,7 @@ LONG = 60.0
 """[s] A busy machine may take long to start Python."""
 IMPORT_AMID = """
 import os, signal, sys
-from solver.termination import handle_signals
+from solver.base.termination import handle_signals
 handle_signals()
 class Amid:
     def find_spec(self, name, path=None, target=None):
@@ -39,7 +39,7 @@ print("whole")
 """
 WRITING = """
 import sys, time
-from solver.termination import handle_signals
+from solver.base.termination import handle_signals
 handle_signals()
 from solver.storage.output_folder import write_folder
 with write_folder(sys.argv[1]) as folder:
@@ -50,7 +50,7 @@ with write_folder(sys.argv[1]) as folder:
 TEMPORARY = """
 import sys, time
 from pathlib import Path
-from solver.termination import handle_signals, note_output, temporary_folder
+from solver.base.termination import handle_signals, note_output, temporary_folder
 handle_signals()
 with temporary_folder("made-", Path(sys.argv[1])) as folder:
     (folder / "half").write_text("half")
@@ -60,7 +60,7 @@ with temporary_folder("made-", Path(sys.argv[1])) as folder:
 """
 DELIVERED = """
 import sys, time
-from solver.termination import handle_signals, uninterrupted
+from solver.base.termination import handle_signals, uninterrupted
 handle_signals()
 from solver.storage.output_folder import write_folder
 with uninterrupted():
@@ -74,9 +74,9 @@ SHARING = """
 import sys, time
 from contextlib import nullcontext
 from pathlib import Path
-from solver.parallel import parallel_map
+from solver.base.parallel import parallel_map
 from solver.storage.output_folder import write_folder
-from solver.termination import handle_signals, interruptible, on_stop
+from solver.base.termination import handle_signals, interruptible, on_stop
 
 PLACE = Path(sys.argv[1])
 
@@ -186,7 +186,7 @@ def test_an_atomic_step_is_not_interrupted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stop_after_the_work_succeeds(number: signal.Signals) -> None:
     """While Python takes itself apart there is nothing left to stop: the exit code is that of the work."""
-    code = "import os; from solver.termination import handle_signals; handle_signals()\n"
+    code = "import os; from solver.base.termination import handle_signals; handle_signals()\n"
     code += "class Late:\n    def __del__(self, end=os.kill, me=os.getpid()):\n        end(me, %d)\n"
     code += "import sys; sys.late = Late(); print('done', flush=True); sys.exit(3)"
     done = subprocess.run(
@@ -197,7 +197,7 @@ def test_a_stop_after_the_work_succeeds(number: signal.Signals) -> None:
 
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
     """What nohup or a shell's background work started continues."""
-    code = "import signal; from solver.termination import handle_signals; handle_signals()\n"
+    code = "import signal; from solver.base.termination import handle_signals; handle_signals()\n"
     code += "signal.raise_signal(signal.SIGINT); signal.raise_signal(signal.SIGHUP); print('on')"
     ignoring = f"import signal\nsignal.signal(1, signal.SIG_IGN); signal.signal(2, signal.SIG_IGN)\n{code}"
     done = subprocess.run([sys.executable, "-c", ignoring], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -218,7 +218,7 @@ def test_the_end_of_a_parent_ends_its_child(tmp_path: Path) -> None:
 @pytest.mark.parametrize("system", ["", "import signal\ndel signal.pthread_kill\n"], ids=["here", "as on Windows"])
 def test_a_line_from_its_parent_interrupts_a_child(system: str) -> None:
     """What is written to a lifeline has the effect of a signal: partial results are kept. So on every system."""
-    code = f"{system}import time\nfrom solver.termination import handle_signals, interruptible\nhandle_signals()\n"
+    code = f"{system}import time\nfrom solver.base.termination import handle_signals, interruptible\nhandle_signals()\n"
     code += "try:\n    with interruptible():\n        print('on', flush=True)\n"
     code += "        while True:\n            time.sleep(0.01)\n"
     code += "except KeyboardInterrupt:\n    print('kept')\n"

@@ -66,7 +66,7 @@ def test_any_encoding_can_print_the_messages(encoding: dict[str, str], tmp_path:
 def test_no_file_replaces_a_closed_stream(tmp_path: Path) -> None:
     """What is printed to a closed standard output does not end up in a file that was opened later."""
     code = (
-        "import os, sys\nfrom solver.standard_streams import robust_streams\n"
+        "import os, sys\nfrom solver.base.standard_streams import robust_streams\n"
         "with robust_streams():\n"
         "    with open(sys.argv[1], 'w') as file:\n"
         "        os.write(1, b'words'); print('words')\n"

@@ -24,7 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from solver.errors import SolverError
+from solver.base.errors import SolverError
 from tests.faults.mutations import coprime, mutated, with_flipped_bit
 from tests.faults.samples import Sample, samples
 

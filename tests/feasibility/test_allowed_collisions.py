@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.coordinates import joint_coordinates
+from solver.dynamics.coordinates import joint_coordinates
 from solver.feasibility.link_pairs import (
     CONTACT_DISTANCE,
     SOCKET_DISTANCE,
     find_allowed_collisions,
     sample_postures,
 )
-from solver.inertials import InertialParameters
-from solver.joints import Limits
-from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.rigs.assembly import Body, assemble
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
+from solver.values.joints import Limits
 
 COUNT = 96
 SOCKET, COMPOUND, FAR = ("link_0", "link_2"), ("link_2", "link_5"), ("link_0", "link_6")

@@ -9,10 +9,10 @@ from solver.contacts.schedule import Schedule
 from solver.contacts.support import support_polygon
 from solver.feasibility import check_motion
 from solver.feasibility.attribution import Attribution, attribute_failures
-from solver.motion import Motion
 from solver.options.checks import CheckOptions
-from solver.rig import Rig
 from solver.rigs import human
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
 from tests.dance.example_dances import arm_swing, rotate_joints
 
 OPTIONS = CheckOptions(shrink=0.4, allowed_slip=0.002)

@@ -7,8 +7,8 @@ import numpy as np
 from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
 from solver.feasibility import Checks, FrameChecker
 from solver.feasibility.checker import CheckCache
-from solver.motion import Motion
 from solver.rigs import hoap3
+from solver.values.motion import Motion
 from tests.dance.static_motions import sinusoidal_motion, sole_height
 
 RIG = hoap3()

@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue, UnknownName
 from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
 from solver.dynamics import integrate
-from solver.errors import InvalidValue, UnknownName
 from solver.feasibility import CheckOptions, FrameChecker, check_motion
 from solver.feasibility.checker import CheckCache
-from solver.joints import Limits
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.skeleton.rig import Rig
+from solver.values.joints import Limits
+from solver.values.motion import Motion
 from tests.dance.static_motions import (
     one_foot_schedule,
     sinusoidal_motion,

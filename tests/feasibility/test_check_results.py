@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.feasibility import Checks, check_motion
 from solver.feasibility.check_definition import NearMargins
 from solver.feasibility.check_results import Margin

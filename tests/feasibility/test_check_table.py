@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Phase, Schedule
-from solver.coordinates import Curves
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.workflows.check import summarise_checks
 from solver.dance.workflows.summaries import scene_failures
+from solver.dynamics.coordinates import Curves
 from solver.feasibility import Check, CheckOptions, Checks, FrameChecker, check_motion, check_table
 from solver.feasibility.messages import format_check_table
 from solver.live.protocol import done_line

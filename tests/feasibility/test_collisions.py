@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue, UnknownLink
+from solver.base.errors import InvalidValue, UnknownLink
+from solver.base.so3 import exp as exp_so3
 from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Mechanics, check_motion, collision_pairs
 from solver.feasibility.capsules import WorldCapsules, segment_distance
 from solver.feasibility.collision_shapes import bounding_capsules, fit_shape
 from solver.feasibility.link_pairs import SOCKET_DISTANCE, find_allowed_collisions
-from solver.joints import Limits
-from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
-from solver.shape import Shape
-from solver.so3 import exp as exp_so3
+from solver.skeleton.rig import Rig
+from solver.values.joints import Limits
+from solver.values.shape import Shape
 from tests.dance.static_motions import random_posture, sinusoidal_motion, standing_schedule, static_motion
 from tests.pinocchio import data_of, pin
 

@@ -24,10 +24,10 @@ from solver.feasibility.contact_forces import (
     yaw_margins,
     yaw_margins_by_side,
 )
-from solver.inertials import InertialParameters
 from solver.options.checks import DISTRIBUTIONS
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
 from tests.dance.static_motions import (
     accelerated_motion,
     one_foot_schedule,

@@ -7,11 +7,11 @@ import pytest
 
 from solver.feasibility import collision_pairs
 from solver.feasibility.link_pairs import CLUSTER_SIZE, count_joints_between
-from solver.inertials import InertialParameters
-from solver.joints import Limits
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.rigs.assembly import Body, assemble
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
+from solver.values.joints import Limits
 
 
 def tree(seed: int, count: int = 30) -> Rig:

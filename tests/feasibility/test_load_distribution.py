@@ -9,15 +9,15 @@ import pytest
 from scipy import sparse
 
 from solver import qp
+from solver.base.errors import InvalidValue
+from solver.base.so3 import skew
 from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
 from solver.contacts.support import support_polygon
-from solver.coordinates import to_manifold
-from solver.errors import InvalidValue
+from solver.dynamics.coordinates import to_manifold
 from solver.feasibility import CheckOptions, Checks, check_motion
 from solver.feasibility.check_input import PlantedPhase
-from solver.motion import Motion
-from solver.rig import Rig
-from solver.so3 import skew
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
 from tests.on_all_fours import PATCHES, person, places, posture, still
 
 HANDS, APART = 0.55, 0.46

@@ -8,9 +8,9 @@ import pytest
 from solver.contacts.schedule import Phase, Schedule
 from solver.contacts.support import support_polygon
 from solver.feasibility import CheckOptions, check_motion
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hoap3, human
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
 from tests.dance.static_motions import accelerated_motion, standing_schedule, static_motion
 
 RIGS = [hoap3(), human(1.75, 70.0, "male")]

@@ -17,10 +17,10 @@ from solver.feasibility.messages import (
     find_overlapping,
     suggest_allowed_pairs,
 )
-from solver.inertials import GRAVITY_VECTOR
-from solver.motion import Motion
 from solver.rigs import hoap3
 from solver.scene.labels import format_angle, format_length, join_names
+from solver.values.inertials import GRAVITY_VECTOR
+from solver.values.motion import Motion
 
 from ..dance.example_dances import home
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.so3 import exp
 from solver.contacts.schedule import Anchor, stance
-from solver.coordinates import to_manifold
+from solver.dynamics.coordinates import to_manifold
 from solver.dynamics.mechanics import Mechanics
 from solver.feasibility.checks.planted_feet import placement_errors, slip_by_axis, slip_distances
-from solver.rig import Rig
 from solver.rigs import human
-from solver.so3 import exp
+from solver.skeleton.rig import Rig
 
 RIG = human(1.75, 70.0, "male")
 ANCHORS = stance(RIG, "both")

@@ -11,9 +11,9 @@ from solver.feasibility import CollisionDetector, Mechanics
 from solver.feasibility.capsules import WorldCapsules
 from solver.feasibility.separating_planes import SupportFunctions, find_separated, support_points
 from solver.options.checks import CheckOptions
-from solver.rig import Rig
 from solver.rigs import human
-from solver.shape import Shape
+from solver.skeleton.rig import Rig
+from solver.values.shape import Shape
 from tests.dance.static_motions import sinusoidal_motion
 from tests.pinocchio import pin
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from solver.fixed_base.robot import FixedBaseRobot
-from solver.inertials import InertialParameters
-from solver.rig import Rig
 from solver.rigs import from_urdf
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
 
 LINK = """<link name="{name}"><inertial><origin xyz="{com}"/><mass value="{mass}"/>
 <inertia ixx="{i}" ixy="0.001" ixz="0" iyy="{i}" iyz="0" izz="0.01"/></inertial>

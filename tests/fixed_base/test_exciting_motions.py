@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.fixed_base.exciting_motions import build_margins, exciting_motion
 from solver.fixed_base.robot import FixedBaseRobot
 from solver.fixed_base.search import compute_criterion

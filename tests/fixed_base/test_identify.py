@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError, InvalidValue
 from solver.cli import main
-from solver.errors import InputError, InvalidValue
 from solver.fixed_base.comparison import FixedBaseModel, compare_fixed_base
 from solver.fixed_base.files import lock_joints_without_column, read_trial, write_result
 from solver.fixed_base.identify import FixedBaseOptions, FixedBaseTrial, identify_fixed_base
@@ -20,7 +20,7 @@ from solver.formats.csv_tables import write_table, write_wrenches_csv
 from solver.rigs import from_urdf
 from solver.scene.determined import MASS_KIND, TABLES
 from solver.scene.result import RESULT
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 
 from .arm import arm, swings, with_wrong_masses
 

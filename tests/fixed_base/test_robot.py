@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue, UnknownName
+from solver.base.errors import InvalidValue, UnknownName
+from solver.base.so3 import from_rpy, to_quaternion
 from solver.fixed_base.robot import BASE, DRIVES, FixedBaseRobot
 from solver.rigs import hoap3, human
-from solver.so3 import from_rpy, to_quaternion
 from tests.pinocchio import pin
 
 from .arm import arm, arm_text, swings

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from solver.base.so3 import rotation_between
 from solver.formats.axes_and_units import to_z_up
-from solver.so3 import rotation_between
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.recording import find_recordings, read_recording
 from solver.options.reading import ReadOptions
 from tests.formats.skeletons import LAFAN1, acclaim_texts, bvh_text

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.axes_and_units import (
     UP_CHOICES,
     find_landmarks,

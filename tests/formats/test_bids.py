@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.bids import read_bids_motion
 from solver.formats.recording import find_recordings, list_files_read
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from benchmarks.faults.c3d import compare_readers
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.axes_and_units import to_z_up
 from solver.formats.c3d import read_c3d
 from solver.formats.c3d_channels import find_plateau

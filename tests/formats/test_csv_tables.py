@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.csv_tables import (
     read_markers_csv,
     read_table,
@@ -16,8 +16,8 @@ from solver.formats.csv_tables import (
     write_table,
     write_wrenches_csv,
 )
-from solver.motion import Markers
-from solver.wrenches import Wrenches
+from solver.values.motion import Markers
+from solver.values.wrenches import Wrenches
 from tests.formats.recording_files import FRAMES, MARKERS, STANDING, times
 
 

@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.coordinates import to_flat
+from solver.base.errors import InputError, InvalidValue
+from solver.base.so3 import exp as exp_so3
 from solver.dynamics import difference, integrate
-from solver.errors import InputError, InvalidValue
+from solver.dynamics.coordinates import to_flat
 from solver.formats.csv_tables import read_table
 from solver.formats.humanoid_motions import table_name, write_body_states, write_humanoid_table
 from solver.formats.joint_coordinates import ROOT_POSITION, ROOT_ROTATION, coordinate_names, write_coordinates
 from solver.formats.opensim_storage import read_storage
 from solver.formats.recording import find_recordings, read_recording
-from solver.motion import Motion
 from solver.options.reading import ReadOptions
-from solver.so3 import exp as exp_so3
 from solver.study.joint_motion import poses_of
+from solver.values.motion import Motion
 from tests.pinocchio import pin
 from tests.random_motion import mixed_rig
 

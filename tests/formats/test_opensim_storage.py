@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.file_formats import FORCES
 from solver.formats.opensim_storage import has_forces, read_forces, read_storage, write_storage
 from solver.formats.recording import content_kind, content_kind_in_folder, read_recording

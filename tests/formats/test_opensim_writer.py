@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError, InvalidValue
 from solver.cli import main
 from solver.dynamics.wrench import ground_wrench
-from solver.errors import InputError, InvalidValue
 from solver.formats.body_inertias import map_parts
 from solver.formats.model_writer import write_identified_model, write_into
 from solver.formats.opensim_storage import write_storage
-from solver.inertials import InertialParameters
-from solver.rig import Rig
 from solver.rigs import from_opensim, human
 from solver.rigs.opensim.document import read_opensim
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
 from tests.rigs.opensim_files import EVERY_JOINT, FREE, WIDE, Link, Model
 
 NUMBERS = re.compile(r"<(mass|mass_center|inertia|inertia_[xyz]{2})>[^<]*<")

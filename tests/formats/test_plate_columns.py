@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.csv_tables import read_wrenches_csv
 from solver.formats.opensim_storage import read_forces
 from solver.formats.recording import content_kind, read_recording

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.recording import find_recordings, read_recording
 from tests.formats.recording_files import FRAMES, MARKERS, STANDING, qtm_text, times
 

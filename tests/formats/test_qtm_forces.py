@@ -9,10 +9,10 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.recording import find_recordings, list_files_read, read_recording
 from solver.options.reading import ReadOptions
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 from tests.formats.recording_files import qtm_text
 
 RATE, SAMPLES = 100.0, 12

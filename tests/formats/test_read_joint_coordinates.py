@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
+from solver.base.so3 import quaternion_exp
 from solver.formats.csv_tables import write_table, write_wrenches_csv
 from solver.formats.joint_coordinates import read_joints_csv, read_joints_storage
 from solver.formats.npz import read_npz, write_recording_npz
 from solver.formats.opensim_storage import write_storage
 from solver.formats.recording import find_recordings, read_recording
-from solver.motion import JointCoordinates
 from solver.options.reading import ReadOptions
-from solver.so3 import quaternion_exp
-from solver.trial import Recording
-from solver.wrenches import Wrenches
+from solver.signals.trial import Recording
+from solver.values.motion import JointCoordinates
+from solver.values.wrenches import Wrenches
 from tests.formats.recording_files import standing_mot, standing_trc
 
 TIMES = np.arange(50) / 100.0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import solver
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.csv_tables import write_markers_csv, write_wrenches_csv
 from solver.formats.opensim_storage import write_storage
 from solver.formats.recording import find_recordings, pair_files, read_recording

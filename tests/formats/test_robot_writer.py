@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError, InvalidValue
+from solver.base.errors import InputError, InvalidValue
 from solver.formats.model_writer import identified_model_name, write_back, write_identified_model
-from solver.inertials import InertialParameters
-from solver.rig import Rig
 from solver.rigs import from_mjcf, from_urdf
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
 from tests.bipeds import Biped
 from tests.conftest import SHARED_DATA
 from tests.formats.test_opensim_writer import changed

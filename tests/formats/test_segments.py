@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from solver.errors import InputError
+from solver.base.errors import InputError
+from solver.base.so3 import exp
 from solver.formats.npz import write_recording_npz
 from solver.formats.recording import content_kind, find_recordings, read_recording
 from solver.formats.smpl import JOINT_NAMES, MODEL_TO_WORLD
 from solver.input_checks import check_recording
-from solver.motion import SegmentPoses
 from solver.options.reading import ReadOptions
-from solver.so3 import exp
+from solver.signals.trial import Recording
 from solver.study.recordings import load
-from solver.trial import Recording
+from solver.values.motion import SegmentPoses
 from tests.formats.skeletons import LAFAN1, SPARSE, XSENS, YAW, Skeleton, bvh_text, quaternion_rows, storage_text
 
 FRAMES = 12

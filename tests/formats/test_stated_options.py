@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.csv_tables import write_markers_csv, write_wrenches_csv
 from solver.formats.npz import write_recording_npz
 from solver.formats.recording import find_recordings, read_recording
-from solver.motion import JointCoordinates
 from solver.options.reading import ReadOptions
-from solver.trial import Recording
+from solver.signals.trial import Recording
+from solver.values.motion import JointCoordinates
 from tests.formats import test_acclaim, test_bids, test_mvnx, test_qtm_forces
 from tests.formats.recording_files import qtm_text, standing_mot, standing_trc, write_mot
 from tests.formats.skeletons import LAFAN1, bvh_text, quaternion_rows, storage_text

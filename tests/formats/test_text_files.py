@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from solver.errors import InputError
-from solver.files import read_bytes
+from solver.base.errors import InputError
+from solver.base.files import read_bytes
 from solver.scene.timeline import TIMELINE
 from solver.storage.npz_archive import read_archive
 

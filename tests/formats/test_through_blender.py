@@ -13,7 +13,7 @@ import pytest
 
 import solver
 from solver.demo.samples import write_samples
-from solver.trial import Recording
+from solver.signals.trial import Recording
 
 pytestmark = pytest.mark.skipif(find_spec("bpy") is None, reason="Blender's module is not installed")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"

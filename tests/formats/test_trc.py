@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.trc import read_trc
 from tests.formats.recording_files import FRAMES, MARKERS, STANDING, standing_trc, times, to_y_up, trc_rows, write_trc
 

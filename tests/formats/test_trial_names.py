@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.formats.recording import find_recordings
 from solver.formats.trial_names import distinct_names, printable_name
-from solver.trial import Recording
+from solver.signals.trial import Recording
 
 from .recording_files import standing_trc
 

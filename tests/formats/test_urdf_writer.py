@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.dynamics import integrate, link_poses
-from solver.errors import InvalidValue
 from solver.formats.urdf_writer import write_urdf
-from solver.inertials import InertialParameters
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, human
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.study import joints_of, poses_of
+from solver.values.inertials import InertialParameters
 from tests.pinocchio import data_of, pin
 
 RIGS = (human(1.7, 63.5, "female"), hoap3())

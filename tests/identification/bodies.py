@@ -20,11 +20,11 @@ from solver.identification.error_model.weight_estimation import choose_cutoffs
 from solver.identification.estimate import Estimate
 from solver.identification.posterior import Posterior, posterior
 from solver.identification.regression import Regression
-from solver.inertials import InertialParameters
-from solver.joints import Limits
 from solver.qp import triangle_of
-from solver.rig import Rig
-from solver.trial import Trial
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
+from solver.values.joints import Limits
 from tests.random_motion import UNIT, joint, measured, random_motion
 
 WEIGHTS = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])

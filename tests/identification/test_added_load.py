@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import UnknownLink
 from solver.dynamics import integrate, predicted_wrench
-from solver.errors import UnknownLink
 from solver.identification.added_load import AddedLoad, find_added_load
-from solver.inertials import InertialParameters
-from solver.motion import Motion
 from solver.options.study import LoadOptions
-from solver.rig import UNOBSERVED, Rig
 from solver.signals import smooth_motion
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import UNOBSERVED, Rig
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 
 NOISE = 1.0  # [N], [N m]
 

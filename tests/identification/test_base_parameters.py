@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.dynamics import base_regressor, integrate, predicted_wrench
-from solver.errors import InvalidValue
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import estimate_base, excited_base_parameters
 from solver.identification.base_parameters import base_parameters, from_factor
 from solver.identification.blocks import BlockOptions
-from solver.inertials import PER_LINK, InertialParameters
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
-from solver.trial import Trial
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.inertials import PER_LINK, InertialParameters
+from solver.values.motion import Motion
 from tests.random_motion import humanoid_rig, measured, mixed_rig, planar_pair, random_motion, random_trial
 
 COUNTS = {

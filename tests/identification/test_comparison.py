@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.identification.comparison import check_flight, compare, fit_wrenches
-from solver.inertials import InertialParameters
+from solver.values.inertials import InertialParameters
 from tests.random_motion import mixed_rig, random_trial
 
 

@@ -8,17 +8,17 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue, UnknownLink
+from solver.base.errors import InvalidValue, UnknownLink
+from solver.base.so3 import exp as exp_so3
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import ConsistentOptions, consistent, population_rows
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.estimate import Estimate
 from solver.identification.regression import Regression
 from solver.identification.weighted_equations import EquationsWithErrors
-from solver.inertials import InertialParameters
 from solver.qp import Status
-from solver.rig import Rig
-from solver.so3 import exp as exp_so3
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
 from tests.identification.bodies import entropic_divergence, other_body, regression_of, small_rig
 from tests.pinocchio import pin
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue, UnknownLink
+from solver.base.errors import InvalidValue, UnknownLink
 from solver.identification.constraints import (
     ConstraintOptions,
     box_rows,
@@ -17,7 +17,7 @@ from solver.identification.constraints import (
     plausible_rows,
     symmetry_rows,
 )
-from solver.inertials import FIRST_MOMENT, MASS
+from solver.values.inertials import FIRST_MOMENT, MASS
 from tests.identification.bodies import small_rig
 
 

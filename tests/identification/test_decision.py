@@ -9,10 +9,10 @@ import pytest
 
 from solver.identification.comparison import Comparison, WrenchFit, count_mass_bounds, find_undecided_reason, moves
 from solver.identification.identify import IdentifyOptions, identify_trials
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.scene.determined import DATA, TABLES
-from solver.trial import Trial
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
 from tests.random_motion import random_trial
 
 

@@ -12,9 +12,6 @@ from solver.identification.base_parameters import base_parameters
 from solver.identification.consistent import ConsistentOptions, consistent
 from solver.identification.determined import joint_moments, link_groups
 from solver.identification.expected import expect_determined
-from solver.inertials import MASS
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.scene.determined import (
     DATA,
@@ -25,6 +22,9 @@ from solver.scene.determined import (
     DeterminedQuantity,
     describe_determined,
 )
+from solver.skeleton.rig import Rig
+from solver.values.inertials import MASS
+from solver.values.motion import Motion
 from tests.identification.bodies import other_body, posterior_of, regression_of, small_rig
 from tests.random_motion import every_joint_rig
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.identification.directions import DirectionRows, direction_coefficients, icosphere
-from solver.inertials import INERTIA, symmetric_entries, symmetric_matrix
+from solver.values.inertials import INERTIA, symmetric_entries, symmetric_matrix
 
 LINKS = ("one", "two", "three")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import RELATIVE_STD, RELATIVE_STD_SETTING, ConsistentOptions, consistent
 from solver.identification.constraints import ConstraintOptions
@@ -20,9 +20,9 @@ from solver.identification.prior import (
     with_relative_std,
 )
 from solver.identification.regression import Regression
-from solver.inertials import PER_LINK, InertialParameters
-from solver.rig import Rig
 from solver.rigs import human
+from solver.skeleton.rig import Rig
+from solver.values.inertials import PER_LINK, InertialParameters
 from tests.identification.bodies import regression_of, small_rig, trial_of
 
 FREE = ConsistentOptions(constraints=ConstraintOptions(total_mass=None, beta=None, boxes=False))

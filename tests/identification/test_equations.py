@@ -11,10 +11,10 @@ from solver.dynamics import Axes, external_wrench, integrate, predicted_wrench
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import estimate_base
 from solver.identification.equations import measured_wrench, reconstructed_wrench
-from solver.inertials import InertialParameters
-from solver.rig import ROOT_NV, Rig
 from solver.signals import PRESETS, filter_wrenches, light_preset, low_pass, low_pass_pieces, smooth_motion
-from solver.trial import Trial
+from solver.signals.trial import Trial
+from solver.skeleton.rig import ROOT_NV, Rig
+from solver.values.inertials import InertialParameters
 from tests.identification.bodies import WEIGHTS, other_body, residuals, small_rig
 from tests.random_motion import measured, random_motion
 

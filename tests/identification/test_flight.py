@@ -7,15 +7,15 @@ import pytest
 
 from benchmarks.papers.ayusawa import MASS, chain
 from benchmarks.papers.thrown import simulate_flight
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import estimate_base
 from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, NullSpace, null_space, typical_sizes
 from solver.identification.regression import Regression
 from solver.identification.weighted_equations import parameter_scale
-from solver.rig import Rig
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.wrenches import Wrenches
 
 TIMES = np.arange(60) / 100.0
 

@@ -7,19 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue, UnknownPreset
 from solver.dynamics import centroidal_momentum
-from solver.errors import InvalidValue, UnknownPreset
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.bootstrap import bootstrap
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.identify import IdentifyOptions, get_method, identify_trials
 from solver.identification.result import Identification
-from solver.identification_methods import method_names
-from solver.inertials import InertialParameters
-from solver.rig import PRIOR_SPREAD, UNOBSERVED, Rig
 from solver.rigs import hoap3
 from solver.scene.determined import TABLES
-from solver.trial import Trial
+from solver.signals.trial import Trial
+from solver.skeleton.rig import PRIOR_SPREAD, UNOBSERVED, Rig
+from solver.values.identification_methods import method_names
+from solver.values.inertials import InertialParameters
 from tests.random_motion import random_trial
 
 NO_BOXES = ConstraintOptions(boxes=False)

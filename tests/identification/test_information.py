@@ -8,9 +8,9 @@ import pytest
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.blocks import BlockOptions
 from solver.identification.weighted_equations import data_inflation, noise_variance
-from solver.motion import Motion
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 from tests.identification.bodies import small_rig, trial_of
 from tests.random_motion import measured, random_motion
 

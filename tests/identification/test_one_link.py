@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.errors import UnknownLink
+from solver.base.errors import UnknownLink
 from solver.identification.consistent import ConsistentOptions, consistent
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.identification.result import Identification
-from solver.inertials import INERTIA, InertialParameters, symmetric_entries, symmetric_matrix
+from solver.values.inertials import INERTIA, InertialParameters, symmetric_entries, symmetric_matrix
 from tests.identification.bodies import other_body, posterior_of, regression_of, small_rig, trial_of
 
 LINK = "left_arm"

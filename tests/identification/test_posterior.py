@@ -11,7 +11,7 @@ from solver.identification.accumulate import accumulate_regression
 from solver.identification.consistent import ConsistentOptions, consistent
 from solver.identification.error_model.posture_wrenches import posture_wrenches
 from solver.identification.posterior import Posterior
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.tracking.motion_errors import MotionErrors
 from tests.identification.bodies import other_body, posterior_of, regression_of, small_rig, trial_of
 from tests.random_motion import random_motion

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from solver.identification.published_masses import describe_masses_outside_tables
-from solver.inertials import InertialParameters
 from solver.rigs import hoap3, human
+from solver.values.inertials import InertialParameters
 
 
 def test_masses_outside_every_table_are_named_with_the_reason() -> None:

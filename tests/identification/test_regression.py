@@ -10,15 +10,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.dynamics import base_regressor, external_wrench
-from solver.errors import InvalidValue
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.blocks import BlockOptions
 from solver.identification.equations import usable_axes
 from solver.identification.regression import Regression
-from solver.rig import Rig
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.wrenches import Wrenches
 from tests.identification.bodies import residuals
 from tests.random_motion import measured, mixed_rig, part_of, random_motion, random_trial
 

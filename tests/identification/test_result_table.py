@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.differences import differences
-from solver.errors import InputError, InvalidValue
+from solver.base.differences import differences
+from solver.base.errors import InputError, InvalidValue
 from solver.identification.result import write_result_table
-from solver.inertials import InertialParameters
 from solver.scene.determined import MASS_KIND, TABLES, DeterminedQuantity
 from solver.scene.result import RESULT, SceneResult
+from solver.values.inertials import InertialParameters
 
 LINKS = ("pelvis", "thigh")
 

@@ -12,11 +12,11 @@ from solver.identification import equations as parts
 from solver.identification.equations import CORE_FRAMES, reconstructed_wrenches, split_trial
 from solver.identification.error_model.frequency_weights import DELAYS, body_regions
 from solver.identification.error_model.weight_estimation import choose_cutoffs, compute_products
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.signals import PRESETS, smooth_motion
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 from tests.identification.bodies import other_body, small_rig, weights_of
 from tests.identification.test_equations import RATE, swung
 from tests.random_motion import measured

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError
 from solver.capture.followers import FollowOptions
 from solver.capture.replay import build_stream
 from solver.demo import simulated_robot
-from solver.errors import InputError
 from solver.input_checks import check_recording
-from solver.motion import JointCoordinates
-from solver.trial import Recording
+from solver.signals.trial import Recording
+from solver.values.motion import JointCoordinates
 
 ROBOT = simulated_robot()
 RECORDED = ROBOT.recordings[0]

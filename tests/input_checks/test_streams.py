@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError
 from solver.demo import simulated_person
-from solver.errors import InputError
 from solver.formats.recording import find_recordings
 from solver.input_checks import check_recording
 from solver.input_checks.check_definition import CheckInput, turn_motion
 from solver.input_checks.check_recording import find_problems
-from solver.motion import JointCoordinates, Markers
-from solver.trial import Recording
-from solver.wrenches import Wrenches
+from solver.signals.trial import Recording
+from solver.values.motion import JointCoordinates, Markers
+from solver.values.wrenches import Wrenches
 from tests.formats.recording_files import standing_trc, trc_rows, write_trc
 
 PERSON = simulated_person()

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.coordinates import joint_coordinates
+from solver.base.errors import InputError
+from solver.base.so3 import exp, log, to_matrix, to_quaternion
 from solver.dynamics import integrate
-from solver.errors import InputError
+from solver.dynamics.coordinates import joint_coordinates
 from solver.formats.axes_and_units import to_z_up
 from solver.formats.csv_tables import write_table
 from solver.formats.joint_coordinates import ROOT_POSITION, ROOT_QUATERNION
@@ -21,10 +22,9 @@ from solver.formats.recording import read_recording
 from solver.formats.smpl import JOINT_NAMES, MODEL_TO_WORLD
 from solver.input_checks import check_recording
 from solver.input_checks.check_definition import CheckInput
-from solver.motion import JointCoordinates, Markers, RestPose, SegmentPoses, coordinate_numbers
 from solver.rigs import hrp2
-from solver.so3 import exp, log, to_matrix, to_quaternion
-from solver.trial import Recording
+from solver.signals.trial import Recording
+from solver.values.motion import JointCoordinates, Markers, RestPose, SegmentPoses, coordinate_numbers
 from tests.formats.recording_files import trc_rows, write_trc
 from tests.formats.skeletons import LAFAN1, bvh_text
 

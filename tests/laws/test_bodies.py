@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from solver import so3
-from solver.inertials import InertialParameters, steiner, symmetric_entries, symmetric_matrix
-from solver.wrenches import Wrenches
+from solver.base import so3
+from solver.values.inertials import InertialParameters, steiner, symmetric_entries, symmetric_matrix
+from solver.values.wrenches import Wrenches
 from tests.laws.strategies import arrays, reals, rotation_vectors
 
 MASSES, PLACES = arrays((4,), 50.0, 0.01), arrays((4, 3), 2.0)

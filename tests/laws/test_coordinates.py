@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from solver.coordinates import flat_rates, joint_coordinates, joint_slices, to_flat, to_manifold
+from solver.dynamics.coordinates import flat_rates, joint_coordinates, joint_slices, to_flat, to_manifold
 from tests.laws.strategies import arrays
 from tests.random_motion import mixed_rig
 

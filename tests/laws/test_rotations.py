@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from solver import so3
+from solver.base import so3
 from tests.laws.strategies import arrays, quaternions, rotation_vectors
 
 

@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from solver.filter_presets import FilterPreset
 from solver.formats.text_files import check_times, undo_rounding
 from solver.signals.filters import low_pass
 from solver.signals.resample import resample
-from solver.wrenches import Wrenches
+from solver.values.filter_presets import FilterPreset
+from solver.values.wrenches import Wrenches
 from tests.laws.strategies import arrays, reals
 
 PRESETS = st.builds(FilterPreset, st.just("law"), st.integers(1, 5), reals(20.0, 2.0), corrected=st.booleans())

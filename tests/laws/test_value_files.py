@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solver.differences import differences
+from solver.base.differences import differences
 from solver.storage.codec import FileKind
 from solver.storage.json_tree import json_text
 from solver.storage.value_tree import from_tree, to_tree

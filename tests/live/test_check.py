@@ -7,20 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.contacts.rolling import SOLE
 from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
-from solver.errors import InvalidValue
 from solver.feasibility import CheckOptions, Checks, check_motion
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import Excitation
 from solver.live.check import LiveCheck
 from solver.live.excitation import PIECE_COUNT, LiveExcitation
 from solver.live.scene_frames import scene_frames
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.scene.checked_frame import SceneFrame
+from solver.skeleton.rig import Rig
 from solver.trajectory.curve import FlatCurve
+from solver.values.motion import Motion
 from tests.dance.static_motions import sinusoidal_motion, sole_height, standing_schedule
 
 RIG = hoap3()

@@ -11,10 +11,10 @@ import solver
 from solver.dynamics import link_motions
 from solver.moments import assign_wrenches, compute_moments
 from solver.moments.contact_links import SHARED, UNKNOWN
-from solver.motion import Motion
-from solver.rig import Rig
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 
 FRAMES = 60
 SIDES = ("left", "right")

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 import solver
-from solver.coordinates import to_manifold
 from solver.dynamics import link_motions
+from solver.dynamics.coordinates import to_manifold
 from solver.dynamics.mechanics import Mechanics, contact_joint_forces
-from solver.inertials import FIRST_MOMENT, GRAVITY, InertialParameters
 from solver.input_checks.opensim_configurations import opensim_configurations
 from solver.moments import JointMoments, compute_moments
 from solver.moments.inverse_dynamics import coordinate_axes
-from solver.motion import JointCoordinates, Motion
-from solver.rig import Rig
 from solver.rigs.opensim.kinematics import body_poses
 from solver.rigs.opensim.rig import from_opensim, model_of
 from solver.signals.manifold import smooth_motion
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.inertials import FIRST_MOMENT, GRAVITY, InertialParameters
+from solver.values.motion import JointCoordinates, Motion
+from solver.values.wrenches import Wrenches
 from tests.random_motion import mixed_rig, random_motion
 from tests.rigs.opensim_files import EVERY_JOINT, ZERO, Link, Model, transform
 

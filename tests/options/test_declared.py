@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import pytest
 
 import solver.options
+from solver.base.errors import InvalidValue
 from solver.cli.argument_types import add_options, given
-from solver.errors import InvalidValue
 from solver.options.declared import COUNT, JOBS, LIMIT, PART, SHARE, Declaration, Option, Options, Range, declarations
 
 CLASSES: list[Any] = [

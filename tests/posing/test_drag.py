@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue, UnknownLink
+from solver.base.so3 import exp
 from solver.contacts.schedule import anchors_at
 from solver.contacts.support import support_polygon
-from solver.coordinates import joint_coordinates
 from solver.dynamics import com_trajectory, contact_corners, link_poses
-from solver.errors import InvalidValue, UnknownLink
+from solver.dynamics.coordinates import joint_coordinates
 from solver.feasibility.collisions import CollisionDetector
-from solver.motion import Motion
 from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.posing import Drag, DragResult, Pin, Target
 from solver.posing import drag as drag_module
 from solver.posing.kinematics import find_knees
 from solver.posing.values import REACHED
 from solver.qp.bounded import BoundedSolution, solve_bounded
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
-from solver.so3 import exp
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
 from tests.dance.static_motions import sinusoidal_motion
 
 SIDEWAYS = np.diag([1.0, -1.0, 1.0])

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.contacts.schedule import anchors_at
 from solver.contacts.support import support_polygon
-from solver.coordinates import joint_coordinates, static_motion, to_flat
 from solver.dynamics import com_and_jacobian, contact_corners, link_poses
-from solver.errors import InvalidValue
+from solver.dynamics.coordinates import joint_coordinates, static_motion, to_flat
 from solver.options.checks import CheckOptions
 from solver.posing import Drag, Target
 from solver.posing.inbetweens import inbetween_postures
-from solver.rig import Rig
 from solver.rigs import hrp2, human
+from solver.skeleton.rig import Rig
 
 COUNT = 25
 """Postures from one end to the other."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.coordinates import to_flat
+from solver.dynamics.coordinates import to_flat
 from solver.options.checks import CheckOptions
 from solver.posing.kinematics import PostureKinematics
 from solver.posing.separation import Separation
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
+from solver.skeleton.rig import Rig
 
 
 @pytest.fixture(params=["person", "HRP-2", "HOAP-3"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from solver.errors import BackendError, InvalidValue, UnknownPreset
+from solver.base.errors import BackendError, InvalidValue, UnknownPreset
 from solver.qp import (
     BACKENDS,
     EXPONENTIAL,

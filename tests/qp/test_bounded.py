@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver import qp
-from solver.errors import UnknownPreset
+from solver.base.errors import UnknownPreset
 from solver.qp.bounded import COMPLIANCE, Bounds, bounded_solver, solve_bounded
 
 

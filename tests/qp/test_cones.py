@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.qp import EXPONENTIAL, PSD, SECOND_ORDER, Cone, Problem, Rows, Solution, Status, triangle_of
 from solver.qp.solution import _outside_dual
 

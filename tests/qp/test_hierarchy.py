@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from solver.errors import BackendError, InvalidValue
+from solver.base.errors import BackendError, InvalidValue
 from solver.qp import HierarchySolution, Level, Problem, Rows, Status, solve, solve_hierarchy
 
 CLARABEL = 1e-10

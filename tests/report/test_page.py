@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError
 from solver.calibration.body_mass import MassEstimate, MassGroup
 from solver.calibration.trial_mass import TrialMass
-from solver.errors import InputError
 from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
-from solver.inertials import InertialParameters
 from solver.report import CONTENT, Content, render
 from solver.report.content import Signals, TrackingErrors
 from solver.report.figures import draw_masses
@@ -23,6 +22,7 @@ from solver.report.svg import Axis, find_runs, round_ticks, thin_line
 from solver.scene.determined import MASS_KIND, MOMENT_KIND, SHAPE, TABLES, DeterminedQuantity
 from solver.scene.labels import display_name
 from solver.study.plates.finding import Action, Finding
+from solver.values.inertials import InertialParameters
 
 VOID = {"meta", "line", "rect", "circle", "path", "br", "img", "input", "link", "hr"}
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.calibration import Calibration
 from solver.cli import main
 from solver.demo.examples import simulated_robot
-from solver.errors import InvalidValue
 from solver.identification.comparison import mean_ratio
 from solver.options.study import Settings
 from solver.report import CONTENT, build_content, render
@@ -27,8 +27,8 @@ from solver.study.pipeline import identify
 from solver.study.provenance import PROVENANCE
 from solver.study.values import Study
 from solver.tracking import Attachment, TrackedMotion
+from solver.values.wrenches import WRENCH_AXES
 from solver.version import VERSION
-from solver.wrenches import WRENCH_AXES
 
 ROBOT = simulated_robot()
 

@@ -19,7 +19,6 @@ import pytest
 from solver.calibration.body_mass import MassEstimate, MassGroup
 from solver.calibration.trial_mass import TrialMass, UnloadedReading
 from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
-from solver.inertials import InertialParameters
 from solver.moments.values import JointMoments
 from solver.report import cohort_page, moments_page, page, write_moments
 from solver.report.cohort_content import Cohort, CohortMember, FailedSubject, build_member
@@ -37,6 +36,7 @@ from solver.report.tables import Table, render_table
 from solver.scene.determined import DATA, MASS_KIND, MOMENT_KIND, SHAPE, TABLES, DeterminedQuantity
 from solver.study.plates.finding import Action, Finding
 from solver.study.residuals import Residual, TrialResidual
+from solver.values.inertials import InertialParameters
 
 LINKS = ("pelvis", "left_foot")
 AXES = np.array([1.0, 2.0, 3.0, 0.4, 0.5, 0.6])

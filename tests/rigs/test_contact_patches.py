@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue, UnknownName, UnknownPreset
 from solver.cli import main
 from solver.contacts.schedule import Anchor, flat_on_ground
 from solver.dynamics import Workspace
-from solver.errors import InvalidValue, UnknownName, UnknownPreset
 from solver.rigs import hoap3, human
 from solver.rigs.contact_patches import BODY_PARTS, PatchSpecification, with_patches
 from solver.rigs.overrides import with_soles

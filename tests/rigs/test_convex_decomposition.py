@@ -11,9 +11,9 @@ from scipy.spatial import ConvexHull
 
 from solver.feasibility.collisions import PairDistances
 from solver.options.checks import CheckOptions
-from solver.rig import Rig
 from solver.rigs import from_mjcf, from_urdf
 from solver.rigs.convex_decomposition import MAX_PIECES, decompose_convex
+from solver.skeleton.rig import Rig
 
 CORNERS = np.array(list(product((0.0, 1.0), repeat=3)))
 SIDES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

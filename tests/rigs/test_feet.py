@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from solver.errors import InvalidValue
-from solver.rig import Rig
+from solver.base.errors import InvalidValue
 from solver.rigs import from_urdf
+from solver.skeleton.rig import Rig
 from tests.bipeds import Biped
 
 AXIS = '<link name="{0}"><collision><geometry><box size="{1}"/></geometry></collision>'

@@ -7,14 +7,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from solver.coordinates import joint_coordinates
+from solver.base.errors import InvalidValue, UnknownLink, UnknownName
 from solver.dynamics import link_poses
-from solver.errors import InvalidValue, UnknownLink, UnknownName
-from solver.inertials import steiner
-from solver.person import LINKS, require_person
+from solver.dynamics.coordinates import joint_coordinates
 from solver.rigs.anthropometry import TABLES, Segment, nearest_consistent, segment_inertia
 from solver.rigs.human import human
 from solver.rigs.human_skeleton import build_skeleton, default_lengths
+from solver.values.inertials import steiner
+from solver.values.person import LINKS, require_person
 from tests.joint_entries import entry
 from tests.pinocchio import data_of, pin
 

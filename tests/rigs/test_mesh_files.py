@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.rigs.mesh_files import read_mesh
 from solver.rigs.triangles import triangulate_fans
 from tests.pinocchio import pin

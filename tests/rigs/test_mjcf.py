@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError, MissingDependency
 from solver.cli import main
-from solver.coordinates import joint_slices
+from solver.dynamics.coordinates import joint_slices
 from solver.dynamics.mechanics import Mechanics
-from solver.errors import InputError, MissingDependency
 from solver.formats.urdf_writer import write_urdf
-from solver.rig import Rig
 from solver.rigs import from_mjcf, from_urdf, hoap3
+from solver.skeleton.rig import Rig
 
 ODD = """<mujoco model="odd">
   <compiler angle="degree"/>

@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError, InvalidValue
+from solver.base.so3 import exp
 from solver.cli import main
 from solver.dynamics import Workspace
-from solver.errors import InputError, InvalidValue
-from solver.motion import JointCoordinates
 from solver.rigs import build_rig, from_opensim
 from solver.rigs.mesh_files import read_mesh
 from solver.rigs.opensim.document import OpenSimModel, body_fixed_xyz, read_opensim
 from solver.rigs.opensim.functions import SimmSpline
 from solver.rigs.opensim.kinematics import BodyPoses, body_poses, joint_transform
 from solver.rigs.opensim.rig import APPROXIMATED, body_placements
-from solver.so3 import exp
 from solver.study.joint_motion import poses_of
+from solver.values.motion import JointCoordinates
 from tests.rigs.opensim_files import AT, EVERY_JOINT, FREE, KNEE, TILT, WIDE, Link, Model
 
 FRAMES = 7

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from solver.moments.contact_links import FOOT_NAMES
-from solver.rig import PARTS, Rig
 from solver.rigs import from_opensim, human
+from solver.skeleton.rig import PARTS, Rig
 from tests.rigs.opensim_files import FREE, WIDE, Link, Model
 
 HIP, DOWN = (0.0, -0.07, 0.08, 0.0, 0.0, 0.0), (0.0, -0.42, 0.0, 0.0, 0.0, 0.0)

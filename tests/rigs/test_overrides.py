@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError, InvalidValue, UnknownName
 from solver.cli import main
-from solver.errors import InputError, InvalidValue, UnknownName
-from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3
 from solver.rigs.overrides import with_exclusions, with_feet, with_soles, with_torques
 from solver.rigs.srdf import read_srdf
 from solver.scene.rig import read_rig
+from solver.skeleton.rig import Rig
 
 INERTIAL = (
     '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError, InvalidValue
-from solver.inertials import GRAVITY_VECTOR
-from solver.joints import KINDS, NEUTRAL, Joint, Limits
-from solver.rig import Rig
+from solver.base.errors import InputError, InvalidValue
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.scene.rig import read_rig, rig_from_text, rig_to_text, write_rig
-from solver.shape import ContactPolygon
+from solver.skeleton.rig import Rig
+from solver.values.inertials import GRAVITY_VECTOR
+from solver.values.joints import KINDS, NEUTRAL, Joint, Limits
+from solver.values.shape import ContactPolygon
 from tests.pinocchio import data_of, pin
 from tests.pinocchio_models import inertials_of, joints_of
 from tests.random_motion import mixed_rig

@@ -7,14 +7,14 @@ import argparse
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue, UnknownPreset
 from solver.cli.bodies import add_body, body_of
-from solver.coordinates import joint_coordinates
 from solver.dynamics import integrate
-from solver.errors import InvalidValue, UnknownPreset
-from solver.rig import Rig
+from solver.dynamics.coordinates import joint_coordinates
 from solver.rigs import build_rig, hoap3, hrp2
 from solver.rigs.human import human
-from solver.shape import Shape
+from solver.skeleton.rig import Rig
+from solver.values.shape import Shape
 from tests.joint_entries import entries
 from tests.pinocchio import data_of, pin
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.coordinates import joint_slices
+from solver.dynamics.coordinates import joint_slices
 from solver.dynamics.mechanics import Mechanics
-from solver.rig import Rig
 from solver.rigs import from_mjcf, from_urdf
+from solver.skeleton.rig import Rig
 from tests.pinocchio import pin
 
 LIMIT = '<limit lower="-0.7" upper="0.9" velocity="8" effort="100"/>'

@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.assets import read_asset
-from solver.differences import differences
+from solver.base.assets import read_asset
+from solver.base.differences import differences
 from solver.dynamics import link_poses
 from solver.feasibility.collisions import CollisionDetector
 from solver.formats.urdf_writer import write_urdf
 from solver.options.checks import CheckOptions
-from solver.person import GIRDLE
-from solver.rig import Rig
 from solver.rigs import from_urdf, human
 from solver.rigs.anthropometry import TABLES
 from solver.scene.rig import read_rig, write_rig
+from solver.skeleton.rig import Rig
+from solver.values.person import GIRDLE
 
 MIRROR = np.array([1.0, -1.0, 1.0])
 SIDES = ("right", "left")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.so3 import from_rpy
 from solver.contacts.support import convex_polygon
 from solver.rigs.soles import find_bearing_shapes, find_sole
-from solver.shape import Shape
-from solver.so3 import from_rpy
+from solver.values.shape import Shape
 
 UPRIGHT = np.eye(3)
 

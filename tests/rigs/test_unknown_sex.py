@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solver.person import SHOULDERS, TABLED, TRUNKS, UNKNOWN
-from solver.rig import Rig
 from solver.rigs import build_rig, human
 from solver.rigs.anthropometry import TABLES
 from solver.rigs.human_skeleton import default_lengths
+from solver.skeleton.rig import Rig
+from solver.values.person import SHOULDERS, TABLED, TRUNKS, UNKNOWN
 
 
 def of_both(unknown: Rig, **choices: Any) -> list[Rig]:

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.formats.urdf_writer import write_urdf
-from solver.rig import Rig
 from solver.rigs import from_urdf, hoap3
+from solver.skeleton.rig import Rig
 
 
 @pytest.fixture

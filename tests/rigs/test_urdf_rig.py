@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from benchmarks.models import HOW, model_file
-from solver.errors import InputError, InvalidValue, UnknownLink
-from solver.joints import Mimic
-from solver.rig import Rig
+from solver.base.errors import InputError, InvalidValue, UnknownLink
 from solver.rigs import from_urdf
 from solver.rigs.meshes import cylinder_mesh, resolve_mesh_uri
 from solver.rigs.mirrored_links import pairs_by_name, split_mirrored
 from solver.rigs.solids import box, capsule, ellipsoid, shape_bounds
 from solver.rigs.urdf_geometry import transform_shape
+from solver.skeleton.rig import Rig
 from solver.trajectory.legged_rig import fixed_coordinates
+from solver.values.joints import Mimic
 from tests.pinocchio import data_of, pin
 from tests.pinocchio_models import inertials_of
 

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from solver import so3
+from solver.base import so3
+from solver.base.errors import InputError, InvalidValue
 from solver.contacts.rolling import TOE_BEND, RollingSole
 from solver.dynamics import link_poses
-from solver.errors import InputError, InvalidValue
-from solver.rig import Rig
 from solver.rigs import hoap3, human
 from solver.scene.body_mesh import (
     ASSET,
@@ -28,6 +27,7 @@ from solver.scene.body_mesh import (
     fit_body_mesh,
     read_body_shapes,
 )
+from solver.skeleton.rig import Rig
 from tests.joint_entries import entry
 from tests.scene.body_shapes import add_probes, arrays_of, tiny_shapes
 

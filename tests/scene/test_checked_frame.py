@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from solver.differences import differences
-from solver.errors import InvalidValue
+from solver.base.differences import differences
+from solver.base.errors import InvalidValue
 from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene_frame
 
 STANDING = SceneFrame(

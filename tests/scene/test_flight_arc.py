@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue
-from solver.rig import GRAVITY
+from solver.base.errors import InvalidValue
 from solver.scene.flight_arc import FlightArc
+from solver.skeleton.rig import GRAVITY
 
 TAKE_OFF, LANDING = np.array([0.1, 0.0, 0.9]), np.array([0.5, -0.1, 0.8])
 

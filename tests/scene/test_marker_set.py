@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from solver.base.errors import InputError, UnknownLandmark
 from solver.calibration.marker_set import load_marker_set
-from solver.errors import InputError, UnknownLandmark
 from solver.scene.labels import display_name
 from solver.scene.marker_set import (
     MarkerRow,

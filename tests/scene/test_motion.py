@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.differences import differences
+from solver.base.errors import InputError
+from solver.base.so3 import to_matrix
 from solver.demo.examples import simulated_robot
-from solver.differences import differences
 from solver.dynamics import com_trajectory, link_motions
-from solver.errors import InputError
 from solver.scene.motion import find_trial_files, read_trials, scene_motion, scene_recording
 from solver.scene.motion_record import MOTION, motion_record
-from solver.so3 import to_matrix
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 from tests.random_motion import mixed_rig, random_motion
 
 

@@ -10,22 +10,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.differences import differences
+from solver.base.errors import InputError, InvalidValue
 from solver.dance.workflows.check import check
 from solver.dance.workflows.export import export
 from solver.dance.workflows.loading import load_authored_dance, load_authored_with_notes, load_dance
 from solver.dance.workflows.perform import perform
 from solver.dance.workflows.repair import repair
-from solver.differences import differences
-from solver.errors import InputError, InvalidValue
 from solver.feasibility import check_motion
-from solver.motion import Motion
 from solver.options.checks import DANCE_CHECKS
-from solver.rig import Rig
 from solver.rigs import human
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, MotionRecord, motion_record
-from solver.trial import Trial
-from solver.wrenches import Wrenches
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 from tests.dance.example_dances import arm_swing
 
 FREE = {"joint angle", "joint speed", "self-collision"}

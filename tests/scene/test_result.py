@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue
-from solver.inertials import PARAMETERS, InertialParameters
+from solver.base.errors import InvalidValue
 from solver.scene.determined import DATA, MASS_KIND, MOMENT_KIND, SHAPE, TABLES, DeterminedQuantity
 from solver.scene.result import SceneResult, densities, equivalent_ellipsoids
+from solver.values.inertials import PARAMETERS, InertialParameters
 
 LINKS = ("arm", "leg", "head")
 MASSES = np.array([2.0, 5.0, 3.0])  # [kg]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from solver.errors import InputError, InvalidValue
-from solver.inertials import InertialParameters
+from solver.base.errors import InputError, InvalidValue
 from solver.rigs import human
 from solver.scene.rig import read_rig, rig_from_text, rig_to_text, write_rig
+from solver.values.inertials import InertialParameters
 
 PERSON = human(1.75, 70.0, "female")
 

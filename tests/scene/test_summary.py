@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.errors import InputError, InvalidValue
+from solver.base.errors import InputError, InvalidValue
 from solver.scene.dance_folder import SUMMARY_FILE
 from solver.scene.summary import SUMMARY as FILE
 from solver.scene.summary import SceneFailure, SceneMove, SceneSummary

@@ -8,7 +8,7 @@ from types import FrameType
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue, UnknownPreset
+from solver.base.errors import InvalidValue, UnknownPreset
 from solver.signals import PRESETS, FilterPreset, bridge, low_pass, preset_of, settling_time, unbridged
 
 HUMAN = PRESETS["jovic_human"]

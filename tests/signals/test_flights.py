@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.signals import GRAVITY, find_flights, shrink_runs
 
 TIMES = np.arange(200) / 100.0

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from solver.dynamics import integrate
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.signals import PRESETS, FilterPreset, manifold, smooth_motion
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
 from tests.random_motion import mixed_rig
 
 RATE = 200.0

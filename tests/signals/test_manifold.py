@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
+from solver.base.so3 import exp as exp_so3
 from solver.dynamics import difference, integrate
-from solver.errors import InvalidValue
-from solver.rig import Rig
 from solver.rigs import human
 from solver.signals import PRESETS, FilterPreset, smooth_motion
-from solver.so3 import exp as exp_so3
+from solver.skeleton.rig import Rig
 from tests.pinocchio import pin
 from tests.random_motion import joint, rig_of
 

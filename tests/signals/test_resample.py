@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.formats.opensim_storage import read_forces
 from solver.signals import PRESETS, filter_wrenches, resample, uniform_times
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 
 HUMAN = PRESETS["human_8hz"]
 

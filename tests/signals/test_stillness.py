@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.so3 import product, rotate
 from solver.dynamics import integrate, link_motions
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.signals import is_still
 from solver.signals.stillness import STILL
-from solver.so3 import product, rotate
+from solver.skeleton.rig import Rig
+from solver.values.motion import Motion
 from tests.identification.bodies import small_rig
 from tests.signals.test_noise_replicas import swinging
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue
-from solver.motion import Motion
+from solver.base.errors import InvalidValue
 from solver.rigs import human
 from solver.signals import GRAVITY, ContactEvidence, Reason, Windows, find_windows, settling_time
-from solver.wrenches import Wrenches
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 from tests.marker_com import RUNNER, SUBJECT_A, Body, Places, body
 from tests.pinocchio import pin
 from tests.simulated_trials import HUMAN, SimulatedTrial, simulate, steps

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.so3 import exp
 from solver.formats.smpl import JOINT_NAMES, JOINT_PARENTS, T_POSE_OFFSETS
-from solver.motion import RestPose, SegmentPoses
-from solver.person import LINKS
 from solver.skeleton.match import match_recording
 from solver.skeleton.names import match_segments, strip_shared_words
-from solver.so3 import exp
+from solver.values.motion import RestPose, SegmentPoses
+from solver.values.person import LINKS
 
 JAPANESE = (
     "センター 左足 右足 上半身 左ひざ 右ひざ 上半身2 左足首 右足首 胸 左つま先 右つま先 首 左肩 右肩 頭 "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.storage.atomic import write_atomically
 
 

@@ -15,9 +15,9 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from solver.arrays import frozen
-from solver.differences import differences
-from solver.errors import InputError, InvalidValue
+from solver.base.arrays import frozen
+from solver.base.differences import differences
+from solver.base.errors import InputError, InvalidValue
 from solver.storage.codec import FileKind, read_one_of
 from solver.storage.npz_archive import read_archive
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.errors import InputError, InvalidValue
+from solver.base.errors import InputError, InvalidValue
 from solver.scene.rig import rig_from_text
 from solver.storage.json_tree import MAX_DEPTH, WrongEntry, parse_json, parse_json_object
 

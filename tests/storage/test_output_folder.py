@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.errors import InputError
+from solver.base.errors import InputError
 from solver.storage.manifest import MANIFEST_FILE, check_complete
 from solver.storage.output_folder import read_consistent, reserve_folder, write_folder
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.demo.laboratory import PlateNoise, record_markers, record_plates, sole_centres
 from solver.demo.person import SEX, simulate_person
-from solver.errors import InvalidValue
-from solver.motion import Markers
+from solver.signals.trial import Recording
 from solver.study.pipeline import identify, track
 from solver.study.subject_calibration import calibrate
-from solver.trial import Recording
+from solver.values.motion import Markers
 
 
 @pytest.fixture(scope="module")

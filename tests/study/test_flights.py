@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from benchmarks.papers.thrown import simulate_flight
+from solver.base.errors import InvalidValue
+from solver.base.progress import silent
 from solver.dynamics import integrate
-from solver.errors import InvalidValue
-from solver.motion import Markers
 from solver.options.study import Settings
-from solver.progress import silent
-from solver.rig import Rig
 from solver.signals import GRAVITY, preset_of, whiten
+from solver.signals.trial import Recording
+from solver.skeleton.rig import Rig
 from solver.study.flights import find_trial_flights
 from solver.study.pipeline import identify_motions
 from solver.study.values import Poses, TrialRecord
-from solver.trial import Recording
+from solver.values.motion import Markers
 from tests.identification.bodies import residuals
 
 RATE, GLIDE, FLIGHT = 200.0, 0.5, 0.4

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.coordinates import joint_coordinates
+from solver.base.errors import InvalidValue, UnknownName
 from solver.dynamics import difference, link_motions
-from solver.errors import InvalidValue, UnknownName
+from solver.dynamics.coordinates import joint_coordinates
 from solver.formats.joint_coordinates import coordinate_names
 from solver.input_checks.check_recording import check_recording
-from solver.motion import JointCoordinates, Motion
-from solver.rig import Rig
 from solver.rigs import hoap3, human
+from solver.signals.trial import Recording
+from solver.skeleton.rig import Rig
 from solver.study.joint_motion import poses_of
-from solver.trial import Recording
+from solver.values.motion import JointCoordinates, Motion
 from tests.pinocchio import pin
 from tests.random_motion import mixed_rig, random_motion
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from solver.signals import PRESETS, smooth_motion
+from solver.signals.trial import Recording
 from solver.study.preparation import adapt_cutoff
 from solver.study.values import TrialRecord
 from solver.tracking.track import TrackedMotion
-from solver.trial import Recording
 from tests.identification.bodies import small_rig
 from tests.random_motion import measured
 from tests.signals.test_noise_replicas import swinging

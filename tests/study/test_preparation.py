@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.demo.examples import simulated_robot
 from solver.dynamics import predicted_wrench
-from solver.errors import InvalidValue
-from solver.motion import Markers, Motion
 from solver.options.plates import LAG, PlateOptions
 from solver.options.study import Settings
-from solver.rig import Rig
 from solver.signals import PRESETS, shift_wrenches, smooth_motion
+from solver.signals.trial import Recording
+from solver.skeleton.rig import Rig
 from solver.study.pipeline import identify, identify_motions, prepare
 from solver.study.plates.finding import Action
 from solver.study.recordings import load
@@ -23,8 +23,8 @@ from solver.study.rough_mass import compute_mass_readings
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.study.values import Poses, TrialRecord
-from solver.trial import Recording
-from solver.wrenches import Wrenches
+from solver.values.motion import Markers, Motion
+from solver.values.wrenches import Wrenches
 from tests.simulated_walk import simulated_walker
 
 PRESET = PRESETS["human_8hz"]

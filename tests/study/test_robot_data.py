@@ -14,15 +14,15 @@ from solver.demo.run import inertial_error
 from solver.demo.truth import perturb_inertials
 from solver.dynamics import ground_wrench, link_motions
 from solver.formats.csv_tables import write_wrenches_csv
-from solver.inertials import InertialParameters
-from solver.motion import Motion
 from solver.options.dances import DanceOptions
 from solver.options.study import Settings
-from solver.rig import Rig
 from solver.scene.result import RESULT
+from solver.skeleton.rig import Rig
 from solver.study.pipeline import identify
 from solver.study.recordings import load
-from solver.wrenches import Wrenches
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 
 RATE = 100.0
 NOISE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])

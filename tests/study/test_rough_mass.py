@@ -7,22 +7,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.cli import main
 from solver.dance.workflows.export import write_motion_table
 from solver.dynamics import ground_wrench
-from solver.errors import InvalidValue
 from solver.formats.csv_tables import write_wrenches_csv
-from solver.motion import Motion
 from solver.options.plates import MASS, MISMATCH, PlateOptions
 from solver.options.study import Settings
-from solver.rig import Rig
 from solver.signals import PRESETS, smooth_motion
+from solver.signals.trial import Recording
+from solver.skeleton.rig import Rig
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action
 from solver.study.rough_mass import compute_mass_readings, estimate_rough_mass
 from solver.study.values import Poses, TrialRecord
-from solver.trial import Recording
-from solver.wrenches import Wrenches
+from solver.values.motion import Motion
+from solver.values.wrenches import Wrenches
 
 PRESET, RATE = PRESETS["human_8hz"], 100.0
 FOOT = 0.1

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import solver
-from solver.errors import InvalidValue
-from solver.motion import Markers
+from solver.base.errors import InvalidValue
 from solver.study.pipeline import track
 from solver.study.tracking import collect_warnings
 from solver.study.values import TrialRecord
+from solver.values.motion import Markers
 
 
 def test_a_tracked_motion_keeps_its_forces() -> None:

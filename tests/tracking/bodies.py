@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solver.dynamics import difference, integrate
-from solver.motion import Markers
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.tracking import (
     Attachment,
     OrientationTargets,
@@ -16,6 +15,7 @@ from solver.tracking import (
     Targets,
 )
 from solver.tracking.kinematics import Kinematics
+from solver.values.motion import Markers
 from tests.joint_entries import entry
 
 STEP = 0.01

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.so3 import exp, to_quaternion
 from solver.dynamics import link_poses
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
-from solver.so3 import exp, to_quaternion
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.tracking.joint_chains import ChainFit
 from solver.tracking.retargeting.batch_kinematics import BatchKinematics, to_configurations
 from tests.tracking.test_retargeting import person

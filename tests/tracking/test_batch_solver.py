@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from solver.dynamics import integrate
-from solver.motion import Markers
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.tracking import Targets, Tracker, TrackingOptions, track_targets
 from solver.tracking.batch_solver import BatchSolver
 from solver.tracking.recording_poses import FRAMES_PER_BLOCK, TargetSamples
+from solver.values.motion import Markers
 from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
 RATE = 200.0

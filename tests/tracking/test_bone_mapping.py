@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue, UnknownLink, UnknownName
+from solver.base.errors import InvalidValue, UnknownLink, UnknownName
+from solver.base.so3 import exp, log, rotation_between
 from solver.formats.recording import read_recording
 from solver.formats.smpl import JOINT_NAMES
-from solver.motion import RestPose, SegmentPoses
-from solver.rig import Rig
 from solver.rigs import hrp2
 from solver.skeleton.names import match_segments
-from solver.so3 import exp, log, rotation_between
+from solver.skeleton.rig import Rig
 from solver.study.tracking import poses_from_segments
 from solver.tracking.bone_mapping import MAPPING, BoneMapping, guess_mapping, targets_from_segments
 from solver.tracking.kinematics import Kinematics
+from solver.values.motion import RestPose, SegmentPoses
 from tests.formats.skeletons import LAFAN1, XSENS, YAW, Skeleton, bvh_text
 from tests.tracking.bodies import swinging
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.motion import Motion, RestPose
+from solver.base.so3 import exp, quaternion_exp
 from solver.options.authoring import RetargetOptions
 from solver.rigs import hrp2
-from solver.so3 import exp, quaternion_exp
 from solver.tracking.anatomy import LEG
 from solver.tracking.retargeting.complete_steps import SLOWING_TIME, STANDING_TIME, complete_steps
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
+from solver.values.motion import Motion, RestPose
 from tests.tracking.test_retargeting import RATE, corners, person, squat
 
 

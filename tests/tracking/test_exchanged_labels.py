@@ -7,11 +7,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from solver.motion import Markers
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.tracking import TrackingOptions, track_markers
 from solver.tracking.exchanged_labels import FRAMES_PER_BATCH, CorrectedLabels, correct_labels
 from solver.tracking.marker_neighbours import learn_shapes
+from solver.values.motion import Markers
 from tests.tracking.bodies import cloud, seen_from, swinging
 
 FRAMES = 120

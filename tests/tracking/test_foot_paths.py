@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.interpolate import PchipInterpolator
 
+from solver.base.so3 import exp
 from solver.contacts.rolling import BALL, PARTS, SOLE, TOUCHING_HEIGHT, RollingSole, pitch_rotations
 from solver.contacts.schedule import Anchor
-from solver.rig import Rig
 from solver.rigs import hrp2, human
-from solver.so3 import exp
+from solver.skeleton.rig import Rig
 from solver.tracking.retargeting.foot_paths import _plan_foot
 
 TIMES = np.arange(0.0, 2.0, 0.01)

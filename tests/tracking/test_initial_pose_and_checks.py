@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.dynamics import integrate
-from solver.errors import InvalidValue
-from solver.motion import Markers
-from solver.rig import Rig
 from solver.rigs import hrp2
 from solver.rigs.human import human
+from solver.skeleton.rig import Rig
 from solver.tracking import Targets, TrackingOptions, track_markers
 from solver.tracking.initial_pose import find_initial_pose
+from solver.values.motion import Markers
 from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
+from solver.base.so3 import exp as exp_so3
 from solver.dynamics import difference, integrate
-from solver.errors import InvalidValue
-from solver.motion import Markers
-from solver.rig import Rig
-from solver.so3 import exp as exp_so3
+from solver.skeleton.rig import Rig
 from solver.tracking import Targets, TrackingOptions, track_markers
 from solver.tracking.inverse_kinematics import InverseKinematics, rotation_error
 from solver.tracking.tasks import fade_weights
 from solver.tracking.tracker import BaumgarteRoot
+from solver.values.motion import Markers
 from tests.tracking.bodies import cloud, farthest, seen_from, swinging
 
 FREE = TrackingOptions(posture_weight=1e-12, damping=1e-12, limits=False, fade_time=0.0)

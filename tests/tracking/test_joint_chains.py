@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.tracking import Tracker, TrackingOptions
 from solver.tracking.joint_chains import ChainFit
 from solver.tracking.kinematics import Kinematics

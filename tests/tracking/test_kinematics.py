@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from solver.dynamics import integrate
-from solver.rig import Rig
 from solver.rigs.human import human
+from solver.skeleton.rig import Rig
 from solver.tracking.joint_limits import JointLimits
 from solver.tracking.kinematics import Kinematics
 from solver.tracking.posture import Posture

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from benchmarks.tracking_figures.baselines import make_tracker
+from solver.base.errors import InvalidValue, UnknownName
+from solver.base.so3 import exp, log
+from solver.base.so3 import exp as exp_so3
 from solver.dynamics import difference, integrate
-from solver.errors import InvalidValue, UnknownName
-from solver.rig import Rig
 from solver.rigs.human import human
-from solver.so3 import exp, log
-from solver.so3 import exp as exp_so3
+from solver.skeleton.rig import Rig
 from solver.tracking import (
     CoupledLimits,
     OrientationTask,

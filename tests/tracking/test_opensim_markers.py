@@ -9,10 +9,10 @@ import pytest
 
 import solver
 from solver.cli import main
-from solver.motion import Markers
 from solver.rigs.opensim.document import OpenSimModel, read_opensim
 from solver.rigs.opensim.kinematics import body_poses
 from solver.tracking.opensim_markers import coordinates_from_markers
+from solver.values.motion import Markers
 from tests.rigs.opensim_files import AT, FREE, KNEE, WIDE, Link, Model
 
 FRAMES = 40

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.contacts.contact_detection import find_carrying_feet
-from solver.errors import InvalidValue
 from solver.formats.recording import read_recording
-from solver.motion import Motion, SegmentPoses
-from solver.rig import GRAVITY
 from solver.rigs import hrp2
+from solver.skeleton.rig import GRAVITY
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
+from solver.values.motion import Motion, SegmentPoses
 from tests.formats.skeletons import LAFAN1, bvh_text
 from tests.tracking.test_retargeting import person, squat
 

@@ -9,25 +9,25 @@ import numpy as np
 import pytest
 
 from benchmarks.models import G1, HOW, ICUB, model_file
-from solver.arrays import true_runs
+from solver.base.arrays import true_runs
+from solver.base.errors import InvalidValue, UnknownLink, UnknownName
+from solver.base.so3 import log, quaternion_exp
 from solver.character.rig import build_character_rig
 from solver.contacts.contact_detection import belt_speed, contacts_by_motion
 from solver.contacts.rolling import TOUCHING_HEIGHT
-from solver.coordinates import coordinate_names, joint_coordinates
 from solver.dynamics import link_motions
-from solver.errors import InvalidValue, UnknownLink, UnknownName
+from solver.dynamics.coordinates import coordinate_names, joint_coordinates
 from solver.feasibility.checks.planted_feet import slip_distances
-from solver.motion import Motion
 from solver.options.authoring import RetargetOptions
-from solver.person import LINKS
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
-from solver.so3 import log, quaternion_exp
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.tracking.anatomy import Anatomy, find_anatomy, find_joint_centres, infer_from_tree
 from solver.tracking.bone_mapping import guess_mapping
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.pose_solver import PosePrior, PoseSolver, PoseTargets, knee_hinges
 from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
+from solver.values.motion import Motion
+from solver.values.person import LINKS
 from tests.character.synthetic import make_character
 
 RATE = 50.0

@@ -8,20 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
+from solver.base.so3 import log
 from solver.cli import main
 from solver.cli.exit_codes import INCOMPLETE
 from solver.dynamics import link_motions
-from solver.errors import InvalidValue
 from solver.formats.recording import read_recording
 from solver.formats.smpl import JOINT_NAMES, MODEL_TO_WORLD, T_POSE_OFFSETS
-from solver.motion import SegmentPoses
 from solver.rigs import hrp2, human
 from solver.scene.motion_record import MOTION
-from solver.so3 import log
 from solver.tracking.anatomy import find_anatomy, find_joint_centres
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
 from solver.tracking.retargeting.rotation_recordings import DEFAULT_STATURE, lacks_lengths, performer_of_stature
+from solver.values.motion import SegmentPoses
 from tests.tracking.test_retargeting import assert_feet_stand
 
 RATE, STEP, BEND = 60.0, 0.8, 0.6

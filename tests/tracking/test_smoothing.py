@@ -8,13 +8,12 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from solver.coordinates import continuous_quaternions
+from solver.base.errors import BackendError, InvalidValue
+from solver.base.so3 import exp, product, to_quaternion
 from solver.dynamics import difference, integrate
-from solver.errors import BackendError, InvalidValue
-from solver.motion import Markers
-from solver.rig import Rig
+from solver.dynamics.coordinates import continuous_quaternions
 from solver.rigs.human import human
-from solver.so3 import exp, product, to_quaternion
+from solver.skeleton.rig import Rig
 from solver.tracking import Targets, TrackedMotion, TrackingOptions, track_targets
 from solver.tracking.joint_limits import LimitStops
 from solver.tracking.kinematics import Kinematics
@@ -27,6 +26,7 @@ from solver.tracking.smoothing.noise import (
     smooth_curves,
 )
 from solver.tracking.smoothing.smooth import BlockBand, smooth
+from solver.values.motion import Markers
 from tests.random_motion import mixed_rig
 from tests.tracking.bodies import cloud, seen_from, swinging
 

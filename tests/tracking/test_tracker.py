@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.people import draw_person
+from solver.base.errors import InvalidValue
 from solver.dynamics import difference
-from solver.errors import InvalidValue
-from solver.motion import Markers
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.tracking import Targets, TargetSample, Tracker, TrackingOptions, track_markers, track_targets
+from solver.values.motion import Markers
 from tests.tracking.bodies import cloud, seen_from, swinging
 
 RATE = 100.0

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.jump import CHECKS, Leap, keyed_jump
+from solver.base.errors import InvalidValue
 from solver.contacts.schedule import Phase, Schedule
 from solver.contacts.support import support_polygon
 from solver.dance.authoring.authored_dance import AuthoredDance
 from solver.dance.workflows.loading import require_support
 from solver.dynamics.foot_motion import motion_relative_to_root
 from solver.dynamics.mechanics import Mechanics
-from solver.errors import InvalidValue
-from solver.rig import GRAVITY
 from solver.rigs import human
+from solver.skeleton.rig import GRAVITY
 from solver.trajectory.ballistic import (
     _flight_windows,
     _leg_range,

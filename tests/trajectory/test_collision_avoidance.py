@@ -8,17 +8,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solver.coordinates import joint_coordinates
+from solver.base.so3 import exp, log, quaternion_exp, to_quaternion
 from solver.dance.workflows.retarget import CHECKS, SEPARATED, RetargetLimits, retarget
+from solver.dynamics.coordinates import joint_coordinates
 from solver.feasibility import check_motion
 from solver.feasibility.link_pairs import SOCKET_DISTANCE
-from solver.motion import Motion
 from solver.options.authoring import RetargetOptions
 from solver.options.checks import CheckOptions
-from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
 from solver.scene.labels import format_length
-from solver.so3 import exp, log, quaternion_exp, to_quaternion
+from solver.skeleton.rig import ROOT_NV
 from solver.tracking.retargeting.interpolation import smooth_maximum
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
@@ -30,6 +29,7 @@ from solver.trajectory.collision_avoidance import (
     separate_legs_and_links,
     separate_links,
 )
+from solver.values.motion import Motion
 from tests.tracking.test_retargeting import RATE, assert_feet_stand, person, squat
 
 OPTIONS, HASTY = RetargetOptions(), RetargetOptions(keep_timing=True)

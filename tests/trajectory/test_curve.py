@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import BSpline, make_interp_spline
 
-from solver.coordinates import to_manifold, unwrap
+from solver.dynamics.coordinates import to_manifold, unwrap
 from solver.rigs import hoap3
 from solver.trajectory.curve import FlatCurve
 

@@ -12,8 +12,8 @@ from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.feasibility import CheckOptions
 from solver.options.authoring import SMOOTHING_TIME
-from solver.rig import ROOT_NV
 from solver.rigs import hoap3
+from solver.skeleton.rig import ROOT_NV
 from solver.trajectory.displacement import (
     MIN_VISIBILITY,
     PREFERRED_DURATION,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solver.coordinates import to_manifold
+from solver.dynamics.coordinates import to_manifold
 from solver.feasibility import check_table
 from solver.options.checks import DANCE_CHECKS
-from solver.rig import Rig
 from solver.rigs import hoap3, human
+from solver.skeleton.rig import Rig
 from solver.trajectory.flat_derivatives import FlatDerivatives, leg_derivatives_by_root
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.segment import SegmentChecker

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Schedule, stance
-from solver.coordinates import joint_slices, static_motion, to_flat, to_manifold
+from solver.dynamics.coordinates import joint_slices, static_motion, to_flat, to_manifold
 from solver.dynamics.mechanics import Mechanics
 from solver.feasibility import CollisionDetector, FrameChecker
-from solver.motion import Motion
 from solver.options.checks import CheckOptions
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hoap3, hrp2, human
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.natural_posture import (
     LIMIT_DISTANCE,
@@ -25,6 +24,7 @@ from solver.trajectory.natural_posture import (
     clear_arms,
     natural_posture,
 )
+from solver.values.motion import Motion
 from tests.bipeds import Biped
 
 PERSON = human(1.75, 65.0, "female")

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from benchmarks.figures.jump import CHECKS, keyed_jump
+from solver.base.so3 import exp
 from solver.contacts.recorded_contacts import link_poses
 from solver.contacts.schedule import Phase, Schedule, stance
-from solver.rig import ROOT_NV
 from solver.rigs import human
-from solver.so3 import exp
+from solver.skeleton.rig import ROOT_NV
 from solver.trajectory.ballistic import find_flights, make_flights_ballistic
 from solver.trajectory.curve import FlatCurve
 from solver.trajectory.planted_feet import PlantedTrajectory

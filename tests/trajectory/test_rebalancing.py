@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from solver.contacts.support import convex_polygon
-from solver.rig import GRAVITY
 from solver.rigs import hoap3
+from solver.skeleton.rig import GRAVITY
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.rebalancing import SUPPORT_RESERVE, Rebalancer
 from solver.trajectory.segment import free_control_count

@@ -8,19 +8,19 @@ from functools import cache
 import numpy as np
 import pytest
 
+from solver.base.so3 import exp, to_matrix, to_quaternion
 from solver.dynamics import com_and_jacobian
 from solver.feasibility import Checks, check_motion
-from solver.motion import Motion
 from solver.options.authoring import RetargetOptions
 from solver.options.checks import CheckOptions
-from solver.rig import GRAVITY, ROOT_NV, Rig
 from solver.rigs import hoap3, hrp2
-from solver.so3 import exp, to_matrix, to_quaternion
+from solver.skeleton.rig import GRAVITY, ROOT_NV, Rig
 from solver.tracking.retargeting.batch_kinematics import BatchKinematics, to_configurations
 from solver.tracking.retargeting.interpolation import ease_ends, smooth_between, smooth_maximum
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from solver.trajectory.retargeting_balance import _Balancer, balance_motion
+from solver.values.motion import Motion
 from tests.tracking.test_retargeting import person, squat
 
 CHECKS = CheckOptions(allowed_slip=0.002, pairs=())

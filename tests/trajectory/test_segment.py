@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.options.checks import DANCE_CHECKS
 from solver.rigs import hoap3
 from solver.trajectory.legged_rig import LeggedRig

@@ -9,8 +9,8 @@ from typing import cast
 import numpy as np
 import pytest
 
+from solver.base.so3 import exp
 from solver.feasibility.collisions import CollisionDetector, Contacts
-from solver.so3 import exp
 from solver.trajectory.separation_directions import (
     SWITCH_TIME,
     PlacedContacts,

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from solver.errors import InvalidValue
+from solver.base.errors import InvalidValue
 from solver.trajectory.curve import sample_times
 from solver.trajectory.splines import Spline, spline_around_flights
 

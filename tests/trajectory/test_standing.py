@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.so3 import exp
 from solver.contacts.schedule import Schedule, stance
-from solver.coordinates import joint_slices
+from solver.dynamics.coordinates import joint_slices
 from solver.feasibility import FrameChecker
 from solver.feasibility.check_results import Checks
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import from_urdf
-from solver.so3 import exp
+from solver.skeleton.rig import Rig
 from solver.trajectory.legged_rig import LeggedRig
+from solver.values.motion import Motion
 from tests.bipeds import Biped, on_a_base
 
 SHRINK = 0.4

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from solver import qp
-from solver.coordinates import Curves
 from solver.dance.design.phrases import free_columns
 from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.published import build_criterion, excited_columns
 from solver.dynamics import integrate
+from solver.dynamics.coordinates import Curves
 from solver.feasibility.checks.joint_limits import ANGLE_SAMPLING_MARGIN
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.options.dances import DEFAULT_VIA_POINTS, DanceOptions
-from solver.rig import ROOT_NV
 from solver.rigs import hoap3
+from solver.skeleton.rig import ROOT_NV
 from solver.trajectory.legged_rig import Footing
 from solver.trajectory.segment import DanceSegment, SegmentChecker, free_control_count
 from solver.trajectory.transition_problem import TransitionAim, TransitionProblem

@@ -13,16 +13,16 @@ from typing import Annotated
 
 import numpy as np
 
-from ...arrays import Array, ArrayValue, Times
+from ...base.arrays import Array, ArrayValue, Times
+from ...base.errors import InvalidValue, UnknownPreset
 from ...contacts.schedule import SAME_TIME, Schedule
-from ...coordinates import quaternion_columns
-from ...errors import InvalidValue, UnknownPreset
-from ...motion import Motion
+from ...dynamics.coordinates import quaternion_columns
 from ...options.checks import CheckOptions
-from ...rig import Rig
+from ...skeleton.rig import Rig
 from ...storage.codec import FileKind
 from ...trajectory.ballistic import find_flights
 from ...trajectory.curve import FlatCurve, sample_times
+from ...values.motion import Motion
 
 ROLES = ("fixed", "preferred", "free")
 """Roles of a key: kept exactly; kept where possible; to be filled."""

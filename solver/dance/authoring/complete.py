@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...base.progress import PartialProgress, Progress, silent
 from ...feasibility import CheckOptions, Checks
 from ...feasibility.check_results import Failure
-from ...motion import Motion
 from ...options.authoring import CompleteOptions, RepairOptions
-from ...progress import PartialProgress, Progress, silent
 from ...scene.summary import Status
+from ...values.motion import Motion
 from .authored_dance import AuthoredDance
 from .exciting_postures import PostureBlend, PostureSampling, find_exciting_postures
 from .gap_filling import FilledGap, Gap, GapFiller, find_gaps

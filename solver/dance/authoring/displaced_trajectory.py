@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...arrays import take_ownership
+from ...base.arrays import take_ownership
 from ...contacts.schedule import SAME_TIME
 from ...feasibility.checker import SAME_FRAME
-from ...motion import Motion
 from ...trajectory.displacement import Displacement
 from ...trajectory.planted_feet import PlantedTrajectory, Rates
+from ...values.motion import Motion
 
 PROBE_STRIDE = 10
 """Every such frame is compared to decide whether the trajectory equals the given motion."""

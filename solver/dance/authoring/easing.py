@@ -12,11 +12,11 @@ from dataclasses import replace
 import numpy as np
 
 from ...contacts.schedule import SAME_TIME
-from ...coordinates import to_manifold
+from ...dynamics.coordinates import to_manifold
 from ...feasibility import Check, CheckOptions, Checks, check_motion
 from ...feasibility.messages import plural_names
-from ...motion import Motion
 from ...trajectory.curve import sample_times
+from ...values.motion import Motion
 from .authored_dance import AuthoredDance, Samples
 
 EASING_DURATION = 0.25

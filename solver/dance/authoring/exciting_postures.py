@@ -8,17 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from ...base.errors import InvalidValue
+from ...base.progress import Progress
 from ...contacts.schedule import Phase
 from ...contacts.support import support_polygon
-from ...coordinates import to_flat
-from ...errors import InvalidValue
+from ...dynamics.coordinates import to_flat
 from ...feasibility import CheckOptions
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import link_weights
-from ...person import SIDES
-from ...progress import Progress
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
+from ...values.person import SIDES
 from ..design.postures import DrawOptions, choose_postures, draw_posture_pool
 from .authored_dance import AuthoredDance, Keyframe
 

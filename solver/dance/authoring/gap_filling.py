@@ -9,13 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from ...base.errors import InvalidValue
+from ...base.progress import Progress
 from ...contacts.schedule import Phase, Schedule
-from ...coordinates import joint_coordinates
-from ...errors import InvalidValue
+from ...dynamics.coordinates import joint_coordinates
 from ...feasibility import Checks, check_motion
 from ...feasibility.check_results import Failure
 from ...options.authoring import RepairOptions
-from ...progress import Progress
 from ...trajectory.curve import FlatCurve, sample_times
 from .authored_dance import AuthoredDance, Keyframe, Samples
 from .exciting_postures import PostureBlend

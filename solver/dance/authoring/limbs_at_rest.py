@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import true_runs
-from ...coordinates import joint_slices
+from ...base.arrays import true_runs
+from ...dynamics.coordinates import joint_slices
 from ...feasibility.check_results import Checks
-from ...rig import ROOT_NV
+from ...skeleton.rig import ROOT_NV
 from ...trajectory.displacement import DisplacementProblem
 from ...trajectory.natural_posture import clear_arms, limb_joints_between, natural_posture
 

@@ -13,16 +13,15 @@ from typing import Final
 
 import numpy as np
 
+from ...base.progress import Progress, silent
+from ...base.so3 import conjugate, product, quaternion_log
+from ...base.threads import one_blas_thread
 from ...feasibility import CheckOptions, Checks, check_motion, coordinate_names, joint_coordinates
 from ...feasibility.check_results import Failure
 from ...feasibility.checker import CheckCache, FrameChecker
-from ...motion import Motion
 from ...options.authoring import RepairOptions
-from ...progress import Progress, silent
-from ...rig import Rig
 from ...scene.summary import Status
-from ...so3 import conjugate, product, quaternion_log
-from ...threads import one_blas_thread
+from ...skeleton.rig import Rig
 from ...trajectory.ballistic import find_flights, make_flights_ballistic
 from ...trajectory.curve import FlatCurve, sample_times
 from ...trajectory.displacement import (
@@ -36,6 +35,7 @@ from ...trajectory.limit_values import LimitValues
 from ...trajectory.planted_feet import PlantedTrajectory
 from ...trajectory.root_constraints import constrain_root
 from ...trajectory.trajectory_limits import TrajectoryLimits
+from ...values.motion import Motion
 from .authored_dance import AuthoredDance, Keyframe, Samples
 from .displaced_trajectory import DisplacedTrajectory, evaluate_displaced, select_frames
 from .limbs_at_rest import rest_overlapping_limbs

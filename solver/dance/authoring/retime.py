@@ -12,12 +12,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from ...base.errors import InvalidValue
 from ...contacts.schedule import Phase, Schedule
-from ...errors import InvalidValue
 from ...feasibility import CheckOptions, check_motion, coordinate_names
-from ...motion import Motion
-from ...rig import ROOT_NV, Rig
 from ...scene.labels import display_name
+from ...skeleton.rig import ROOT_NV, Rig
+from ...values.motion import Motion
 from .authored_dance import AuthoredDance, Samples
 
 AT_REST = (1e-4, 1e-2)

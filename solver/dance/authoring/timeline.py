@@ -12,15 +12,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from ...base.errors import InvalidValue, UnknownName
+from ...base.so3 import continuous_signs
 from ...contacts.rolling import PARTS, SOLE
 from ...contacts.rolling_stances import plant
 from ...contacts.schedule import SAME_TIME, Anchor, Phase, Schedule
-from ...coordinates import joint_slices
 from ...dynamics import link_motions
-from ...errors import InvalidValue, UnknownName
-from ...rig import ROOT_NV, Rig
+from ...dynamics.coordinates import joint_slices
 from ...scene.timeline import SceneStrip, SceneTimeline, flights_between_strips
-from ...so3 import continuous_signs
+from ...skeleton.rig import ROOT_NV, Rig
 from ...trajectory.curve import FlatCurve
 from .authored_dance import AuthoredDance, Keyframe, Samples
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...coordinates import coordinate_links, coordinate_names
+from ...base.errors import InvalidValue, UnknownName
+from ...dynamics.coordinates import coordinate_links, coordinate_names
 from ...dynamics.legs import require_joints
-from ...errors import InvalidValue, UnknownName
-from ...rig import PAIR_SIDES, Rig
+from ...skeleton.rig import PAIR_SIDES, Rig
 from ...trajectory.legged_rig import fixed_coordinates
 
 TRUNK = "trunk"

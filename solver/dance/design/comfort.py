@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...coordinates import joint_slices
 from ...dynamics import link_poses
+from ...dynamics.coordinates import joint_slices
 from ...options.dances import Skill
-from ...rig import ROOT_NV
+from ...skeleton.rig import ROOT_NV
 from ...trajectory.legged_rig import LeggedRig
 
 SIDEWAYS_FRACTION = 0.5

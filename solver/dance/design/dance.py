@@ -8,17 +8,17 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ...base.errors import InvalidValue
 from ...contacts.schedule import Phase, Schedule
-from ...coordinates import Curves
-from ...errors import InvalidValue
+from ...dynamics.coordinates import Curves
 from ...feasibility.check_results import Checks
 from ...feasibility.checker import FrameChecker
-from ...motion import Motion
 from ...options.checks import CheckOptions
-from ...rig import Rig
+from ...skeleton.rig import Rig
 from ...storage.codec import FileKind
 from ...trajectory.legged_rig import LeggedRig
 from ...trajectory.segment import DanceSegment
+from ...values.motion import Motion
 
 SAME_POSTURE = 1e-6
 """[rad, m] Largest difference between the end of a segment and the start of the next."""

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...coordinates import coordinate_links
+from ...dynamics.coordinates import coordinate_links
 from ...identification.base_parameters import base_parameters
 from ...identification.excitation.excitation import PLATE_NOISE, Excitation
 from ...identification.expected import expect_determined
 from ...options.checks import VERIFICATION_RATE
 from ...options.dances import EXCITATION_RATE
-from ...rig import ROOT_NV, Rig
 from ...scene.determined import DeterminedQuantity, describe_determined
 from ...scene.labels import display_name, join_names
+from ...skeleton.rig import ROOT_NV, Rig
 from .body_parts import body_parts
 from .dance import Dance
 

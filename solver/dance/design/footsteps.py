@@ -9,11 +9,11 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from ...errors import InvalidValue
-from ...person import SIDES
-from ...rig import ROOT_NV
+from ...base.errors import InvalidValue
+from ...skeleton.rig import ROOT_NV
 from ...trajectory.legged_rig import Footing
 from ...trajectory.segment import DanceSegment, SegmentChecker
+from ...values.person import SIDES
 from .mirror import Mirror
 from .transitions import TransitionPlanner
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...coordinates import coordinate_names, joint_slices, to_manifold
+from ...base.errors import InvalidValue
 from ...dynamics import link_poses
-from ...errors import InvalidValue
+from ...dynamics.coordinates import coordinate_names, joint_slices, to_manifold
 from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.excitation import base_rows
-from ...motion import Motion
-from ...rig import ROOT_NV
+from ...skeleton.rig import ROOT_NV
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import DanceSegment
+from ...values.motion import Motion
 
 MIRRORED_VECTOR = np.array([1.0, -1.0, 1.0])
 """Factors that mirror a position or a translation."""

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import numpy as np
 
-from ...arrays import Array, ArrayValue
-from ...coordinates import to_flat
+from ...base.arrays import Array, ArrayValue
+from ...base.errors import InvalidValue
+from ...base.so3 import exp, log, rotation_between
 from ...dynamics import link_poses
-from ...errors import InvalidValue
-from ...rig import ROOT_NV, Rig
-from ...so3 import exp, log, rotation_between
+from ...dynamics.coordinates import to_flat
+from ...skeleton.rig import ROOT_NV, Rig
 from ...trajectory.legged_rig import Footing, LeggedRig
 from .mirror import Mirror
 

@@ -8,7 +8,7 @@ from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.expected_deviations import DESIGN_NOISE, DESIGN_RATE, ExpectedDeviations
 from ...identification.excitation.wrench_noise import MotionErrors, WrenchNoise
 from ...options.dances import DanceOptions
-from ...rig import Rig
+from ...skeleton.rig import Rig
 
 ROBOT_NOISE = WrenchNoise(
     DESIGN_NOISE, DESIGN_RATE, MotionErrors(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0)

@@ -6,13 +6,13 @@ from collections import Counter
 
 import numpy as np
 
+from ...base.so3 import log
 from ...dynamics import link_motions
 from ...feasibility.checks.hand_speed import hand_links
-from ...motion import Motion
-from ...person import SIDES
-from ...so3 import log
 from ...trajectory.legged_rig import LeggedRig
 from ...trajectory.segment import DanceSegment
+from ...values.motion import Motion
+from ...values.person import SIDES
 from .body_parts import body_parts
 
 RATE = 25.0

@@ -14,20 +14,20 @@ from itertools import pairwise, zip_longest
 
 import numpy as np
 
-from ...coordinates import Curves, coordinate_links
-from ...errors import Cancelled
+from ...base.errors import Cancelled
+from ...base.progress import Progress, silent
+from ...base.termination import interruptible
+from ...dynamics.coordinates import Curves, coordinate_links
 from ...identification.excitation.excitation import PLATE_NOISE, Excitation
 from ...identification.excitation.expected_deviations import DESIGN_RATE
 from ...options.dances import EXCITATION_RATE, ONE_FOOT_PHRASE, PHRASE
-from ...person import SIDES
-from ...progress import Progress, silent
-from ...rig import ROOT_NV
 from ...scene.dance_counts import PICK_UP_COUNTS
 from ...scene.labels import display_name
-from ...termination import interruptible
+from ...skeleton.rig import ROOT_NV
 from ...trajectory.legged_rig import LeggedRig
 from ...trajectory.segment import DanceSegment, hold_posture
 from ...trajectory.transition_problem import to_motion
+from ...values.person import SIDES
 from .body_parts import body_parts
 from .dance import Dance, TraceEntry
 from .evaluation import LARGEST_CONDITION

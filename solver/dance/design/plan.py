@@ -12,15 +12,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...errors import InvalidValue
+from ...base.errors import InvalidValue
+from ...base.parallel import background_map
+from ...base.progress import Progress
+from ...base.threads import one_blas_thread
 from ...feasibility.messages import describe_unreachable
 from ...identification.base_parameters import BaseParameters, base_parameters
 from ...options.dances import DanceOptions
-from ...parallel import background_map
-from ...progress import Progress
-from ...rig import CONTRADICTING, Rig
 from ...scene.labels import display_name, join_names
-from ...threads import one_blas_thread
+from ...skeleton.rig import CONTRADICTING, Rig
 from ...trajectory.legged_rig import LeggedRig
 from ...trajectory.segment import SegmentChecker
 from .body_parts import require_danceable

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...coordinates import Curves, coordinate_lengths, coordinate_names
-from ...errors import InvalidValue
+from ...base.errors import InvalidValue
+from ...dynamics.coordinates import Curves, coordinate_lengths, coordinate_names
 from ...feasibility.check_results import Checks
 from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.excitation import base_rows
 from ...identification.excitation.gram_matrices import GramMatrices
-from ...motion import Motion
-from ...rig import ROOT_NV
+from ...skeleton.rig import ROOT_NV
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import SegmentChecker
+from ...values.motion import Motion
 from .named_poses import PoseVariations
 
 MAX_TILT = 0.35

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from ...base.progress import Progress
 from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.excitation import link_weights
 from ...identification.excitation.gram_matrices import GramMatrices
-from ...progress import Progress
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import DanceSegment, hold_posture
 from .dance import SAME_POSTURE, Dance, TraceEntry

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...feasibility.check_results import Checks
-from ...motion import Motion
-from ...rig import ROOT_NV
+from ...skeleton.rig import ROOT_NV
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.rebalancing import Rebalancer
 from ...trajectory.segment import DanceSegment, SegmentChecker, free_control_count
 from ...trajectory.splines import REST_CONTROLS, Spline
 from ...trajectory.transition_problem import SPEED_SHARE, Objective, TransitionAim, TransitionProblem, sample_count
 from ...trajectory.transition_search import search_transition
+from ...values.motion import Motion
 
 FINE_RATE = 500.0
 """[1/s] Rate at which a segment is verified."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...errors import InvalidValue
+from ...base.errors import InvalidValue
+from ...base.progress import Progress, silent
 from ...feasibility import CheckOptions, Checks, check_motion
 from ...feasibility.attribution import Attribution, attribute_failures
 from ...feasibility.messages import describe_unsupported, format_check_table, plural_names
 from ...options.checks import VERIFICATION_RATE
 from ...options.dances import EXCITATION_RATE
-from ...progress import Progress, silent
 from ...scene.dance_folder import SUMMARY_FILE
 from ...scene.labels import join_names
 from ...scene.motion_record import MotionRecord

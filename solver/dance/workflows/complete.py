@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ...base.progress import PartialProgress, Progress, silent
 from ...feasibility import CheckOptions
 from ...feasibility.messages import describe_unsupported
 from ...options.authoring import CompleteOptions, RepairOptions
-from ...progress import PartialProgress, Progress, silent
 from ..authoring import complete as authoring
 from ..authoring.authored_dance import EXACT_FLIGHT_RATE, AuthoredDance
 from ..authoring.complete import CompletedDance

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import numpy as np
 
-from ...errors import InvalidValue
+from ...base.errors import InvalidValue
+from ...base.progress import PartialProgress, Progress, silent
+from ...base.threads import one_blas_thread
 from ...feasibility import check_motion
 from ...feasibility.messages import describe_contradictions, suggest_allowed_pairs
 from ...options.dances import DanceOptions, human_options
-from ...progress import PartialProgress, Progress, silent
-from ...rig import Rig
 from ...scene import dance_folder as names
 from ...scene.motion_record import MOTION, motion_record
 from ...scene.rig import write_rig
 from ...scene.summary import SUMMARY, SceneSummary
+from ...skeleton.rig import Rig
 from ...storage.json_tree import json_text
 from ...storage.output_folder import write_folder
-from ...threads import one_blas_thread
 from ..design.dance import DESIGNED_DANCE, Dance
 from ..design.evaluation import Evaluation, evaluate_dance, format_report
 from ..design.phrases import PhraseDesign

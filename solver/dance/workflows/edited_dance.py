@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import InvalidValue
+from ...base.errors import InvalidValue
 from ...feasibility import Checks
 from ...scene.dance_folder import AUTHORED_FILE, MOTION_FILE, REPORT_FILE, SUMMARY_FILE
 from ...scene.motion_record import MOTION, motion_record

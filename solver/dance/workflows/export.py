@@ -9,10 +9,10 @@ import numpy as np
 from ...feasibility import check_motion
 from ...formats.joint_coordinates import STORAGE_SUFFIX, require_table_suffix, write_coordinates
 from ...formats.npz import write_motion_archive
-from ...motion import Motion
-from ...rig import Rig
 from ...scene.motion_record import MotionRecord
 from ...scene.rig import ARCHIVE
+from ...skeleton.rig import Rig
+from ...values.motion import Motion
 from ..authoring.authored_dance import AuthoredDance
 from .loading import LoadedDance
 

@@ -13,26 +13,26 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import find_repeated
+from ...base.arrays import find_repeated
+from ...base.errors import InputError, InvalidValue
+from ...base.files import check_file
 from ...contacts.recorded_contacts import find_recorded_contacts
 from ...contacts.schedule import Schedule
-from ...errors import InputError, InvalidValue
 from ...feasibility import check_motion
 from ...feasibility.messages import describe_unsupported
-from ...files import check_file
 from ...formats.file_formats import find_format
-from ...motion import Motion
 from ...options.checks import CheckOptions
-from ...rig import Rig
 from ...scene.labels import format_length
 from ...scene.motion import scene_motion
 from ...scene.motion_record import MOTION, MotionRecord
 from ...scene.rig import ARCHIVE
 from ...scene.study_folder import MOTION_END, trial_files
 from ...scene.timeline import TIMELINE, SceneTimeline
+from ...skeleton.rig import Rig
 from ...storage.codec import read_one_of
 from ...storage.manifest import stored_file
 from ...trajectory.ballistic import find_flights, max_flight_duration
+from ...values.motion import Motion
 from ..authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Samples
 from ..authoring.timeline import dance_from_timeline
 from ..design.dance import DESIGNED_DANCE, Dance

@@ -9,22 +9,22 @@ from pathlib import Path
 
 import numpy as np
 
-from ...coordinates import continuous_coordinates
-from ...errors import InputError, InvalidValue
+from ...base.errors import InputError, InvalidValue
+from ...base.progress import Progress, silent
+from ...dynamics.coordinates import continuous_coordinates
 from ...formats.text_table import format_table
 from ...identification.base_parameters import base_parameters
 from ...identification.expected import expect_determined
-from ...motion import Motion
-from ...progress import Progress, silent
-from ...rig import Rig
 from ...scene.dance_folder import PERFORMANCE_FILE, PERFORMANCE_TABLE, REPORT_FILE
 from ...scene.determined import TABLES, DeterminedQuantity
 from ...scene.motion_record import MOTION
 from ...scene.result import RESULT
 from ...scene.study_folder import RESULT_FILE
+from ...skeleton.rig import Rig
 from ...storage.json_tree import json_text, to_json_values
 from ...storage.output_folder import write_folder
 from ...tracking.retargeting.joint_transfer import common_links, transfer_motion
+from ...values.motion import Motion
 from ..design.evaluation import PROMISE_RATE
 from .loading import find_motion_file, load_dance
 from .performance import STILL_JOINT, Performance, compare_performance

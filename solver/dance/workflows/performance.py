@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from ...coordinates import continuous_coordinates, coordinate_names
-from ...errors import InvalidValue
+from ...base.errors import InvalidValue
+from ...dynamics.coordinates import continuous_coordinates, coordinate_names
 from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.excitation import PLATE_NOISE, Excitation
-from ...motion import Motion
-from ...rig import Rig
+from ...skeleton.rig import Rig
+from ...values.motion import Motion
 
 ALIGNMENT_RATE = 25.0
 """[1/s] Sampling rate of the alignment."""

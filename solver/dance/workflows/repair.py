@@ -7,16 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from ...coordinates import coordinate_lengths, coordinate_names
-from ...errors import InvalidValue
+from ...base.errors import InvalidValue
+from ...base.progress import PartialProgress, Progress, silent
+from ...dynamics.coordinates import coordinate_lengths, coordinate_names
 from ...feasibility import Check, CheckOptions, Checks
 from ...feasibility.messages import describe_unsupported, format_check_table, plural_names
 from ...formats.text_table import format_table
 from ...options.authoring import RepairOptions
-from ...progress import PartialProgress, Progress, silent
-from ...rig import GRAVITY, ROOT_NV, Rig
 from ...scene.flight_arc import FlightArc
 from ...scene.labels import display_name, format_angle, format_length, join_names
+from ...skeleton.rig import GRAVITY, ROOT_NV, Rig
 from ...trajectory.ballistic import FLIGHT_WINDOW, find_flights
 from ...trajectory.legged_rig import LeggedRig
 from ..authoring import repair as authoring

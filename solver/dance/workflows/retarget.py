@@ -5,30 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ...base.errors import InvalidValue
+from ...base.progress import PartialProgress, Progress, silent
 from ...contacts.rolling import SOLE
 from ...contacts.schedule import Schedule
-from ...errors import InvalidValue
 from ...feasibility import Checks, check_motion
 from ...feasibility.messages import format_check_table
 from ...formats.humanoid_motions import table_name, write_body_states, write_humanoid_table
 from ...formats.joint_coordinates import write_coordinates
 from ...formats.text_table import format_table
 from ...formats.trial_names import printable_name
-from ...motion import Motion
 from ...options.authoring import RepairOptions, RetargetOptions
 from ...options.checks import CheckOptions
-from ...progress import PartialProgress, Progress, silent
-from ...rig import Rig
 from ...scene.dance_folder import MOTION_FILE, REPORT_FILE, SUMMARY_FILE
 from ...scene.motion_record import MOTION, MotionRecord, motion_record
 from ...scene.study_folder import BODIES_END, STORAGE_END
 from ...scene.summary import SUMMARY, SceneSummary
+from ...skeleton.rig import Rig
 from ...storage.output_folder import write_folder
 from ...tracking.bone_mapping import MAPPING, BoneMapping
 from ...tracking.retargeting.performer import Performer
 from ...tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from ...trajectory.collision_avoidance import separate_legs_and_links
 from ...trajectory.retargeting_balance import balance_motion
+from ...values.motion import Motion
 from ..authoring.authored_dance import AuthoredDance, Samples
 from .check import describe_omitted_checks, summarise_checks
 from .edited_dance import EditedDance

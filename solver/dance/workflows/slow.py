@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ...base.progress import Progress, silent
 from ...feasibility import CheckOptions, Checks, check_motion
 from ...feasibility.messages import describe_unsupported, format_check_table
 from ...formats.text_table import format_table
 from ...options.checks import VERIFICATION_RATE
-from ...progress import Progress, silent
 from ...scene.summary import Status
 from ..authoring.authored_dance import AuthoredDance
 from ..authoring.retime import RetimedMotion, TimeScaling, retime, retime_dance

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import InvalidValue
-from ...motion import Motion
+from ...base.errors import InvalidValue
 from ...options.checks import DANCE_CHECKS
-from ...rig import Rig
 from ...scene.motion_record import MotionRecord, motion_record
+from ...skeleton.rig import Rig
 from ...trajectory.legged_rig import LeggedRig
+from ...values.motion import Motion
 
 DURATION = 0.01
 """[s] Duration of the posture, because a motion has a duration."""

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ...contacts.schedule import Anchor, Schedule
     from ...feasibility import Checks
     from ...identification.base_parameters import BaseParameters
-    from ...motion import Motion
-    from ...rig import Rig
+    from ...skeleton.rig import Rig
+    from ...values.motion import Motion
     from ..authoring.authored_dance import AuthoredDance
     from ..authoring.repair import MoveSizes
     from ..design.dance import Dance

@@ -7,9 +7,9 @@ from functools import lru_cache
 import numpy as np
 
 from ...dynamics import link_motions
-from ...motion import Motion
-from ...rig import Rig
 from ...scene.labels import format_length
+from ...skeleton.rig import Rig
+from ...values.motion import Motion
 from ..check_definition import Check, CheckItems, CheckMessages
 from ..check_input import Body, CheckInput
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...coordinates import Curves, coordinate_links, coordinate_names, joint_coordinates
-from ...rig import ROOT_NV, Rig
+from ...dynamics.coordinates import Curves, coordinate_links, coordinate_names, joint_coordinates
 from ...scene.labels import display_name, format_angle, format_angular_speed, format_percent
+from ...skeleton.rig import ROOT_NV, Rig
 from ..check_definition import COMFORTABLE_SHARE, Check, CheckItems, CheckMessages, SmoothLimit, comfortable_share
 from ..check_input import Body, CheckInput
 

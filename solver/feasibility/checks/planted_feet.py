@@ -7,12 +7,12 @@ from functools import partial
 
 import numpy as np
 
+from ...base.so3 import dot
 from ...contacts.rolling import SOLE, RollingSole
 from ...contacts.schedule import Anchor
 from ...dynamics.kinematics import product
-from ...rig import Rig
 from ...scene.labels import format_length
-from ...so3 import dot
+from ...skeleton.rig import Rig
 from ..check_definition import Check, CheckMessages, SmoothLimit
 from ..check_input import Body, CheckInput
 from .balance import all_patches_item

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ...calibration.calibration import Calibration
-    from ...rig import Rig
     from ...scene.result import SceneResult
+    from ...skeleton.rig import Rig
 
 
 def compare(options: argparse.Namespace, result: SceneResult, body: Calibration | Rig) -> bool:
@@ -21,8 +21,8 @@ def compare(options: argparse.Namespace, result: SceneResult, body: Calibration 
     from ...cli.compare import read_stored
     from ...cli.printed import warn
     from ...formats.text_table import format_table
-    from ...rig import Rig
     from ...scene.study_folder import RESULT_FILE
+    from ...skeleton.rig import Rig
     from ...storage.atomic import write_atomically
     from ..comparison import FixedBaseModel, compare_fixed_base
     from ..files import StoredDrives, StoredFixedBase, pair_files, read_trial

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from ...base.progress import Progress
 from ...cli.argument_types import add_options, given, number
 from ...cli.bodies import rig_named
 from ...cli.options import add_output, add_verb
 from ...options.exciting import ExcitingOptions
-from ...progress import Progress
 
 if TYPE_CHECKING:
     from ..robot import FixedBaseRobot
@@ -55,7 +55,7 @@ def robot_from_options(options: argparse.Namespace, measured: str) -> FixedBaseR
     """The robot that the options describe."""
     import numpy as np
 
-    from ...so3 import from_rpy, to_quaternion
+    from ...base.so3 import from_rpy, to_quaternion
     from ..robot import FixedBaseRobot
 
     rig = rig_named(options.body, options.packages)

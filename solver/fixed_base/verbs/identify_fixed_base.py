@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from ...base.errors import InvalidValue
+from ...base.progress import Progress
 from ...cli.argument_types import path, positive
 from ...cli.options import add_output, add_verb
-from ...errors import InvalidValue
-from ...progress import Progress
 from .excite import add_robot, robot_from_options
 
 EXPLANATION = """

@@ -14,11 +14,11 @@ from typing import Annotated
 
 import numpy as np
 
-from ...arrays import Array, ArrayValue
-from ...errors import InvalidValue
-from ...rig import Rig
+from ...base.arrays import Array, ArrayValue
+from ...base.errors import InvalidValue
 from ...signals import low_pass, rate_of_grid, true_runs
-from ...trial import Trial
+from ...signals.trial import Trial
+from ...skeleton.rig import Rig
 from ..blocks import AXES
 
 DELAYS = (-0.06, -0.04, -0.02, 0.02, 0.04, 0.06)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.so3 import skew
 from ...dynamics import link_motions
-from ...inertials import (
+from ...signals.trial import PostureWrenches
+from ...skeleton.rig import Rig
+from ...tracking.motion_errors import CHUNK_FRAMES, MotionErrors, TrackedPoses
+from ...values.inertials import (
     FIRST_MOMENT,
     GRAVITY_VECTOR,
     INERTIA,
@@ -14,11 +18,7 @@ from ...inertials import (
     steiner,
     symmetric_entries,
 )
-from ...motion import Motion
-from ...rig import Rig
-from ...so3 import skew
-from ...tracking.motion_errors import CHUNK_FRAMES, MotionErrors, TrackedPoses
-from ...trial import PostureWrenches
+from ...values.motion import Motion
 
 TIME_STEP = 0.08
 """[s] between the frames whose errors are computed: postures change slowly. With .24 s, the forces of a drop jump are

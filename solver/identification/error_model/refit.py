@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...base.errors import SolverError
 from ...dynamics import base_index
-from ...errors import SolverError
-from ...rig import Rig
-from ...trial import Trial
+from ...signals.trial import Trial
+from ...skeleton.rig import Rig
 from ..accumulate import EquationAccumulator
 from ..base_parameters import BaseParameters
 from ..blocks import AXES, FORCE_AXES

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...inertials import InertialParameters
-from ...rig import Rig
 from ...signals import is_still
-from ...trial import Trial
+from ...signals.trial import Trial
+from ...skeleton.rig import Rig
+from ...values.inertials import InertialParameters
 from ..blocks import AXES
 from ..equations import TrialChunk, group_wrenches, measured_wrench, split_trial, wrench_spectrum
 from .frequency_weights import DELAYS, FrequencyWeights, body_regions, compute_likeness, filter_changes

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ...arrays import frozen
+from ...base.arrays import frozen
+from ...base.errors import InvalidValue, UnknownLink
 from ...dynamics import regressor_pieces
 from ...dynamics.regressor_derivatives import regressor_derivatives
-from ...errors import InvalidValue, UnknownLink
-from ...inertials import PER_LINK, InertialParameters
-from ...motion import Motion
-from ...rig import Rig
+from ...skeleton.rig import Rig
+from ...values.inertials import PER_LINK, InertialParameters
+from ...values.motion import Motion
 from ..base_parameters import BaseParameters, base_parameters
 from ..triangular import append_rows, join_factors, triangular_factor
 

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from ...dynamics import STATIC_PARAMETERS
-from ...inertials import PER_LINK, InertialParameters
-from ...motion import Motion
-from ...rig import Rig
+from ...skeleton.rig import Rig
+from ...values.inertials import PER_LINK, InertialParameters
+from ...values.motion import Motion
 from ..base_parameters import BaseParameters
 from .excitation import base_rows
 from .wrench_noise import WrenchNoise

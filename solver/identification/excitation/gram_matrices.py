@@ -12,8 +12,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ...motion import Motion
-from ...rig import Rig
+from ...skeleton.rig import Rig
+from ...values.motion import Motion
 from ..base_parameters import BaseParameters
 from .excitation import base_rows
 

@@ -13,11 +13,11 @@ from typing import Annotated
 
 import numpy as np
 
-from ...arrays import Array, ArrayValue
+from ...base.arrays import Array, ArrayValue
+from ...base.errors import InvalidValue
 from ...dynamics.mechanics import root_residual_derivatives
-from ...errors import InvalidValue
-from ...motion import Motion
-from ...rig import ROOT_NV, Rig
+from ...skeleton.rig import ROOT_NV, Rig
+from ...values.motion import Motion
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...coordinates import coordinate_lengths
-from ...joints import ROOT_NV
-from ...trial import Recording
+from ...dynamics.coordinates import coordinate_lengths
+from ...signals.trial import Recording
+from ...values.joints import ROOT_NV
 from ..check_definition import CheckInput, InputCheck, Problem, Reading
 from ..joint_configurations import joint_tangents
 from ..opensim_configurations import is_opensim_motion

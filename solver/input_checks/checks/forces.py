@@ -9,9 +9,9 @@ import numpy as np
 from ...formats.axes_and_units import MIN_MARKERS_FOR_EXTENT
 from ...formats.c3d_plates import CONTACT_FORCE
 from ...formats.wrench_checks import LOADED_FRACTION
-from ...motion import Markers
-from ...rig import GRAVITY
-from ...wrenches import Wrenches
+from ...skeleton.rig import GRAVITY
+from ...values.motion import Markers
+from ...values.wrenches import Wrenches
 from ..check_definition import CheckInput, InputCheck, Problem
 
 LEAST_SHARE = 0.05

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...base.so3 import to_matrix, to_quaternion
 from ...formats.axes_and_units import to_z_up
-from ...motion import SegmentPoses
-from ...so3 import to_matrix, to_quaternion
-from ...trial import Recording
+from ...signals.trial import Recording
+from ...values.motion import SegmentPoses
 from ..body_points import instants
 from ..check_definition import CheckInput, InputCheck, Problem, Reading
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import list_names
-from ...trial import Recording
+from ...base.arrays import list_names
+from ...signals.trial import Recording
 from ..check_definition import CheckInput, InputCheck, Problem
 
 LEAST_SPEED = 0.2

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from ...formats.axes_and_units import LENGTH_UNITS
-from ...person import CHAINS, STATURES
-from ...trial import Recording
+from ...signals.trial import Recording
+from ...values.person import CHAINS, STATURES
 from ..body_points import LEG_LENGTH
 from ..check_definition import CheckInput, InputCheck, Problem, Reading
 

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ...formats.axes_and_units import UP_CHOICES, to_z_up
-from ...trial import Recording
+from ...signals.trial import Recording
 from ..body_points import BodyPoints
 from ..check_definition import CheckInput, InputCheck, Problem, Reading, turn_motion
 

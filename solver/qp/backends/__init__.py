@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import MissingDependency, UnknownPreset
+from ...base.errors import MissingDependency, UnknownPreset
 from ..problem import Problem
 from ..solution import Solution, Status
 from . import clarabel, highs, piqp

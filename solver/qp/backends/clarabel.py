@@ -9,7 +9,7 @@ import clarabel as library
 import numpy as np
 from scipy import sparse
 
-from ...errors import BackendError
+from ...base.errors import BackendError
 from ..problem import EXPONENTIAL, PSD, SECOND_ORDER, Cone, Problem
 from ..solution import Solution, Status
 

@@ -14,7 +14,7 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from ...errors import BackendError
+from ...base.errors import BackendError
 from ..problem import Problem, Rows
 from ..solution import Solution, Status
 

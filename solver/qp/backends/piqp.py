@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...errors import BackendError, MissingDependency
+from ...base.errors import BackendError, MissingDependency
 from ..problem import Problem
 from ..solution import Solution, Status
 

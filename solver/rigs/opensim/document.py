@@ -16,9 +16,9 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ...errors import InputError
-from ...files import check_file, read_bytes
-from ...numerals import numeral
+from ...base.errors import InputError
+from ...base.files import check_file, read_bytes
+from ...base.numerals import numeral
 from ..safe_xml import MAX_BYTES, parse_xml
 from .functions import Function, constant_function, find_function, identity_function, read_function
 

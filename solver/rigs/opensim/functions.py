@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ...errors import InputError
+from ...base.errors import InputError
 from ..urdf_elements import read_numbers
 
 SPLINES = ("SimmSpline", "NaturalCubicSpline")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...base.so3 import exp, log
 from ...qp.least_squares import solve_least_squares
-from ...so3 import exp, log
 from ..root_and_up_axis import FILE_TO_WORLD
 from .document import GROUND, OpenSimJoint, OpenSimModel, TransformAxis
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import InvalidValue
-from ...inertials import InertialParameters
-from ...rig import Rig
-from ...so3 import rotation_between
+from ...base.errors import InvalidValue
+from ...base.so3 import rotation_between
+from ...skeleton.rig import Rig
+from ...values.inertials import InertialParameters
 from ..moving_bodies import LinkPlacement
 from .rig import body_placements, model_of
 

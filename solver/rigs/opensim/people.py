@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...errors import InvalidValue
-from ...joints import ROOT_NV, Joint
-from ...person import STATURE_GUESS, TRUNK_AND_LEGS, UNKNOWN
-from ...rig import PARTS, Rig
+from ...base.errors import InvalidValue
 from ...skeleton.names import match_segments
+from ...skeleton.rig import PARTS, Rig
+from ...values.joints import ROOT_NV, Joint
+from ...values.person import STATURE_GUESS, TRUNK_AND_LEGS, UNKNOWN
 from ..human import human
 
 NOTE = "the names of its bodies are a person's, whose left and right are alike and whose joint moments are limited"

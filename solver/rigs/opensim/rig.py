@@ -17,11 +17,11 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ...arrays import list_names
-from ...errors import InputError, InvalidValue
-from ...files import Paths, as_paths
-from ...rig import Rig
-from ...shape import Shape
+from ...base.arrays import list_names
+from ...base.errors import InputError, InvalidValue
+from ...base.files import Paths, as_paths
+from ...skeleton.rig import Rig
+from ...values.shape import Shape
 from ..meshes import MeshSource, load_hull
 from ..moving_bodies import LinkPlacement, MovingBodies
 from ..robot_files import DIGEST, model_digest, require_unchanged

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...arrays import true_runs
+from ...base.arrays import true_runs
+from ...base.errors import InvalidValue
 from ...dynamics import predicted_wrench
-from ...errors import InvalidValue
 from ...options.plates import FROZEN, LAG, MASS, MISMATCH, PlateOptions
-from ...rig import Rig
 from ...signals import FilterPreset, resample, shift_wrenches
-from ...wrenches import Wrenches
+from ...skeleton.rig import Rig
+from ...values.wrenches import Wrenches
 from ..preparation import FilteredTrial
 from .finding import UNKNOWN_INTERVAL, Action, Finding
 from .frozen_samples import (

@@ -8,8 +8,8 @@ from enum import Enum
 
 import numpy as np
 
-from ...arrays import list_names
-from ...errors import InvalidValue
+from ...base.arrays import list_names
+from ...base.errors import InvalidValue
 from ...options.plates import FINDINGS
 from ...signals.pooling import TWO_SIDED_STDS
 

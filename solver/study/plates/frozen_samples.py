@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...arrays import true_runs
-from ...file_arrays import iterate_slices
-from ...motion import Markers
+from ...base.arrays import true_runs
+from ...base.file_arrays import iterate_slices
 from ...options.plates import FROZEN
-from ...rig import GRAVITY
-from ...wrenches import LEAST_LOAD, Wrenches
+from ...skeleton.rig import GRAVITY
+from ...values.motion import Markers
+from ...values.wrenches import LEAST_LOAD, Wrenches
 from .finding import UNKNOWN_INTERVAL, Action, Finding
 
 MIN_DURATION = 0.1

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...rig import GRAVITY
 from ...signals.hypotheses import Evaluation, compare_residuals
-from ...wrenches import LEAST_LOAD, Wrenches
+from ...skeleton.rig import GRAVITY
+from ...values.wrenches import LEAST_LOAD, Wrenches
 from .trial_wrenches import ForceMotionPair
 
 MAX_RESIDUAL = 0.3

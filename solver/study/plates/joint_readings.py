@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...coordinates import joint_slices
 from ...dynamics import predicted_wrench
-from ...inertials import InertialParameters
-from ...motion import Motion
-from ...rig import GRAVITY, Rig
+from ...dynamics.coordinates import joint_slices
 from ...signals.hypotheses import AngleReading, Evaluation, compare_residuals, find_best, read_angles
+from ...skeleton.rig import GRAVITY, Rig
+from ...values.inertials import InertialParameters
+from ...values.motion import Motion
 from .hypotheses import MAX_RESIDUAL, MOMENT_ARM
 from .trial_wrenches import ForceMotionPair
 

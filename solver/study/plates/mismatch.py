@@ -13,10 +13,10 @@ from types import MappingProxyType
 import numpy as np
 
 from ...options.plates import MISMATCH
-from ...rig import GRAVITY
 from ...signals.hypotheses import Evaluation, find_best
 from ...signals.pooling import LEAST_BLOCKS
-from ...wrenches import Wrenches
+from ...skeleton.rig import GRAVITY
+from ...values.wrenches import Wrenches
 from .finding import UNKNOWN_INTERVAL, Action, Finding, compute_interval
 from .hypotheses import (
     MAX_RATIO_OWN_FRAMES,

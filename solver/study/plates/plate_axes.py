@@ -25,9 +25,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...rig import GRAVITY
 from ...signals.hypotheses import Evaluation
 from ...signals.pooling import LEAST_BLOCKS, blocks_of
+from ...skeleton.rig import GRAVITY
 from .finding import CERTAIN_STDS
 from .hypotheses import MAX_RESIDUAL, MOMENT_ARM, PlateForces
 from .trial_wrenches import LOADED_FRACTION, ForceMotionPair

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import numpy as np
 
-from ...arrays import Array, ArrayValue
+from ...base.arrays import Array, ArrayValue
 from ...options.plates import KnownLayout, KnownPlates
-from ...wrenches import Wrenches
+from ...values.wrenches import Wrenches
 
 VERTICAL_MOMENT = 5
 """Index of the vertical moment in a wrench."""

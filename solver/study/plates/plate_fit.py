@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...errors import InvalidValue
+from ...base.errors import InvalidValue
 from ...options.plates import AS_SHOWN, FREE_MOMENT, IGNORE, LAG, REVERSED, PlateOptions
-from ...rig import Rig
 from ...signals import FilterPreset, Lag, resample
 from ...signals.pooling import TWO_SIDED_STDS
+from ...skeleton.rig import Rig
 from ..preparation import FilteredTrial
 from .finding import UNKNOWN_INTERVAL, Action, Finding, compute_interval
 from .plate_errors import FREE_MOMENT as FREE_MOMENT_PARAMETER

@@ -23,15 +23,15 @@ from itertools import product
 import numpy as np
 from scipy.linalg import block_diag, cho_factor, cho_solve
 
+from ...base.so3 import to_matrix
 from ...calibration.trial_mass import variance_inflation
 from ...dynamics import predicted_wrench, regressor_pieces
 from ...identification.identify import IdentifyOptions, consistent_options
 from ...identification.posterior import covariance_root
-from ...inertials import PER_LINK
 from ...options.plates import CROSSTALK, FREE_MOMENT, LAG, MASS, POSITION
-from ...rig import GRAVITY, Rig
-from ...so3 import to_matrix
-from ...wrenches import Wrenches
+from ...skeleton.rig import GRAVITY, Rig
+from ...values.inertials import PER_LINK
+from ...values.wrenches import Wrenches
 from ..preparation import FilteredTrial
 from .plate_errors import COUPLE, DRIFT, OFFSET, PARAMETERS, VERTICAL_GAIN, error_wrenches
 

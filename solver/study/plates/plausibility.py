@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...base.errors import InvalidValue
 from ...calibration.body_mass import MassEstimate
-from ...errors import InvalidValue
 from ...options.plates import MASS
-from ...rig import GRAVITY, Rig
+from ...skeleton.rig import GRAVITY, Rig
 from ..rough_mass import MassReading
 from .finding import UNKNOWN_INTERVAL, Action, Finding, compute_interval
 

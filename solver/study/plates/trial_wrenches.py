@@ -7,11 +7,11 @@ from typing import Annotated
 
 import numpy as np
 
-from ...arrays import Array, ArrayValue, Times
+from ...base.arrays import Array, ArrayValue, Times
 from ...dynamics.kinematics import CHUNK_FRAMES, motion_pieces
-from ...motion import Motion
-from ...rig import GRAVITY, Rig
-from ...wrenches import Wrenches
+from ...skeleton.rig import GRAVITY, Rig
+from ...values.motion import Motion
+from ...values.wrenches import Wrenches
 
 LOADED_FRACTION = 0.2
 """Fraction of the weight above which plates carry the body."""

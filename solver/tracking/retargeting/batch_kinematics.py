@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...coordinates import joint_slices
+from ...base.errors import InvalidValue
+from ...base.so3 import Exponential, cross, rotation_between
+from ...dynamics.coordinates import joint_slices
 from ...dynamics.kinematics import product
-from ...errors import InvalidValue
-from ...inertials import FIRST_MOMENT
-from ...joints import Joint
-from ...rig import ROOT_NV, Rig
-from ...so3 import Exponential, cross, rotation_between
+from ...skeleton.rig import ROOT_NV, Rig
+from ...values.inertials import FIRST_MOMENT
+from ...values.joints import Joint
 
 REVOLUTE, PRISMATIC, SPHERICAL = "turning", "sliding", "round"
 FRAME_KINDS = {

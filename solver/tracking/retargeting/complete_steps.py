@@ -14,10 +14,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...base.so3 import exp, log, rotation_between
 from ...contacts.contact_detection import LOWEST, STILL
-from ...motion import SegmentPoses
-from ...person import SIDES
-from ...so3 import exp, log, rotation_between
+from ...values.motion import SegmentPoses
+from ...values.person import SIDES
 from ..anatomy import LEG, ROOT
 from .interpolation import smooth_step
 from .performer import Performer

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
-from ...arrays import true_runs
+from ...base.arrays import true_runs
+from ...base.so3 import exp, log
 from ...contacts.recorded_contacts import STILL_LEG, build_schedule
 from ...contacts.rolling import RollingSole
 from ...contacts.rolling_stances import axes_pitch, find_stance, flatten_pitch, level_axes
 from ...contacts.schedule import Anchor, Schedule
-from ...person import SIDES
-from ...rig import Rig
-from ...so3 import exp, log
+from ...skeleton.rig import Rig
+from ...values.person import SIDES
 from ..anatomy import LEG
 from ..bone_mapping import BoneMapping
 from .batch_kinematics import UP

@@ -11,10 +11,10 @@ from scipy.interpolate import BSpline, CubicSpline, PchipInterpolator
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from ... import qp
-from ...filter_presets import FilterPreset
-from ...rig import ROOT_NV, Rig
+from ...base.so3 import continuous_signs, to_matrix, to_quaternion
 from ...signals import low_pass
-from ...so3 import continuous_signs, to_matrix, to_quaternion
+from ...skeleton.rig import ROOT_NV, Rig
+from ...values.filter_presets import FilterPreset
 from .pose_solver import Poses
 
 DEGREE, KNOT_SPACING, BOUND_RATE = 5, 0.05, 100.0

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...coordinates import joint_slices
-from ...errors import InvalidValue
-from ...joints import Joint
-from ...motion import Motion
-from ...rig import ROOT_NV, Rig
+from ...base.errors import InvalidValue
+from ...dynamics.coordinates import joint_slices
+from ...skeleton.rig import ROOT_NV, Rig
+from ...values.joints import Joint
+from ...values.motion import Motion
 
 ROOT_NQ = 7
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...person import SIDES
+from ...values.person import SIDES
 from ..anatomy import LEG, find_anatomy, find_joint_centres
 from .interpolation import ACCELERATION_UNIT, smooth_between
 from .pose_solver import Poses, PoseSolver, PoseTargets, knee_hinges

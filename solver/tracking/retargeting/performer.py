@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...arrays import true_runs
+from ...base.arrays import true_runs
+from ...base.errors import InvalidValue
 from ...contacts.contact_detection import (
     belt_speed,
     contacts_by_motion,
@@ -16,15 +17,14 @@ from ...contacts.contact_detection import (
     stances_by_force,
 )
 from ...dynamics import link_motions
-from ...errors import InvalidValue
-from ...motion import Motion, RestPose, SegmentPoses
-from ...person import CHAINS, SIDES
-from ...rig import Rig
 from ...rigs import human
 from ...scene.labels import format_length
 from ...skeleton.match import match_recording
+from ...skeleton.rig import Rig
 from ...storage.manifest import FileName
-from ...wrenches import Wrenches
+from ...values.motion import Motion, RestPose, SegmentPoses
+from ...values.person import CHAINS, SIDES
+from ...values.wrenches import Wrenches
 from ..anatomy import LEG, ROOT, TRUNK, find_anatomy, find_joint_centres
 
 DEFAULT_STATURE = 1.7

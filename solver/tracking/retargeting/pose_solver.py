@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...person import SIDES
+from ...base.so3 import exp, log
 from ...qp.bounded import Bounds, solve_bounded
-from ...rig import ROOT_NV, Rig
-from ...so3 import exp, log
+from ...skeleton.rig import ROOT_NV, Rig
+from ...values.person import SIDES
 from ..anatomy import ARM, LEG, find_anatomy, find_joint_centres
 from ..bone_mapping import METRES_PER_RADIAN, BoneMapping
 from ..joint_chains import ChainFit

@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...arrays import true_runs
+from ...base.arrays import true_runs
+from ...base.errors import InvalidValue
+from ...base.progress import Progress, silent
+from ...base.so3 import continuous_signs, to_matrix, to_quaternion
 from ...contacts.schedule import Schedule
-from ...coordinates import coordinate_names, joint_coordinates
-from ...errors import InvalidValue
-from ...motion import Motion
+from ...dynamics.coordinates import coordinate_names, joint_coordinates
 from ...options.authoring import RetargetOptions
-from ...person import SIDES
-from ...progress import Progress, silent
-from ...rig import ROOT_NV, Rig
 from ...signals import require_rate
-from ...so3 import continuous_signs, to_matrix, to_quaternion
+from ...skeleton.rig import ROOT_NV, Rig
+from ...values.motion import Motion
+from ...values.person import SIDES
 from ..anatomy import LEG
 from ..bone_mapping import BoneMapping, guess_mapping, mapping_notes
 from ..track import manifold_velocities

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...filter_presets import FilterPreset
+from ...base.so3 import exp, log, unwrap
 from ...options.authoring import RetargetOptions
-from ...person import SIDES
-from ...rig import ROOT_NV, Rig
-from ...so3 import exp, log, unwrap
+from ...skeleton.rig import ROOT_NV, Rig
+from ...values.filter_presets import FilterPreset
+from ...values.person import SIDES
 from ..anatomy import ARM, LEG, find_anatomy, find_joint_centres
 from ..bone_mapping import BoneMapping
 from .foot_paths import FLOOR_QUANTILE, FootPaths, plan_foot_paths

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...base.errors import InvalidValue
 from ...contacts.contact_detection import LOWEST
-from ...errors import InvalidValue
-from ...motion import SegmentPoses
-from ...person import LINKS, SIDES
 from ...rigs import human
 from ...scene.labels import format_length
 from ...skeleton.match import match_recording
+from ...values.motion import SegmentPoses
+from ...values.person import LINKS, SIDES
 from ..anatomy import LEG, ROOT, TRUNK, find_anatomy, find_joint_centres
 from ..bone_mapping import facing_rotation
 from .performer import DEFAULT_MASS, DEFAULT_SEX, DEFAULT_STATURE, PARENT_PART, Performer

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...coordinates import joint_slices
+from ...base.so3 import product, to_matrix
 from ...dynamics import com_and_jacobian
-from ...rig import Rig
-from ...so3 import product, to_matrix
+from ...dynamics.coordinates import joint_slices
+from ...skeleton.rig import Rig
 from ..kinematics import Kinematics
 from ..tasks import Targets
 

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.linalg.lapack import dpbsv
 from scipy.ndimage import gaussian_filter1d
 
-from ...errors import BackendError
-from ...filter_presets import FilterPreset
+from ...base.errors import BackendError
 from ...signals import low_pass
+from ...values.filter_presets import FilterPreset
 
 FILTER_ORDER = 2
 MAX_FREQUENCY_RATIO = 0.4

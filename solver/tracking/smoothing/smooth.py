@@ -8,11 +8,11 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from scipy.linalg.lapack import dpbsv
 
-from ...coordinates import continuous_quaternions
+from ...base.errors import BackendError, InvalidValue
 from ...dynamics import integrate
-from ...errors import BackendError, InvalidValue
-from ...rig import Rig
+from ...dynamics.coordinates import continuous_quaternions
 from ...signals import rate_of_grid, uniform_times
+from ...skeleton.rig import Rig
 from ..inverse_kinematics import InverseKinematics
 from ..joint_limits import LimitStops
 from ..options import TrackingOptions

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.differences import differences
+from solver.base.errors import InputError, InvalidValue, UnknownPreset
 from solver.contacts.schedule import Schedule
-from solver.coordinates import flat_rates, to_manifold
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe, Samples
 from solver.dance.authoring.timeline import schedule_from_strips
-from solver.differences import differences
 from solver.dynamics import difference
-from solver.errors import InputError, InvalidValue, UnknownPreset
-from solver.rig import Rig
+from solver.dynamics.coordinates import flat_rates, to_manifold
 from solver.rigs import human
 from solver.scene.timeline import SceneStrip
+from solver.skeleton.rig import Rig
 from solver.trajectory.curve import FlatCurve
 
 from ..example_dances import arm_swing, home, rotate_joints

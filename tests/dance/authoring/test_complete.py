@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.complete import complete
 from solver.dance.workflows.complete import complete as complete_file
 from solver.dynamics import difference
-from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import Excitation
 from solver.options.authoring import CompleteOptions, RepairOptions
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 
 from ..example_dances import home, rotate_joints
 

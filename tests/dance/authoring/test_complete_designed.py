@@ -17,10 +17,10 @@ from solver.dance.workflows.summaries import posture_keys, scene_strips
 from solver.feasibility import CheckOptions
 from solver.options.authoring import CompleteOptions, RepairOptions
 from solver.options.dances import paper_options
-from solver.rig import Rig
 from solver.rigs import hoap3
 from solver.scene.motion import scene_motion
 from solver.scene.timeline import SceneTimeline
+from solver.skeleton.rig import Rig
 
 RATE = 24.0
 CHECKS = CheckOptions(shrink=0.4)

@@ -12,7 +12,7 @@ from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe, Sampl
 from solver.dance.authoring.easing import EASING_DURATION, ease_ends, ease_times
 from solver.dynamics import difference
 from solver.feasibility import check_motion
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 
 from ..example_dances import home, rotate_joints
 

@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.coordinates import to_manifold
+from solver.base.errors import InvalidValue
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.complete import complete
 from solver.dance.authoring.repair import REPAIRED, repair
 from solver.dance.authoring.timeline import schedule_from_strips
+from solver.dynamics.coordinates import to_manifold
 from solver.dynamics.mechanics import Mechanics
-from solver.errors import InvalidValue
 from solver.feasibility.checks.planted_feet import patch_points
 from solver.options.authoring import CompleteOptions
 from solver.options.checks import DANCE_CHECKS
-from solver.rig import ROOT_NV, Rig
 from solver.scene.timeline import SceneStrip
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.curve import FlatCurve
 from tests.on_all_fours import PATCHES, person, places, posture
 

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from solver.contacts.schedule import Phase, Schedule
-from solver.coordinates import joint_coordinates
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.displaced_trajectory import select_frames
 from solver.dance.authoring.limbs_at_rest import rest_overlapping_limbs
 from solver.dance.authoring.repair import FAILED, REPAIRED, UNCHANGED, RepairedDance, repair
 from solver.dynamics import difference
+from solver.dynamics.coordinates import joint_coordinates
 from solver.feasibility import CheckOptions, Checks, check_motion, coordinate_names
-from solver.motion import Motion
 from solver.options.authoring import RepairOptions
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import hoap3
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.curve import sample_times
 from solver.trajectory.displacement import DisplacementProblem, Window
 from solver.trajectory.planted_feet import PlantedTrajectory
 from solver.trajectory.trajectory_limits import TrajectoryLimits
+from solver.values.motion import Motion
 from tests.pinocchio import pin
 
 from ..example_dances import arm_swing, home, rotate_joints, shift_root

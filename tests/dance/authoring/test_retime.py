@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.retime import retime, retime_dance, scale_time, speed_factor
 from solver.dynamics import difference
-from solver.errors import InvalidValue
 from solver.feasibility import check_motion
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 
 from ..example_dances import home, rotate_joints
 

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solver.base.errors import SolverError
 from solver.dance.authoring.authored_dance import AuthoredDance
 from solver.dance.authoring.timeline import configurations_from_poses, dance_from_timeline
-from solver.errors import SolverError
 from solver.feasibility import check_motion
-from solver.inertials import InertialParameters
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.scene.motion import scene_motion
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
+from solver.skeleton.rig import Rig
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
 from tests.dance.example_dances import arm_swing
 from tests.joint_entries import entries
 from tests.random_motion import mixed_rig, random_motion

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
+from solver.base.so3 import exp
 from solver.contacts.schedule import Phase, Schedule, stance
-from solver.coordinates import joint_slices
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.repair import repair
 from solver.dance.design.dance import Dance
@@ -20,19 +21,18 @@ from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.postures import DrawOptions, PosturePool, draw_posture_pool
 from solver.dance.workflows.design import design_dance
 from solver.dynamics import integrate, link_motions
+from solver.dynamics.coordinates import joint_slices
 from solver.dynamics.legs import build_legs
-from solver.errors import InvalidValue
 from solver.feasibility import check_motion
 from solver.identification.base_parameters import base_parameters
-from solver.motion import Motion
 from solver.options.checks import CheckOptions
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
-from solver.rig import Rig
 from solver.rigs import from_urdf
 from solver.rigs.overrides import with_soles
-from solver.so3 import exp
+from solver.skeleton.rig import Rig
 from solver.trajectory.legged_rig import Footing, LeggedRig
 from solver.trajectory.root_constraints import free_root_coordinates
+from solver.values.motion import Motion
 from tests.bipeds import Biped
 
 PITCH = (("pitch", "0 1 0"),)

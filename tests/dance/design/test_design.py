@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.differences import differences
+from solver.base.errors import Cancelled, InvalidValue
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.phrases import free_columns
@@ -14,20 +16,18 @@ from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.postures import DrawOptions, choose_postures, draw_posture_pool
 from solver.dance.design.transitions import SearchOptions, TransitionPlanner
 from solver.dance.workflows.design import design_dance
-from solver.differences import differences
 from solver.dynamics import integrate
-from solver.errors import Cancelled, InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import Excitation
 from solver.identification.excitation.expected_deviations import DESIGN_NOISE, ExpectedDeviations, parameter_sizes
-from solver.motion import Motion
 from solver.options.checks import DANCE_CHECKS, CheckOptions
 from solver.options.dances import DanceOptions, paper_options
-from solver.rig import ROOT_NV
 from solver.rigs import hoap3, hrp2
+from solver.skeleton.rig import ROOT_NV
 from solver.storage.npz_archive import read_archive
 from solver.trajectory.legged_rig import LeggedRig
 from solver.trajectory.segment import SegmentChecker
+from solver.values.motion import Motion
 
 RIG = hoap3("middle", torque="peak")
 SMALL = paper_options(

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.contacts.support import convex_polygon
 from solver.dance.design.footsteps import STEPS, StepPlanner
 from solver.dance.design.plan import CONFIGURATION_ORDER, build_transition_planner
-from solver.errors import InvalidValue
 from solver.options.checks import DANCE_CHECKS
 from solver.options.dances import DanceOptions, human_options
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf, hrp2, human
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.rebalancing import GRAVITY, Rebalancer
 from solver.trajectory.segment import free_control_count
 from solver.trajectory.splines import Spline

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InputError, InvalidValue
 from solver.contacts.schedule import Schedule
-from solver.coordinates import to_flat
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.named_poses import AMPLITUDE_RANGE, NamedPose, PoseVariations
@@ -19,12 +19,12 @@ from solver.dance.workflows.design import design_dance
 from solver.dance.workflows.loading import load_named_poses
 from solver.dance.workflows.summaries import posture_keys
 from solver.dynamics import integrate
-from solver.errors import InputError, InvalidValue
+from solver.dynamics.coordinates import to_flat
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import link_weights
 from solver.options.dances import DanceOptions
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import hrp2
+from solver.skeleton.rig import ROOT_NV, Rig
 from tests.dance.example_dances import home, rotate_joints
 from tests.pinocchio import pin
 

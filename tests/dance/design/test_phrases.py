@@ -8,7 +8,8 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from solver.coordinates import coordinate_links, to_manifold
+from solver.base.errors import InvalidValue
+from solver.base.so3 import exp
 from solver.dance.design.body_parts import body_parts
 from solver.dance.design.comfort import bending_columns, comfort_limits
 from solver.dance.design.dance import Dance
@@ -18,14 +19,13 @@ from solver.dance.design.phrases import arm_columns
 from solver.dance.design.plan import read_task
 from solver.dance.workflows.design import design_dance
 from solver.dynamics import link_poses
-from solver.errors import InvalidValue
+from solver.dynamics.coordinates import coordinate_links, to_manifold
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.options.dances import PHRASE, SKILLS, SLOWEST_COUNT, DanceOptions, human_options
-from solver.rig import Rig
 from solver.rigs import hoap3, hrp2, human
 from solver.scene.dance_counts import PICK_UP_COUNTS
-from solver.so3 import exp
+from solver.skeleton.rig import Rig
 from solver.trajectory.legged_rig import LeggedRig
 
 ROBOT, PERSON = hoap3("middle", torque="peak"), human(1.7, 65.0, "female")

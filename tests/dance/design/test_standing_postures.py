@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solver.coordinates import joint_slices
 from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.plan import build_transition_planner
+from solver.dynamics.coordinates import joint_slices
 from solver.feasibility.collisions import CollisionDetector
 from solver.options.checks import DANCE_CHECKS
 from solver.options.dances import DanceOptions
-from solver.rig import ROOT_NV, Rig
 from solver.rigs import from_urdf
-from solver.shape import ContactPolygon
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.legged_rig import LeggedRig
+from solver.values.shape import ContactPolygon
 from tests.bipeds import Biped
 
 

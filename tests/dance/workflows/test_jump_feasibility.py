@@ -10,8 +10,8 @@ import pytest
 
 import solver
 from benchmarks.figures.jump import CHECKS, RATE, Leap, keyed_jump, measure_flight
+from solver.base.errors import InvalidValue
 from solver.contacts.schedule import Schedule
-from solver.coordinates import coordinate_names
 from solver.dance.authoring.authored_dance import AuthoredDance, Samples
 from solver.dance.authoring.repair import RepairedDance
 from solver.dance.workflows.repair import (
@@ -22,13 +22,13 @@ from solver.dance.workflows.repair import (
     jumps_exceed_leg_speed,
     take_off_speeds,
 )
-from solver.errors import InvalidValue
+from solver.dynamics.coordinates import coordinate_names
 from solver.feasibility import check_motion
-from solver.motion import Motion
 from solver.options.authoring import RepairOptions
-from solver.rig import GRAVITY
 from solver.rigs import hoap3, human
+from solver.skeleton.rig import GRAVITY
 from solver.trajectory.ballistic import find_flights
+from solver.values.motion import Motion
 
 WEAK = 0.4
 """Share of its torques that the robot has left."""

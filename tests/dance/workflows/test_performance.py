@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.workflows.performance import align_in_time, compare_performance
-from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
-from solver.motion import Motion
-from solver.rig import ROOT_NV, Rig
+from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.curve import FlatCurve
+from solver.values.motion import Motion
 
 from ..example_dances import arm_swing
 from ..static_motions import random_posture

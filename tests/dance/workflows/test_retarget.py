@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.base.so3 import product, quaternion_exp
 from solver.dance.workflows.retarget import retarget
-from solver.motion import Motion
 from solver.rigs import from_urdf
-from solver.so3 import product, quaternion_exp
 from solver.tracking.retargeting.performer import Performer
+from solver.values.motion import Motion
 from tests.bipeds import Biped
 from tests.tracking.test_retargeting import person, squat
 

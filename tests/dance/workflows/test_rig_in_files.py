@@ -11,20 +11,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.differences import differences
 from solver.calibration.calibration import CALIBRATION, Calibration
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.workflows.loading import load_dance
-from solver.differences import differences
-from solver.inertials import InertialParameters
 from solver.options.checks import CheckOptions
-from solver.rig import Rig
 from solver.rigs import human
 from solver.scene.motion import scene_motion
 from solver.scene.rig import RIG
 from solver.scene.timeline import TIMELINE, SceneTimeline
+from solver.skeleton.rig import Rig
 from solver.tracking.tasks import Attachment
 from solver.trajectory.segment import DanceSegment
+from solver.values.inertials import InertialParameters
 from tests.dance.example_dances import arm_swing
 
 ROOT = Path(__file__).parents[3]

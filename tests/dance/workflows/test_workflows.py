@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import solver
+from solver.base.errors import InputError, InvalidValue
 from solver.cli import OK, main
 from solver.contacts.schedule import Schedule
 from solver.dance.authoring.authored_dance import AUTHORED_DANCE, AuthoredDance, Keyframe
 from solver.dance.authoring.repair import IMPROVED, RepairedDance
 from solver.dance.workflows.repair import describe_repair
-from solver.errors import InputError, InvalidValue
 from solver.feasibility import check_motion
 from solver.formats.recording import read_recording
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from tests.dance.example_dances import home, shift_root
 
 QUIET = ("--progress", "none")

@@ -11,7 +11,7 @@ from solver.identification.accumulate import accumulate_regression
 from solver.identification.body_coordinates import BodyCoordinates
 from solver.identification.consistent import ConsistentOptions, consistent
 from solver.identification.constraints import ConstraintOptions
-from solver.inertials import MASS
+from solver.values.inertials import MASS
 from tests.identification.bodies import posterior_of, regression_of, small_rig, trial_of
 
 LOOSE = ConsistentOptions(

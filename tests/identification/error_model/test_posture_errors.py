@@ -11,9 +11,9 @@ import pytest
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.error_model.posture_wrenches import posture_wrenches
 from solver.identification.regression import Regression
-from solver.rig import Rig
+from solver.signals.trial import Trial
+from solver.skeleton.rig import Rig
 from solver.tracking.motion_errors import MotionErrors
-from solver.trial import Trial
 from tests.identification.bodies import other_body, small_rig, trial_of
 
 

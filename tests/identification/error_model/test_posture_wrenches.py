@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.coordinates import continuous_coordinates
 from solver.dynamics import ground_wrench, integrate
+from solver.dynamics.coordinates import continuous_coordinates
 from solver.identification.error_model import posture_wrenches as module
 from solver.identification.error_model.posture_wrenches import posture_wrenches
-from solver.inertials import InertialParameters
-from solver.motion import Motion
-from solver.rig import Rig
 from solver.signals import smooth_motion
+from solver.skeleton.rig import Rig
 from solver.tracking.motion_errors import MotionErrors
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
 from tests.identification.bodies import small_rig
 
 SMALL = 1e-3

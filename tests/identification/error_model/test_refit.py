@@ -20,9 +20,9 @@ from solver.identification.error_model.frequency_weights import (
 from solver.identification.error_model.refit import GroupFit, refit_with_frequency_weights, weighted_equations
 from solver.identification.identify import IdentifyOptions, get_method, identify_trials
 from solver.identification.regression import Regression, fit_axis_weights, merge_regressions
-from solver.inertials import FIRST_MOMENT, INERTIA, MASS
 from solver.signals import FilterPreset, low_pass, smooth_motion
-from solver.trial import Trial
+from solver.signals.trial import Trial
+from solver.values.inertials import FIRST_MOMENT, INERTIA, MASS
 from tests.identification.bodies import other_body, small_rig, weights_of
 from tests.identification.error_model.test_weight_estimation import REGIONS, WIDE, late_trial, learnt
 from tests.identification.test_equations import FRAMES, RATE, swinging_trial

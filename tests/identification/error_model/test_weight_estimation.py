@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
+from solver.base.so3 import conjugate, rotate
 from solver.dynamics import integrate
-from solver.errors import InvalidValue
 from solver.identification.comparison import compare
 from solver.identification.equations import group_wrenches, measured_wrench, reconstructed_wrench, wrench_spectrum
 from solver.identification.error_model.frequency_weights import (
@@ -21,11 +22,10 @@ from solver.identification.error_model.frequency_weights import (
     filter_changes,
 )
 from solver.identification.error_model.weight_estimation import choose_cutoffs, compute_products, learn_weights
-from solver.inertials import InertialParameters
-from solver.motion import Motion
 from solver.signals import FilterPreset, low_pass, smooth_motion
-from solver.so3 import conjugate, rotate
-from solver.trial import Trial
+from solver.signals.trial import Trial
+from solver.values.inertials import InertialParameters
+from solver.values.motion import Motion
 from tests.identification.bodies import other_body, small_rig, weights_of
 from tests.identification.test_equations import FRAMES, HUMAN, RATE, swinging_trial
 from tests.random_motion import measured

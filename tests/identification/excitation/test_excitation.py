@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue, UnknownLink
 from solver.dynamics import base_regressor, predicted_wrench
-from solver.errors import InvalidValue, UnknownLink
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import Excitation, base_condition, base_rows, link_weights
 from solver.identification.excitation.gram_matrices import GramMatrices
-from solver.motion import Motion
+from solver.values.motion import Motion
 from tests.random_motion import mixed_rig, random_motion
 
 NOISE = np.array([2.0, 2.0, 2.0, 1.0, 1.0, 1.0])

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
+from solver.base.so3 import to_matrix
 from solver.dynamics import difference, integrate
 from solver.dynamics.mechanics import Mechanics, root_residual_derivatives
-from solver.errors import InvalidValue
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import base_rows
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.identification.excitation.wrench_noise import MotionErrors, WrenchNoise
-from solver.motion import Motion
 from solver.rigs import hoap3
-from solver.so3 import to_matrix
+from solver.values.motion import Motion
 
 RIG = hoap3("middle", torque="peak")
 ERRORS = MotionErrors(position=0.001, angle=0.002, rate=100.0, cutoff=6.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.demo.examples import simulated_robot
-from solver.rig import Rig
+from solver.skeleton.rig import Rig
 from solver.study.joint_motion import poses_of
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate

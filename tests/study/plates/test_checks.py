@@ -17,18 +17,18 @@ from benchmarks.figures.mismatched import (
     prepare_messages,
     with_forces,
 )
-from solver.errors import InvalidValue
-from solver.motion import Markers
+from solver.base.errors import InvalidValue
 from solver.options.plates import CROSSTALK, FREE_MOMENT, FROZEN, MASS, MISMATCH, POSITION, PlateOptions
 from solver.options.study import Settings
-from solver.rig import Rig
 from solver.signals import preset_of
+from solver.skeleton.rig import Rig
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.frozen_samples import find_dropouts, find_repeated_forces, find_repeated_markers
 from solver.study.plates.plate_errors import POSITION as POSITION_PARAMETER
 from solver.study.values import Study, TrialRecord
-from solver.wrenches import Wrenches
+from solver.values.motion import Markers
+from solver.values.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")
 BY_NAME = {case.name: case for case in CASES}

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.rig import GRAVITY
+from solver.skeleton.rig import GRAVITY
 from solver.study.plates.mismatch import find_impossible_forces
 from solver.study.plates.trial_wrenches import ForceMotionPair
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 
 MASS = 70.0
 TIMES = np.arange(0.0, 4.0, 0.01)

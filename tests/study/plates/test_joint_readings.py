@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.demo.robot import Robot, simulate_robot
-from solver.errors import InvalidValue
+from solver.signals.trial import Recording
 from solver.study.joint_motion import poses_of
 from solver.study.pipeline import prepare
 from solver.study.values import TrialRecord
-from solver.trial import Recording
 
 
 @pytest.fixture(scope="module")

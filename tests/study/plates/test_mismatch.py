@@ -10,7 +10,7 @@ from solver.signals import GRAVITY
 from solver.study.plates.finding import Action
 from solver.study.plates.mismatch import check_copies, check_mismatch
 from solver.study.plates.trial_wrenches import ForceMotionPair
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 
 MASS, RATE, SECONDS, CUTOFF = 70.0, 100.0, 8.0, 8.0
 TIMES = np.arange(0.0, SECONDS, 1.0 / RATE)

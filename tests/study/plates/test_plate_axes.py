@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from solver.options.plates import MISMATCH
-from solver.rig import Rig
 from solver.signals import GRAVITY
+from solver.skeleton.rig import Rig
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action
 from solver.study.plates.mismatch import check_mismatch
 from solver.study.plates.plate_axes import estimate_plate_rotation
 from solver.study.plates.trial_wrenches import ForceMotionPair
 from solver.study.values import TrialRecord
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 
 MASS, RATE = 70.0, 100.0
 TIMES = np.arange(0.0, 8.0, 1.0 / RATE)

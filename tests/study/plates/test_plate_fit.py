@@ -12,9 +12,9 @@ import pytest
 from benchmarks.figures.mismatched import Records, replace_forces, with_forces
 from solver.options.plates import CROSSTALK, LAG, MASS, POSITION, KnownPlates, PlateOptions
 from solver.options.study import Settings
-from solver.rig import Rig
 from solver.rigs import from_opensim
 from solver.signals import shift_wrenches
+from solver.skeleton.rig import Rig
 from solver.study.joint_motion import convert_joint_recordings
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding
@@ -24,7 +24,7 @@ from solver.study.plates.plate_fit import USUAL_LAG, decide_action
 from solver.study.plates.plate_model import CAUSES, Estimate, Hypothesis
 from solver.study.recordings import load
 from solver.study.values import Study
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 
 Body = tuple[Rig, Records]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.calibration.body_mass import MassEstimate
 from solver.calibration.trial_mass import TrialMass
-from solver.errors import InvalidValue
 from solver.study.plates.finding import Action
 from solver.study.plates.plausibility import check_mass, check_readings
 from solver.study.rough_mass import MassReading

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from solver.base.errors import InvalidValue
 from solver.demo.examples import simulated_robot
-from solver.errors import InvalidValue
 from solver.options.plates import AS_IS, FREE_MOMENTS, IGNORE, REVERSED, PlateOptions
 from solver.options.study import Settings
-from solver.rig import Rig
 from solver.signals import preset_of
+from solver.skeleton.rig import Rig
 from solver.study.joint_motion import poses_of
 from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding
@@ -22,7 +22,7 @@ from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.study.values import Study, TrialRecord
-from solver.wrenches import Wrenches
+from solver.values.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")
 Body = tuple[Rig, tuple[TrialRecord, ...]]

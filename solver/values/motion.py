@@ -8,9 +8,9 @@ from typing import Annotated
 
 import numpy as np
 
-from .arrays import Array, ArrayValue, Names, Times, abbreviate
-from .errors import InvalidValue, UnknownMarker
-from .file_arrays import FileRows, iterate_slices
+from ..base.arrays import Array, ArrayValue, Names, Times, abbreviate
+from ..base.errors import InvalidValue, UnknownMarker
+from ..base.file_arrays import FileRows, iterate_slices
 
 POSE = 7
 """Entries of a pose: position and quaternion."""

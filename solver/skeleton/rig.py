@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import frozen
-from .differences import differences
-from .errors import InvalidValue, UnknownLink, UnknownName
-from .inertials import FIRST_MOMENT, GRAVITY, MASS, InertialParameters
-from .joints import ROOT_NV, Joint, Limits, rest_poses
-from .shape import ContactPolygon, Shape
+from ..base.arrays import frozen
+from ..base.differences import differences
+from ..base.errors import InvalidValue, UnknownLink, UnknownName
+from ..values.inertials import FIRST_MOMENT, GRAVITY, MASS, InertialParameters
+from ..values.joints import ROOT_NV, Joint, Limits, rest_poses
+from ..values.shape import ContactPolygon, Shape
 
 if TYPE_CHECKING:
-    from .engine import Model
+    from ..engine import Model
 
 UNOBSERVED = "unshown"
 """Key of the provenance: links whose motion the markers of a calibration do not observe."""
@@ -210,7 +210,7 @@ class Rig(_Derived):
         try:
             return self._model
         except AttributeError:
-            from .engine import build_model  # here, so that rigs can be used without Pinocchio
+            from ..engine import build_model  # here, so that rigs can be used without Pinocchio
 
             object.__setattr__(self, "_model", build_model(self.name, self.joints, self.prior, self.limits))
             return self._model

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from .errors import UnknownMethod
+from ..base.errors import UnknownMethod
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +48,19 @@ class IdentificationMethod:
 
 IDENTIFICATION_METHODS: list[IdentificationMethod] = [
     IdentificationMethod(
-        "consistent", ".identification.identify:fit_consistent", "Consistent",
+        "consistent", "..identification.identify:fit_consistent", "Consistent",
         "Physically consistent links: positive semidefinite pseudo-inertia", use="by default", has_posterior=True,
     ),
     IdentificationMethod(
-        "hierarchical", ".identification.hierarchical:fit_hierarchical", "Hierarchical",
+        "hierarchical", "..identification.hierarchical:fit_hierarchical", "Hierarchical",
         "Four quadratic programs in order of priority", "Jovic et al. 2016", "to reproduce the paper",
     ),
     IdentificationMethod(
-        "constrained", ".identification.hierarchical:fit_constrained", "Constrained",
+        "constrained", "..identification.hierarchical:fit_constrained", "Constrained",
         "One quadratic program with bounds around the prior", "Bonnet et al. 2016", "to reproduce the paper",
     ),
     IdentificationMethod(
-        "minimum_norm", ".identification.least_squares:fit", "Least Squares",
+        "minimum_norm", "..identification.least_squares:fit", "Least Squares",
         "Minimum norm without constraints; shows which parameters the data do not determine", "Ayusawa et al.",
         "to see what the data alone determine, negative masses included", uses_fixed_links=False,
     ),

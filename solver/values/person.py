@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from numbers import Real
 
-from .errors import InvalidValue
+from ..base.errors import InvalidValue
 
 TABLED = ("male", "female")
 """Sexes with a column in the anthropometric tables."""

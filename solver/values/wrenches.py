@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import abbreviate, frozen, frozen_mask, frozen_times
+from ..base.arrays import abbreviate, frozen, frozen_mask, frozen_times
 from .motion import TimeSeries, describe_span
 
 WRENCH_AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")

@@ -9,8 +9,8 @@ from typing import Any
 from .errors import SolverError
 
 HTML_RENDERERS: dict[str, str] = {
-    "Study": ".report.notebook:render_study",
-    "Identification": ".report.notebook:render_identification",
+    "Study": "..report.notebook:render_study",
+    "Identification": "..report.notebook:render_identification",
 }
 """By class: ``"module:function"`` that renders a value as HTML, imported when a notebook shows the value."""
 

@@ -12,14 +12,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from . import so3
-from .arrays import take_ownership
-from .dynamics import difference
-from .errors import InvalidValue
-from .joints import ROOT_NV, Joint
-from .motion import Motion
-from .rig import Rig
-from .so3 import Exponential, cross, quaternion_log
+from ..base import so3
+from ..base.arrays import take_ownership
+from ..base.errors import InvalidValue
+from ..base.so3 import Exponential, cross, quaternion_log
+from ..skeleton.rig import Rig
+from ..values.joints import ROOT_NV, Joint
+from ..values.motion import Motion
+from . import difference
 
 ROOT_NQ = ROOT_NV + 1
 """Entries of the root in q: position and quaternion."""

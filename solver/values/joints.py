@@ -8,8 +8,8 @@ from typing import Annotated
 
 import numpy as np
 
-from .arrays import Array, ArrayValue, frozen, require_lengths
-from .errors import InvalidValue
+from ..base.arrays import Array, ArrayValue, frozen, require_lengths
+from ..base.errors import InvalidValue
 
 ROOT_NV = 6
 """Tangent dimension of the free flyer."""

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import numpy as np
 
-from .arrays import Array, ArrayValue, Names, abbreviate, frozen
-from .errors import InvalidValue, UnknownLink
+from ..base.arrays import Array, ArrayValue, Names, abbreviate, frozen
+from ..base.errors import InvalidValue, UnknownLink
 
 PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """One link's parameters in Pinocchio's order; h = m c [kg m], I about the link origin [kg m^2]."""
@@ -68,7 +68,7 @@ class InertialParameters(ArrayValue):
         0.03 kg m^2 about the joint
         >>> body["rods"]
         Traceback (most recent call last):
-        solver.errors.UnknownLink: unknown link 'rods'. Did you mean 'rod'? Known: rod
+        solver.base.errors.UnknownLink: unknown link 'rods'. Did you mean 'rod'? Known: rod
     """
 
     links: Annotated[tuple[str, ...], Names("L")]

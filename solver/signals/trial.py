@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import frozen_mask
-from .errors import InvalidValue
-from .motion import JointCoordinates, Markers, Motion, RestPose, SegmentPoses, describe_span
-from .storage.manifest import FileName
-from .wrenches import Wrenches
+from ..base.arrays import frozen_mask
+from ..base.errors import InvalidValue
+from ..storage.manifest import FileName
+from ..values.motion import JointCoordinates, Markers, Motion, RestPose, SegmentPoses, describe_span
+from ..values.wrenches import Wrenches
 
 if TYPE_CHECKING:
-    from .signals.filters import FilterPreset  # its package loads the dynamics library, which file readers do not need
+    from .filters import FilterPreset  # its package loads the dynamics library, which file readers do not need
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Trial:
     @property
     def filtered_wrenches(self) -> Wrenches:
         """The wrenches through the low-pass of the equations."""
-        from .signals import filter_wrenches
+        from . import filter_wrenches
 
         return self.wrenches if self.preset is None else filter_wrenches(self.wrenches, self.preset)
 

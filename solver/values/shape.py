@@ -7,8 +7,8 @@ from typing import Annotated
 
 import numpy as np
 
-from .arrays import Array, ArrayValue, frozen, require_lengths
-from .errors import InvalidValue
+from ..base.arrays import Array, ArrayValue, frozen, require_lengths
+from ..base.errors import InvalidValue
 
 KINDS = {"capsule": 2, "box": 3, "sphere": 1, "ellipsoid": 3, "mesh": 3}
 """Kinds of shapes and their number of sizes."""

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parent.parent
 _INSTALLED = _PACKAGE / "assets"
 ASSETS = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent / "assets"
 """Inside an installed package; next to the package in a clone and in Blender's extension."""

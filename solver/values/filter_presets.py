@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from .errors import InvalidValue, UnknownPreset
+from ..base.errors import InvalidValue, UnknownPreset
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,21 +43,23 @@ class RigKind:
 
 
 RIG_KINDS: list[RigKind] = [
-    RigKind("human", ".rigs.human:human", "Person", "A person of given stature, mass and sex"),
-    RigKind("hoap3", ".rigs.hoap3:hoap3", "HOAP-3", "Small humanoid, 21 joints"),
-    RigKind("hrp2", ".rigs.hrp2:hrp2", "HRP-2 (Approximate)", "Humanoid, 30 joints, approximate"),
+    RigKind("human", "..rigs.human:human", "Person", "A person of given stature, mass and sex"),
+    RigKind("hoap3", "..rigs.hoap3:hoap3", "HOAP-3", "Small humanoid, 21 joints"),
+    RigKind("hrp2", "..rigs.hrp2:hrp2", "HRP-2 (Approximate)", "Humanoid, 30 joints, approximate"),
     RigKind(
-        "urdf", ".rigs.urdf:from_urdf", "Robot File", "Any robot with a free-floating base", (".urdf", XML), "robot"
+        "urdf", "..rigs.urdf:from_urdf", "Robot File", "Any robot with a free-floating base", (".urdf", XML), "robot"
     ),
     RigKind(
         "mjcf",
-        ".rigs.mjcf:from_mjcf",
+        "..rigs.mjcf:from_mjcf",
         "",
         "Any robot with a free-floating base, read by MuJoCo",
         (XML, ".mjcf"),
         "mujoco",
     ),
-    RigKind("opensim", ".rigs.opensim.rig:from_opensim", "", "A person's OpenSim model", (".osim",), "OpenSimDocument"),
+    RigKind(
+        "opensim", "..rigs.opensim.rig:from_opensim", "", "A person's OpenSim model", (".osim",), "OpenSimDocument"
+    ),
 ]
 """One row per kind. Blender stores the position of a row, so new rows go to the end."""
 

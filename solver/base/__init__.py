@@ -1,0 +1,1 @@
+"""What knows nothing of bodies: arrays, rotations, clocks, files, errors, progress and processes."""
