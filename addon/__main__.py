@@ -9,9 +9,9 @@ import argparse
 import os
 import sys
 
+from .base.solver_api import errors, stopping
+from .display.study import make_scene
 from .rehearsal import command as rehearsal_words
-from .solver_api import errors, stopping
-from .study import make_scene
 
 
 def main() -> int:

@@ -12,28 +12,23 @@ from typing import Any
 
 import bpy
 
-from . import (
-    change_cache,
-    check_settings,
-    command,
-    dance_moves,
-    job_messages,
-    jobs,
-    marker_list,
-    overlay_handlers,
-)
 from .authoring import posture_cache
 from .authoring import properties as dance_properties
+from .base import change_cache
+from .base.interpreter import Preferences
+from .base.solver_api import recording_suffixes, robot_suffixes
 from .capture import control as capture
-from .interpreter import Preferences
+from .display.properties import RecordingFile, Settings
+from .interface import command, overlay_handlers
+from .jobs import job as jobs
+from .jobs import job_messages
 from .live import control as live
 from .live.properties import LiveSettings
 from .operators import OPERATORS
 from .panels import PANELS
 from .posing import handles
-from .properties import RecordingFile, Settings
 from .rehearsal.properties import RehearsalSettings
-from .solver_api import recording_suffixes, robot_suffixes
+from .scene import check_settings, dance_moves, marker_list
 
 
 def load_classes(package: str, modules: Iterable[str]) -> Iterator[Any]:

@@ -17,9 +17,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from addon import action, armature, bpy_access, registration
+from addon import registration
 from addon.authoring import keying, posture_cache
+from addon.base import bpy_access
 from addon.panels import check_and_repair, contacts, design, live, next_step, performance, postures
+from addon.scene import action, armature
 from solver.rigs import human
 from solver.scene.motion import SceneMotion, scene_motion
 from solver.skeleton.rig import Rig

@@ -13,12 +13,12 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from addon import armature
 from addon.rehearsal.dance import RehearsedDance, find_stops
 from addon.rehearsal.options import RehearsalOptions, Rendering, Staging
 from addon.rehearsal.rehearse import plan_rehearsal
 from addon.rehearsal.scene import build_scene
 from addon.rehearsal.video import render_video, set_engine
+from addon.scene import armature
 from solver.rigs import human
 from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline
 

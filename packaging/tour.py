@@ -121,7 +121,7 @@ class Tour:
 
     def run_job(self, name: str, **options: object) -> Iterator[float]:
         """Press a button that starts a job, and wait for its end; without a window the button itself waits."""
-        jobs = find_module("jobs")
+        jobs = find_module("jobs.job")
         self.clicks += 1
         with view_override():
             require(getattr(OPERATORS.exciting_dance, name).poll(), f"the button {name} cannot be pressed")
@@ -132,7 +132,7 @@ class Tour:
         while jobs.CurrentJob.job is not None:
             require(time.monotonic() < stop, f"{name} did not end in {JOB_TIMEOUT:g} s")
             yield 0.5
-        messages = find_module("job_messages")
+        messages = find_module("jobs.job_messages")
         for item in messages._stored_messages(CONTEXT.scene):
             require(item.verdict != "failed", f"{name}: {item.message}")
 
@@ -169,17 +169,17 @@ class Tour:
     def pose(self, body: Any, live: Any) -> Iterator[float]:
         """Lower the pelvis between two keyed postures: the soles stay in place."""
         drag_module, timeline = find_module("posing.drag"), find_module("authoring.timeline")
-        rig = find_module("armature").rig_of(body)
+        rig = find_module("scene.armature").rig_of(body)
         scene = CONTEXT.scene
         scene.frame_set(1)
         with view_override():
             OPERATORS.exciting_dance.key_posture()
         drag = drag_module.PoseDrag(live.session, rig.links[0], [0.0, 0.0, 0.0])
         yield from self.follow(drag, [0.0, 0.0, -DRAG])
-        lowered = find_module("pose_writer").read_pose(body)
+        lowered = find_module("scene.pose_writer").read_pose(body)
         last = 1 + SECONDS * round(scene.render.fps)
         scene.frame_set(last)
-        find_module("pose_writer").restore_pose(body, lowered)
+        find_module("scene.pose_writer").restore_pose(body, lowered)
         with view_override():
             OPERATORS.exciting_dance.key_posture()
         places = []
@@ -212,7 +212,7 @@ class Tour:
     def lift_foot(self, body: Any, live: Any) -> Iterator[float]:
         """Lift a foot from the posture at the start: the weight goes to the other one first."""
         drag_module, timeline = find_module("posing.drag"), find_module("authoring.timeline")
-        rig = find_module("armature").rig_of(body)
+        rig = find_module("scene.armature").rig_of(body)
         with view_override():
             CONTEXT.scene.frame_set(1)
         foot = rig.soles[-1].link
@@ -255,7 +255,7 @@ class Tour:
 
         self.clear_scene()
         with view_override():
-            objects: Any = add_character(find_module("solver_api").CHARACTER.read(path), materials=0)
+            objects: Any = add_character(find_module("base.solver_api").CHARACTER.read(path), materials=0)
         body, mesh = objects
         body.data.display_type, body.show_in_front = "STICK", True
         mesh.data.shade_smooth()
@@ -274,7 +274,7 @@ class Tour:
         if bpy.app.background:  # Use Character does this in a window only
             bpy.ops.object.mode_set(mode="POSE")
             OPERATORS.exciting_dance.live()
-        rig = find_module("armature").rig_of(CONTEXT.view_layer.objects.active)
+        rig = find_module("scene.armature").rig_of(CONTEXT.view_layer.objects.active)
         hand = next(link for link in rig.links if link.endswith("RightHand"))
         yield from self.follow(find_module("posing.drag").PoseDrag(live.session, hand, [0.0, 0.0, 0.0]), list(REACH))
         yield from self.wait_for_check(live)

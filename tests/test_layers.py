@@ -39,24 +39,15 @@ fixed_base
 __main__
 """
 ADDON_LAYERS = """
-change_cache file_cache process_errors redraw solver_api
-custom_properties interpreter option_fields
-bpy_access convert draw_handlers job_messages meshes
-toes
-check_settings child_process scene_rigs skin transaction
-armature
-character_bones
-action inertials jobs pose_writer scores
-character colours dance_moves
-drawing ellipsoids key_reduction legend painting recording viewport
-marker_list properties render
-study
-centroidal_estimates centroidal_overlay marker_errors
-joint_moments
-authoring overlays
-capture flight_strip live placement rehearsal
+base
+jobs
+scene
+drawing
+display
+authoring
+capture live rehearsal
 posing
-__main__ command next_step operators overlay_handlers
+__main__ interface operators
 panels
 fixed_base
 registration
@@ -108,7 +99,7 @@ def test_one_package_knows_pinocchio() -> None:
     """Only solver/engine names Pinocchio or coal, in code or prose; beside it the add-on says how to install them."""
     paths = [path for folder in (SOLVER, ADDON) for path in sources(folder)]
     found = {path.relative_to(ROOT) for path in paths if DYNAMICS_WORDS.search(path.read_text(encoding="utf-8"))}
-    assert {path for path in found if path.parts[:2] != ("solver", "engine")} == {Path("addon/interpreter.py")}
+    assert {path for path in found if path.parts[:2] != ("solver", "engine")} == {Path("addon/base/interpreter.py")}
 
 
 def test_solver_imports_itself_relatively() -> None:

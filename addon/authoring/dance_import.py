@@ -9,11 +9,8 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from .. import action, armature, bpy_access, convert, inertials, scores
-from ..action import CHANNELS, EULER, Curves, frames_at
-from ..check_settings import store_checks
-from ..legend import show_quantity
-from ..solver_api import (
+from ..base import bpy_access, convert
+from ..base.solver_api import (
     MOTION,
     PARTS,
     SUMMARY,
@@ -29,8 +26,12 @@ from ..solver_api import (
     study_folder,
     write_folder,
 )
-from ..study import BODY_KEY, TRIAL_KEY, show_recording
-from ..transaction import all_or_nothing
+from ..base.transaction import all_or_nothing
+from ..display.study import BODY_KEY, TRIAL_KEY, show_recording
+from ..drawing.legend import show_quantity
+from ..scene import action, armature, inertials, scores
+from ..scene.action import CHANNELS, EULER, Curves, frames_at
+from ..scene.check_settings import store_checks
 from .pose_sampling import bone_path
 from .resample import resample as resample
 from .timeline import (
@@ -144,7 +145,7 @@ def make_dance_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path,
     Returns:
         paths of the scene and of the picture (None without ``picture``).
     """
-    from ..render import render_body
+    from ..drawing.render import render_body
 
     folder = Path(folder).resolve()
     dance = read_dance(folder)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ..action import frames_at
-from ..job_messages import JobMessage, dismiss_message, find_message, store_message
-from ..scene_rigs import find_rigs
-from ..solver_api import SceneSummary, display_name
+from ..base.scene_rigs import find_rigs
+from ..base.solver_api import SceneSummary, display_name
+from ..jobs.job_messages import JobMessage, dismiss_message, find_message, store_message
+from ..scene.action import frames_at
 
 MARKER_PREFIX = "✗"
 """First character of the add-on's markers; the user's markers are not changed."""

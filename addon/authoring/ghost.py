@@ -5,14 +5,15 @@ from __future__ import annotations
 import bpy
 from mathutils import Matrix
 
-from .. import bpy_access, scores
-from ..action import assign_action, curves_of, key_frames
-from ..armature import DIGEST_KEY, local_collection, move_sideways, rig_of, shape_objects
-from ..colours import plain_material, srgb_to_linear
-from ..scene_rigs import RIG_KEY
-from ..skin import deform_by, is_skin
-from ..solver_api import errors
-from ..transaction import all_or_nothing
+from ..base import bpy_access
+from ..base.scene_rigs import RIG_KEY
+from ..base.solver_api import errors
+from ..base.transaction import all_or_nothing
+from ..scene import scores
+from ..scene.action import assign_action, curves_of, key_frames
+from ..scene.armature import DIGEST_KEY, local_collection, move_sideways, rig_of, shape_objects
+from ..scene.colours import plain_material, srgb_to_linear
+from ..scene.skin import deform_by, is_skin
 from .dance_import import Dance, add_dance_action
 
 GHOST_KEY = "exciting_dance_ghost"

@@ -8,8 +8,10 @@ from typing import Any
 import bpy
 import numpy as np
 
-from .. import bpy_access
-from ..action import (
+from ..base import bpy_access
+from ..base.change_cache import cached_until_change
+from ..base.solver_api import PARTS, Rig, SceneStrip, errors
+from ..scene.action import (
     AUTO_CLAMPED,
     BEZIER,
     CHANNELS,
@@ -21,9 +23,7 @@ from ..action import (
     frames_at,
     key_frames,
 )
-from ..armature import rig_of
-from ..change_cache import cached_until_change
-from ..solver_api import PARTS, Rig, SceneStrip, errors
+from ..scene.armature import rig_of
 from .dance_import import CONTACTS_GROUP, contact_keys
 from .pose_sampling import pose_curves
 from .timeline import (

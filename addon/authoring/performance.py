@@ -6,9 +6,9 @@ from pathlib import Path
 
 import bpy
 
-from ..bpy_access import scene
-from ..job_messages import JobMessage, store_message
-from ..solver_api import dance_folder, errors, read_json
+from ..base.bpy_access import scene
+from ..base.solver_api import dance_folder, errors, read_json
+from ..jobs.job_messages import JobMessage, store_message
 
 TEXT_NAME = "Performance report"
 PANEL = "performance"

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from .. import bpy_access, convert
-from ..action import CHANNELS, EULER, curves_of
-from ..armature import SCALE_TOLERANCE, bone_axes, is_limit_constraint, rig_of
-from ..character_bones import posed_by_others
-from ..scene_rigs import is_rig
-from ..solver_api import Rig
-from ..toes import is_toe_driver
+from ..base import bpy_access, convert
+from ..base.scene_rigs import is_rig
+from ..base.solver_api import Rig
+from ..scene.action import CHANNELS, EULER, curves_of
+from ..scene.armature import SCALE_TOLERANCE, bone_axes, is_limit_constraint, rig_of
+from ..scene.character_bones import posed_by_others
+from ..scene.toes import is_toe_driver
 
 OBJECT_CHANNELS = ("location", "rotation", "scale", "delta")
 KEY_TOLERANCE = 1e-6

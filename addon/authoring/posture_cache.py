@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 
-from .. import bpy_access, redraw
-from ..change_cache import ChangeCounts
+from ..base import bpy_access, redraw
+from ..base.change_cache import ChangeCounts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -134,7 +134,7 @@ def _summarise(roles: dict[float, str], *, current: bool = True) -> PostureSumma
 
 def _action_state(body: bpy.types.Object) -> tuple:
     """State of a rig's action: cheap to read, and different whenever its postures may differ."""
-    from ..action import curves_of
+    from ..scene.action import curves_of
 
     animation = body.animation_data
     if animation is None or animation.action is None:

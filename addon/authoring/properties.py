@@ -6,10 +6,10 @@ from typing import Any
 
 import bpy
 
-from ..bpy_access import scene
-from ..option_fields import option_group
-from ..scene_rigs import active_rig
-from ..solver_api import CompleteOptions, DanceOptions, errors
+from ..base.bpy_access import scene
+from ..base.option_fields import option_group
+from ..base.scene_rigs import active_rig
+from ..base.solver_api import CompleteOptions, DanceOptions, errors
 
 ROLES = (
     ("fixed", "Fixed", "The posture must not change (keyframe type Extreme)", "KEYTYPE_EXTREME_VEC", 0),

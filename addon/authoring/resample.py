@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..solver_api import SceneMotion
+from ..base.solver_api import SceneMotion
 
 
 def resample(motion: SceneMotion, times: np.ndarray) -> SceneMotion:

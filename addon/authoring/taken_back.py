@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from .. import convert
-from ..armature import rig_of
-from ..solver_api import Rig, SceneMotion, find_handles
+from ..base import convert
+from ..base.solver_api import Rig, SceneMotion, find_handles
+from ..scene.armature import rig_of
 from .ghost import find_ghost
 from .pose_sampling import evaluate_curves
 from .resample import resample

@@ -13,12 +13,12 @@ from itertools import pairwise
 import bpy
 import numpy as np
 
-from .. import bpy_access, convert
-from ..action import FIRST_FRAME, curves_of, frame_range, frame_rate, frames_at, key_frames
-from ..armature import require_unscaled, rig_of
-from ..check_settings import read_checks
-from ..inertials import rig_with_inertials
-from ..solver_api import PARTS, Rig, SceneKey, SceneStrip, SceneTimeline, errors, flights_between_strips, so3
+from ..base import bpy_access, convert
+from ..base.solver_api import PARTS, Rig, SceneKey, SceneStrip, SceneTimeline, errors, flights_between_strips, so3
+from ..scene.action import FIRST_FRAME, curves_of, frame_range, frame_rate, frames_at, key_frames
+from ..scene.armature import require_unscaled, rig_of
+from ..scene.check_settings import read_checks
+from ..scene.inertials import rig_with_inertials
 from .pose_sampling import evaluate_curves, evaluated_links, pose_curves, step_frames
 from .pose_sampling import needs_frame_stepping as needs_frame_stepping
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 
-from .. import bpy_access, redraw
-from ..bpy_access import session_id
-from ..interpreter import Interpreter, chosen_interpreter
-from ..jobs import create_job_folder
-from ..solver_api import errors, stopping
+from ..base import bpy_access, redraw
+from ..base.bpy_access import session_id
+from ..base.interpreter import Interpreter, chosen_interpreter
+from ..base.solver_api import errors, stopping
+from ..jobs.job import create_job_folder
 
 if TYPE_CHECKING:
-    from ..solver_api import Lock
+    from ..base.solver_api import Lock
     from .session import CaptureSession
 
 LOOPBACK, PORT = "127.0.0.1", 9763
@@ -167,7 +167,7 @@ class Capture:
 
     @classmethod
     def _discard_rig_folder(cls) -> None:
-        from ..solver_api import remove_locked_folder
+        from ..base.solver_api import remove_locked_folder
 
         if cls._rig_folder is not None:
             remove_locked_folder(*cls._rig_folder)
@@ -186,8 +186,8 @@ def require_online(address: str, lsl: str) -> None:
 
 def find_calibration(body: bpy.types.Object) -> Path | None:
     """Calibration file of a body's study, with the marker locations; None without one."""
-    from ..solver_api import study_folder
-    from ..study import study_folder_of
+    from ..base.solver_api import study_folder
+    from ..display.study import study_folder_of
 
     folder = study_folder_of(body)
     found = None if folder is None else folder / study_folder.CALIBRATION_FILE
@@ -196,8 +196,8 @@ def find_calibration(body: bpy.types.Object) -> Path | None:
 
 def _subject_arguments(body: bpy.types.Object, folder: Path) -> list[str]:
     """Arguments with the calibration or rig for the capture."""
-    from ..armature import rig_of
-    from ..solver_api import study_folder, write_rig
+    from ..base.solver_api import study_folder, write_rig
+    from ..scene.armature import rig_of
 
     calibration = find_calibration(body)
     if calibration is not None:

@@ -5,12 +5,21 @@ from __future__ import annotations
 import bpy
 import gpu
 
-from .. import marker_errors, overlays
-from ..bpy_access import scene
-from ..centroidal_overlay import CROSS_SIZE
-from ..draw_handlers import DrawHandlers
-from ..drawing import BOLD_WIDTH, FLOOR_OFFSET, LINE_WIDTH, Colour, circle_points, cross_lines, draw_lines, fill_floor
-from ..solver_api import ScenePose
+from ..base.bpy_access import scene
+from ..base.draw_handlers import DrawHandlers
+from ..base.solver_api import ScenePose
+from ..display import marker_errors, overlays
+from ..display.centroidal_overlay import CROSS_SIZE
+from ..drawing.primitives import (
+    BOLD_WIDTH,
+    FLOOR_OFFSET,
+    LINE_WIDTH,
+    Colour,
+    circle_points,
+    cross_lines,
+    draw_lines,
+    fill_floor,
+)
 from .control import Capture, capture_settings
 
 SUPPORT_COLOUR: Colour = (0.35, 0.75, 1.00, 0.22)

@@ -12,17 +12,17 @@ from typing import Any
 
 import bpy
 
-from .. import redraw
-from ..action import add_motion_action
-from ..bpy_access import find_by_session_id, session_id
-from ..child_process import ServerProcess
-from ..convert import transform_motion
-from ..interpreter import Interpreter
-from ..jobs import create_job_folder
-from ..option_fields import use_field_labels
-from ..pose_writer import PoseWriter, read_pose, restore_pose
-from ..solver_api import MOTION, ScenePose, errors, parse_json_line, remove_locked_folder, scene_pose, study_folder
-from ..study import BODY_KEY, TRIAL_KEY, show_trial
+from ..base import redraw
+from ..base.bpy_access import find_by_session_id, session_id
+from ..base.convert import transform_motion
+from ..base.interpreter import Interpreter
+from ..base.option_fields import use_field_labels
+from ..base.solver_api import MOTION, ScenePose, errors, parse_json_line, remove_locked_folder, scene_pose, study_folder
+from ..display.study import BODY_KEY, TRIAL_KEY, show_trial
+from ..jobs.child_process import ServerProcess
+from ..jobs.job import create_job_folder
+from ..scene.action import add_motion_action
+from ..scene.pose_writer import PoseWriter, read_pose, restore_pose
 
 MAX_BYTES = 1 << 22
 """Longest response [bytes]; ordinary ones have some thousand."""

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import bpy
 
-from ..bpy_access import require, scene
-from ..job_messages import JobMessage
-from ..jobs import JobOperator
+from ..base.bpy_access import require, scene
+from ..base.option_fields import option_words
+from ..base.solver_api import ExcitingOptions, dance_folder
+from ..jobs.job import JobOperator
+from ..jobs.job_messages import JobMessage
 from ..operators.base import find_rig_problem, require_active_rig
 from ..operators.dance_base import INPUT_NAMES, JSON_PROGRESS, RESULT_FOLDER
-from ..option_fields import option_words
-from ..solver_api import ExcitingOptions, dance_folder
 from .properties import fixed_base_settings
 
 MOTION_NAME = "exciting"
@@ -33,9 +33,9 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
         return find_rig_problem(context)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        from ..armature import require_unscaled
-        from ..inertials import rig_with_inertials
-        from ..solver_api import write_rig
+        from ..base.solver_api import write_rig
+        from ..scene.armature import require_unscaled
+        from ..scene.inertials import rig_with_inertials
 
         settings, body = fixed_base_settings(scene(context)), require_active_rig(context)
         require_unscaled(body)
@@ -51,10 +51,11 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         import numpy as np
 
-        from .. import action, convert
-        from ..armature import rig_of
-        from ..solver_api import MOTION, SUMMARY, study_folder
-        from ..study import show_recording
+        from ..base import convert
+        from ..base.solver_api import MOTION, SUMMARY, study_folder
+        from ..display.study import show_recording
+        from ..scene import action
+        from ..scene.armature import rig_of
 
         body, now = require(self.rig(), "rig"), scene(context)
         record = MOTION.read(self._output / f"{MOTION_NAME}{study_folder.MOTION_END}")
@@ -72,8 +73,8 @@ class EXCITING_DANCE_OT_excite(JobOperator, bpy.types.Operator):
 
 def mount_angles(body: bpy.types.Object) -> tuple[float, float, float]:
     """Roll, pitch and yaw [rad] in the world of a rig's root link, with the rotation of its object."""
-    from .. import convert
-    from ..armature import rig_of
+    from ..base import convert
+    from ..scene.armature import rig_of
 
     rest = convert.to_matrix(convert.rest_matrices(rig_of(body))[0])
     rotation = (body.matrix_world @ rest).to_euler("XYZ")

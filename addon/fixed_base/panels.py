@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import bpy
 
-from ..bpy_access import layout as layout_of
-from ..bpy_access import scene
-from ..option_fields import labelled
+from ..base.bpy_access import layout as layout_of
+from ..base.bpy_access import scene
+from ..base.option_fields import labelled
+from ..base.scene_rigs import active_rig
+from ..base.solver_api import ExcitingOptions
 from ..panels.base import DancePanel
 from ..panels.messages import draw_job, draw_message
-from ..scene_rigs import active_rig
-from ..solver_api import ExcitingOptions
 from .properties import fixed_base_settings
 
 
@@ -26,7 +26,7 @@ class EXCITING_DANCE_PT_fixed_base(DancePanel, bpy.types.Panel):  # type: ignore
         body = active_rig(context)
         if body is None:
             return False
-        from ..armature import rig_of, rig_problem
+        from ..scene.armature import rig_of, rig_problem
 
         return not rig_problem(body) and not rig_of(body).soles
 

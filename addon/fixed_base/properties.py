@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..option_fields import option_group
-from ..solver_api import ExcitingOptions
+from ..base.option_fields import option_group
+from ..base.solver_api import ExcitingOptions
 
 MEASURED = (
     ("torques", "Joint Torques", "Torques of all moving joints"),

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..colours import SEQUENTIAL_MAP, interpolate_colour
-from ..drawing import Colour, arrow_lines
-from ..recording import METRES_PER_NEWTON
-from ..solver_api import SceneFrame, SceneMargin, SceneStrip, display_name
+from ..base.solver_api import SceneFrame, SceneMargin, SceneStrip, display_name
+from ..drawing.primitives import Colour, arrow_lines
+from ..scene.colours import SEQUENTIAL_MAP, interpolate_colour
+from ..scene.recording import METRES_PER_NEWTON
 
 FAIL_COLOUR: Colour = (0.88, 0.16, 0.12, 1.0)
 NEAR_COLOUR: Colour = (1.00, 0.78, 0.20, 1.0)

@@ -7,9 +7,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..child_process import ServerProcess
-from ..interpreter import Interpreter
-from ..solver_api import (
+from ..base.interpreter import Interpreter
+from ..base.solver_api import (
     TIMELINE,
     SceneTimeline,
     create_locked_folder,
@@ -18,6 +17,7 @@ from ..solver_api import (
     remove_abandoned_folders,
     remove_locked_folder,
 )
+from ..jobs.child_process import ServerProcess
 from .responses import MAX_BYTES, Response, parse_response
 
 FOLDER_PREFIX = "exciting-dance-live-"

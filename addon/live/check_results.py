@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..solver_api import SceneFrame, SceneMargin, SceneTimeline
+from ..base.solver_api import SceneFrame, SceneMargin, SceneTimeline
 from .responses import INVALID, Response
 
 ROTATION_TOLERANCE, POSITION_TOLERANCE = 1e-3, 1e-4

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 
-from .. import bpy_access, redraw
-from ..bpy_access import session_id
-from ..interpreter import Interpreter, chosen_interpreter
-from ..solver_api import errors
+from ..base import bpy_access, redraw
+from ..base.bpy_access import session_id
+from ..base.interpreter import Interpreter, chosen_interpreter
+from ..base.solver_api import errors
 from .properties import live_settings
 
 if TYPE_CHECKING:

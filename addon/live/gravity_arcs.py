@@ -12,9 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from .. import drawing
-from ..drawing import Colour
-from ..solver_api import FlightArc, SceneFrame, flights_between_strips
+from ..base.solver_api import FlightArc, SceneFrame, flights_between_strips
+from ..drawing import primitives as drawing
+from ..drawing.primitives import Colour
 from .check_colours import FAIL_COLOUR, PASS_COLOUR
 from .check_results import CheckResults
 

@@ -9,10 +9,11 @@ import gpu
 import numpy as np
 from mathutils import Vector
 
-from .. import bpy_access, drawing
-from ..armature import link_shapes
-from ..colours import srgb_to_linear
-from ..skin import LINK_ATTRIBUTE, is_skin, slot_index
+from ..base import bpy_access
+from ..drawing import primitives as drawing
+from ..scene.armature import link_shapes
+from ..scene.colours import srgb_to_linear
+from ..scene.skin import LINK_ATTRIBUTE, is_skin, slot_index
 
 if TYPE_CHECKING:
     from .check_colours import Highlight

@@ -11,14 +11,15 @@ import gpu
 import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
-from .. import drawing, overlays
-from ..action import current_time
-from ..bpy_access import require, scene
-from ..colours import SEQUENTIAL_MAP
-from ..draw_handlers import DrawHandlers
-from ..drawing import Colour
-from ..scene_rigs import find_rigs
-from ..solver_api import SceneFrame, errors
+from ..base.bpy_access import require, scene
+from ..base.draw_handlers import DrawHandlers
+from ..base.scene_rigs import find_rigs
+from ..base.solver_api import SceneFrame, errors
+from ..display import overlays
+from ..drawing import primitives as drawing
+from ..drawing.primitives import Colour
+from ..scene.action import current_time
+from ..scene.colours import SEQUENTIAL_MAP
 from . import gravity_arcs, link_highlights
 from .check_colours import (
     EXCITATION_TICKS,

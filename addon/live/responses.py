@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..option_fields import use_field_labels
-from ..solver_api import SceneFrame, errors, parse_json_line, scene_frame
+from ..base.option_fields import use_field_labels
+from ..base.solver_api import SceneFrame, errors, parse_json_line, scene_frame
 
 MAX_BYTES = 1 << 26
 """Longest response [bytes]; ordinary ones have some hundred thousand."""

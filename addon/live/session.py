@@ -13,14 +13,14 @@ from typing import Protocol
 import bpy
 import numpy as np
 
-from .. import bpy_access, redraw
-from ..action import current_time, curves_in, curves_of, frame_range, frame_rate
 from ..authoring import timeline
 from ..authoring.pose_sampling import OBJECT_CHANNELS, bone_path
-from ..bpy_access import find_by_session_id, session_id
-from ..check_settings import CHECKS_KEY
-from ..inertials import rig_with_inertials
-from ..solver_api import SceneFrame, SceneMargin, SceneTimeline, errors
+from ..base import bpy_access, redraw
+from ..base.bpy_access import find_by_session_id, session_id
+from ..base.solver_api import SceneFrame, SceneMargin, SceneTimeline, errors
+from ..scene.action import current_time, curves_in, curves_of, frame_range, frame_rate
+from ..scene.check_settings import CHECKS_KEY
+from ..scene.inertials import rig_with_inertials
 from .check_process import CheckProcess
 from .check_results import CheckResults
 from .properties import live_settings, request_options

@@ -17,12 +17,12 @@ import gpu
 import numpy as np
 from gpu_extras.batch import batch_for_shader
 
-from .. import drawing
-from ..action import frames_at
-from ..bpy_access import require
-from ..draw_handlers import DrawHandlers
-from ..drawing import Colour
-from ..solver_api import SceneKey, SceneStrip, SceneTimeline, errors
+from ..base.bpy_access import require
+from ..base.draw_handlers import DrawHandlers
+from ..base.solver_api import SceneKey, SceneStrip, SceneTimeline, errors
+from ..drawing import primitives as drawing
+from ..drawing.primitives import Colour
+from ..scene.action import frames_at
 from .check_colours import (
     COMFORTABLE_MARGIN,
     FAIL_COLOUR,

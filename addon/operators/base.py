@@ -6,11 +6,11 @@ from typing import Any
 
 import bpy
 
-from ..bpy_access import Status, require, scene
-from ..option_fields import use_field_labels
-from ..scene_rigs import active_rig, find_rigs, is_rig
-from ..solver_api import errors
-from ..transaction import all_or_nothing
+from ..base.bpy_access import Status, require, scene
+from ..base.option_fields import use_field_labels
+from ..base.scene_rigs import active_rig, find_rigs, is_rig
+from ..base.solver_api import errors
+from ..base.transaction import all_or_nothing
 
 NO_RIG = "Add a rig first, or select one: Dance > Rig"
 
@@ -25,7 +25,7 @@ def find_rig_problem(context: bpy.types.Context, *, data: bool = False) -> str:
     body = active_rig(context)
     if body is None:
         return _explain_missing_rig(context)
-    from ..armature import rig_problem
+    from ..scene.armature import rig_problem
 
     return rig_problem(body, data=data)
 

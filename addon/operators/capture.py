@@ -6,12 +6,12 @@ import time
 
 import bpy
 
-from .. import redraw
-from ..bpy_access import Status, require, scene
+from ..base import redraw
+from ..base.bpy_access import Status, require, scene
+from ..base.solver_api import errors
+from ..base.transaction import all_or_nothing
 from ..capture.control import Capture, capture_settings
-from ..properties import study_settings
-from ..solver_api import errors
-from ..transaction import all_or_nothing
+from ..display.properties import study_settings
 from .base import AtomicOperator, PolledOperator, find_rig_problem, report_error, require_active_rig
 
 WRITE_TIMEOUT = 60.0

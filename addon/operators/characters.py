@@ -8,12 +8,12 @@ from typing import Any
 
 import bpy
 
-from .. import bpy_access
-from ..bpy_access import Status
-from ..job_messages import JobMessage
-from ..jobs import JobOperator
-from ..properties import study_settings
-from ..solver_api import errors, person
+from ..base import bpy_access
+from ..base.bpy_access import Status
+from ..base.solver_api import errors, person
+from ..display.properties import study_settings
+from ..jobs.job import JobOperator
+from ..jobs.job_messages import JobMessage
 from .base import RigOperator, report_error, require_active_rig
 
 INPUT_FILE = "character.npz"
@@ -43,7 +43,7 @@ def _character_armature(context: bpy.types.Context) -> bpy.types.Object:
     Raises:
         InvalidValue: there is none, or it cannot.
     """
-    from ..character import character_meshes, find_armature, require_usable
+    from ..scene.character import character_meshes, find_armature, require_usable
 
     armature = find_armature(bpy_access.view_layer(context).objects.active)
     require_usable(bpy_access.scene(context), armature)
@@ -81,8 +81,8 @@ class EXCITING_DANCE_OT_use_character(CharacterProperties, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         """Match the bones and show them."""
-        from ..character import read_skeleton
-        from ..solver_api import match_bones, require_parts
+        from ..base.solver_api import match_bones, require_parts
+        from ..scene.character import read_skeleton
 
         try:
             armature = _character_armature(context)
@@ -140,8 +140,8 @@ class EXCITING_DANCE_OT_make_character_rig(CharacterProperties, JobOperator, bpy
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         """Write the character for the solver."""
-        from ..character import read_character
-        from ..solver_api import CHARACTER, study_folder
+        from ..base.solver_api import CHARACTER, study_folder
+        from ..scene.character import read_character
 
         armature = _character_armature(context)
         self._character = bpy_access.session_id(armature)
@@ -153,10 +153,10 @@ class EXCITING_DANCE_OT_make_character_rig(CharacterProperties, JobOperator, bpy
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         """Store the rig on the character's armature, and colour its mesh by mass."""
-        from .. import inertials
-        from ..character import attach_rig
-        from ..legend import show_quantity
-        from ..solver_api import read_rig, study_folder
+        from ..base.solver_api import read_rig, study_folder
+        from ..drawing.legend import show_quantity
+        from ..scene import inertials
+        from ..scene.character import attach_rig
         from .rigs import show_added_rig
 
         armature = bpy_access.find_by_session_id(bpy.data.objects, self._character)
@@ -177,8 +177,8 @@ class EXCITING_DANCE_OT_restore_materials(RigOperator, bpy.types.Operator):
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
         """The reason, unless link colours replace the materials of a character."""
-        from ..armature import shape_objects
-        from ..skin import has_link_materials
+        from ..scene.armature import shape_objects
+        from ..scene.skin import has_link_materials
 
         if problem := super().find_problem(context):
             return problem
@@ -189,7 +189,7 @@ class EXCITING_DANCE_OT_restore_materials(RigOperator, bpy.types.Operator):
         )
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..colours import clear_colours
+        from ..scene.colours import clear_colours
 
         clear_colours(require_active_rig(context))
         return {"FINISHED"}

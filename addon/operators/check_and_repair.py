@@ -9,11 +9,11 @@ from typing import Any
 import bpy
 
 from ..authoring.properties import dance_settings
-from ..bpy_access import require, scene
-from ..job_messages import JobMessage
-from ..option_fields import option_words
-from ..scores import write_scores
-from ..solver_api import CompleteOptions
+from ..base.bpy_access import require, scene
+from ..base.option_fields import option_words
+from ..base.solver_api import CompleteOptions
+from ..jobs.job_messages import JobMessage
+from ..scene.scores import write_scores
 from .base import require_active_rig
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, GhostJob, summary_message
 
@@ -85,7 +85,7 @@ class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
         """The reason, unless the rig plays a recording of its study."""
-        from ..study import played_trial, study_folder_of
+        from ..display.study import played_trial, study_folder_of
 
         if problem := super().find_problem(context):
             return problem
@@ -97,7 +97,7 @@ class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
         )
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        from ..study import played_trial, study_folder_of
+        from ..display.study import played_trial, study_folder_of
 
         body = require_active_rig(context)
         arguments = [self.verb, str(study_folder_of(body)), "--trial", played_trial(body)]

@@ -11,12 +11,12 @@ import bpy
 
 from ..authoring.posture_cache import summarise_postures
 from ..authoring.properties import dance_settings
-from ..bpy_access import require, scene
-from ..dance_moves import store_moves
-from ..job_messages import JobMessage
-from ..jobs import JobOperator
-from ..scene_rigs import active_rig
-from ..solver_api import dance_folder, errors
+from ..base.bpy_access import require, scene
+from ..base.scene_rigs import active_rig
+from ..base.solver_api import dance_folder, errors
+from ..jobs.job import JobOperator
+from ..jobs.job_messages import JobMessage
+from ..scene.dance_moves import store_moves
 from .base import find_rig_problem, require_active_rig
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class DanceJob(JobOperator):
     @classmethod
     def find_posture_problem(cls, body: bpy.types.Object, roles: Mapping[float, str]) -> str:
         """What a rig's postures, roles by frame, lack for the verb, as one sentence; empty if nothing."""
-        from ..study import played_trial
+        from ..display.study import played_trial
 
         if (
             cls.fewest_postures
@@ -98,7 +98,7 @@ class GhostJob(DanceJob):
     """Whether the message says how much of a move the ghost takes back."""
 
     def extra_arguments(self, context: bpy.types.Context) -> list[str]:
-        from ..action import frame_rate
+        from ..scene.action import frame_rate
 
         return ["--rate", f"{frame_rate(scene(context)):.12g}"]
 
@@ -135,7 +135,7 @@ def has_summary(folder: Path) -> bool:
 def write_timeline(context: bpy.types.Context, folder: Path) -> Path:
     """Write the rig's dance to a timeline file, over the range of its keys."""
     from ..authoring.timeline import motion_range, sample_timeline
-    from ..solver_api import TIMELINE
+    from ..base.solver_api import TIMELINE
 
     now, body = scene(context), require_active_rig(context)
     return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, sample_timeline(now, body, *motion_range(now, body)))
@@ -152,10 +152,10 @@ def show_designed(context: bpy.types.Context, dance: Dance, target: bpy.types.Ob
     Returns:
         the armature.
     """
-    from .. import convert
     from ..authoring.dance_import import show_dance
-    from ..placement import avoid_overlap, floor_matrix
-    from ..viewport import frame_objects, hide_startup_cube
+    from ..base import convert
+    from ..drawing.viewport import frame_objects, hide_startup_cube
+    from ..scene.placement import avoid_overlap, floor_matrix
 
     if dance.motion is None:
         raise errors.InputError(dance.folder, "holds no motion", remedy="Open the folder of the dance that was checked")

@@ -9,9 +9,9 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ..authoring.properties import dance_settings
-from ..bpy_access import Status, require, scene
-from ..job_messages import JobMessage, store_message
-from ..scene_rigs import active_rig
+from ..base.bpy_access import Status, require, scene
+from ..base.scene_rigs import active_rig
+from ..jobs.job_messages import JobMessage, store_message
 from .base import AtomicOperator
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
 
@@ -90,7 +90,7 @@ class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
 
 def performance_folder(context: bpy.types.Context) -> Path | None:
     """Folder of the recording to compare with: the chosen one, otherwise the rig's own study."""
-    from ..study import study_folder_of
+    from ..display.study import study_folder_of
 
     named, body = dance_settings(context).performed, active_rig(context)
     if named:

@@ -9,12 +9,12 @@ from typing import Any
 import bpy
 
 from ..authoring.properties import dance_settings
-from ..check_settings import check_arguments
-from ..job_messages import JobMessage
-from ..option_fields import option_words
-from ..properties import study_settings
-from ..scene_rigs import active_rig
-from ..solver_api import DanceOptions, dance_folder
+from ..base.option_fields import option_words
+from ..base.scene_rigs import active_rig
+from ..base.solver_api import DanceOptions, dance_folder
+from ..display.properties import study_settings
+from ..jobs.job_messages import JobMessage
+from ..scene.check_settings import check_arguments
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
 from .rigs import rig_arguments
 
@@ -34,7 +34,7 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
         """A damaged rig is a problem. Without a rig, or with linked bones, a new rig is built."""
-        from ..armature import library_problem, rig_problem
+        from ..scene.armature import library_problem, rig_problem
 
         body = active_rig(context)
         return "" if body is None or library_problem(body, data=True) else rig_problem(body)
@@ -52,7 +52,7 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..authoring.dance_import import read_dance
-        from ..viewport import fit_timelines
+        from ..drawing.viewport import fit_timelines
 
         dance = read_dance(folder / RESULT_FOLDER)
         self.set_rig(show_designed(context, dance, self.existing_rig()))
@@ -63,8 +63,8 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
 
 def body_arguments(context: bpy.types.Context, folder: Path) -> list[str]:
     """Arguments for the body: the active rig as a file, otherwise the settings of the Rig panel."""
-    from ..inertials import rig_with_inertials
-    from ..solver_api import write_rig
+    from ..base.solver_api import write_rig
+    from ..scene.inertials import rig_with_inertials
 
     body = active_rig(context)
     if body is None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import bpy
 
-from ..bpy_access import Status, require, scene
-from ..colours import QUANTITIES, colour_body, shown_quantity
-from ..file_cache import FileCache
-from ..properties import study_settings
-from ..scene_rigs import active_rig
+from ..base.bpy_access import Status, require, scene
+from ..base.file_cache import FileCache
+from ..base.scene_rigs import active_rig
+from ..display.properties import study_settings
+from ..scene.colours import QUANTITIES, colour_body, shown_quantity
 from .base import AtomicOperator, RigOperator, find_rig_problem, require_active_rig
 
 REPORTS: FileCache[Path] = FileCache(lambda path: path)
@@ -25,7 +25,7 @@ class InertialsOperator(AtomicOperator):
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
         """The reason, unless there is such a rig."""
-        from ..inertials import PARAMETERS
+        from ..scene.inertials import PARAMETERS
 
         body, problem = active_rig(context), find_rig_problem(context)
         if body is not None and not problem and not any(PARAMETERS in bone for bone in body.data.bones):
@@ -47,7 +47,7 @@ class EXCITING_DANCE_OT_colour(InertialsOperator, bpy.types.Operator):
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
         """The reason, unless the rig has shapes that can be coloured."""
-        from ..armature import shapes_of
+        from ..scene.armature import shapes_of
 
         if problem := super().find_problem(context):
             return problem
@@ -59,7 +59,7 @@ class EXCITING_DANCE_OT_colour(InertialsOperator, bpy.types.Operator):
         )
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..legend import show_quantity
+        from ..drawing.legend import show_quantity
 
         show_quantity(scene(context), require_active_rig(context), self.quantity)
         return {"FINISHED"}
@@ -73,8 +73,8 @@ class EXCITING_DANCE_OT_legend(InertialsOperator, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..armature import local_collection
-        from ..legend import find_legends, make_legend, place_legend, remove_legends
+        from ..drawing.legend import find_legends, make_legend, place_legend, remove_legends
+        from ..scene.armature import local_collection
 
         body = require_active_rig(context)
         had = bool(find_legends(scene(context)))
@@ -93,8 +93,8 @@ class EXCITING_DANCE_OT_ellipsoids(InertialsOperator, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..armature import local_collection
-        from ..ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
+        from ..drawing.ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
+        from ..scene.armature import local_collection
 
         body = require_active_rig(context)
         if any(ELLIPSOID_KEY in child for child in body.children):
@@ -115,7 +115,7 @@ class EXCITING_DANCE_OT_trial(RigOperator, bpy.types.Operator):
     name: bpy.props.StringProperty()  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..study import show_trial
+        from ..display.study import show_trial
 
         show_trial(context, require_active_rig(context), self.name)
         return {"FINISHED"}
@@ -130,9 +130,9 @@ class EXCITING_DANCE_OT_picture(InertialsOperator, bpy.types.Operator):
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..render import render_body
-        from ..solver_api import study_folder
-        from ..study import study_folder_of
+        from ..base.solver_api import study_folder
+        from ..display.study import study_folder_of
+        from ..drawing.render import render_body
 
         body = require_active_rig(context)
         beside = study_folder_of(body) or Path(bpy.path.abspath("//") or bpy.app.tempdir)
@@ -161,8 +161,8 @@ def _find_report(context: bpy.types.Context) -> Path | None:
     body = active_rig(context)
     if body is None:
         return None
-    from ..solver_api import study_folder
-    from ..study import study_folder_of
+    from ..base.solver_api import study_folder
+    from ..display.study import study_folder_of
 
     folder = study_folder_of(body)
     return None if folder is None else REPORTS.get(folder / study_folder.REPORT_FILE)
@@ -186,7 +186,7 @@ class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
         """The reason, unless the rig plays a recorded motion."""
-        from ..study import played_trial
+        from ..display.study import played_trial
 
         if problem := super().find_problem(context):
             return problem
@@ -197,7 +197,7 @@ class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
         )
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..key_reduction import reduce_keys
+        from ..scene.key_reduction import reduce_keys
 
         before, now = reduce_keys(require_active_rig(context), self.angle, self.distance)
         self.report({"INFO"}, f"Reduced {before} keys to {now}")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import bpy
 
-from ..bpy_access import require
-from ..job_messages import JobMessage
-from ..jobs import JobOperator
-from ..properties import study_settings
-from ..scene_rigs import active_rig
-from ..solver_api import errors
+from ..base.bpy_access import require
+from ..base.scene_rigs import active_rig
+from ..base.solver_api import errors
+from ..display.properties import study_settings
+from ..jobs.job import JobOperator
+from ..jobs.job_messages import JobMessage
 
 
 class StudyJob(JobOperator):
@@ -27,8 +27,8 @@ class StudyJob(JobOperator):
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
         """A rig with identified recordings is needed."""
-        from ..solver_api import study_folder
-        from ..study import find_trials, study_folder_of
+        from ..base.solver_api import study_folder
+        from ..display.study import find_trials, study_folder_of
 
         body = active_rig(context)
         folder = None if body is None else study_folder_of(body)
@@ -40,8 +40,8 @@ class StudyJob(JobOperator):
 
     def output_folder(self, context: bpy.types.Context) -> Path | None:
         """A folder in the study's folder."""
-        from ..solver_api import stored_file, study_folder
-        from ..study import study_folder_of
+        from ..base.solver_api import stored_file, study_folder
+        from ..display.study import study_folder_of
 
         folder = study_folder_of(require(active_rig(context), "rig"))
         return None if folder is None else stored_file(folder, getattr(study_folder, self.folder))
@@ -67,7 +67,7 @@ class EXCITING_DANCE_OT_centroidal(StudyJob, bpy.types.Operator):
         return ["centroidal", str(study), "--method", study_settings(context).estimator]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from ..centroidal_estimates import key_estimates, read_estimates
+        from ..display.centroidal_estimates import key_estimates, read_estimates
 
         body, estimates = require(self.rig(), "rig"), read_estimates(folder)
         shown = key_estimates(context, body, estimates)
@@ -89,7 +89,7 @@ class EXCITING_DANCE_OT_moments(StudyJob, bpy.types.Operator):
         return ["moments", str(study)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from ..joint_moments import key_moments, read_moments
+        from ..display.joint_moments import key_moments, read_moments
 
         body, found = require(self.rig(), "rig"), read_moments(folder)
         shown = key_moments(context, body, found)

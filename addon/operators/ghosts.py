@@ -6,9 +6,9 @@ from typing import Any
 
 import bpy
 
-from ..bpy_access import Status, require, scene, view_layer
+from ..base.bpy_access import Status, require, scene, view_layer
+from ..base.solver_api import errors
 from ..live.control import LiveCheck
-from ..solver_api import errors
 from .base import RigOperator, require_active_rig
 from .keying import key_posture
 
@@ -66,12 +66,12 @@ class EXCITING_DANCE_OT_keep_posture(GhostOperator, bpy.types.Operator):
         return "Start the live check first: it moves the body" if session is None or not session.checks(body) else ""
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..action import set_frame
         from ..authoring.ghost import apply_ghost
         from ..authoring.taken_back import read_taken_back
         from ..authoring.timeline import read_key_roles
         from ..posing.drag import PoseDrag
         from ..posing.pins import handle_point
+        from ..scene.action import set_frame
 
         body, session = require_active_rig(context), require(LiveCheck.session, "live check")
         frame, link, place = require(read_taken_back(scene(context), body), "change")

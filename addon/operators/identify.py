@@ -6,14 +6,14 @@ from pathlib import Path
 
 import bpy
 
-from ..bpy_access import Status
-from ..job_messages import JobMessage
-from ..jobs import CurrentJob
-from ..option_fields import option_words
-from ..properties import study_settings
-from ..scene_rigs import active_rig
-from ..solver_api import CohortOptions, dance_folder
-from ..solver_api import Settings as StudySettings
+from ..base.bpy_access import Status
+from ..base.option_fields import option_words
+from ..base.scene_rigs import active_rig
+from ..base.solver_api import CohortOptions, dance_folder
+from ..base.solver_api import Settings as StudySettings
+from ..display.properties import study_settings
+from ..jobs.job import CurrentJob
+from ..jobs.job_messages import JobMessage
 from .base import AtomicOperator, PolledOperator
 from .recording_base import RecordingJob, chosen_files
 
@@ -32,8 +32,8 @@ class StudyOperator(RecordingJob):
         return Path(bpy.path.abspath(output)) if output else None
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        from ..armature import rig_of
-        from ..solver_api import has_joints, write_rig
+        from ..base.solver_api import has_joints, write_rig
+        from ..scene.armature import rig_of
 
         settings = study_settings(context)
         files = chosen_files(context)
@@ -52,8 +52,8 @@ class StudyOperator(RecordingJob):
         return [self.verb, *files, *subject, *option_words(settings, StudySettings, *self.study_options), *output]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from ..study import read_study, show_study
-        from ..viewport import fit_timelines, frame_objects, hide_startup_cube
+        from ..display.study import read_study, show_study
+        from ..drawing.viewport import fit_timelines, frame_objects, hide_startup_cube
 
         study = read_study(folder)
         hide_startup_cube(context)
@@ -116,8 +116,8 @@ class EXCITING_DANCE_OT_open_study(AtomicOperator, bpy.types.Operator):
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..study import read_study, show_study
-        from ..viewport import frame_objects
+        from ..display.study import read_study, show_study
+        from ..drawing.viewport import frame_objects
 
         body = show_study(context, read_study(bpy.path.abspath(self.directory)), onto=active_rig(context))
         frame_objects(context, [body])

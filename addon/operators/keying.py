@@ -5,10 +5,10 @@ from __future__ import annotations
 import bpy
 
 from ..authoring.properties import ROLES
-from ..bpy_access import Status, scene
-from ..job_messages import dismiss_message
+from ..base.bpy_access import Status, scene
+from ..base.scene_rigs import active_rig
+from ..jobs.job_messages import dismiss_message
 from ..live.control import LiveCheck
-from ..scene_rigs import active_rig
 from .base import AtomicOperator, RigOperator, require_active_rig
 
 ROLE_ITEMS = tuple(role[:3] for role in ROLES)
@@ -84,8 +84,8 @@ class EXCITING_DANCE_OT_jump_posture(RigOperator, bpy.types.Operator):
     forward: bpy.props.BoolProperty(name="Forward", default=True)  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..action import set_frame
         from ..authoring import keying
+        from ..scene.action import set_frame
 
         frame = keying.next_posture(scene(context), require_active_rig(context), forward=self.forward)
         if frame is None:
@@ -105,7 +105,7 @@ class EXCITING_DANCE_OT_jump_frame(AtomicOperator, bpy.types.Operator):
     frame: bpy.props.FloatProperty(name="Frame")  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..action import set_frame
+        from ..scene.action import set_frame
 
         set_frame(scene(context), self.frame)
         return {"FINISHED"}
@@ -132,8 +132,8 @@ class EXCITING_DANCE_OT_contact(RigOperator, bpy.types.Operator):
     patch: bpy.props.StringProperty(name="Patch", description="Contact patch of the rig")  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..armature import rig_of
         from ..authoring import keying
+        from ..scene.armature import rig_of
 
         body = require_active_rig(context)
         rig, alone = rig_of(body), self.standing in ("all", "one", "none")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..bpy_access import Status, require, scene
+from ..base.bpy_access import Status, require, scene
 from ..live.control import LiveCheck
 from .base import AtomicOperator, find_rig_problem, require_active_rig
 
@@ -69,7 +69,7 @@ class EXCITING_DANCE_OT_live_jump(AtomicOperator, bpy.types.Operator):
     def run(self, context: bpy.types.Context) -> Status:
         import numpy as np
 
-        from ..action import frames_at, set_frame
+        from ..scene.action import frames_at, set_frame
 
         where = scene(context)
         set_frame(where, round(float(frames_at(where, np.array(self.time)))))

@@ -7,11 +7,11 @@ from pathlib import Path
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from ..bpy_access import Status, require, scene
-from ..job_messages import JobMessage
-from ..marker_list import active_row, build_marker_set, fill_list, is_uncertain, marker_list
-from ..properties import study_settings
-from ..solver_api import errors
+from ..base.bpy_access import Status, require, scene
+from ..base.solver_api import errors
+from ..display.properties import study_settings
+from ..jobs.job_messages import JobMessage
+from ..scene.marker_list import active_row, build_marker_set, fill_list, is_uncertain, marker_list
 from .base import AtomicOperator
 from .dance_base import JSON_PROGRESS
 from .recording_base import RecordingJob, chosen_files
@@ -32,7 +32,7 @@ class EXCITING_DANCE_OT_find_markers(RecordingJob, bpy.types.Operator):
     title, panel, shows_success = "Recognising markers", "markers", False
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        from ..solver_api import marker_set
+        from ..base.solver_api import marker_set
 
         settings, now = study_settings(context), scene(context)
         files = chosen_files(context)
@@ -44,14 +44,14 @@ class EXCITING_DANCE_OT_find_markers(RecordingJob, bpy.types.Operator):
         return ["markers", *files, *arguments, *JSON_PROGRESS]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from ..solver_api import marker_set
+        from ..base.solver_api import marker_set
 
         fill_list(scene(context), marker_set.read_marker_set_tree(folder / FOUND_FILE))
         return JobMessage("Check the markers, then save the marker set")
 
     def _show_error(self, context: bpy.types.Context, text: str) -> None:
         """Show the error; if recognition failed, list the markers so that the user can choose locations."""
-        from ..solver_api import read_trials
+        from ..base.solver_api import read_trials
 
         super()._show_error(context, text)
         if len(marker_list(scene(context)).rows):
@@ -122,7 +122,7 @@ class EXCITING_DANCE_OT_save_markers(MarkersOperator, bpy.types.Operator, Export
     filter_glob: bpy.props.StringProperty(default="*.json", options={"HIDDEN"})  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..solver_api import marker_set
+        from ..base.solver_api import marker_set
 
         path = Path(self.filepath)  # type: ignore[attr-defined]
         tree = build_marker_set(scene(context))

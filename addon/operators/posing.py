@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from ..bpy_access import Status, require, scene
+from ..base.bpy_access import Status, require, scene
+from ..base.scene_rigs import active_rig
+from ..base.solver_api import errors
 from ..live.control import LiveCheck
-from ..scene_rigs import active_rig
-from ..solver_api import errors
 from .base import PolledOperator, find_rig_problem, report_error, require_active_rig
 from .keying import key_posture
 

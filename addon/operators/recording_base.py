@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..jobs import JobOperator
-from ..properties import study_settings
+from ..display.properties import study_settings
+from ..jobs.job import JobOperator
 
 
 class RecordingJob(JobOperator):

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import bpy
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
-from ..bpy_access import Status, require, scene
-from ..custom_properties import read_label
-from ..job_messages import JobMessage, dismiss_message, store_message
-from ..jobs import JobOperator
-from ..properties import RESEARCH, study_settings
-from ..scene_rigs import active_rig
-from ..solver_api import errors, recording_suffixes
-from ..transaction import all_or_nothing
+from ..base.bpy_access import Status, require, scene
+from ..base.custom_properties import read_label
+from ..base.scene_rigs import active_rig
+from ..base.solver_api import errors, recording_suffixes
+from ..base.transaction import all_or_nothing
+from ..display.properties import RESEARCH, study_settings
+from ..jobs.job import JobOperator
+from ..jobs.job_messages import JobMessage, dismiss_message, store_message
 from .base import AtomicOperator, report_error
 
 if TYPE_CHECKING:
-    from ..solver_api import SceneRecording
+    from ..base.solver_api import SceneRecording
 
 PANEL = "recording"
 SAMPLE_FOLDER, SAMPLE_PERSON = "simulated_person", (1.76, 71.0, "male")
@@ -39,8 +39,10 @@ def import_recordings(context: bpy.types.Context, paths: list[Path]) -> list[str
     Raises:
         InputError: a file is missing or damaged; nothing was changed.
     """
-    from ..action import set_frame_rate
-    from ..recording import (
+    from ..base.solver_api import find_trial_files, read_trials
+    from ..display.study import HIGHEST_FRAME_RATE
+    from ..scene.action import set_frame_rate
+    from ..scene.recording import (
         FILES_KEY,
         add_recording,
         find_recordings,
@@ -50,8 +52,6 @@ def import_recordings(context: bpy.types.Context, paths: list[Path]) -> list[str
         set_range_to_recording,
         show_only,
     )
-    from ..solver_api import find_trial_files, read_trials
-    from ..study import HIGHEST_FRAME_RATE
 
     now, chosen = scene(context), study_settings(context).files
     fresh = {file.absolute() for files in find_trial_files(paths).values() for file in files}
@@ -89,8 +89,8 @@ def marker_rate(recording: SceneRecording) -> float:
 
 def show_imported(context: bpy.types.Context, paths: list[Path]) -> list[str]:
     """Import recordings as `import_recordings` does, frame the view and the timelines, and switch to Research."""
-    from ..recording import RECORDING_KEY, find_recordings
-    from ..viewport import fit_timelines, frame_objects
+    from ..drawing.viewport import fit_timelines, frame_objects
+    from ..scene.recording import RECORDING_KEY, find_recordings
 
     names = import_recordings(context, paths)
     fresh = (child for child in find_recordings(scene(context)) if read_label(child, RECORDING_KEY) in names)
@@ -123,7 +123,7 @@ class EXCITING_DANCE_OT_import_recording(FileBrowser, bpy.types.Operator, Import
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     def execute(self, context: bpy.types.Context) -> Status:
-        from ..viewport import hide_startup_cube
+        from ..drawing.viewport import hide_startup_cube
 
         try:
             names = show_imported(context, self.chosen_paths())
@@ -153,7 +153,7 @@ class EXCITING_DANCE_OT_sample_study(JobOperator, bpy.types.Operator):
         return ["samples", str(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from ..viewport import hide_startup_cube
+        from ..drawing.viewport import hide_startup_cube
 
         names, settings = show_imported(context, [folder / SAMPLE_FOLDER]), study_settings(context)
         settings.height, settings.mass, settings.sex, settings.weigh = *SAMPLE_PERSON, False
@@ -173,7 +173,7 @@ class EXCITING_DANCE_OT_remove_file(AtomicOperator, bpy.types.Operator):
         return "" if len(study_settings(context).files) else "The list is empty"
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..recording import find_recordings, read_files, remove_recordings
+        from ..scene.recording import find_recordings, read_files, remove_recordings
 
         settings = study_settings(context)
         if settings.file_index >= len(settings.files):
@@ -205,8 +205,8 @@ class EXCITING_DANCE_OT_take_armature(AtomicOperator, bpy.types.Operator, Export
         )
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..recording import record_segments
-        from ..solver_api import Recording, write_recording_npz
+        from ..base.solver_api import Recording, write_recording_npz
+        from ..scene.recording import record_segments
 
         path = Path(self.filepath)  # type: ignore[attr-defined]
         segments = record_segments(require(context.active_object, "armature"), scene(context))

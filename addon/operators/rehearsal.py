@@ -6,10 +6,10 @@ from pathlib import Path
 
 import bpy
 
-from ..bpy_access import require
-from ..interpreter import Interpreter
-from ..job_messages import JobMessage
-from ..jobs import JobOperator
+from ..base.bpy_access import require
+from ..base.interpreter import Interpreter
+from ..jobs.job import JobOperator
+from ..jobs.job_messages import JobMessage
 from ..rehearsal.options import VIDEO_END
 from ..rehearsal.properties import rehearsal_settings
 from .base import find_rig_problem, require_active_rig

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import bpy
 
-from ..bpy_access import find_by_session_id, require, scene, session_id, view_layer
-from ..job_messages import JobMessage
-from ..jobs import JobOperator
-from ..option_fields import option_words
-from ..properties import SCENE_RIG, Settings, study_settings
-from ..scene_rigs import active_rig, is_rig
-from ..solver_api import RetargetOptions, dance_folder
+from ..base.bpy_access import find_by_session_id, require, scene, session_id, view_layer
+from ..base.option_fields import option_words
+from ..base.scene_rigs import active_rig, is_rig
+from ..base.solver_api import RetargetOptions, dance_folder
+from ..display.properties import SCENE_RIG, Settings, study_settings
+from ..jobs.job import JobOperator
+from ..jobs.job_messages import JobMessage
 from .dance_base import INPUT_NAMES, JSON_PROGRESS, RESULT_FOLDER, has_summary, summary_message
 
 FOLLOWER_FILE = "follower.json"
@@ -33,7 +33,7 @@ def find_follower(context: bpy.types.Context) -> bpy.types.Object | None:
 
 def find_retarget_problem(context: bpy.types.Context) -> str:
     """What prevents retargeting, as one sentence; empty if nothing does."""
-    from ..armature import rig_problem
+    from ..scene.armature import rig_problem
 
     source, target = find_source(context), find_follower(context)
     if source is None:
@@ -63,9 +63,9 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         return find_retarget_problem(context)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        from ..inertials import rig_with_inertials
-        from ..placement import rest_size
-        from ..solver_api import write_rig
+        from ..base.solver_api import write_rig
+        from ..scene.inertials import rig_with_inertials
+        from ..scene.placement import rest_size
 
         settings, target = study_settings(context), find_follower(context)
         self._follower_id = None if target is None else session_id(target)
@@ -87,10 +87,10 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         return has_summary(folder)
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from ..armature import move_sideways
         from ..authoring.dance_import import read_dance, show_dance
-        from ..placement import avoid_overlap, rest_size
-        from ..solver_api import MOTION
+        from ..base.solver_api import MOTION
+        from ..scene.armature import move_sideways
+        from ..scene.placement import avoid_overlap, rest_size
 
         onto = None if self._follower_id is None else find_by_session_id(bpy.data.objects, self._follower_id)
         dance = read_dance(folder / RESULT_FOLDER)
@@ -128,8 +128,8 @@ def write_source(context: bpy.types.Context, source: bpy.types.Object, folder: P
         InvalidValue: a rig's bones no longer match its links.
     """
     from ..authoring.timeline import motion_range, sample_timeline
-    from ..recording import record_segments
-    from ..solver_api import TIMELINE, Recording, write_recording_npz
+    from ..base.solver_api import TIMELINE, Recording, write_recording_npz
+    from ..scene.recording import record_segments
 
     now, name = scene(context), bpy.path.clean_name(require(source.animation_data.action, "action").name)
     if is_rig(source):

@@ -7,13 +7,13 @@ from pathlib import Path
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
-from .. import bpy_access, scene_rigs
-from ..bpy_access import Status, require
-from ..job_messages import JobMessage, dismiss_message
-from ..jobs import JobOperator
+from ..base import bpy_access, scene_rigs
+from ..base.bpy_access import Status, require
+from ..base.solver_api import errors, robot_suffixes
+from ..display.properties import AUTHOR, Settings, study_settings
+from ..jobs.job import JobOperator
+from ..jobs.job_messages import JobMessage, dismiss_message
 from ..live.control import LiveCheck
-from ..properties import AUTHOR, Settings, study_settings
-from ..solver_api import errors, robot_suffixes
 from .base import RigOperator, find_rig_problem, require_active_rig
 
 FILE_PATTERN = ";".join(f"*{suffix}" for suffix in robot_suffixes())
@@ -68,7 +68,7 @@ def override_arguments(settings: Settings) -> list[str]:
 
 def output_arguments(folder: Path) -> list[str]:
     """Arguments of the ``rig`` verb for its output files."""
-    from ..solver_api import study_folder
+    from ..base.solver_api import study_folder
 
     files = ["--output", str(folder / study_folder.RIG_FILE), "--standing", str(folder / STANDING_FILE)]
     return [*files, "--progress", "json"]
@@ -76,11 +76,12 @@ def output_arguments(folder: Path) -> list[str]:
 
 def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     """Build the armature of a rig file beside existing ones, with its prior on the bones, coloured by mass."""
-    from .. import armature, inertials, viewport
-    from ..legend import show_quantity
-    from ..placement import avoid_overlap
-    from ..pose_writer import show_frame
-    from ..solver_api import MOTION, read_rig
+    from ..base.solver_api import MOTION, read_rig
+    from ..drawing import viewport
+    from ..drawing.legend import show_quantity
+    from ..scene import armature, inertials
+    from ..scene.placement import avoid_overlap
+    from ..scene.pose_writer import show_frame
 
     viewport.hide_startup_cube(context)
     body = armature.build_armature(context, read_rig(path))
@@ -95,7 +96,8 @@ def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
 
 def show_added_rig(context: bpy.types.Context, job: JobOperator, body: bpy.types.Object) -> JobMessage:
     """Show all rigs in the 3D views, and in Author start posing with the live check; returns the message."""
-    from .. import armature, viewport
+    from ..drawing import viewport
+    from ..scene import armature
 
     dismiss_message(bpy_access.scene(context), job.rig(), job.panel)  # removes the message of an earlier failure
     job.set_rig(body)
@@ -141,7 +143,7 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
         return [*arguments, *output_arguments(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from ..solver_api import study_folder
+        from ..base.solver_api import study_folder
 
         return show_added_rig(context, self, show_rig(context, folder / study_folder.RIG_FILE))
 
@@ -161,7 +163,7 @@ class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelpe
         return [*arguments, *output_arguments(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from ..solver_api import study_folder
+        from ..base.solver_api import study_folder
 
         return show_added_rig(context, self, show_rig(context, folder / study_folder.RIG_FILE))
 
@@ -180,8 +182,8 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
         return find_rig_problem(context, data=True)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        from .. import armature
-        from ..solver_api import study_folder, write_rig
+        from ..base.solver_api import study_folder, write_rig
+        from ..scene import armature
 
         given = override_arguments(study_settings(context))
         if not given:
@@ -190,8 +192,8 @@ class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
         return ["rig", str(rig_file), *given, "--output", str(folder / study_folder.RIG_FILE), "--progress", "json"]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from .. import armature
-        from ..solver_api import read_rig, study_folder
+        from ..base.solver_api import read_rig, study_folder
+        from ..scene import armature
 
         body = require(self.rig(), "rig")
         before, rig = armature.rig_of(body), read_rig(folder / study_folder.RIG_FILE)
@@ -209,7 +211,7 @@ class EXCITING_DANCE_OT_limits(RigOperator, bpy.types.Operator):
     enforce: bpy.props.BoolProperty(name="Enforce", description="Keep hinges within their limits", default=True)  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
-        from .. import armature
+        from ..scene import armature
 
         body = require_active_rig(context)
         if not armature.enforce_limits(body, self.enforce):

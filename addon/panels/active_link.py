@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import bpy
 
-from ..bpy_access import layout as layout_of
-from ..bpy_access import require
-from ..properties import RESEARCH
-from ..scene_rigs import active_rig
-from ..solver_api import display_name
+from ..base.bpy_access import layout as layout_of
+from ..base.bpy_access import require
+from ..base.scene_rigs import active_rig
+from ..base.solver_api import display_name
+from ..display.properties import RESEARCH
 from .base import DancePanel
 
 MASS_TITLES = {"": "Mass", "prior_": "Prior Mass", "interval_": "± 95 %"}
@@ -30,7 +30,7 @@ class EXCITING_DANCE_PT_bone(DancePanel, bpy.types.Panel):  # type: ignore[misc]
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
-        from ..inertials import read_bounds
+        from ..scene.inertials import read_bounds
 
         layout, body = layout_of(self), require(active_rig(context), "rig")
         bone = body.data.bones.active

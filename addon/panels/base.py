@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import bpy
 
-from ..properties import AUTHOR, RESEARCH, study_settings
-from ..scene_rigs import active_rig
-from ..solver_api import display_name
+from ..base.scene_rigs import active_rig
+from ..base.solver_api import display_name
+from ..display.properties import AUTHOR, RESEARCH, study_settings
 
 
 class DancePanel:
@@ -48,7 +48,7 @@ class TrialPanel(DancePanel):
         body = active_rig(context)
         if body is None:
             return False
-        from ..study import find_trials
+        from ..display.study import find_trials
 
         return bool(find_trials(body))
 
@@ -64,7 +64,7 @@ class AuthorPanel(DancePanel):
         body = active_rig(context)
         if body is None:
             return False
-        from ..armature import rig_problem
+        from ..scene.armature import rig_problem
 
         return not rig_problem(body)
 

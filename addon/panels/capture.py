@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from ..bpy_access import layout as layout_of
-from ..bpy_access import scene
+from ..base.bpy_access import layout as layout_of
+from ..base.bpy_access import scene
+from ..base.scene_rigs import active_rig
 from ..capture.control import Capture, CaptureSettings, capture_settings, find_calibration
-from ..properties import RESEARCH
-from ..scene_rigs import active_rig
+from ..display.properties import RESEARCH
 from .base import DancePanel
 from .messages import draw_wrapped
 

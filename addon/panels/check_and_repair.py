@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 
 from ..authoring.properties import dance_settings
-from ..bpy_access import require
+from ..base.bpy_access import require
 from .base import AuthorPanel
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import bpy
 
-from ..bpy_access import layout as layout_of
-from ..bpy_access import require
-from ..check_settings import SHOWN_CHECKS, check_settings, read_checks
-from ..scene_rigs import active_rig
-from ..solver_api import errors
+from ..base.bpy_access import layout as layout_of
+from ..base.bpy_access import require
+from ..base.scene_rigs import active_rig
+from ..base.solver_api import errors
+from ..scene.check_settings import SHOWN_CHECKS, check_settings, read_checks
 from .base import AuthorPanel
 from .messages import draw_wrapped
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from ..bpy_access import require, scene
-from ..scene_rigs import active_rig
+from ..base.bpy_access import require, scene
+from ..base.scene_rigs import active_rig
 from .base import AuthorPanel, capitalised_name
 from .messages import draw_wrapped
 
@@ -24,10 +24,10 @@ class EXCITING_DANCE_PT_contacts(AuthorPanel, bpy.types.Panel):  # type: ignore[
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
-        from ..armature import rig_of
         from ..authoring.keying import nearby_strips, standing_patches
         from ..authoring.timeline import contact_curves
-        from ..study import played_trial
+        from ..display.study import played_trial
+        from ..scene.armature import rig_of
 
         layout, body, where = require(self.layout, "layout"), require(active_rig(context), "rig"), scene(context)
         rig = rig_of(body)

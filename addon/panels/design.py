@@ -5,10 +5,10 @@ from __future__ import annotations
 import bpy
 
 from ..authoring.properties import dance_settings
-from ..bpy_access import require
-from ..option_fields import labelled
-from ..properties import AUTHOR
-from ..solver_api import DanceOptions
+from ..base.bpy_access import require
+from ..base.option_fields import labelled
+from ..base.solver_api import DanceOptions
+from ..display.properties import AUTHOR
 from .base import DancePanel
 
 

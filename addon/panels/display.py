@@ -5,10 +5,10 @@ from __future__ import annotations
 import bpy
 
 from ..authoring.properties import dance_settings
-from ..bpy_access import layout as layout_of
-from ..bpy_access import require, scene
-from ..properties import AUTHOR, study_settings
-from ..scene_rigs import active_rig
+from ..base.bpy_access import layout as layout_of
+from ..base.bpy_access import require, scene
+from ..base.scene_rigs import active_rig
+from ..display.properties import AUTHOR, study_settings
 from .base import RigPanel
 
 
@@ -22,8 +22,8 @@ class EXCITING_DANCE_PT_display(RigPanel, bpy.types.Panel):  # type: ignore[misc
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         from ..authoring.ghost import find_ghost
-        from ..legend import find_legends
-        from ..skin import has_link_materials, is_skin
+        from ..drawing.legend import find_legends
+        from ..scene.skin import has_link_materials, is_skin
 
         layout, settings, body = layout_of(self), study_settings(context), require(active_rig(context), "rig")
         if settings.mode == AUTHOR:  # in Research it is in the panel Results

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bpy
 
-from ..bpy_access import layout as layout_of
-from ..bpy_access import require
-from ..properties import RESEARCH, study_settings
-from ..scene_rigs import active_rig
+from ..base.bpy_access import layout as layout_of
+from ..base.bpy_access import require
+from ..base.scene_rigs import active_rig
+from ..display.properties import RESEARCH, study_settings
 from .base import TrialPanel
 from .messages import draw_job, draw_message
 
@@ -22,7 +22,7 @@ class EXCITING_DANCE_PT_momentum(TrialPanel, bpy.types.Panel):  # type: ignore[m
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
-        from ..centroidal_estimates import find_estimate_file
+        from ..display.centroidal_estimates import find_estimate_file
 
         layout, settings, body = layout_of(self), study_settings(context), require(active_rig(context), "rig")
         row = layout.row(align=True)
@@ -47,7 +47,7 @@ class EXCITING_DANCE_PT_moments(TrialPanel, bpy.types.Panel):  # type: ignore[mi
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
-        from ..joint_moments import find_moments_file
+        from ..display.joint_moments import find_moments_file
 
         layout, settings, body = layout_of(self), study_settings(context), require(active_rig(context), "rig")
         row = layout.row(align=True)

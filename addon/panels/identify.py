@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import bpy
 
-from ..bpy_access import layout as layout_of
-from ..option_fields import labelled
-from ..properties import RESEARCH, study_settings
-from ..solver_api import CohortOptions, find_method
-from ..solver_api import Settings as StudySettings
+from ..base.bpy_access import layout as layout_of
+from ..base.option_fields import labelled
+from ..base.solver_api import CohortOptions, find_method
+from ..base.solver_api import Settings as StudySettings
+from ..display.properties import RESEARCH, study_settings
 from .base import DancePanel
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..bpy_access import layout as layout_of
-from ..bpy_access import scene, session_id
+from ..base.bpy_access import layout as layout_of
+from ..base.bpy_access import scene, session_id
+from ..base.scene_rigs import active_rig
+from ..display.properties import AUTHOR, study_settings
 from ..live.control import LiveCheck
 from ..live.properties import live_settings
-from ..properties import AUTHOR, study_settings
-from ..scene_rigs import active_rig
 from .base import DancePanel
 from .messages import draw_wrapped
 
@@ -106,7 +106,7 @@ def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, sessi
     """Draw the worst frame of every failed check, with a button that goes to it."""
     import numpy as np
 
-    from ..action import frames_at
+    from ..scene.action import frames_at
 
     readings = session.results
     if readings is None or not readings.worst:

@@ -6,10 +6,10 @@ from typing import Any
 
 import bpy
 
-from ..bpy_access import layout as layout_of
-from ..bpy_access import scene
-from ..marker_list import MarkerRow, active_row, is_uncertain, marker_list
-from ..properties import study_settings
+from ..base.bpy_access import layout as layout_of
+from ..base.bpy_access import scene
+from ..display.properties import study_settings
+from ..scene.marker_list import MarkerRow, active_row, is_uncertain, marker_list
 from .base import DancePanel, SimpleList
 from .messages import draw_job, draw_message, draw_wrapped
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import bpy
 
-from ..bpy_access import scene
-from ..job_messages import STATUSES, StoredMessage, find_latest_message, find_message
-from ..jobs import CurrentJob
-from ..scene_rigs import active_rig
+from ..base.bpy_access import scene
+from ..base.scene_rigs import active_rig
+from ..jobs.job import CurrentJob
+from ..jobs.job_messages import STATUSES, StoredMessage, find_latest_message, find_message
 
 STATUS_ICONS: dict[str, Any] = {verdict: icon for verdict, _, _, icon, _ in STATUSES}
 LETTER_WIDTH, MARGIN_WIDTH, ICON_WIDTH = 6.0, 56.0, 20.0
@@ -35,7 +35,7 @@ def draw_job(layout: bpy.types.UILayout, panel: str) -> bool:
 
 def draw_rig_problem(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
     """Draw what prevents work with a rig, if anything does."""
-    from ..armature import rig_problem
+    from ..scene.armature import rig_problem
 
     problem = rig_problem(body)
     if problem:

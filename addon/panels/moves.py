@@ -6,9 +6,9 @@ from typing import Any
 
 import bpy
 
-from ..bpy_access import require
-from ..dance_moves import HARDEST, DanceMove, active_move, find_moves
-from ..scene_rigs import active_rig
+from ..base.bpy_access import require
+from ..base.scene_rigs import active_rig
+from ..scene.dance_moves import HARDEST, DanceMove, active_move, find_moves
 from .base import AuthorPanel, SimpleList, capitalised_name
 from .messages import draw_wrapped
 

@@ -8,13 +8,13 @@ import bpy
 
 from ..authoring.posture_cache import summarise_postures
 from ..authoring.properties import dance_settings
-from ..bpy_access import layout as layout_of
-from ..bpy_access import require, scene
-from ..jobs import CurrentJob
+from ..base.bpy_access import layout as layout_of
+from ..base.bpy_access import require, scene
+from ..base.scene_rigs import active_rig
+from ..display.properties import AUTHOR, RESEARCH, study_settings
+from ..interface.next_step import NextStep, find_next_step
+from ..jobs.job import CurrentJob
 from ..live.control import LiveCheck
-from ..next_step import NextStep, find_next_step
-from ..properties import AUTHOR, RESEARCH, study_settings
-from ..scene_rigs import active_rig
 from .base import DancePanel
 from .messages import draw_job, draw_latest_message, draw_rig_problem, draw_wrapped
 from .rig import draw_new_rig, draw_person
@@ -58,7 +58,7 @@ class EXCITING_DANCE_PT_next_step(DancePanel, bpy.types.Panel):  # type: ignore[
 
 def _draw_timeline_hint(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
     """Draw how to see what the live check draws in the timeline, if there is no room for it."""
-    from ..viewport import is_timeline_low
+    from ..drawing.viewport import is_timeline_low
 
     if summarise_postures(body).roles and is_timeline_low(context):
         draw_wrapped(context, layout.column(align=True), "Enlarge the timeline: contacts", icon="TIME")

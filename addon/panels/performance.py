@@ -7,10 +7,10 @@ from typing import Any
 import bpy
 
 from ..authoring.properties import dance_settings
-from ..bpy_access import layout as layout_of
-from ..bpy_access import require, scene
-from ..job_messages import find_message
-from ..scene_rigs import active_rig
+from ..base.bpy_access import layout as layout_of
+from ..base.bpy_access import require, scene
+from ..base.scene_rigs import active_rig
+from ..jobs.job_messages import find_message
 from .base import RigPanel, SimpleList, capitalised_name
 
 

@@ -8,8 +8,8 @@ import bpy
 
 from ..authoring.posture_cache import summarise_postures
 from ..authoring.properties import ROLES, dance_settings
-from ..bpy_access import require, scene
-from ..scene_rigs import active_rig
+from ..base.bpy_access import require, scene
+from ..base.scene_rigs import active_rig
 from .base import AuthorPanel
 
 ROLE_ICONS: dict[str, Any] = {role: icon for role, _, _, icon, _ in ROLES}

@@ -6,8 +6,8 @@ from typing import Any
 
 import bpy
 
-from ..bpy_access import layout as layout_of
-from ..properties import RESEARCH, study_settings
+from ..base.bpy_access import layout as layout_of
+from ..display.properties import RESEARCH, study_settings
 from .base import DancePanel, SimpleList
 from .messages import draw_wrapped
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..bpy_access import layout as layout_of
+from ..base.bpy_access import layout as layout_of
 from ..rehearsal.properties import rehearsal_settings
 from .base import AuthorPanel, DancePanel
 from .messages import draw_job, draw_message

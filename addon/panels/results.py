@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bpy
 
-from ..bpy_access import layout as layout_of
-from ..bpy_access import require
-from ..properties import RESEARCH, study_settings
-from ..scene_rigs import active_rig
+from ..base.bpy_access import layout as layout_of
+from ..base.bpy_access import require
+from ..base.scene_rigs import active_rig
+from ..display.properties import RESEARCH, study_settings
 from .base import RigPanel
 from .messages import draw_wrapped
 
@@ -22,7 +22,7 @@ class EXCITING_DANCE_MT_trials(bpy.types.Menu):
 
     def draw(self, context: bpy.types.Context | None) -> None:
         """Draw the menu."""
-        from ..study import find_trials, played_trial
+        from ..display.study import find_trials, played_trial
 
         layout, body = require(self.layout, "layout"), require(active_rig(bpy.context), "rig")
         playing = played_trial(body)
@@ -40,8 +40,8 @@ class EXCITING_DANCE_PT_results(RigPanel, bpy.types.Panel):  # type: ignore[misc
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
-        from ..inertials import describe_result
-        from ..study import find_trials, played_trial
+        from ..display.study import find_trials, played_trial
+        from ..scene.inertials import describe_result
 
         layout, body = layout_of(self), require(active_rig(context), "rig")
         for index, words in enumerate(describe_result(body)):

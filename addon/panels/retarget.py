@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import bpy
 
-from ..bpy_access import layout as layout_of
+from ..base.bpy_access import layout as layout_of
+from ..base.option_fields import labelled
+from ..base.solver_api import RetargetOptions
+from ..display.properties import AUTHOR, SCENE_RIG, study_settings
 from ..operators.retarget import find_source
-from ..option_fields import labelled
-from ..properties import AUTHOR, SCENE_RIG, study_settings
-from ..solver_api import RetargetOptions
 from .base import DancePanel
 from .messages import draw_job, draw_message, draw_wrapped
 

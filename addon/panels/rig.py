@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bpy
 
-from ..bpy_access import layout as layout_of
-from ..next_step import find_next_step
-from ..properties import RESEARCH, Settings, study_settings
-from ..scene_rigs import active_rig
+from ..base.bpy_access import layout as layout_of
+from ..base.scene_rigs import active_rig
+from ..display.properties import RESEARCH, Settings, study_settings
+from ..interface.next_step import find_next_step
 from .base import DancePanel
 from .messages import draw_wrapped
 
@@ -28,8 +28,8 @@ class EXCITING_DANCE_PT_rig(DancePanel, bpy.types.Panel):  # type: ignore[misc]
         """Draw the panel."""
         layout, body, settings = layout_of(self), active_rig(context), study_settings(context)
         if body is not None:
-            from ..armature import count_links
-            from ..inertials import total_mass
+            from ..scene.armature import count_links
+            from ..scene.inertials import total_mass
 
             weighs = "" if (mass := total_mass(body)) is None else f", {mass:.1f} kg"
             text = f"{body.name}: {count_links(body)} links{weighs}"

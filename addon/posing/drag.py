@@ -8,11 +8,11 @@ import time
 import bpy
 import numpy as np
 
-from .. import bpy_access
 from ..authoring import timeline
+from ..base import bpy_access
 from ..live.responses import DraggedPosture, Response
 from ..live.session import CheckSession
-from ..pose_writer import PoseWriter, read_pose, restore_pose
+from ..scene.pose_writer import PoseWriter, read_pose, restore_pose
 from .pins import pinned_points
 
 FIRST_SERIAL = 1 << 40

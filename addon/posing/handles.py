@@ -5,10 +5,10 @@ from __future__ import annotations
 import bpy
 from mathutils import Matrix
 
-from .. import bpy_access
+from ..base import bpy_access
+from ..base.scene_rigs import active_rig
+from ..base.solver_api import errors
 from ..live.control import LiveCheck
-from ..scene_rigs import active_rig
-from ..solver_api import errors
 
 SIZE = 0.06
 """Size of a handle, as a fraction of the leg's length."""
@@ -39,8 +39,8 @@ class EXCITING_DANCE_GGT_handles(bpy.types.GizmoGroup):
 
     def refresh(self, context: bpy.types.Context) -> None:
         """One gizmo for each handle of the active rig."""
-        from ..armature import rig_of
-        from ..solver_api import find_handles
+        from ..base.solver_api import find_handles
+        from ..scene.armature import rig_of
         from .pins import pinned_points
 
         body = active_rig(context)

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
-from .. import bpy_access, convert
-from ..action import CHANNELS, EULER, frames_at
-from ..armature import bone_axes
 from ..authoring import keying, timeline
 from ..authoring.pose_sampling import bone_path, evaluate_curve, pose_curves
+from ..base import bpy_access, convert
+from ..base.solver_api import Rig, SceneTimeline
 from ..live.responses import DraggedPosture, Response
 from ..live.session import CheckSession
-from ..solver_api import Rig, SceneTimeline
+from ..scene.action import CHANNELS, EULER, frames_at
+from ..scene.armature import bone_axes
 
 SAME_PLACE = 5e-3
 """[m] A corner of a sole that is nearer than this to its place in the other posture is in the same place."""

@@ -6,10 +6,10 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from .. import bpy_access
-from ..armature import bone_axes, rig_of
-from ..change_cache import cached_until_change
-from ..solver_api import find_handles
+from ..base import bpy_access
+from ..base.change_cache import cached_until_change
+from ..base.solver_api import find_handles
+from ..scene.armature import bone_axes, rig_of
 
 PINS_KEY = "exciting_dance_pins"
 """Custom property of the armature object: pinned points (3,) [m], link axes, by link."""

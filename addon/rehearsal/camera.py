@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from .. import convert
+from ..base import convert
 from .dance import RehearsedDance
 
 AZIMUTH, ELEVATION = np.radians(8.0), np.radians(15.0)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from .. import bpy_access, meshes
-from ..solver_api import PHRASE, display_name
+from ..base import bpy_access, meshes
+from ..base.solver_api import PHRASE, display_name
 from .camera import picture_frame
 from .dance import RehearsedDance
 from .materials import (

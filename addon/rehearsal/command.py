@@ -8,8 +8,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..job_messages import describe_duration
-from ..solver_api import add_options, errors, given
+from ..base.solver_api import add_options, errors, given
+from ..jobs.job_messages import describe_duration
 from .options import CLOCKS, VIDEO_END, Film, RehearsalOptions, Rendering, Staging
 from .rehearse import describe_plan, rehearse_folder
 from .video import CANCELLED, ENCODING_FROM, INCOMPLETE, NO_CODEC, can_write_video

@@ -10,11 +10,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from .. import convert
-from ..action import frame_rate
 from ..authoring import timeline
-from ..dance_moves import find_moves
-from ..solver_api import (
+from ..base import convert
+from ..base.solver_api import (
     MOTION,
     SUMMARY,
     Rig,
@@ -26,6 +24,8 @@ from ..solver_api import (
     read_json,
     stored_file,
 )
+from ..scene.action import frame_rate
+from ..scene.dance_moves import find_moves
 from .plan import TIME_TOLERANCE, Stop
 
 REST_TOLERANCE = 2e-3

@@ -8,9 +8,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from .. import bpy_access
-from ..action import CONSTANT, curves_of
-from ..solver_api import errors
+from ..base import bpy_access
+from ..base.solver_api import errors
+from ..scene.action import CONSTANT, curves_of
 from .materials import add_node
 from .options import Film
 from .plan import VideoPlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from .. import meshes
+from ..base import meshes
 from .dance import RehearsedDance
 from .materials import (
     FLOOR_COLOUR,

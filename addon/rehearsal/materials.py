@@ -8,9 +8,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..action import CONSTANT, LINEAR, Curves
-from ..colours import srgb_to_linear
-from ..painting.bodies import CORE_OPACITY, OUTLINE_OPACITY
+from ..drawing.painting.bodies import CORE_OPACITY, OUTLINE_OPACITY
+from ..scene.action import CONSTANT, LINEAR, Curves
+from ..scene.colours import srgb_to_linear
 
 LEFT_COLOUR, RIGHT_COLOUR, MIDDLE_COLOUR = (0.16, 0.44, 0.80), (0.86, 0.30, 0.22), (0.74, 0.74, 0.77)
 """sRGB colours of the body's sides, so that learners see left and right."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import bpy
 
-from ..solver_api import TEMPO, Option, Options, Range, errors
+from ..base.solver_api import TEMPO, Option, Options, Range, errors
 
 CLOCKS = ("video", "dance")
 GHOSTS = ("move", "posture", "none")

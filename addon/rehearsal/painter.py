@@ -10,12 +10,12 @@ from collections.abc import Callable
 import bpy
 import numpy as np
 
-from .. import bpy_access, convert
-from ..painting.bodies import BodyPainter, to_srgb
-from ..painting.floor import paint_floor
-from ..painting.geometry import GeometryReader
-from ..painting.sprites import Sprite, draw_sprite, place_of
-from ..painting.view import read_view
+from ..base import bpy_access, convert
+from ..drawing.painting.bodies import BodyPainter, to_srgb
+from ..drawing.painting.floor import paint_floor
+from ..drawing.painting.geometry import GeometryReader
+from ..drawing.painting.sprites import Sprite, draw_sprite, place_of
+from ..drawing.painting.view import read_view
 from .roles import BODY, CAPTION, FLOOR, FOOTPRINT, GHOST, role_of
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..solver_api import counts_at, errors
+from ..base.solver_api import counts_at, errors
 from .options import RehearsalOptions
 
 COUNTDOWN_START = 3

@@ -7,8 +7,8 @@ from typing import Any
 
 import bpy
 
-from ..option_fields import option_group, shown_values
-from ..solver_api import errors
+from ..base.option_fields import option_group, shown_values
+from ..base.solver_api import errors
 from .options import VIDEO_END, Film, RehearsalOptions, Rendering, Staging
 
 DEFAULT_STAGING = Staging()

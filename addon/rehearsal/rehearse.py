@@ -7,8 +7,9 @@ from pathlib import Path
 
 import bpy
 
-from .. import armature, bpy_access
-from ..interpreter import ROOT, Interpreter, build_environment
+from ..base import bpy_access
+from ..base.interpreter import ROOT, Interpreter, build_environment
+from ..scene import armature
 from . import video as rehearsal_video
 from .dance import RehearsedDance, from_folder, from_scene
 from .options import RehearsalOptions, Rendering, Staging

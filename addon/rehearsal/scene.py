@@ -9,11 +9,11 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from .. import bpy_access, convert
-from ..action import add_motion_action, set_frame_rate
-from ..armature import link_shapes, shape_objects
-from ..skin import copy_with_link_slots, deform_by, has_link_materials, is_character_mesh, is_skin, skin_links
-from ..solver_api import Rig, errors
+from ..base import bpy_access, convert
+from ..base.solver_api import Rig, errors
+from ..scene.action import add_motion_action, set_frame_rate
+from ..scene.armature import link_shapes, shape_objects
+from ..scene.skin import copy_with_link_slots, deform_by, has_link_materials, is_character_mesh, is_skin, skin_links
 from .camera import automatic_camera, copy_camera, mirror_matrix
 from .captions import add_captions
 from .dance import RehearsedDance

@@ -19,8 +19,7 @@ from typing import Literal
 import bpy
 import numpy as np
 
-from ..painting.png import write_png
-from ..solver_api import (
+from ..base.solver_api import (
     create_locked_folder,
     errors,
     remove_abandoned_folders,
@@ -30,6 +29,7 @@ from ..solver_api import (
     write_clicks,
     write_folder,
 )
+from ..drawing.painting.png import write_png
 from .film import has_film
 from .options import VIDEO_END, Rendering
 from .painter import FramePainter

@@ -14,8 +14,8 @@ from typing import Any
 
 import bpy
 
-from addon.job_messages import find_message
-from addon.jobs import CurrentJob, JobOperator
+from addon.jobs.job import CurrentJob, JobOperator
+from addon.jobs.job_messages import find_message
 from addon.operators import check_and_repair, dance_base, identify, rigs
 from solver.rigs import human
 from solver.scene.motion import scene_motion

@@ -9,8 +9,10 @@ from typing import Any
 import bpy
 from bpy_extras import anim_utils
 
-from addon import armature, bpy_access, recording, scene_rigs, study
 from addon.authoring import timeline
+from addon.base import bpy_access, scene_rigs
+from addon.display import study
+from addon.scene import armature, recording
 
 Body = Any
 """An armature object; what Blender's types leave open of it is known here."""

@@ -14,13 +14,14 @@ from typing import Any
 import bpy
 import numpy as np
 
-from addon import action, armature, recording, registration, scores
+from addon import registration
 from addon.authoring import dance_import, failure_markers, ghost, keying, timeline
-from addon.colours import colour_body
-from addon.interpreter import PACKAGE
-from addon.job_messages import JobMessage, store_message
-from addon.solver_api import SceneRecording
-from addon.study import read_study, show_study
+from addon.base.interpreter import PACKAGE
+from addon.base.solver_api import SceneRecording
+from addon.display.study import read_study, show_study
+from addon.jobs.job_messages import JobMessage, store_message
+from addon.scene import action, armature, recording, scores
+from addon.scene.colours import colour_body
 from solver.cli import main as solver
 from solver.demo.laboratory import write_trc
 from solver.rigs import hoap3

@@ -14,7 +14,8 @@ from typing import Any
 
 import bpy
 
-from addon import flight_strip, overlays, registration
+from addon import registration
+from addon.display import flight_strip, overlays
 from addon.live import control, timeline_overlays
 from addon.live import overlays as live_overlays
 

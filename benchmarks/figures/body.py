@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from addon.painting.rasterise import front_faces, rasterise
+from addon.drawing.painting.rasterise import front_faces, rasterise
 from solver.base import so3
 from solver.cli import OK
 from solver.cli import main as run
@@ -143,7 +143,7 @@ def _time_figure() -> Figure:
     """Needs the `bpy` package."""
     import bpy
 
-    from addon.armature import build_armature
+    from addon.scene.armature import build_armature
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
     began = time.process_time()

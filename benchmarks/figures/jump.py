@@ -206,8 +206,9 @@ def read_back(folder: Path, rate: float) -> None:
     """Have Blender show the dance of a folder at a frame rate [1/s], and write there what its timeline says then."""
     import bpy
 
-    from addon import action, armature, bpy_access
     from addon.authoring import dance_import, timeline
+    from addon.base import bpy_access
+    from addon.scene import action, armature
     from solver.scene.dance_folder import MOTION_FILE
     from solver.scene.motion_record import MOTION
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from addon import armature
+from addon.scene import armature
 from solver.dynamics import integrate
 from solver.skeleton.rig import Rig
 from solver.values.motion import Motion

@@ -5,8 +5,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from addon import action, armature
-from addon.skin import is_skin
+from addon.scene import action, armature
+from addon.scene.skin import is_skin
 from solver.scene.motion import scene_motion
 from solver.skeleton.rig import Rig
 from tests.addon.scenes import build, random_motion

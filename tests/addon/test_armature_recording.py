@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.recording import record_segments
+from addon.scene.recording import record_segments
 from solver.formats.recording import read_recording
 from solver.rigs import human
 from solver.tracking.bone_mapping import guess_mapping
@@ -76,7 +76,7 @@ def test_endless_recording_is_refused_at_its_start(
 ) -> None:
     """Too many frames are one error with frames, bones, time and remedies; nothing is written, the frame stays."""
     dancer()
-    monkeypatch.setattr("addon.recording.LONGEST_RECORDING", 0.0)
+    monkeypatch.setattr("addon.scene.recording.LONGEST_RECORDING", 0.0)
     bpy.context.scene.frame_end = 100
     bpy.context.scene.frame_set(4)
     with pytest.raises(RuntimeError, match=r"100 frames of 22 bones takes .*: shorten the range, .* or .* step"):

@@ -11,12 +11,12 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.action import curves_of
+from addon.base.convert import bone_frame
 from addon.capture.control import Capture, capture_settings
 from addon.capture.session import CaptureSession, describe_balance, describe_latency, describe_stream, parse_response
-from addon.convert import bone_frame
-from addon.overlays import Overrides
-from addon.study import ERROR_KEY, key_marker_errors, played_trial
+from addon.display.overlays import Overrides
+from addon.display.study import ERROR_KEY, key_marker_errors, played_trial
+from addon.scene.action import curves_of
 from solver.capture.replay import build_stream, stream_datagrams
 from solver.capture.udp import UdpSender
 from solver.signals.trial import Recording

@@ -11,18 +11,13 @@ import numpy as np
 import pytest
 
 import solver
-from addon import (
-    centroidal_estimates,
-    centroidal_overlay,
-    flight_strip,
-    overlays,
-)
-from addon.action import curves_of
-from addon.centroidal_overlay import estimate_lines
-from addon.job_messages import find_message
+from addon.display import centroidal_estimates, centroidal_overlay, flight_strip, overlays
+from addon.display.centroidal_overlay import estimate_lines
+from addon.display.properties import ESTIMATORS, study_settings
+from addon.display.study import show_trial
+from addon.jobs.job_messages import find_message
 from addon.operators.dynamics import EXCITING_DANCE_OT_centroidal, EXCITING_DANCE_OT_moments
-from addon.properties import ESTIMATORS, study_settings
-from addon.study import show_trial
+from addon.scene.action import curves_of
 from solver.centroidal.estimate import METHODS, estimate_centroidal
 from solver.centroidal.values import CentroidalEstimate
 from solver.scene.study_folder import ESTIMATE_END, ESTIMATE_TABLE_END, ESTIMATES_FOLDER, RESULT_FILE

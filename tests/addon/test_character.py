@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from addon import action, armature, character, inertials, meshes
 from addon.authoring.pose_sampling import evaluated_links, needs_frame_stepping
 from addon.authoring.timeline import sample_timeline
-from addon.colours import clear_colours, colour_body, shown_quantity
-from addon.pose_writer import PoseWriter
-from addon.skin import has_link_materials, material_of
+from addon.base import meshes
+from addon.scene import action, armature, character, inertials
+from addon.scene.colours import clear_colours, colour_body, shown_quantity
+from addon.scene.pose_writer import PoseWriter
+from addon.scene.skin import has_link_materials, material_of
 from solver.base import errors
 from solver.character.rig import build_character_rig
 from solver.dynamics import link_poses

@@ -14,7 +14,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon.interpreter import chosen_interpreter
+from addon.base.interpreter import chosen_interpreter
 from addon.live import session as live_session
 from addon.live.check_results import CheckResults
 from addon.live.control import LiveCheck

@@ -9,7 +9,7 @@ import bpy
 import pytest
 
 from addon.authoring import dance_import, timeline
-from addon.check_settings import CHECKS_KEY, check_arguments, check_settings, read_checks, store_checks
+from addon.scene.check_settings import CHECKS_KEY, check_arguments, check_settings, read_checks, store_checks
 from solver.base.errors import InvalidValue
 from solver.cli import parser
 from solver.cli.argument_types import given

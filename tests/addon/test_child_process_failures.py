@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from addon import jobs
-from addon.interpreter import Interpreter, build_environment
-from addon.process_errors import describe_failure, describe_import_error
+from addon.base.interpreter import Interpreter, build_environment
+from addon.base.process_errors import describe_failure, describe_import_error
+from addon.jobs import job as jobs
 from solver.base.errors import BackendError
 from solver.storage.lock import LOCK_FILE
 from tests.addon.test_extension import child

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from addon import action, armature, bpy_access, command, recording, scene_rigs, scores, study
 from addon.authoring import (
     dance_import,
     failure_markers,
@@ -20,9 +19,13 @@ from addon.authoring import (
     posture_cache,
     timeline,
 )
-from addon.colours import compute_colouring
-from addon.jobs import JobOperator
-from addon.solver_api import study_folder
+from addon.base import bpy_access, scene_rigs
+from addon.base.solver_api import study_folder
+from addon.display import study
+from addon.interface import command
+from addon.jobs.job import JobOperator
+from addon.scene import action, armature, recording, scores
+from addon.scene.colours import compute_colouring
 from solver.base.errors import Cancelled, InvalidValue
 from solver.cli.exit_codes import INCOMPLETE, WRONG_INPUT
 from solver.dance.design.dance import DESIGNED_DANCE

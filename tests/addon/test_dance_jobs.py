@@ -10,21 +10,23 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, convert, scores, viewport
-from addon.armature import rig_of
 from addon.authoring import dance_import, failure_markers, ghost, keying, timeline
 from addon.authoring.taken_back import read_taken_back
-from addon.check_settings import read_checks, store_checks
-from addon.dance_moves import find_moves
-from addon.job_messages import find_message
+from addon.base import convert
+from addon.base.scene_rigs import find_rigs
+from addon.base.solver_api import SceneTimeline, find_handles
+from addon.display.study import STUDY_KEY, TRIAL_KEY
+from addon.drawing import viewport
+from addon.jobs.job_messages import find_message
 from addon.live.control import LiveCheck
 from addon.operators.design_dance import design_arguments
 from addon.rehearsal.dance import from_folder, from_scene
 from addon.rehearsal.options import RehearsalOptions
 from addon.rehearsal.plan import plan_video
-from addon.scene_rigs import find_rigs
-from addon.solver_api import SceneTimeline, find_handles
-from addon.study import STUDY_KEY, TRIAL_KEY
+from addon.scene import action, scores
+from addon.scene.armature import rig_of
+from addon.scene.check_settings import read_checks, store_checks
+from addon.scene.dance_moves import find_moves
 from solver.cli import OK, main
 from solver.cli.exit_codes import INCOMPLETE
 from solver.rigs import hoap3, human

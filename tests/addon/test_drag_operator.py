@@ -12,15 +12,16 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from addon import bpy_access, registration  # noqa: E402
-from addon.armature import rig_of  # noqa: E402
+from addon import registration  # noqa: E402
 from addon.authoring import timeline  # noqa: E402
+from addon.base import bpy_access  # noqa: E402
 from addon.live.control import LiveCheck  # noqa: E402
 from addon.operators.posing import EXCITING_DANCE_OT_drag, can_drag  # noqa: E402
-from addon.pose_writer import read_pose  # noqa: E402
 from addon.posing.drag import PoseDrag  # noqa: E402
 from addon.posing.mouse_target import MouseTarget  # noqa: E402
 from addon.posing.pins import handle_point, pinned_points  # noqa: E402
+from addon.scene.armature import rig_of  # noqa: E402
+from addon.scene.pose_writer import read_pose  # noqa: E402
 
 PATIENCE = 60.0
 Plain: Any = type("Plain", (), {name: value for name, value in vars(EXCITING_DANCE_OT_drag).items() if callable(value)})

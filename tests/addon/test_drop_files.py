@@ -7,11 +7,12 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon import action, study
-from addon.job_messages import find_message
-from addon.next_step import find_next_step
-from addon.recording import FILES_KEY, find_recordings
-from addon.study import show_study
+from addon.display import study
+from addon.display.study import show_study
+from addon.interface.next_step import find_next_step
+from addon.jobs.job_messages import find_message
+from addon.scene import action
+from addon.scene.recording import FILES_KEY, find_recordings
 from solver.demo import person
 from solver.formats.file_formats import recording_suffixes
 from solver.formats.recording import read_recording

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exciting-dance[blender]'")
 
-from addon import solver_api
+from addon.base import solver_api
 from benchmarks.extension import measure_enabling
 
 
@@ -29,9 +29,15 @@ def test_enabling_imports_no_numerics() -> None:
         "solver.formats.recording",
         "solver.skeleton.rig",
         "solver.values.motion",
-        "addon.armature",
+        "addon.scene.armature",
     )
-    others = ("addon.study", "addon.drawing", "addon.overlays", "addon.rehearsal.scene", "addon.live.session")
+    others = (
+        "addon.display.study",
+        "addon.drawing.primitives",
+        "addon.display.overlays",
+        "addon.rehearsal.scene",
+        "addon.live.session",
+    )
     heavy = tuple(f"{part}." for part in (*numerics, *others))
     assert [name for name in sorted(done.modules) if f"{name}.".startswith(heavy)] == []
     packages = {name.rpartition(".")[0] for name in done.modules}

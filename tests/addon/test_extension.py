@@ -11,10 +11,10 @@ import bpy
 import pytest
 
 from addon import registration
-from addon.interpreter import Interpreter, build_environment
-from addon.jobs import END_TIMEOUT, Job
+from addon.base.interpreter import Interpreter, build_environment
+from addon.base.process_errors import describe_failure
+from addon.jobs.job import END_TIMEOUT, Job
 from addon.operators.rigs import rig_arguments
-from addon.process_errors import describe_failure
 from solver.base.errors import BackendError, Cancelled
 from solver.version import VERSION
 from tests.formats.recording_files import MARKERS, STANDING, standing_trc

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from addon.authoring import timeline
-from addon.bpy_access import require
+from addon.base.bpy_access import require
+from addon.base.solver_api import MOTION
 from addon.fixed_base.operators import mount_angles
 from addon.fixed_base.properties import fixed_base_settings
-from addon.job_messages import find_message
-from addon.jobs import CurrentJob, Job
-from addon.solver_api import MOTION
+from addon.jobs.job import CurrentJob, Job
+from addon.jobs.job_messages import find_message
 from solver.cli import OK, main
 from solver.fixed_base.files import read_trial
 from solver.fixed_base.robot import FixedBaseRobot

@@ -10,11 +10,11 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, armature
 from addon.authoring import keying, timeline
+from addon.base.solver_api import SceneStrip
 from addon.live import check_colours, timeline_overlays
 from addon.rehearsal.captions import describe_stance
-from addon.solver_api import SceneStrip
+from addon.scene import action, armature
 from solver.dance.authoring.timeline import timeline_strips
 from solver.rigs.contact_patches import with_patches
 from solver.scene.motion import scene_motion

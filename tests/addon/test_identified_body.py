@@ -9,12 +9,12 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import armature, inertials
 from addon.authoring import keying, timeline
-from addon.colours import compute_colouring
-from addon.job_messages import find_message
+from addon.display.study import FLIGHT_MARKERS, Study, show_study
+from addon.jobs.job_messages import find_message
 from addon.operators import dance_base, design_dance
-from addon.study import FLIGHT_MARKERS, Study, show_study
+from addon.scene import armature, inertials
+from addon.scene.colours import compute_colouring
 from solver.base.errors import InvalidValue
 from solver.dance.workflows.loading import load_dance
 from solver.rigs import hoap3, human

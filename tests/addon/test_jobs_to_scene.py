@@ -13,15 +13,17 @@ import numpy as np
 import pytest
 
 import solver
-from addon import command, registration, study
-from addon.colours import COLOUR_KEY
-from addon.inertials import read_inertials
-from addon.job_messages import find_message
+from addon import registration
+from addon.base.option_fields import labelled
+from addon.base.solver_api import RESULT, study_folder
+from addon.base.transaction import all_or_nothing
+from addon.display import study
+from addon.display.study import show_study, study_folder_of
+from addon.interface import command
+from addon.jobs.job_messages import find_message
 from addon.operators.identify import EXCITING_DANCE_OT_identify, EXCITING_DANCE_OT_track
-from addon.option_fields import labelled
-from addon.solver_api import RESULT, study_folder
-from addon.study import show_study, study_folder_of
-from addon.transaction import all_or_nothing
+from addon.scene.colours import COLOUR_KEY
+from addon.scene.inertials import read_inertials
 from solver.cli import OK, main, parser
 from solver.cli.argument_types import given
 from solver.demo.examples import simulated_robot

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import solver
-from addon import joint_moments, overlays
-from addon.action import curves_of
-from addon.job_messages import find_message
-from addon.properties import study_settings
+from addon.display import joint_moments, overlays
+from addon.display.properties import study_settings
+from addon.jobs.job_messages import find_message
+from addon.scene.action import curves_of
 from solver.moments import moments_of_study
 from solver.scene.study_folder import MOMENTS_END, MOMENTS_FOLDER
 from tests.addon.scenes import fingerprint

@@ -8,11 +8,12 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, registration
-from addon.armature import rig_of
+from addon import registration
 from addon.authoring import dance_import, ghost, keying, timeline
-from addon.job_messages import StoredMessage, find_message
-from addon.scene_rigs import active_rig
+from addon.base.scene_rigs import active_rig
+from addon.jobs.job_messages import StoredMessage, find_message
+from addon.scene import action
+from addon.scene.armature import rig_of
 from benchmarks.figures.jump import RATE, measure_flight
 from solver.dance.authoring.timeline import dance_from_timeline
 

@@ -6,9 +6,10 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, registration
+from addon import registration
 from addon.authoring import timeline
-from addon.study import BODY_KEY, TRIAL_KEY, find_trials, show_trial
+from addon.display.study import BODY_KEY, TRIAL_KEY, find_trials, show_trial
+from addon.scene import action
 from solver.scene.motion import scene_motion
 from tests.addon.scenes import build
 from tests.tracking.test_retargeting import person, squat

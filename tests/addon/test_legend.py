@@ -8,12 +8,12 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import inertials
-from addon.armature import rig_of, shapes_of
-from addon.colours import QUANTITIES, colour_body, interpolate_colour, read_legend, srgb_to_linear
-from addon.legend import find_legends, make_legend, show_quantity
-from addon.overlays import named_legend
-from addon.skin import material_of
+from addon.display.overlays import named_legend
+from addon.drawing.legend import find_legends, make_legend, show_quantity
+from addon.scene import inertials
+from addon.scene.armature import rig_of, shapes_of
+from addon.scene.colours import QUANTITIES, colour_body, interpolate_colour, read_legend, srgb_to_linear
+from addon.scene.skin import material_of
 from solver.rigs import hoap3, human
 from solver.skeleton.rig import Rig
 from tests.addon.scenes import build

@@ -13,12 +13,9 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import inertials
-from addon.action import Curves
 from addon.authoring import timeline
 from addon.authoring.pose_sampling import bone_path
-from addon.check_settings import check_settings
-from addon.interpreter import chosen_interpreter
+from addon.base.interpreter import chosen_interpreter
 from addon.live import check_colours as live_marks
 from addon.live import overlays as live_overlays
 from addon.live import session as live_session
@@ -29,6 +26,9 @@ from addon.live.control import LiveCheck
 from addon.live.responses import parse_response
 from addon.live.session import STEPPING_NOTE, CheckSession
 from addon.panels.live import EXCITING_DANCE_PT_live
+from addon.scene import inertials
+from addon.scene.action import Curves
+from addon.scene.check_settings import check_settings
 from solver.dance.authoring.timeline import dance_from_timeline
 from solver.feasibility import CheckOptions, check_motion
 from solver.live.scene_frames import scene_frames

@@ -10,12 +10,13 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, armature, inertials, scene_rigs
 from addon.authoring import failure_markers, ghost, timeline
-from addon.colours import DIVERGING_MAP, colour_body, interpolate_colour, srgb_to_linear
-from addon.job_messages import JobMessage, dismiss_message, find_message, store_message
+from addon.base import scene_rigs
+from addon.jobs.job_messages import JobMessage, dismiss_message, find_message, store_message
 from addon.live import overlays as live_overlays
-from addon.skin import material_of
+from addon.scene import action, armature, inertials
+from addon.scene.colours import DIVERGING_MAP, colour_body, interpolate_colour, srgb_to_linear
+from addon.scene.skin import material_of
 from solver.base.errors import InvalidValue
 from solver.rigs import hoap3
 from solver.scene.summary import SceneFailure, SceneSummary

@@ -8,8 +8,8 @@ import bpy
 import pytest
 
 import solver
-from addon import marker_list
-from addon.job_messages import find_message
+from addon.jobs.job_messages import find_message
+from addon.scene import marker_list
 from solver.calibration.marker_set import load_marker_set
 from solver.formats.npz import write_recording_npz
 from solver.scene.study_folder import CALIBRATION_FILE

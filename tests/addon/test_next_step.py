@@ -9,13 +9,13 @@ import bpy
 import pytest
 
 from addon.authoring import keying
-from addon.job_messages import JobMessage, describe_duration, dismiss_message, find_latest_message, store_message
-from addon.jobs import Job
-from addon.next_step import NextStep, find_next_step
-from addon.placement import LARGEST_OBSTACLE, avoid_overlap, floor_position, rest_size
-from addon.properties import AUTHOR, RESEARCH, study_settings
-from addon.recording import find_recordings, has_forces
-from addon.viewport import is_startup_cube
+from addon.display.properties import AUTHOR, RESEARCH, study_settings
+from addon.drawing.viewport import is_startup_cube
+from addon.interface.next_step import NextStep, find_next_step
+from addon.jobs.job import Job
+from addon.jobs.job_messages import JobMessage, describe_duration, dismiss_message, find_latest_message, store_message
+from addon.scene.placement import LARGEST_OBSTACLE, avoid_overlap, floor_position, rest_size
+from addon.scene.recording import find_recordings, has_forces
 from solver.rigs import hoap3
 from tests.addon.scenes import build
 from tests.addon.test_drop_files import drop, recorded

@@ -12,8 +12,8 @@ import pytest
 bpy = pytest.importorskip("bpy")
 
 import solver  # noqa: E402
-from addon.job_messages import JobMessage  # noqa: E402
-from addon.option_fields import COMMAND_LINE, FIELDS, find_field, use_field_labels  # noqa: E402
+from addon.base.option_fields import COMMAND_LINE, FIELDS, find_field, use_field_labels  # noqa: E402
+from addon.jobs.job_messages import JobMessage  # noqa: E402
 from solver.feasibility.messages import describe_unreachable, suggest_allowed_pairs  # noqa: E402
 from solver.rigs import hoap3  # noqa: E402
 from tests.options.test_declared import FIELDS as DECLARED  # noqa: E402

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from addon import drawing, file_cache, overlays
+from addon.base import file_cache
+from addon.display import overlays
+from addon.drawing import primitives as drawing
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, motion_record
 from solver.skeleton.rig import Rig

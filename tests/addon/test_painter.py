@@ -11,13 +11,11 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.armature import shapes_of
-from addon.colours import colour_body, linear_to_srgb
-from addon.inertials import write_inertials
-from addon.painting.geometry import Geometry
-from addon.painting.png import write_png
-from addon.painting.rasterise import rasterise
-from addon.painting.shadow import cast_shadow, lamp_basis
+from addon.drawing.painting.geometry import Geometry
+from addon.drawing.painting.png import write_png
+from addon.drawing.painting.rasterise import rasterise
+from addon.drawing.painting.shadow import cast_shadow, lamp_basis
+from addon.drawing.render import PANEL_HEIGHT, PANEL_WIDTH, PICTURED_QUANTITIES, render_body
 from addon.rehearsal.dance import RehearsedDance
 from addon.rehearsal.options import Film, RehearsalOptions, Rendering, Staging
 from addon.rehearsal.painter import FramePainter
@@ -25,8 +23,10 @@ from addon.rehearsal.rehearse import plan_rehearsal
 from addon.rehearsal.roles import BODY
 from addon.rehearsal.scene import build_scene, remove_added_data
 from addon.rehearsal.video import set_engine
-from addon.render import PANEL_HEIGHT, PANEL_WIDTH, PICTURED_QUANTITIES, render_body
-from addon.skin import material_of
+from addon.scene.armature import shapes_of
+from addon.scene.colours import colour_body, linear_to_srgb
+from addon.scene.inertials import write_inertials
+from addon.scene.skin import material_of
 from solver.base.errors import InvalidValue
 from solver.rigs import hoap3, human
 from solver.skeleton.rig import Rig

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from addon import operators, panels, registration
-from addon.armature import rig_of
 from addon.authoring import keying
 from addon.authoring.ghost import GHOST_KEY, OPERATION_KEY
 from addon.authoring.taken_back import TAKEN_BACK_KEY
-from addon.job_messages import JobMessage, store_message
+from addon.base.solver_api import SceneFrame
+from addon.display.properties import AUTHOR, RESEARCH, study_settings
+from addon.jobs.job_messages import JobMessage, store_message
 from addon.live.check_colours import FAIL_COLOUR, NEAR_COLOUR, PASS_COLOUR
 from addon.live.overlays import com_colour
 from addon.panels import PANELS
 from addon.panels.messages import ICON_WIDTH, LETTER_WIDTH, MARGIN_WIDTH, letters_per_line
-from addon.properties import AUTHOR, RESEARCH, study_settings
-from addon.solver_api import SceneFrame
+from addon.scene.armature import rig_of
 from benchmarks.window import MODES, MOST_CONTROLS, count_controls
 from solver.rigs import hoap3
 from tests.addon.scenes import build

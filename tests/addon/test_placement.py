@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from addon import armature, convert, scene_rigs
-from addon.action import set_frame_rate
 from addon.authoring import timeline
-from addon.job_messages import find_message
-from addon.placement import avoid_overlap, floor_position, rest_size
-from addon.pose_writer import PoseWriter
-from addon.solver_api import ScenePose
-from addon.study import Study, show_study
+from addon.base import convert, scene_rigs
+from addon.base.solver_api import ScenePose
+from addon.display.study import Study, show_study
+from addon.jobs.job_messages import find_message
+from addon.scene import armature
+from addon.scene.action import set_frame_rate
+from addon.scene.placement import avoid_overlap, floor_position, rest_size
+from addon.scene.pose_writer import PoseWriter
 from solver.scene.motion import scene_motion
 from solver.skeleton.rig import Rig
 from tests.addon.scenes import build, random_motion

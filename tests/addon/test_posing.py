@@ -11,19 +11,19 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from addon import bpy_access  # noqa: E402
-from addon.armature import build_armature, rig_of  # noqa: E402
 from addon.authoring import keying, timeline  # noqa: E402
-from addon.interpreter import chosen_interpreter  # noqa: E402
+from addon.base import bpy_access  # noqa: E402
+from addon.base.interpreter import chosen_interpreter  # noqa: E402
+from addon.base.solver_api import errors, find_handles  # noqa: E402
 from addon.live.check_process import CheckProcess  # noqa: E402
 from addon.live.responses import Response, parse_response  # noqa: E402
 from addon.live.session import CheckSession  # noqa: E402
-from addon.pose_writer import PoseWriter, read_pose, restore_pose, show_frame  # noqa: E402
 from addon.posing.drag import PoseDrag  # noqa: E402
 from addon.posing.inbetweens import PostureReceiver, key_inbetweens  # noqa: E402
 from addon.posing.mouse_target import MouseTarget  # noqa: E402
 from addon.posing.pins import handle_point, handle_points, pinned_points, toggle_pin  # noqa: E402
-from addon.solver_api import errors, find_handles  # noqa: E402
+from addon.scene.armature import build_armature, rig_of  # noqa: E402
+from addon.scene.pose_writer import PoseWriter, read_pose, restore_pose, show_frame  # noqa: E402
 from solver.dynamics import link_poses  # noqa: E402
 from solver.dynamics.coordinates import static_motion  # noqa: E402
 from solver.rigs import hoap3, hrp2, human  # noqa: E402

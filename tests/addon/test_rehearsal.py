@@ -11,10 +11,9 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import convert
 from addon.__main__ import main
-from addon.action import add_motion_action, set_frame_rate
-from addon.jobs import Job
+from addon.base import convert
+from addon.jobs.job import Job
 from addon.rehearsal import command
 from addon.rehearsal.camera import mirror_matrix
 from addon.rehearsal.captions import describe_stance
@@ -26,6 +25,7 @@ from addon.rehearsal.plan import Stop, VideoPlan, plan_video
 from addon.rehearsal.rehearse import SCENE_FILE, plan_rehearsal, render_interpreter, write_scene
 from addon.rehearsal.scene import build_scene, remove_added_data
 from addon.rehearsal.video import count_frames, move_to_target, set_engine
+from addon.scene.action import add_motion_action, set_frame_rate
 from solver.base.errors import Cancelled, InputError, InvalidValue
 from solver.scene.motion import scene_motion
 from solver.scene.motion_record import MOTION, motion_record

@@ -9,12 +9,12 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action
-from addon.armature import rig_of
 from addon.authoring import dance_import, timeline
-from addon.job_messages import find_message
+from addon.jobs.job_messages import find_message
 from addon.operators.retarget import retarget_arguments, write_source
-from addon.placement import floor_position
+from addon.scene import action
+from addon.scene.armature import rig_of
+from addon.scene.placement import floor_position
 from solver.cli import OK, main
 from solver.rigs import hoap3
 from solver.scene.motion import scene_motion

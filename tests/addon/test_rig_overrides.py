@@ -9,8 +9,8 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
-from addon import armature  # noqa: E402
 from addon.authoring import pose_sampling  # noqa: E402
+from addon.scene import armature  # noqa: E402
 from solver.contacts.schedule import Phase, Schedule, stance  # noqa: E402
 from solver.dance.workflows.standing_posture import find_standing_posture  # noqa: E402
 from solver.feasibility import check_motion  # noqa: E402

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from addon import action, colours, ellipsoids, inertials, legend, recording, study
-from addon.armature import shapes_of
-from addon.skin import material_of
-from addon.solver_api import SceneRecording
-from addon.transaction import all_or_nothing
+from addon.base.solver_api import SceneRecording
+from addon.base.transaction import all_or_nothing
+from addon.display import study
+from addon.drawing import ellipsoids, legend
+from addon.scene import action, colours, inertials, recording
+from addon.scene.armature import shapes_of
+from addon.scene.skin import material_of
 from solver.base.errors import InputError
 from solver.scene.determined import DATA, MOMENT_KIND, DeterminedQuantity
 from solver.scene.motion import scene_recording
@@ -124,8 +126,8 @@ def test_density_is_mass_over_the_meshes_volume(empty_scene: None, person: Rig) 
     """Density uses the volume of the drawn shapes (boxes are drawn with rounded edges)."""
     import bmesh
 
-    from addon.armature import rig_of
-    from addon.meshes import build_mesh, shape_geometry
+    from addon.base.meshes import build_mesh, shape_geometry
+    from addon.scene.armature import rig_of
 
     body = build(person)
     described = rig_of(body)

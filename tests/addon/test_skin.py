@@ -9,11 +9,11 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, armature, inertials
 from addon.authoring import ghost
-from addon.colours import colour_body, interpolate_colour, srgb_to_linear
 from addon.live.link_highlights import read_faces, read_part, read_vertices
-from addon.skin import SOFT_COLOURS, is_skin, material_of, slot_index, soften_borders
+from addon.scene import action, armature, inertials
+from addon.scene.colours import colour_body, interpolate_colour, srgb_to_linear
+from addon.scene.skin import SOFT_COLOURS, is_skin, material_of, slot_index, soften_borders
 from benchmarks.figures.body import skin_vertices
 from solver.contacts.rolling import TOE_BEND, RollingSole
 from solver.rigs import hoap3, human

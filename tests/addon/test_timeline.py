@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from addon import action, armature
 from addon.authoring import timeline
+from addon.scene import action, armature
 from solver.base.errors import InvalidValue
 from solver.scene.motion import SceneMotion, scene_motion
 from solver.skeleton.rig import Rig

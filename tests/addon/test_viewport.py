@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from addon import scene_rigs
-from addon.recording import find_recordings
-from addon.viewport import bounding_points, frame_objects
+from addon.base import scene_rigs
+from addon.drawing.viewport import bounding_points, frame_objects
+from addon.scene.recording import find_recordings
 from solver.rigs import hoap3, human
 from tests.addon.scenes import build
 from tests.addon.test_drop_files import drop, recorded

@@ -9,14 +9,11 @@ import pytest
 
 bpy = pytest.importorskip("bpy", reason="bpy is not installed: pip install 'exciting-dance[blender]'")
 
-from addon import (  # noqa: E402
-    armature,
-    custom_properties,
-    inertials,
-    registration,
-)
+from addon import registration  # noqa: E402
 from addon.authoring import timeline  # noqa: E402
-from addon.solver_api import errors  # noqa: E402
+from addon.base import custom_properties  # noqa: E402
+from addon.base.solver_api import errors  # noqa: E402
+from addon.scene import armature, inertials  # noqa: E402
 from benchmarks.faults import broken_jobs, broken_scenes, dancing_scene, scene_calls  # noqa: E402
 from benchmarks.faults.dancing_scene import Stage  # noqa: E402
 

@@ -29,10 +29,12 @@ def main(folder: Path) -> None:
     """Fails with an AssertionError, or an error of Blender, where the button loses its video."""
     import bpy
 
-    from addon import armature, jobs, registration
+    from addon import registration
     from addon.authoring import keying
+    from addon.base.solver_api import errors, read_rig
+    from addon.jobs import job as jobs
     from addon.rehearsal.rehearse import render_interpreter
-    from addon.solver_api import errors, read_rig
+    from addon.scene import armature
 
     if not (folder / RIG_FILE).exists():
         write_rig_file(folder)

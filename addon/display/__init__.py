@@ -1,0 +1,1 @@
+"""Results in the scene: opened studies, their settings, and overlays of forces, momentum and markers."""

@@ -1,0 +1,1 @@
+"""What is drawn: primitives of overlays, legends, ellipsoids and rendered pictures."""

@@ -1,0 +1,1 @@
+"""Long computations in child processes: requests go out, messages and results come in."""

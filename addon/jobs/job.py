@@ -1,0 +1,437 @@
+"""Long computations in a child process: Blender stays responsive, and a crash never affects the scene."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import bpy
+
+from ..base import redraw
+from ..base.bpy_access import Status, find_by_session_id, scene, session_id
+from ..base.file_cache import clear_caches
+from ..base.interpreter import PACKAGE, Interpreter, chosen_interpreter, start_error
+from ..base.option_fields import use_field_labels
+from ..base.process_errors import describe_failure, name_job_files
+from ..base.scene_rigs import active_rig, assigning_problem
+from ..base.solver_api import errors, stopping
+from ..base.transaction import all_or_nothing
+from .job_messages import JobMessage, describe_duration, dismiss_message, store_message
+
+if TYPE_CHECKING:
+    from ..base.solver_api import Lock
+
+POLL_INTERVAL = 0.1
+"""[s] Interval between checks of a running child."""
+MAX_LINES, MAX_LINE_LENGTH = 200, 65_536
+"""Largest number of error lines that are stored, and longest line in characters."""
+FIRST_ESTIMATE, LEAST_FRACTION = 2.0, 0.03
+"""[s] Time from which the time left is estimated, and fraction of the work that must be done."""
+SECONDS_PER_LINE = 10.0
+"""[s] Between lines of progress in background mode."""
+FOLDER_PREFIX = "study-"
+"""Prefix of the names of job folders."""
+END_TIMEOUT = 3.0
+"""[s] Time for a child to end after it was cancelled, before it is killed."""
+
+
+class Job:
+    """A run of ``python -m solver VERB ...``.
+
+    Attributes:
+        title: what the job does, for the user.
+        panel: the panel that shows the job.
+        fraction: fraction of the work that is done.
+        message: current step of the job.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        arguments: list[str],
+        interpreter: Interpreter,
+        *,
+        end_timeout: float = END_TIMEOUT,
+        panel: str = "",
+    ) -> None:
+        self.title, self.panel, self.fraction, self.message = title, panel, 0.0, "starting"
+        self._end_timeout = end_timeout
+        self.started = time.monotonic()
+        self._cancel_time: float | None = None
+        self._error_lines: deque[str] = deque(maxlen=MAX_LINES)
+        self._interpreter = interpreter
+        try:
+            self._process = subprocess.Popen(
+                interpreter.command(arguments),
+                env={**interpreter.environment, stopping.LIFELINE: "1"},
+                stdin=subprocess.PIPE,  # what is written ends the child, and so does its end after a crash
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+            )
+        except OSError as error:
+            raise start_error(interpreter, error) from None
+        self._readers = [
+            threading.Thread(target=read, daemon=True) for read in (self._read_progress, self._read_errors)
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def describe(self) -> str:
+        """Current step of the job, and the time left once it can be estimated."""
+        left = self.estimate_time_left()
+        return self.message if left is None else f"{self.message}, {describe_duration(left)} left"
+
+    def estimate_time_left(self) -> float | None:
+        """Time [s] that the rest takes at the speed so far; None at the start and while the job is cancelled."""
+        spent = time.monotonic() - self.started
+        if spent < FIRST_ESTIMATE or not LEAST_FRACTION <= self.fraction < 1.0 or self.cancelled:
+            return None
+        return spent * (1.0 - self.fraction) / self.fraction
+
+    @property
+    def running(self) -> bool:
+        """Whether the child is running."""
+        return self._process.poll() is None
+
+    def wait(self) -> None:
+        """Block until the child ends; prints a line of progress now and then, which a window shows in its panel."""
+        while True:
+            try:
+                self._process.wait(SECONDS_PER_LINE)
+                break
+            except subprocess.TimeoutExpired:
+                print(f"{self.title}: {self.describe()}", flush=True)
+        self._close()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the job was cancelled."""
+        return self._cancel_time is not None
+
+    def cancel(self) -> None:
+        """Terminate the child; returns at once."""
+        if self.running and not self.cancelled:
+            self._cancel_time = time.monotonic()
+            self.message = "stopping" if self._end_timeout <= END_TIMEOUT else "writing partial results"
+            assert self._process.stdin is not None
+            with suppress(OSError):  # it has just ended
+                self._process.stdin.write("stop\n")
+                self._process.stdin.flush()
+
+    def poll(self) -> bool:
+        """Whether the child is running. A cancelled child that does not end in time is killed."""
+        if self._cancel_time is not None and self.running and time.monotonic() - self._cancel_time > self._end_timeout:
+            self._process.kill()
+        return self.running
+
+    def end(self) -> None:
+        """Cancel, and wait until the child has ended, without its time for partial results."""
+        self._end_timeout = min(self._end_timeout, END_TIMEOUT)
+        self.cancel()
+        while self.poll():
+            time.sleep(POLL_INTERVAL)
+        self._close()
+
+    def raise_on_failure(self, *, finished: bool = False) -> None:
+        """Raise an error if the ended child did not deliver its results.
+
+        Args:
+            finished: whether complete results exist; cancelling and the exit code are then ignored.
+
+        Raises:
+            Cancelled: the job was cancelled.
+            BackendError: the child failed; with its error output.
+        """
+        self._close()
+        if finished:
+            return
+        if self.cancelled:
+            raise errors.Cancelled(f"{self.title}: cancelled, nothing was changed")
+        if self._process.returncode != 0:
+            message = describe_failure(list(self._error_lines), self._process.returncode, activity=self.message)
+            raise errors.BackendError(message + self._interpreter.describe_origin(self._error_lines))
+
+    def _close(self) -> None:
+        for reader in self._readers:
+            reader.join(END_TIMEOUT)
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    def _read_progress(self) -> None:
+        assert self._process.stdout is not None
+        for line in iter(partial(self._process.stdout.readline, MAX_LINE_LENGTH), ""):
+            try:
+                step = json.loads(line)
+                fraction, message = min(max(float(step["fraction"]), 0.0), 1.0), str(step["message"])
+            except (ValueError, TypeError, KeyError, RecursionError):
+                continue  # not a progress line
+            if fraction == fraction:  # not NaN
+                self.fraction = fraction
+                self.message = self.message if self.cancelled else message
+
+    def _read_errors(self) -> None:
+        assert self._process.stderr is not None
+        for line in iter(partial(self._process.stderr.readline, MAX_LINE_LENGTH), ""):
+            if line.strip():
+                self._error_lines.append(line.rstrip())
+
+
+class CurrentJob:
+    """The running job of this Blender, for the panel that shows it; one at a time."""
+
+    job: ClassVar[Job | None] = None
+
+    @classmethod
+    def release(cls) -> Job | None:
+        """Return the current job and clear it."""
+        job, cls.job = cls.job, None
+        return job
+
+
+def end_current() -> None:
+    """End the current job: no job outlives the add-on, the open file, or Blender."""
+    job = CurrentJob.release()
+    if job is not None:
+        job.end()
+
+
+@bpy.app.handlers.persistent
+def _end_before_load(*_: object) -> None:
+    end_current()
+
+
+def register() -> None:
+    """End the job before another file is opened, and when Blender quits."""
+    bpy.app.handlers.load_pre.append(_end_before_load)
+    atexit.register(end_current)
+
+
+def unregister() -> None:
+    """End the job."""
+    end_current()
+    atexit.unregister(end_current)
+    if _end_before_load in bpy.app.handlers.load_pre:
+        bpy.app.handlers.load_pre.remove(_end_before_load)
+
+
+class JobOperator:
+    """Mix-in of an operator that runs a solver verb and puts its result into the scene.
+
+    In background mode the operator returns when the job is finished. In a window Blender stays responsive, the panel
+    shows progress, and its Cancel button ends the job. A failed job changes nothing and leaves no folder behind.
+
+    Attributes:
+        title: what the job does, for the user.
+        panel: the panel that shows the job.
+        shows_success: whether the panel keeps a message about success.
+        keeps_folder: whether the results stay on disk.
+        end_timeout: [s] time for a cancelled child to end.
+        input_names: description, for the user, of each file that is written for the child.
+    """
+
+    bl_options: Any = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title: ClassVar[str] = "Solving"
+    panel: ClassVar[str] = "study"
+    shows_success: bool = True
+    keeps_folder: bool = False
+    end_timeout: ClassVar[float] = END_TIMEOUT
+    input_names: ClassVar[Mapping[str, str]] = {}
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        """The verb and its options; the results go to ``folder``."""
+        raise NotImplementedError
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        """Put the results into the scene and return a message for the user."""
+        raise NotImplementedError
+
+    def interpreter(self, context: bpy.types.Context) -> Interpreter:
+        """The program that runs the child; by default the solver's Python."""
+        return chosen_interpreter(context)
+
+    def has_results(self, folder: Path) -> bool:
+        """Whether results are used although the job was cancelled or ended with an exit code; by default never."""
+        return False
+
+    def output_folder(self, context: bpy.types.Context) -> Path | None:
+        """The user's output folder, which is never removed; None for a new folder of the add-on."""
+        return None
+
+    @classmethod
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        """Why the operator cannot run, besides another running job, as one sentence; empty by default."""
+        return ""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Whether no other job is running and nothing else prevents this one; otherwise Blender shows the reason."""
+        job = CurrentJob.job
+        problem = cls.find_problem(context) if job is None else f"{job.title} is running: wait for it, or cancel it"
+        if problem:
+            cls.poll_message_set(problem)  # type: ignore[attr-defined]
+        return not problem
+
+    def execute(self, context: bpy.types.Context) -> Status:
+        """Start the job; in background mode also finish it."""
+        if not self.begin(context) or CurrentJob.job is None:
+            return {"CANCELLED"}
+        if bpy.app.background:
+            CurrentJob.job.wait()
+            return self.finish(context)
+        manager = context.window_manager
+        self._job, self._timer = CurrentJob.job, manager.event_timer_add(POLL_INTERVAL, window=context.window)
+        manager.modal_handler_add(self)  # type: ignore[arg-type]
+        self._shown_progress: tuple[float, str] | None = None
+        return {"RUNNING_MODAL"}
+
+    def begin(self, context: bpy.types.Context) -> bool:
+        """Start the child; whether it was started. Errors are shown to the user."""
+        self._rig_id = None if (rig := active_rig(context)) is None else session_id(rig)
+        self._folder: Path | None = None
+        self._lock: Lock | None = None  # of the add-on's own folder
+        try:
+            folder = self.output_folder(context)
+            self._folder, self._lock = create_job_folder() if folder is None else (folder, None)
+            arguments = self.arguments(context, self._folder)
+            CurrentJob.job = Job(
+                self.title, arguments, self.interpreter(context), end_timeout=self.end_timeout, panel=self.panel
+            )
+        except (errors.SolverError, OSError) as error:
+            self._discard_folder()
+            self._show_error(context, str(error))
+        return CurrentJob.job is not None
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        """Check the child at every timer event."""
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        now = (self._job.fraction, self._job.message)
+        if now != self._shown_progress:
+            self._shown_progress = now
+            redraw.redraw_sidebars()
+        if self._job.poll() or self._waits_for_user():
+            return {"PASS_THROUGH"}
+        context.window_manager.event_timer_remove(self._timer)
+        status = self.finish(context)
+        redraw.redraw_sidebars()
+        return status
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """End the job; Blender calls this when the window closes or another file is opened."""
+        end_current()
+        self._discard_folder()
+
+    def _waits_for_user(self) -> bool:
+        """Whether the result has to wait, because bones in edit mode or actions in tweak mode cannot be changed."""
+        rig = self.receiver()
+        editing = rig is not None and rig.mode == "EDIT"
+        problem = "leave edit mode of the rig (Tab)" if editing else assigning_problem(rig)
+        if problem:
+            self._job.message = f"finished, {problem} to see the result"
+        return bool(problem)
+
+    def receiver(self) -> bpy.types.Object | None:
+        """The rig that the result changes; None if there is none any more."""
+        return self.existing_rig()
+
+    def finish(self, context: bpy.types.Context) -> Status:
+        """Put the results of the ended child into the scene, or report what went wrong."""
+        job = CurrentJob.release()
+        done = False
+        assert self._folder is not None
+        try:
+            if job is None:
+                raise errors.Cancelled(f"{self.title}: stopped, nothing was changed")
+            job.raise_on_failure(finished=self.has_results(self._folder))
+            with all_or_nothing():
+                message = self.apply(context, self._folder)
+            done = True
+            clear_caches()
+            self._show_message(context, message)
+        except errors.Cancelled as error:
+            self.report({"INFO"}, str(error))  # type: ignore[attr-defined]
+        except errors.SolverError as error:
+            self._show_error(context, name_job_files(str(error), self._folder, self.input_names))
+        finally:
+            if done and self.keeps_folder:
+                self._release_folder()
+            else:
+                self._discard_folder()
+        return {"FINISHED"} if done else {"CANCELLED"}
+
+    def rig(self) -> bpy.types.Object | None:
+        """The rig that was active when the job started; None without one.
+
+        Raises:
+            InvalidValue: the rig was deleted.
+        """
+        return None if self._rig_id is None else find_by_session_id(bpy.data.objects, self._rig_id)
+
+    def existing_rig(self) -> bpy.types.Object | None:
+        """The same, but None if the rig was deleted: for results that can use a new rig."""
+        return next((item for item in bpy.data.objects if item.session_uid == self._rig_id), None)
+
+    def set_rig(self, rig: bpy.types.Object) -> None:
+        """Attach the job to the rig that it created."""
+        self._rig_id = session_id(rig)
+
+    def _show_message(self, context: bpy.types.Context, message: JobMessage) -> None:
+        self.report({"INFO"}, message.message)  # type: ignore[attr-defined]
+        about = self.rig()
+        if self.shows_success:
+            store_message(scene(context), about, self.panel, message)
+        else:
+            dismiss_message(scene(context), about, self.panel)
+
+    def _show_error(self, context: bpy.types.Context, text: str) -> None:
+        said = JobMessage(text, "failed")
+        store_message(scene(context), self.existing_rig(), self.panel, said)
+        self.report({"ERROR"}, use_field_labels(text))  # type: ignore[attr-defined]
+
+    def _release_folder(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def _discard_folder(self) -> None:
+        from ..base.solver_api import remove_locked_folder
+
+        if self._lock is not None and self._folder is not None:
+            remove_locked_folder(self._folder, self._lock)
+            self._lock = None
+
+
+def create_job_folder() -> tuple[Path, Lock]:
+    """Create a locked folder in the extension's folder, or a temporary one if the add-on is not an extension.
+
+    Folders left by a Blender that was killed are removed.
+
+    Raises:
+        InputError: the disk is full, or the folder cannot be written.
+    """
+    import tempfile
+
+    from ..base.solver_api import create_locked_folder, remove_abandoned_folders
+
+    parent = tempfile.gettempdir()
+    try:
+        if PACKAGE.startswith("bl_ext."):
+            parent = bpy.utils.extension_path_user(PACKAGE, path="studies", create=True)
+        remove_abandoned_folders(Path(parent), FOLDER_PREFIX)
+        return create_locked_folder(Path(parent), FOLDER_PREFIX)
+    except OSError as error:
+        raise errors.InputError(
+            parent, f"cannot create a folder: {error.strerror}", remedy="Free disk space or change permissions"
+        ) from None
