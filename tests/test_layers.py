@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from pathlib import Path
@@ -14,44 +15,9 @@ SOLVER, ADDON = ROOT / "solver", ROOT / "addon"
 BLENDER = {"bpy", "mathutils", "gpu", "gpu_extras", "blf", "bmesh", "bl_math", "bpy_extras", "addon", "bl_ext"}
 DYNAMICS_LIBRARY = {"pinocchio", "cmeel_pth", "cmeel"}
 
-# One line is one layer: lower layers know nothing of higher ones; packages of one layer know nothing of each other.
-LAYERS = """
-version
-base
-values
-options qp
-storage engine
-skeleton
-dynamics
-contacts rigs signals
-formats
-scene
-input_checks
-character feasibility tracking
-calibration identification centroidal posing
-trajectory
-dance study
-moments
-live report
-capture cohorts demo
-cli
-fixed_base
-__main__
-"""
-ADDON_LAYERS = """
-base
-jobs
-scene
-drawing
-display
-authoring
-capture live rehearsal
-posing
-__main__ interface operators
-panels
-fixed_base
-registration
-"""
+PAGE = ROOT / "docs" / "architecture.md"
+ROW = re.compile(r"^\| (\d+) \| `(\w+)` \| (.+) \|$", re.MULTILINE)
+"""A row of a table of packages: number of the layer, name, and what comes in and goes out."""
 QP_MAY_USE = {"qp", "base"}
 
 
@@ -70,15 +36,13 @@ def unit(path: Path, house: Path) -> str:
     return path.relative_to(house).parts[0].removesuffix(".py")
 
 
-def layer(name: str, layers: str) -> int:
-    """Rank of a unit of the solver or the add-on."""
-    for rank, line in enumerate(layers.splitlines()):
-        if name in line.split():
-            return rank
-    raise AssertionError(f"{name} has no place in the layers: give it one")
+def page_rows(house: str) -> dict[str, tuple[int, str]]:
+    """Layer and sentence of each unit of the solver or the add-on, as the page on the architecture lists them."""
+    section = PAGE.read_text(encoding="utf-8").partition(f"## Packages of `{house}`")[2].partition("\n## ")[0]
+    return {name: (int(rank), sentence) for rank, name, sentence in ROW.findall(section)}
 
 
-HOUSES = {"solver": (SOLVER, LAYERS), "addon": (ADDON, ADDON_LAYERS)}
+ROWS = {house: page_rows(house) for house in ("solver", "addon")}
 
 
 def test_solver_is_independent_of_blender() -> None:
@@ -112,7 +76,7 @@ def test_solver_imports_itself_relatively() -> None:
 
 def upward_imports(name: str) -> list[str]:
     """Imports from a layer that is not below the importing one."""
-    house, layers = HOUSES[name]
+    house, rows = ROOT / name, ROWS[name]
     wrong = []
     for found in all_imports(house):
         if not found.relative or (found.path.parent == house and found.path.name == "__init__.py"):
@@ -121,12 +85,12 @@ def upward_imports(name: str) -> list[str]:
             continue  # the add-on finds the solver in one file, which another test says
         own, target = unit(found.path, house), found.target[1] if len(found.target) > 1 else ""
         is_part = (house / target).is_dir() or (house / f"{target}.py").exists()
-        if is_part and own != target and layer(target, layers) >= layer(own, layers):
+        if is_part and own != target and rows[target][0] >= rows[own][0]:
             wrong.append(str(found))
     return wrong
 
 
-@pytest.mark.parametrize("name", HOUSES)
+@pytest.mark.parametrize("name", ROWS)
 def test_imports_are_from_lower_layers(name: str) -> None:
     """Each part of the solver, and of the add-on, imports only from layers below its own, without cycles."""
     assert upward_imports(name) == []
@@ -157,10 +121,10 @@ def circles(folder: Path) -> list[list[str]]:
     return [[str(file.relative_to(ROOT)) for file in (path, *targets)] for path, targets in in_loops.items()]
 
 
-@pytest.mark.parametrize("name", HOUSES)
+@pytest.mark.parametrize("name", ROWS)
 def test_no_two_files_import_each_other(name: str) -> None:
     """Imports within a part have no cycles either."""
-    assert circles(HOUSES[name][0]) == []
+    assert circles(ROOT / name) == []
 
 
 def test_quadratic_programs_are_independent_of_robotics() -> None:
@@ -172,13 +136,17 @@ def test_quadratic_programs_are_independent_of_robotics() -> None:
     assert [str(i) for i in all_imports(SOLVER / "qp") if i.target[0] in {"coal", "hppfcl"}] == []
 
 
-@pytest.mark.parametrize("name", HOUSES)
-def test_every_part_has_a_layer(name: str) -> None:
-    """Every module or package of the solver or the add-on is listed in one of its layers."""
-    house, layers = HOUSES[name]
-    for path in sources(house):
-        if path != house / "__init__.py":
-            layer(unit(path, house), layers)
+@pytest.mark.parametrize("name", ROWS)
+def test_the_page_lists_every_package(name: str) -> None:
+    """The page on the architecture has a row for every module or package, with the first sentence of its docstring."""
+    house = ROOT / name
+    units = {unit(path, house) for path in sources(house) if path != house / "__init__.py"}
+    assert set(ROWS[name]) == units
+    for part, (_, sentence) in ROWS[name].items():
+        init = house / part / "__init__.py"
+        if init.exists():
+            words = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or ""
+            assert words.replace("``", "`").partition("\n")[0].rstrip(".") == sentence
 
 
 def test_one_file_of_the_addon_finds_the_solver() -> None:

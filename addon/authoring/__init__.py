@@ -1,1 +1,1 @@
-"""Dances on the timeline: poses, keys with roles, contacts, and dances proposed by the solver."""
+"""Keys and contacts on the timeline in, dances for the solver out, and back."""

@@ -1,1 +1,1 @@
-"""Access to Blender and to the solver that everything above uses; nothing here knows what a job or a study is."""
+"""Access to Blender and to the solver; nothing here knows a job or a study."""

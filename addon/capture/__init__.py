@@ -1,1 +1,1 @@
-"""Live capture: a child process receives a stream and tracks it; the rig follows, and takes become actions."""
+"""A child process's samples in, a rig that follows them and takes as actions out."""

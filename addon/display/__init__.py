@@ -1,1 +1,1 @@
-"""Results in the scene: opened studies, their settings, and overlays of forces, momentum and markers."""
+"""Result folders in, opened studies and their overlays of forces, momentum and markers out."""

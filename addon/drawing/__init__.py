@@ -1,1 +1,1 @@
-"""What is drawn: primitives of overlays, legends, ellipsoids and rendered pictures."""
+"""Points, colours and bodies in, primitives, legends and rendered pictures out."""

@@ -1,1 +1,1 @@
-"""The next step that the tab offers, the overlays that are registered, and the background command."""
+"""State of the scene in, the next step to offer and the overlays to show out."""

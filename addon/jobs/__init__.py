@@ -1,1 +1,1 @@
-"""Long computations in child processes: requests go out, messages and results come in."""
+"""Requests in, messages and result folders of child processes out: Blender stays responsive."""

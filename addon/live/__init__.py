@@ -1,1 +1,1 @@
-"""The live check: a child process checks the timeline while the user works, and overlays show its results."""
+"""A changed timeline in, checks by a child process and their overlays out."""

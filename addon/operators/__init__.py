@@ -1,4 +1,4 @@
-"""Operators; each is a few lines around an ordinary function.
+"""Clicks in, calls of ordinary functions out; each operator is a few lines.
 
 An operator is a class in one module of this package, listed in its ``CLASSES``; a new module is one row in `OPERATORS`.
 """

@@ -1,4 +1,4 @@
-"""Panels of the sidebar tab Dance.
+"""State of the scene in, the sidebar tab *Dance* out.
 
 A panel is one module of this package with its classes in ``CLASSES``, and one row in `PANELS`. Its attribute ``modes``
 says whether Author, Research or both show it.

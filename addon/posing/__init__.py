@@ -1,1 +1,1 @@
-"""Posing by dragging: a drag with the live check's process, handles on the body, and pinned points."""
+"""Mouse and pins in, postures of the rig out."""

@@ -1,1 +1,1 @@
-"""Videos that teach a dance."""
+"""A dance in, a video that teaches it out."""

@@ -1,1 +1,1 @@
-"""Objects, actions and custom properties of the scene, from and to plain values of the solver."""
+"""Values of the solver in, objects, actions and custom properties of the scene out, and back."""

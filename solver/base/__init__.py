@@ -1,1 +1,1 @@
-"""What knows nothing of bodies: arrays, rotations, clocks, files, errors, progress and processes."""
+"""Access to arrays, files, clocks, rotations and processes; nothing here knows a body."""

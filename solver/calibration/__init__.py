@@ -1,4 +1,4 @@
-"""Calibration: a person's rig and the marker locations on it, estimated from recordings."""
+"""Recordings of a person in, lengths of the rig and places of its markers out."""
 
 from ..base.assets import marker_sets
 from .calibrate import fit_calibration

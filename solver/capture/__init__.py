@@ -1,1 +1,1 @@
-"""Motion as it is measured: samples received, followed within a time budget, recorded; and sent, to try it without."""
+"""A stream of samples in, a motion that follows it within a time budget out, and a recording of it."""

@@ -1,4 +1,4 @@
-"""Centre of mass and rate of angular momentum from kinematics and contact wrenches: bailly2019 and other estimators."""
+"""Kinematics and contact wrenches in, centre of mass and rate of angular momentum out (bailly2019)."""
 
 from ..base.lazy_imports import lazy_exports
 

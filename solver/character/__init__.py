@@ -1,1 +1,1 @@
-"""A rig from any skinned character: bones matched to the parts of a person, volumes from the mesh and its weights."""
+"""A skinned character in, a `Rig` with its volumes and inertias out."""

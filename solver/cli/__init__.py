@@ -1,4 +1,4 @@
-"""The command line: one verb per capability, one file per verb.
+"""Words of a command line in, calls of the library and printed results out; one file per verb.
 
 `exit_codes` says what the exit codes mean.
 """

@@ -1,1 +1,1 @@
-"""Cohorts: every subject of a folder is identified by itself; a stopped run can be resumed; one page for all."""
+"""A folder of subjects in, a result of each and one page for all out; a stopped run is resumed."""

@@ -1,1 +1,1 @@
-"""Where and when a body touches the ground: anchors, contact schedules, support polygons."""
+"""Foot motion and soles in, contacts over time, rolling feet and support polygons out."""

@@ -1,4 +1,4 @@
-"""Exciting dances: motions that excite a body's inertias in balance and without collisions, bonnet2016."""
+"""A rig in, motions that excite its inertias in balance and without collisions (bonnet2016) out."""
 
 from ..base.lazy_imports import lazy_exports
 

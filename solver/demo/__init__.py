@@ -1,4 +1,4 @@
-"""The demonstration: a simulated person and HRP-2 through the whole pipeline, with errors against the known truth."""
+"""Nothing in, a simulated person and robot through the whole chain out, with errors against the known truth."""
 
 from ..base.lazy_imports import lazy_exports
 

@@ -1,4 +1,4 @@
-"""The equations of motion of the free-flying root: kinematics, regressor, wrenches and momentum."""
+"""A rig and its motion in, kinematics, regressors, wrenches and momentum of a free-flying body out."""
 
 from .kinematics import LinkMotions, link_motions
 from .mechanics import com_and_jacobian

@@ -1,4 +1,4 @@
-"""Rigid-body kinematics and dynamics of a tree, and distances between shapes, by one of two engines.
+"""A tree of joints and its configurations in, placements, Jacobians, dynamics and distances out.
 
 Pinocchio and coal compute wherever they are installed; elsewhere, as on Windows, NumPy and FCL do, by the same
 functions and to 1e-9 (distances to 1e-6). The only package that imports any of these libraries. A `Model` is what

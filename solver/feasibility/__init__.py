@@ -1,4 +1,4 @@
-"""Feasibility of a motion: joint limits, balance, friction, foot placement and collisions, with margins per frame."""
+"""A motion in, margins of joints, balance, friction and collisions in every frame out."""
 
 from __future__ import annotations
 

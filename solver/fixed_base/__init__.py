@@ -1,4 +1,4 @@
-"""Robots with a fixed base: exciting motions, and inertials from joint torques or from a force sensor at the base.
+"""Robots with a fixed base: joint torques or a force sensor at the base in, inertial parameters out.
 
 No other package imports this one; the command line finds its verbs (`cli.extensions`).
 """

@@ -1,1 +1,1 @@
-"""Formats: files of other programs and of ours, read into values and written from them."""
+"""Files of other programs and of ours in, recordings out, and back."""

@@ -1,4 +1,4 @@
-"""Identification: inertial parameters of every link from motion and measured wrenches."""
+"""A regression from motion and wrenches in, inertial parameters with their uncertainty out."""
 
 from ..base.lazy_imports import lazy_exports
 

@@ -1,4 +1,4 @@
-"""Checks of recordings against the body that they are used with; nothing is tracked or retargeted unchecked."""
+"""Recordings and a rig in, what is wrong with them in sentences out, before anything is tracked or retargeted."""
 
 from .check_recording import check_recording
 

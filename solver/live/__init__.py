@@ -1,1 +1,1 @@
-"""The live check: checks and excitation of a dance while it is edited, and the server that Blender starts."""
+"""A dance that is being edited in, its checks and excitation out while the user works."""

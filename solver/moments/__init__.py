@@ -1,4 +1,4 @@
-"""Joint moments of a person or robot: inverse dynamics from motion, external wrenches and identified inertials."""
+"""Motion, wrenches and inertial parameters in, joint moments out."""
 
 from ..base.lazy_imports import lazy_exports
 

@@ -1,4 +1,4 @@
-"""Every option of the program, declared once; light to import, for the command line and Blender need it at start."""
+"""Words of a command line, a file or a panel in, checked options out; light, for Blender imports them at start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Posing by dragging points of the body: whole-body inverse kinematics with planted feet, limits and balance."""
+"""Dragged points of the body in, a posture in balance with planted feet out."""
 
 from ..base.lazy_imports import lazy_exports
 

@@ -1,4 +1,4 @@
-"""Quadratic programs, their solutions and hierarchies of them, independent of robotics."""
+"""Matrices and bounds in, solutions of quadratic programs and hierarchies out; independent of robotics."""
 
 from .backends import BACKENDS, LINEAR, SPARSE, solve
 from .hierarchy import HierarchySolution, Level, LevelOptimum, solve_hierarchy

@@ -1,4 +1,4 @@
-"""The report: one HTML file with figures and tables that opens anywhere."""
+"""Results in, pages, figures and tables out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rigs: a person, HOAP-3, an approximate HRP-2, and any robot from URDF or MJCF.
+"""A person's height, mass and sex, or a robot's file in, a `Rig` out.
 
 `build_rig` builds any of them by name; `solver.values.rig_kinds` is the table of kinds.
 """

@@ -1,1 +1,1 @@
-"""Values and files that the solver and a scene editor exchange; they need no dynamics library."""
+"""Values in, the files and values that a scene editor needs out; no dynamics library is loaded."""

@@ -1,4 +1,4 @@
-"""Signals: filters, derivatives on the manifold, resampling, gaps, counted windows and the plates' time lag.
+"""Recorded signals in, filtered, resampled and differentiated ones out, and the time windows that can be used.
 
 Both sides of Y phi = f must pass the same filter; otherwise the filters cause a residual.
 """

@@ -1,1 +1,1 @@
-"""Bones of a skeleton in, parts of a person out: by their names, their tree and their lengths."""
+"""Names and lengths of bones in, parts of a person and the `Rig` of a body out."""

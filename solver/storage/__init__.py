@@ -1,1 +1,1 @@
-"""Storage of this program's own values: files and folders that are written whole or not at all, and read with care."""
+"""Values in, files and folders out that are written whole or not at all, and back again with care."""

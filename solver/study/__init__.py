@@ -1,4 +1,4 @@
-"""A study: from the recordings of a subject or robot to identified inertial parameters."""
+"""Recordings of a subject or robot in, identified inertial parameters and what they explain out."""
 
 from ..base.lazy_imports import lazy_exports
 

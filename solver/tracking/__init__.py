@@ -1,4 +1,4 @@
-"""Tracking: dynamical inverse kinematics from markers and orientations to motion, of recordings or sample by sample."""
+"""Markers, orientations or another body's motion in, a rig's motion out, whole or sample by sample."""
 
 from ..base.lazy_imports import lazy_exports
 from .exchanged_labels import CorrectedLabels, Swap, correct_labels

@@ -1,1 +1,1 @@
-"""Trajectories in flat coordinates: splines, planted feet, limits, and their optimisation."""
+"""Postures in, splines within limits with planted feet out."""

@@ -1,1 +1,1 @@
-"""Plain values of bodies and motions: joints, inertias, shapes, motions and wrenches; they compute little."""
+"""Plain values that everything exchanges: joints, inertias, shapes, motions, wrenches, persons."""
