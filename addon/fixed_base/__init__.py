@@ -1,4 +1,4 @@
-"""Extension of the add-on for arms with a fixed base; `registration` finds it by its ``panels.py``."""
+"""Extension of the add-on for arms with a fixed base; `registration` finds it by its panels."""
 
 from __future__ import annotations
 
