@@ -28,10 +28,10 @@ from ..base.solver_api import (
 )
 from ..base.transaction import all_or_nothing
 from ..display.study import BODY_KEY, TRIAL_KEY, show_recording
-from ..drawing.legend import show_quantity
 from ..scene import action, armature, inertials, scores
 from ..scene.action import CHANNELS, EULER, Curves, frames_at
 from ..scene.check_settings import store_checks
+from ..scene.colours import colour_body
 from .pose_sampling import bone_path
 from .resample import resample as resample
 from .timeline import (
@@ -116,7 +116,7 @@ def show_dance(
             if body is None or not taken or not armature.rig_of(body).same_skeleton(dance.rig):
                 body = armature.build_armature(context, dance.rig)
                 inertials.write_prior(body)
-                show_quantity(scene, body, "mass")
+                colour_body(scene, body, "mass")
                 armature.hide_rig(target)
             else:
                 armature.store_rig(body, dance.rig)

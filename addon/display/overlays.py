@@ -29,7 +29,6 @@ from ..base.solver_api import (
     errors,
     study_folder,
 )
-from ..drawing.legend import find_legends
 from ..drawing.primitives import (
     BOLD_WIDTH,
     LEGEND_BOTTOM,
@@ -219,7 +218,7 @@ def named_legend(scene: bpy.types.Scene, body: bpy.types.Object) -> Legend | Non
 def _draw_colours(body: bpy.types.Object) -> bool:
     """Draw the legend of a body's colours; whether it was drawn."""
     shown = named_legend(scene(bpy.context), body)
-    if shown is None or find_legends(scene(bpy.context)) or any(shows(body) for shows in Overrides.colours):
+    if shown is None or any(shows(body) for shows in Overrides.colours):
         return False
     shares = [tick / (TICKS - 1) for tick in range(TICKS)]
     ticks = [(share, f"{shown.low + share * (shown.high - shown.low):.4g}") for share in shares]

@@ -48,7 +48,7 @@ def _is_rig(settings: Settings, item: bpy.types.Object) -> bool:
 
 
 def _on_quantity_changed(settings: Settings, context: bpy.types.Context) -> None:
-    from ..drawing.legend import show_quantity
+    from ..scene.colours import colour_body
     from ..scene.inertials import PARAMETERS
 
     body = active_rig(context)
@@ -56,7 +56,7 @@ def _on_quantity_changed(settings: Settings, context: bpy.types.Context) -> None
         return
     try:
         with all_or_nothing():
-            show_quantity(scene(context), body, settings.quantity)
+            colour_body(scene(context), body, settings.quantity)
     except errors.SolverError:
         return  # the panel shows what is wrong with the rig
 

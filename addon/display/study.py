@@ -26,8 +26,8 @@ from ..base.solver_api import (
 )
 from ..base.solver_api import study_folder as files
 from ..base.transaction import all_or_nothing
-from ..drawing.legend import show_quantity
 from ..scene import action, armature, inertials, recording
+from ..scene.colours import colour_body
 
 STUDY_KEY, TRIAL_KEY, BODY_KEY = "exciting_dance_study", "exciting_dance_trial", "exciting_dance_body"
 """Custom properties: folder of the study (armature object); trial name (action, and collection of a recording);
@@ -128,7 +128,7 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
             inertials.write_prior(body)
         else:
             inertials.write_inertials(body, study.result)
-        show_quantity(bpy_access.scene(context), body, "mass")
+        colour_body(bpy_access.scene(context), body, "mass")
         body[STUDY_KEY] = str(study.folder.resolve())
     recording.remove_recordings(earlier)  # last, because removed data cannot be restored
     return body

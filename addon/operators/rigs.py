@@ -78,8 +78,8 @@ def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     """Build the armature of a rig file beside existing ones, with its prior on the bones, coloured by mass."""
     from ..base.solver_api import MOTION, read_rig
     from ..drawing import viewport
-    from ..drawing.legend import show_quantity
     from ..scene import armature, inertials
+    from ..scene.colours import colour_body
     from ..scene.placement import avoid_overlap
     from ..scene.pose_writer import show_frame
 
@@ -90,7 +90,7 @@ def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     if standing.exists():
         show_frame(body, MOTION.read(standing).scene, 0)
     inertials.write_prior(body)
-    show_quantity(bpy_access.scene(context), body, "mass")
+    colour_body(bpy_access.scene(context), body, "mass")
     return body
 
 

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import bpy
 import pytest
-from addon.drawing.primitives.viewport import is_startup_cube
-from addon.jobs.job.job import Job
-from addon.jobs.job.job_messages import (
+
+from addon.authoring import keying
+from addon.display.properties import AUTHOR, RESEARCH, study_settings
+from addon.drawing.viewport import is_startup_cube
+from addon.interface.next_step import NextStep, find_next_step
+from addon.jobs.job import Job
+from addon.jobs.job_messages import (
     JobMessage,
     describe_duration,
     dismiss_message,
     find_latest_message,
     store_message,
 )
-
-from addon.authoring import keying
-from addon.display.properties import AUTHOR, RESEARCH, study_settings
-from addon.interface.next_step import NextStep, find_next_step
 from addon.scene.placement import LARGEST_OBSTACLE, avoid_overlap, floor_position, rest_size
 from addon.scene.recording import find_recordings, has_forces
 from solver.rigs import hoap3

@@ -8,9 +8,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from addon.jobs.job.job_messages import find_message
 
 from addon.authoring import dance_import, timeline
+from addon.jobs.job_messages import find_message
 from addon.operators.retarget import retarget_arguments, write_source
 from addon.scene import action
 from addon.scene.armature import rig_of
