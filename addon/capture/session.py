@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
@@ -23,9 +23,6 @@ from ..jobs.child_process import ServerProcess
 from ..jobs.job import create_job_folder
 from ..scene.action import add_motion_action
 from ..scene.pose_writer import PoseWriter, read_pose, restore_pose
-
-if TYPE_CHECKING:
-    from .control import CaptureSettings
 
 MAX_BYTES = 1 << 22
 """Longest response [bytes]; ordinary ones have some thousand."""
@@ -212,7 +209,7 @@ class CaptureSession:
             self.written_take = each
 
 
-def describe_stream(session: CaptureSession, settings: CaptureSettings) -> str:
+def describe_stream(session: CaptureSession, source: str) -> str:
     """State of the stream, or why the capture ended."""
     state = session.state
     if session.end_reason:
@@ -220,7 +217,7 @@ def describe_stream(session: CaptureSession, settings: CaptureSettings) -> str:
     if not state:
         return "Starting"
     if not state.get("quantity"):
-        return f"Waiting for a stream on {settings.lsl or f'{settings.address}:{settings.port}'}"
+        return f"Waiting for a stream on {source}"
     text = f"{state['names']} {QUANTITIES.get(state['quantity'], '')}"
     if state.get("ended"):
         return f"{text}: the stream has ended"

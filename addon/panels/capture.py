@@ -101,7 +101,7 @@ def _draw_readout(
     box = layout.box()
     column = box.column(align=True)
     column.alert = bool(session.end_reason)
-    draw_wrapped(context, column, describe_stream(session, settings), icon="ERROR" if column.alert else "PLUGIN")
+    draw_wrapped(context, column, describe_stream(session, settings.source), icon="ERROR" if column.alert else "PLUGIN")
     if session.end_reason:
         return
     if session.pose is None:

@@ -48,7 +48,7 @@ class EXCITING_DANCE_PT_next_step(DancePanel, bpy.types.Panel):  # type: ignore[
             from ..capture.session import describe_stream
 
             row = layout.row(align=True)
-            row.label(text=describe_stream(session, capture_settings(scene(context))), icon="RADIOBUT_ON")
+            row.label(text=describe_stream(session, capture_settings(scene(context)).source), icon="RADIOBUT_ON")
             row.operator(f"exciting_dance.capture{'_discard' * session.recording}", text="", icon="X")
         if job is None:
             draw_latest_message(context, layout)
