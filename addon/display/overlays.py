@@ -60,7 +60,7 @@ from .centroidal_overlay import (
     estimate_lines,
 )
 from .joint_moments import find_moments_file, largest_moment, moment_lines
-from .properties import Settings, study_settings
+from .properties import SceneSettings, study_settings
 from .study import played_trial, study_folder_of
 
 TICKS = 5
@@ -131,7 +131,7 @@ def draw_motion() -> None:
     gpu.state.blend_set("NONE")
 
 
-def _draw_body(body: bpy.types.Object, motion: SceneMotion, time: float, settings: Settings) -> None:
+def _draw_body(body: bpy.types.Object, motion: SceneMotion, time: float, settings: SceneSettings) -> None:
     frame = _nearest_index(motion.times, time)
     com, momentum = motion.com[frame], motion.momentum[frame]
     balanced = any(shows(body) for shows in Overrides.balance)

@@ -13,7 +13,7 @@ from ..base.bpy_access import find_by_session_id, require, scene, session_id, vi
 from ..base.option_fields import option_words
 from ..base.scene_rigs import active_rig, is_rig
 from ..base.solver_api import RetargetOptions, dance_folder
-from ..display.properties import SCENE_RIG, Settings, study_settings
+from ..display.properties import SCENE_RIG, SceneSettings, study_settings
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage
 from .dance_base import INPUT_NAMES, JSON_PROGRESS, RESULT_FOLDER, has_summary, summary_message
@@ -125,7 +125,7 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         return next((item for item in bpy.data.objects if item.session_uid == self._follower_id), None)
 
 
-def retarget_arguments(settings: Settings) -> list[str]:
+def retarget_arguments(settings: SceneSettings) -> list[str]:
     """Command-line arguments for the settings."""
     arguments = [] if settings.follow_repaired else ["--no-repair"]
     arguments += option_words(settings, RetargetOptions)

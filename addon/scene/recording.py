@@ -15,7 +15,7 @@ from ..base.solver_api import RestPose, SceneRecording, SegmentPoses, errors
 from .action import (
     CONSTANT,
     FIRST_FRAME,
-    Curves,
+    ActionCurves,
     can_change_frame_rate,
     frame_range,
     frame_rate,
@@ -139,7 +139,7 @@ def _add_markers(
         item = bpy.data.objects.new(marker, ball)
         item[RECORDING_KEY] = name
         collection.objects.link(item)
-        curves = Curves(action, item)
+        curves = ActionCurves(action, item)
         positions = recording.positions[:, index]
         curves.add("location", frames, positions)
         hidden = ~np.isfinite(positions[:, 0])
@@ -165,7 +165,7 @@ def _add_forces(scene: bpy.types.Scene, collection: bpy.types.Collection, record
         item[FORCE_KEY] = True
         item.rotation_mode = "QUATERNION"
         collection.objects.link(item)
-        curves = Curves(action, item)
+        curves = ActionCurves(action, item)
         curves.add("location", frames[drawn], centres[drawn])
         curves.add("rotation_quaternion", frames[drawn], convert.rotations_to(forces[drawn]))
         scale = np.where(drawn, METRES_PER_NEWTON * sizes, 0.0)

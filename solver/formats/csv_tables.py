@@ -48,7 +48,7 @@ DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CsvTable:
     """A CSV table over time in SI units.
 
     Attributes:
@@ -70,7 +70,7 @@ class Table:
         return self.values[:, [self.names.index(name) for name in names]]
 
 
-def read_table(path: str | Path, *, resample: bool = True, warn: Warn = ignore_warning) -> Table:
+def read_table(path: str | Path, *, resample: bool = True, warn: Warn = ignore_warning) -> CsvTable:
     """Read a CSV file with units in its header, converted to SI.
 
     Args:
@@ -102,7 +102,7 @@ def read_table(path: str | Path, *, resample: bool = True, warn: Warn = ignore_w
     rows = values[:, 1:]
     if resample:
         times, rows, lines = resample_rows(path, times, rows, lines, warn, names[1:])
-    return Table(names[1:], units[1:], times, rows, lines)
+    return CsvTable(names[1:], units[1:], times, rows, lines)
 
 
 def read_markers_csv(path: str | Path, up: str = "auto", *, warn: Warn = ignore_warning) -> Markers:
@@ -195,7 +195,7 @@ def read_wrenches_csv_with_up(
     return wrenches, axis
 
 
-def _with_documented_titles(path: str | Path, table: Table) -> tuple[Table, bool]:
+def _with_documented_titles(path: str | Path, table: CsvTable) -> tuple[CsvTable, bool]:
     """A table of wrenches with the documented column titles, and whether titles of other programs were translated."""
     if any(name.rpartition(".")[2] in FORCE for name in table.names) or not has_force_columns(table.names):
         return table, False
@@ -280,7 +280,7 @@ def normalise_unit(unit: str) -> str:
     return unit.strip().lower().replace(" ", "").replace(".", "").replace("*", "")
 
 
-def _column_stems(path: str | Path, table: Table, suffixes: Sequence[str], what: str) -> tuple[str, ...]:
+def _column_stems(path: str | Path, table: CsvTable, suffixes: Sequence[str], what: str) -> tuple[str, ...]:
     """Names before the suffixes; each must have all of them."""
     stems = list(dict.fromkeys(n.rpartition(".")[0] for n in table.names if n.rpartition(".")[2] in suffixes))
     for stem in stems:
@@ -290,7 +290,7 @@ def _column_stems(path: str | Path, table: Table, suffixes: Sequence[str], what:
     return tuple(stems)
 
 
-def _optional_columns(path: str | Path, table: Table, name: str, axes: Sequence[str]) -> np.ndarray | None:
+def _optional_columns(path: str | Path, table: CsvTable, name: str, axes: Sequence[str]) -> np.ndarray | None:
     """Three columns of a sensor (N, 3); None if it has none of them."""
     if not any(f"{name}.{axis}" in table.names for axis in axes):
         return None

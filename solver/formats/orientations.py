@@ -21,7 +21,7 @@ from ..base.errors import InputError, InvalidValue
 from ..base.so3 import to_matrix
 from ..values.motion import SegmentPoses
 from .axes_and_units import resolve_up, to_z_up
-from .csv_tables import Table, read_table
+from .csv_tables import CsvTable, read_table
 from .opensim_storage import TIME, parse_header
 from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines, split_cells
 
@@ -108,14 +108,14 @@ def read_orientations_storage(
         raise InputError(path, "holds no rows", remedy="Export the trial again")
     values = np.array(rows)
     check_times(values[:, 0], places, path)
-    table = Table(tuple(names[1:]), (), values[:, 0], values[:, 1:], tuple(places))
+    table = CsvTable(tuple(names[1:]), (), values[:, 0], values[:, 1:], tuple(places))
     axis = resolve_up(up, "y", path)
     quaternions = values[:, 1:].reshape(len(values), -1, 4)[:, :, SCALAR_FIRST]
     return _segment_poses(path, table, table.names, quaternions, axis, warn), axis
 
 
 def _segment_poses(
-    path: str | Path, table: Table, names: Sequence[str], quaternions: np.ndarray, axis: str, warn: Warn
+    path: str | Path, table: CsvTable, names: Sequence[str], quaternions: np.ndarray, axis: str, warn: Warn
 ) -> SegmentPoses:
     """Segment poses from quaternions (N, B, 4) xyzw, with checks of their length and continuity."""
     with np.errstate(over="ignore"):
