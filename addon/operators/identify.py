@@ -19,7 +19,7 @@ from .base import AtomicOperator, PolledOperator
 from .recording_base import RecordingJob, chosen_files
 
 if TYPE_CHECKING:
-    from ..display.study import Study
+    from ..display.study import OpenedStudy
 
 
 class StudyOperator(RecordingJob):
@@ -127,7 +127,7 @@ class EXCITING_DANCE_OT_open_study(AtomicOperator, bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
 
-def _show(context: bpy.types.Context, study: Study, onto: bpy.types.Object | None) -> bpy.types.Object:
+def _show(context: bpy.types.Context, study: OpenedStudy, onto: bpy.types.Object | None) -> bpy.types.Object:
     """Show a study on a rig, or on a new one, and look at it."""
     from ..display.study import show_study
     from ..drawing.viewport import fit_timelines, frame_objects, hide_startup_cube
