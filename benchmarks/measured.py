@@ -11,7 +11,11 @@ from __future__ import annotations
 import argparse
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from textwrap import shorten
+
+import numpy as np
 
 from .figures.figure import Bound, Figure, FigureStatus
 from .figures.table import MeasuredTable
@@ -22,7 +26,11 @@ PAGES, TABLES = (ROOT / "README.md", ROOT / "docs" / "measured.md"), ROOT / "doc
 PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 VALUE = re.compile(r"\{([\w-]+): ([^|{}]+?)(?: \| ([^{}]+))?\}")
 MARKS = {FigureStatus.MISSED: "missed", FigureStatus.EDGE: "at the edge", FigureStatus.NOT_MEASURED: "not measured"}
-"""What is added to the value of such a row."""
+"""What is added to the value of such a row; the worst first."""
+ROWS = 5
+"""Rows of a table; more where more are missed, at the edge or not measured."""
+NOTE = 200
+"""[characters] of a remark."""
 
 
 def fill_tables(page: str, folder: Path) -> str:
@@ -53,31 +61,58 @@ def _find_value(folder: Path, name: str, what: str, data: str | None) -> str:
 
 
 def format_table(table: MeasuredTable) -> str:
-    """Markdown of a table: how it was measured, and its rows; values that miss their goal are bold."""
+    """Markdown of a table: how it was measured, and a row for each quantity that is not met everywhere; with fewer than
+    `ROWS` of these, also for others."""
     busy = "" if not table.load > 1.0 else f" on a machine with {table.load:.1f} processes per core"
+    groups: dict[tuple[str, str], list[Figure]] = {}
+    for figure in table.figures:
+        groups.setdefault((_quantity(figure), figure.unit), []).append(figure)
+    doubtful = [any(f.status_on(table.reference) in MARKS for f in each) for each in groups.values()]
+    chosen = set(np.argsort(np.logical_not(doubtful), kind="stable")[: max(ROWS, sum(doubtful))])
+    shown = [each for k, each in enumerate(groups.values()) if k in chosen]
     lines = [
         f"`python -m {table.command}`, {table.day}{busy}; {_duration(table.processor)} of processor "
-        f"time. Times are those of an ordinary machine; here they are {table.reference / ORDINARY:.2f} times as long.",
+        f"time. Times are those of an ordinary machine; here they are {table.reference / ORDINARY:.2f} times as long. "
+        f"Of {len(table.figures)} figures, these rows show {sum(map(len, shown))}:",
         "",
-        "| what | data | value | goal | aim | remarks |",
+        "| what | data | found | goal | aim | missed, or what to know |",
         "|---|---|---|---|---|---|",
-        *(_format_row(figure, table.reference) for figure in table.figures),
+        *(_format_group(figures, table.reference) for figures in shown),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _quantity(figure: Figure) -> str:
+    """What was measured, without the subject before it and the remark after it."""
+    return figure.what.strip().rpartition(": ")[2].partition(",")[0]
 
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120.0 else f"{seconds / 60.0:.0f} minutes"
 
 
-def _format_row(figure: Figure, reference: float) -> str:
-    status = figure.status_on(reference)
-    value, mark = figure.value_on(reference), MARKS.get(status)
-    text = "" if value is None else f"{_number(value)} {figure.unit}".strip()
-    text = f"**{text}**" if status is FigureStatus.MISSED else text
-    bounds = (_bound(figure.must), _bound(figure.aim))
-    cells = (_escape(figure.what.strip()), _escape(figure.data), ", ".join(filter(None, (text, mark))), *bounds)
-    return f"| {' | '.join(cells)} | {_escape(figure.note)} |"
+def _format_group(figures: Sequence[Figure], reference: float) -> str:
+    """The row of one quantity, measured once or several times."""
+    first, several = figures[0], len(figures) > 1
+    statuses = [figure.status_on(reference) for figure in figures]
+    worst = next((k for mark in MARKS for k, status in enumerate(statuses) if status is mark), 0)
+    values = [value for figure in figures if (value := figure.value_on(reference)) is not None]
+    ends = dict.fromkeys(map(_number, (min(values), max(values)))) if values else {}
+    text = f"{' to '.join(ends)} {first.unit}".strip() if ends else ""
+    text = f"**{text}**" if FigureStatus.MISSED in statuses else text
+    missed = [f"{f.what.strip()}, {f.data}" for f, status in zip(figures, statuses) if status is FigureStatus.MISSED]
+    what = _quantity(first) if several else first.what.strip()
+    note = first.note if not several else f"{len(missed)} missed: {'; '.join(missed[:3])}" if missed else ""
+    data = f"{len(figures)} figures" if several else first.data
+    bounds = (_bound(figures[worst].must), _bound(figures[worst].aim))
+    cells = (
+        what,
+        data,
+        ", ".join(filter(None, (text, MARKS.get(statuses[worst])))),
+        *bounds,
+        shorten(note, NOTE, placeholder=" ..."),
+    )
+    return f"| {' | '.join(cell if k == 2 else _escape(cell) for k, cell in enumerate(cells))} |"
 
 
 def _escape(cell: str) -> str:
