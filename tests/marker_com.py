@@ -68,7 +68,7 @@ class Body:
 
 def body(markers_file: Path, forces_file: Path, places: Places, preset: FilterPreset) -> Body:
     """One trial read from its files."""
-    markers, native = read_trc(markers_file), read_forces(forces_file)
+    markers, native = read_trc(markers_file)[0], read_forces(forces_file)[0]
     times = markers.times
     points = {place: _mean(markers, names) for place, names in places.items()}
     com, root = _com(points)

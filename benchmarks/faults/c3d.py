@@ -39,8 +39,8 @@ def compare_readers(path: Path) -> str:
         return "peer cannot"
     points, analogs = theirs["data"]["points"][:3].transpose(2, 1, 0), theirs["data"]["analogs"][0].T
     first = int(theirs["header"]["points"]["first_frame"]) + 1
-    same = _same(ours.points, points) and _same(ours.analogs, analogs)
-    return "equal" if same and ours.first_frame == first else "different"
+    same = _same(ours.points(), points) and _same(ours.analogs(), analogs)
+    return "equal" if same and ours.frames.first == first else "different"
 
 
 def _same(ours: np.ndarray, theirs: np.ndarray) -> bool:
@@ -85,11 +85,11 @@ def _written() -> list[Figure]:
             path.write_bytes(laid_out(layout))
             outcomes[str(layout)] = compare_readers(path)
             read, (points, samples) = read_c3d_data(path), meant(layout)
-            if not _same(read.points, points) or not _same(read.analogs, samples):
+            if not _same(read.points(), points) or not _same(read.analogs(), samples):
                 untrue.append(str(layout))
         for kind, counters in COUNTERS.items():
             for processor in (INTEL, DEC, MIPS):
-                points = read_c3d_data(counted_file(path, *counters, processor)).points
+                points = read_c3d_data(counted_file(path, *counters, processor)).points()
                 if not np.array_equal(points[:LONG, 0, 0], np.arange(LONG)) or len(points) - LONG >= 512 // 16:
                     wrong.append(f"{kind}, processor {processor}")
     peer = Figure("C3D: values that differ from the common library's", "layouts written here", None, "files", NONE)

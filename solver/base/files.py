@@ -45,7 +45,7 @@ def check_file(path: str | Path, largest: int = LARGEST) -> int:
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(path, "the file does not exist", remedy="Check the path") from None
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
     if stat.S_ISDIR(found.st_mode):
         raise InputError(path, "is a folder, not a file", remedy="Name one file in it")
     if not stat.S_ISREG(found.st_mode):
@@ -69,7 +69,7 @@ def first_bytes(path: str | Path, count: int) -> bytes:
         with Path(path).open("rb") as stream:
             return stream.read(count)
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -82,12 +82,13 @@ def read_bytes(path: str | Path) -> bytes:
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
     if not content.strip():
         raise InputError(path, "the file is empty", remedy="Export or copy it again")
     return content
 
 
-def _unreadable(path: str | Path, error: Exception) -> InputError:
+def unreadable(path: str | Path, error: Exception) -> InputError:
+    """The error of a file that the system does not let us read."""
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return InputError(path, f"cannot be read: {reason}", remedy="Check the path and its permissions")

@@ -16,6 +16,7 @@ from ..formats.joint_coordinates import read_joints_csv, read_joints_storage, wr
 from ..formats.model_writer import write_back
 from ..formats.text_files import Warn, ignore_warning
 from ..formats.urdf_writer import write_urdf
+from ..formats.wrench_checks import ForceConvention
 from ..identification.result import write_result_table
 from ..input_checks import check_recording
 from ..input_checks.joint_configurations import joint_tangents
@@ -227,7 +228,7 @@ def _write_drives(path: Path, found: FixedBaseIdentification) -> None:
 
 def _read_measurements(robot: FixedBaseRobot, path: str | Path, warn: Warn) -> tuple[np.ndarray, np.ndarray]:
     if robot.measured == BASE:
-        wrenches = read_wrenches_csv(path, "z", warn=warn)
+        wrenches, _ = read_wrenches_csv(path, ForceConvention("z"), warn=warn)
         rotation = to_matrix(robot.mount)
         total = wrenches.total
         return wrenches.times, np.concatenate([total[:, :3] @ rotation, total[:, 3:] @ rotation], axis=1)

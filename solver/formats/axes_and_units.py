@@ -133,7 +133,7 @@ def up_from_landmarks(landmarks: Landmarks, positions: np.ndarray) -> str | None
         landmarks: of M markers or joints.
         positions: (N, M, 3), any axes, any unit, NaN where unseen.
     """
-    sample = positions[:: max(1, len(positions) // MAX_FRAMES_EXAMINED)]
+    sample = positions[spread_frames(len(positions))]
     pairs = ((landmarks.low, landmarks.high), (landmarks.low, landmarks.middle), (landmarks.middle, landmarks.high))
     for low, high in pairs:
         if not low or not high:
@@ -160,7 +160,7 @@ def up_from_extent(positions: np.ndarray) -> str | None:
     Args:
         positions: (N, M, 3), any axes, any unit, NaN where unseen.
     """
-    sample = positions[:: max(1, len(positions) // MAX_FRAMES_EXAMINED)]
+    sample = positions[spread_frames(len(positions))]
     if (extent := _median_extent(sample)) is None:
         return None
     if (axis := _dominant_axis(extent, AXIS_DOMINANCE)) is None:
@@ -238,12 +238,17 @@ def check_extent(positions: np.ndarray, path: str | Path, unit: str) -> None:
     """
     if positions.shape[1] < MIN_MARKERS_FOR_EXTENT:
         return
-    if (extent := _median_extent(positions[:: max(1, len(positions) // MAX_FRAMES_EXAMINED)])) is None:
+    if (extent := _median_extent(positions[spread_frames(len(positions))])) is None:
         return
     size, (low, high) = float(extent.max()), PLAUSIBLE_EXTENT
     if not low <= size <= high:
         problem = f"in the unit {unit} the markers of one frame extend over {size:.3g} m"
         raise InputError(path, problem, remedy="Correct the unit in the file or state units = m, cm or mm")
+
+
+def spread_frames(count: int, most: int = MAX_FRAMES_EXAMINED) -> slice:
+    """Frames of so many, evenly spread: ``most`` of them to twice as many, or all."""
+    return slice(None, None, max(1, count // most))
 
 
 def _median_visible(positions: np.ndarray) -> np.ndarray:

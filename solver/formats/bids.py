@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from ..base.arrays import find_repeated
-from ..base.errors import InputError, InvalidValue
+from ..base.errors import InputError
 from ..base.files import read_bytes
 from ..storage.json_tree import parse_json_object
 from ..values.motion import Markers
-from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up, up_from_markers
-from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines
+from .axes_and_units import length_in_metres
+from .marker_positions import MarkerSource
+from .text_files import Warn, check_times, ignore_warning, parse_rows, read_rows, require_cells, split_at_tabs
 from .uniform_sampling import resample_rows
 
 MOTION_SUFFIX, CHANNELS_SUFFIX, MOTION_JSON_SUFFIX, CHANNELS_JSON_SUFFIX = (
@@ -99,51 +100,34 @@ def read_bids_motion(
     if not (points := list(dict.fromkeys(c.tracked_point for c in channels if c.kind == POSITION))):
         remedy = "Name a recording of markers, or omit this one"
         raise InputError(listed, f"no channel is of type {POSITION}", remedy=remedy)
-    positions = np.full((len(times), len(points), 3), np.nan)
-    for number, point in enumerate(points):
-        for axis, letter in enumerate(AXES):
-            column = _find_column(listed, channels, point, letter)
-            metre = length_in_metres(units or channels[column].units, listed)
-            positions[:, number, axis] = metre * values[:, column]
+    columns = np.array([[_find_column(listed, channels, point, letter) for letter in AXES] for point in points])
+    metres = np.array([[length_in_metres(units or channels[k].units, listed) for k in own] for own in columns])
     stated = _read_spatial_axes(path, channels)
     if stated and np.linalg.det([DIRECTIONS[letter] for letter in stated]) < 0.0:
         side = next(axis for axis, letter in enumerate(stated) if letter in "LR")
-        positions[:, :, side] *= -1.0
+        metres[:, side] *= -1.0
         warn(f"{path.name}: SpatialAxes {stated} is a left-handed frame: the sign of {AXES[side]} was reversed")
-    check_extent(positions, path, units or next(c.units for c in channels if c.kind == POSITION))
-    found = up_from_markers(points, positions)
     if up == "auto" and stated:
         axis = next(number for number, letter in enumerate(stated) if letter in "SI")
         up = f"{'-' if stated[axis] == 'I' else ''}{AXES[axis]}"
-    vertical = resolve_up(up, found, path)
-    try:
-        return Markers(times, tuple(points), positions @ to_z_up(vertical).T), vertical
-    except InvalidValue as error:
-        raise InputError(path, str(error), remedy="Correct the table") from error
+    unit = units or next(c.units for c in channels if c.kind == POSITION)
+    source = MarkerSource(path, times, tuple(points), lambda own: metres * values[own][:, columns], 1.0, unit)
+    return source.convert(up, warn)
 
 
 def _read_samples(path: Path, channels: tuple[Channel, ...], warn: Warn) -> tuple[np.ndarray, np.ndarray]:
     """Times (N,) [s] and values (N, C), NaN where missing."""
     names = [channel.name for channel in channels]
-    rows, lines = [], []
-    for number, line in enumerate(read_lines(path), 1):
-        if not line.strip():
-            continue
-        cells = [cell.strip() for cell in line.split("\t")]
-        if cells == names:
-            remedy = "Remove the line: BIDS motion tables have no header"
-            raise InputError(path, "starts with a header", place=f"line {number}", remedy=remedy)
-        if len(cells) != len(names):
-            problem = f"the row has {len(cells)} cells, {len(names)} channels are described"
-            raise InputError(path, problem, place=f"line {number}", remedy="Describe each column, n/a where missing")
-        rows.append(parse_numbers(cells, path, number, names))
-        lines.append(number)
-    values = np.array(rows).reshape(-1, len(names))
+    line, first = next(read_rows(path, 0, split_at_tabs), (0, []))
+    if first == names:
+        remedy = "Remove the line: BIDS motion tables have no header"
+        raise InputError(path, "starts with a header", place=f"line {line}", remedy=remedy)
+    cells = require_cells(path, read_rows(path, 0, split_at_tabs), len(names), "the channels need")
+    rows = parse_rows(path, cells, names, 0)
     kinds = [channel.kind for channel in channels]
-    times = values[:, kinds.index(LATENCY)] if LATENCY in kinds else np.arange(len(values)) / _read_rate(path)
-    check_times(times, lines, path)
-    times, values, _ = resample_rows(path, times, values, lines, warn)
-    return times, values
+    times = rows.values[:, kinds.index(LATENCY)] if LATENCY in kinds else np.arange(len(rows.lines)) / _read_rate(path)
+    check_times(times, rows.lines, path)
+    return resample_rows(path, times, rows.values, rows.lines, warn)[:2]
 
 
 def _read_rate(path: Path) -> float:
@@ -165,17 +149,12 @@ def _read_channels(path: Path) -> tuple[Channel, ...]:
             beside, f"is missing: it describes the columns of {path.name}", remedy="Add it, as BIDS requires"
         )
     listed = files[0]
-    rows = [(n, line.split("\t")) for n, line in enumerate(read_lines(listed), 1) if line.strip()]
-    (first, titles), *rest = rows
-    titles = [title.strip() for title in titles]
+    (first, titles), *rest = read_rows(listed, 0, split_at_tabs)
     if lacking := [name for name in REQUIRED_COLUMNS if name not in titles]:
         raise InputError(listed, f"lacks the columns {', '.join(lacking)}", place=f"line {first}", remedy="Add them")
     found = []
-    for line, cells in rest:
-        if len(cells) != len(titles):
-            problem = f"the row has {len(cells)} cells, the header {len(titles)}"
-            raise InputError(listed, problem, place=f"line {line}", remedy="Write n/a in cells without a value")
-        word = dict(zip(titles, (cell.strip() for cell in cells), strict=True))
+    for line, cells in require_cells(listed, rest, len(titles)):
+        word = dict(zip(titles, cells, strict=True))
         name, component, kind, point, unit = (word[title] for title in REQUIRED_COLUMNS)
         frame = word.get("reference_frame", "")
         found.append(Channel(line, name, component.lower(), kind.upper(), point, unit, frame))

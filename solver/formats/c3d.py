@@ -9,24 +9,23 @@ from pathlib import Path
 import numpy as np
 
 from ..base.arrays import find_repeated
-from ..base.errors import InputError, InvalidValue
+from ..base.errors import InputError
 from ..options.reading import DEFAULT_OPTIONS, ReadOptions
 from ..signals.trial import Recording
 from ..values.motion import Markers
 from ..values.wrenches import Wrenches
 from .axes_and_units import (
-    check_extent,
     length_in_metres,
     reconcile_up,
     resolve_up,
-    to_z_up,
     up_from_extent,
     up_from_names,
 )
 from .c3d_format import C3dData, Parameters, read_c3d_data
 from .c3d_plates import PlateReading, plate_wrenches, read_platforms
 from .force_plates import ForcePlate
-from .text_files import Warn, find_placeholders, ignore_warning
+from .marker_positions import MarkerSource
+from .text_files import Warn, ignore_warning
 from .trial_names import printable_name
 
 MODEL_OUTPUTS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
@@ -74,29 +73,22 @@ def read_c3d(path: str | Path, options: ReadOptions = DEFAULT_OPTIONS, *, warn: 
             no usable data.
     """
     content = read_c3d_data(path)
-    for oddity in content.warnings:
+    for oddity in content.frames.warnings:
         warn(f"{Path(path).name}: {oddity}")
     parameters = content.parameters
     metre = length_in_metres(options.units or _read_string(parameters, "POINT", "UNITS") or "mm", path)
-    points = _read_points(path, content, metre, warn)
+    source = _find_markers(path, content, metre, warn)
+    sample = source.sample() if source.names else np.zeros((0, 0, 3))
     platforms = read_platforms(path, parameters, metre)
     plates = platforms.plates
-    if not points.names and not plates and not platforms.unreadable:
+    if not source.names and not plates and not platforms.unreadable:
         poses = ", only poses of segments (ROTATION)" if "ROTATION" in parameters else ""
         raise InputError(path, f"holds neither markers nor plate forces{poses}", remedy=EMPTY_REMEDY)
-    axis = _resolve_up(path, options.up, points, parameters, plates, warn)
-    markers = None
-    if points.names:
-        check_extent(points.positions, path, f"{1.0 / metre:g} a metre")
-        try:
-            times = points.start + np.arange(len(points.positions)) / points.rate
-            markers = Markers(times, points.names, points.positions @ to_z_up(axis).T)
-        except InvalidValue as error:
-            raise InputError(path, str(error), remedy="Correct the marker labels") from error
+    axis = _resolve_up(path, options.up, (source.names, sample), parameters, plates, warn)
+    markers = source.rotate(axis, ignore_warning) if source.names else None
     messages: list[str] = []
-    wrenches = plate_wrenches(
-        path, content, platforms, PlateReading(axis, metre, points.start, options), messages.append
-    )
+    start = float(source.times[0]) if len(source.times) else 0.0
+    wrenches = plate_wrenches(path, content, platforms, PlateReading(axis, metre, start, options), messages.append)
     if markers is None and wrenches is None:
         why = "; ".join(message.removeprefix(f"{Path(path).name}: ") for message in messages)
         raise InputError(path, f"holds no markers, and no forces can be read from it: {why}", remedy=EMPTY_REMEDY)
@@ -111,42 +103,29 @@ def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None,
     return Recording(printable_name(path.stem), found.markers, found.wrenches, metadata=found.metadata), found.up
 
 
-@dataclass(frozen=True, slots=True)
-class _Points:
-    """Names, positions (N, M, 3) [m] in the file's axes, first time [s] and rate [1/s] of the markers."""
-
-    names: tuple[str, ...]
-    positions: np.ndarray
-    start: float
-    rate: float
-
-
-def _read_points(path: str | Path, content: C3dData, unit_in_metres: float, warn: Warn) -> _Points:
-    """Read the points of a file that are markers."""
-    parameters = content.parameters
+def _find_markers(path: str | Path, content: C3dData, unit_in_metres: float, warn: Warn) -> MarkerSource:
+    """The points of a file that are markers."""
+    parameters, count = content.parameters, content.layout.points
     rate = _read_number(parameters, "POINT", "RATE")
-    points = content.points * unit_in_metres
-    if points.shape[1] and not rate > 0.0:
+    if count and not rate > 0.0:
         raise InputError(path, f"the frame rate is {rate:g}", place="POINT:RATE", remedy="Export the trial again")
-    start = (content.first_frame - 1) / rate if rate > 0.0 else 0.0
-    labels = _read_labels(parameters)[: points.shape[1]]
-    labels = [labels[i] if labels[i:] and labels[i] else f"unnamed_{i + 1}" for i in range(points.shape[1])]
+    times = np.zeros(0)
+    if rate > 0.0:
+        times = (content.frames.first - 1) / rate + np.arange(content.frames.count) / rate
+    labels = _read_labels(parameters)[:count]
+    labels = [labels[i] if labels[i:] and labels[i] else f"unnamed_{i + 1}" for i in range(count)]
     outputs = {label for kind in MODEL_OUTPUTS for label in _read_strings(parameters, "POINT", kind)}
     outputs |= {label for label in labels if _is_segment_axis(label, labels)}
     kept = [i for i, label in enumerate(labels) if label not in outputs]
-    if len(kept) < points.shape[1]:
-        warn(f"{Path(path).name}: {points.shape[1] - len(kept)} points are outputs of a model, not markers; left out")
-    points = points[:, kept]
-    points[find_placeholders(points)] = np.nan
-    if kept and not np.isfinite(points).any():
-        remedy = "The file is damaged or was never labelled: export it again"
-        raise InputError(path, "no marker is visible in any frame", place="data section", remedy=remedy)
+    if len(kept) < count:
+        warn(f"{Path(path).name}: {count - len(kept)} points are outputs of a model, not markers; left out")
     names = _strip_subject([labels[i] for i in kept])
     if twice := find_repeated(names):
         names = _number_repeated(names)
         shown = ", ".join(sorted(twice))
         warn(f"{Path(path).name}: several points are labelled {shown}: the first keeps its name, others are numbered")
-    return _Points(names, points, start, rate)
+    unit = f"{1.0 / unit_in_metres:g} a metre"
+    return MarkerSource(path, times, names, lambda own: content.points(own)[:, kept], unit_in_metres, unit)
 
 
 def _read_labels(parameters: Parameters) -> list[str]:
@@ -188,13 +167,13 @@ def _strip_subject(labels: Sequence[str]) -> tuple[str, ...]:
 def _resolve_up(
     path: str | Path,
     up: str,
-    points: _Points,
+    markers: tuple[Sequence[str], np.ndarray],
     parameters: Parameters,
     plates: Sequence[ForcePlate],
     warn: Warn,
 ) -> str:
-    """The file's vertical axis."""
-    names, positions = points.names, points.positions
+    """The file's vertical axis, from names and a sample of positions (n, M, 3) of the markers, plates and header."""
+    names, positions = markers
     by_name = up_from_names(names, positions) if names else None
     screen = _read_string(parameters, "POINT", SCREEN_UP_PARAMETER).lower().lstrip("+")
     evidence = {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ..base.errors import InvalidValue
-from .c3d_format import C3dData, Parameters
+from .c3d_format import C3dData
 from .force_plates import CHANNEL_COUNTS, ForcePlate
 from .text_files import Warn
 
@@ -26,31 +27,52 @@ LOADED_FRACTION = 0.2
 """Fraction of its extreme value above which a channel is loaded."""
 
 
+@dataclass(frozen=True, slots=True)
+class PlateChannels:
+    """Channels of a plate.
+
+    Attributes:
+        content: of the file.
+        columns: (c,) of the channels among all of the file.
+        factors: (c,) from the file's units to N, N m and m; 1 for type 4, whose channels stay as recorded.
+        baseline: (c,) of the unloaded plate, which is subtracted.
+    """
+
+    content: C3dData
+    columns: np.ndarray
+    factors: np.ndarray
+    baseline: np.ndarray
+
+    def read(self, frames: slice = slice(None)) -> np.ndarray:
+        """Samples (n, c) of some frames."""
+        return self.content.analogs(frames, self.columns) * self.factors - self.baseline
+
+
 def read_plate_channels(
     path: str | Path, content: C3dData, index: int, kind: int, unit_in_metres: float, warn: Warn
-) -> np.ndarray:
-    """Channels (N, 6 or 8) of plate ``k`` in N, N m and m; those of type 4 as recorded.
+) -> PlateChannels:
+    """Channels of a plate by its number in the file, from 0, and its type.
 
     Raises:
         InvalidValue: the file does not hold them, or a force has an unknown unit.
     """
-    values, numbers = read_raw_channels(content, index, CHANNEL_COUNTS[kind])
-    if kind == 4:
-        return values
-    units = [str(unit) for unit in content.parameters["ANALOG"].get("UNITS", ())]
-    of_channel = [units[n - 1] if n <= len(units) else "" for n in numbers]
-    return values * np.array(
-        [_si_factor(path, unit, i, (index, kind), unit_in_metres, warn) for i, unit in enumerate(of_channel)]
-    )
+    columns = find_channels(content, index, CHANNEL_COUNTS[kind])
+    factors = np.ones(len(columns))
+    if kind != 4:
+        units = [str(unit) for unit in content.parameters["ANALOG"].get("UNITS", ())]
+        of_channel = [units[n] if n < len(units) else "" for n in columns]
+        for i, unit in enumerate(of_channel):
+            factors[i] = _si_factor(path, unit, i, (index, kind), unit_in_metres, warn)
+    return PlateChannels(content, columns, factors, np.zeros(len(columns)))
 
 
-def read_raw_channels(content: C3dData, index: int, count: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Samples (N, wanted) of plate ``k`` and the numbers of its channels, from 1; all that it has where none is wanted.
+def find_channels(content: C3dData, index: int, count: int | None = None) -> np.ndarray:
+    """Indices of the channels of a plate, ``count`` of them or all that it has.
 
     Raises:
         InvalidValue: the file does not name or hold them.
     """
-    value = content.parameters[PLATFORM_GROUP].get("CHANNEL")
+    value, held = content.parameters[PLATFORM_GROUP].get("CHANNEL"), len(content.scaling[0])
     table = np.zeros((0, 0))
     if isinstance(value, np.ndarray) and value.size:
         table = value.reshape(len(value), -1, order="F")
@@ -58,10 +80,10 @@ def read_raw_channels(content: C3dData, index: int, count: int | None = None) ->
     numbers = numbers[numbers != 0] if count is None else numbers
     if len(numbers) < (count or 1):
         raise InvalidValue(f"{PLATFORM_GROUP}:CHANNEL does not name its {count or ''} channels")
-    if numbers.min() < 1 or numbers.max() > content.analogs.shape[1]:
+    if numbers.min() < 1 or numbers.max() > held:
         odd = numbers.min() if numbers.min() < 1 else numbers.max()
-        raise InvalidValue(f"it uses channel {odd}, the file has {content.analogs.shape[1]}")
-    return content.analogs[:, numbers - 1], numbers
+        raise InvalidValue(f"it uses channel {odd}, the file has {held}")
+    return numbers - 1
 
 
 def _si_factor(
@@ -83,24 +105,22 @@ def _si_factor(
     raise InvalidValue(f"a force channel has the unit {unit!r} (ANALOG:UNITS), not newtons")
 
 
-def subtract_baseline(
-    path: str | Path, parameters: Parameters, channels: np.ndarray, per_frame: int, plate: ForcePlate, warn: Warn
-) -> np.ndarray:
-    """Channels less their mean over the frames of FORCE_PLATFORM:ZERO, unless the plate is loaded in these."""
-    value = parameters.get(PLATFORM_GROUP, {}).get("ZERO")
+def find_baseline(channels: PlateChannels, samples: np.ndarray, plate: ForcePlate, warn: Warn) -> np.ndarray:
+    """Mean (c,) of all samples (N, c) in the frames of FORCE_PLATFORM:ZERO; zero if the plate is loaded in these."""
+    value = channels.content.parameters.get(PLATFORM_GROUP, {}).get("ZERO")
     zero = np.ravel(value) if isinstance(value, np.ndarray) and value.size >= 2 else np.zeros(2)
     first, last = (int(frame) for frame in zero[:2])
-    if first < 1 or last < first:
-        return channels
-    baseline = channels[(first - 1) * per_frame : last * per_frame]
-    if not len(baseline):
-        return channels
+    per_frame = channels.content.samples_per_frame
+    baseline = samples[max(first - 1, 0) * per_frame : last * per_frame]
+    if first < 1 or not len(baseline):
+        return channels.baseline
     vertical = slice(4, 8) if plate.kind == 3 else slice(2, 3)
-    load = np.abs(channels[:, vertical].sum(axis=1))
+    load = np.abs(samples[:, vertical].sum(axis=1))
     if np.abs(baseline[:, vertical].sum(axis=1)).max() > MAX_BASELINE_LOAD * load.max():
-        warn(f"{Path(path).name}: {plate.name} is loaded in its baseline frames (ZERO); no baseline is subtracted")
-        return channels
-    return channels - baseline.mean(axis=0)
+        name = f"{channels.content.path.name}: {plate.name}"
+        warn(f"{name} is loaded in its baseline frames (ZERO); no baseline is subtracted")
+        return channels.baseline
+    return np.asarray(baseline.mean(axis=0))
 
 
 def widen_samples(samples: np.ndarray, rate: float) -> np.ndarray:

@@ -24,7 +24,7 @@ from ..storage.npz_archive import write_archive
 from ..values.motion import POSE, JointCoordinates, Motion, coordinate_numbers
 from .joint_coordinates import coordinate_names, joints_from_arrays
 from .npz_arrays import NpzArrays
-from .text_files import parse_numbers, read_csv_rows
+from .text_files import parse_rows, read_csv_rows, require_cells
 
 _RATE_IN_NAME = re.compile(r"[_\-. ](\d+(?:\.\d+)?)hz$", re.I)
 """Pattern of the rate in the name of a table."""
@@ -73,29 +73,23 @@ def read_humanoid_table(path: str | Path, rate: float | None = None, angles: str
         problem = "neither the table nor its name states how many frames a second it has"
         remedy = "State it (--frame-rate 30, or frame_rate in a script), or name the file NAME_100hz.csv"
         raise InputError(path, problem, remedy=remedy)
-    rows = list(read_csv_rows(path))
-    width = len(rows[0][1]) if rows else 0
+    width = len(next(read_csv_rows(path), (0, []))[1])
     if width <= POSE:
         problem = f"has {width} columns without titles, too few for a root pose ({POSE}) and joints"
         raise InputError(path, problem, remedy="Give each row root position [m], quaternion x y z w, joints [rad, m]")
-    values = np.empty((len(rows), width))
     titles = [f"column {k + 1}" for k in range(width)]
-    for k, (line, cells) in enumerate(rows):
-        if len(cells) != width:
-            problem = f"the row has {len(cells)} cells, the first one {width}"
-            raise InputError(path, problem, place=f"line {line}", remedy="Write the table again")
-        values[k] = parse_numbers([cell.strip() for cell in cells], path, line, titles)
-    root = values[:, :POSE]
+    rows = parse_rows(path, require_cells(path, read_csv_rows(path), width, "the first one"), titles, POSE)
+    root = np.array(rows.leading)
     lengths = np.linalg.norm(root[:, 3:], axis=1)
     off = np.abs(lengths - 1.0) > MAX_LENGTH_ERROR
     if off.any():
         row = int(np.argmax(off))
         problem = f"columns 4 to 7 hold a quaternion of length {lengths[row]:.4g}, not 1"
         remedy = "Give each row root position [m], root quaternion x y z w, then the joints"
-        raise InputError(path, problem, place=f"line {rows[row][0]}", remedy=remedy)
+        raise InputError(path, problem, place=f"line {rows.lines[row]}", remedy=remedy)
     root[:, 3:] /= lengths[:, None]
-    times = np.arange(len(rows)) / rate
-    return joints_from_arrays(path, times, coordinate_numbers(width - POSE), values[:, POSE:], root, angles)
+    times = np.arange(len(root)) / rate
+    return joints_from_arrays(path, times, coordinate_numbers(width - POSE), rows.values, root, angles)
 
 
 def has_body_states(arrays: NpzArrays) -> bool:

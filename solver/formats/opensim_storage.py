@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayValue, Names, Times, find_repeated
+from ..base.arrays import find_repeated
 from ..base.errors import InputError
 from ..storage.atomic import write_atomically
 from ..values.wrenches import Wrenches
-from .axes_and_units import length_in_metres, to_z_up
-from .plate_columns import check_free_moments, find_plate_columns, has_force_columns, has_free_moments, has_only_forces
-from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines, split_cells, undo_rounding
-from .uniform_sampling import resample_wrenches
-from .wrench_checks import MAX_DISTANCE, ForceConvention, check_centres_of_pressure, resolve_force_up
+from .file_formats import FORCES, JOINTS, SEGMENTS
+from .plate_columns import find_plate_columns, has_force_columns, has_only_forces
+from .plate_tables import wrenches_of_plates
+from .text_files import (
+    TimeTable,
+    Warn,
+    check_times,
+    ignore_warning,
+    parse_rows,
+    read_lines,
+    read_rows,
+    require_cells,
+    split_cells,
+    undo_rounding,
+)
+from .wrench_checks import FOUND_CONVENTION, ForceConvention
 
 COORDINATE_NAMES = re.compile(
     "flexion|extension|[ab]duction|rotation|_angle|tilt|_list|bending|_t[xyz]$", re.IGNORECASE
 )
 """Words in the names of joint coordinates of OpenSim's models."""
-LOADED_FORCE = 30.0
-"""[N] Highest force below which programs leave out the centre of pressure."""
 END_OF_HEADER = "endheader"
 TIME = "time"
 """Name of the first column."""
@@ -33,32 +40,7 @@ SIMM_ROWS = "datarows"
 """Key in the header of SIMM's motion files, whose angles are always in degrees."""
 
 
-@dataclass(frozen=True, slots=True)
-class Storage(ArrayValue):
-    """A table over time as in the file, without conversion of units or axes.
-
-    Attributes:
-        names: C column names, time left out.
-        times: (N,) [s].
-        values: (N, C), NaN where missing.
-        header: the ``key=value`` lines before the table, keys in lower case.
-        in_degrees: rotations are in degrees.
-        lines: (N,) line number of each row in the file, for messages.
-    """
-
-    names: Annotated[tuple[str, ...], Names("C")]
-    times: Annotated[np.ndarray, Times()]
-    values: Annotated[np.ndarray, Array("N", "C", finite=False)]
-    header: Mapping[str, str] = field(default_factory=dict)
-    in_degrees: bool = False
-    lines: tuple[int, ...] = ()
-
-    def column(self, name: str) -> np.ndarray:
-        """One column (N,)."""
-        return self.values[:, self.names.index(name)]
-
-
-def read_storage(path: str | Path, *, leave_out_repeated: bool = False, warn: Warn = ignore_warning) -> Storage:
+def read_storage(path: str | Path, *, leave_out_repeated: bool = False, warn: Warn = ignore_warning) -> TimeTable:
     """Read the table of a .mot or .sto file.
 
     Args:
@@ -70,13 +52,12 @@ def read_storage(path: str | Path, *, leave_out_repeated: bool = False, warn: Wa
         InputError: no table, no time column, a row of another length than the header, a cell that is no
             number, times out of order, no rows, or a repeated name.
     """
-    lines = read_lines(path)
-    header, labels_at = parse_header(path, lines)
+    header, labels_at, labels = parse_header(path)
     kind = header.get("datatype", "double").lower()
     if kind != "double":
         remedy = "Export markers as TRC, and forces with a column for each axis"
         raise InputError(path, f"holds values of type {header['datatype']}, which are not read", remedy=remedy)
-    names = _column_names(lines[labels_at])
+    names = _column_names(labels)
     if not names or names[0].lower() != TIME:
         problem = f"the first column must be 'time', not {names[0][:40]!r}" if names else "no column names"
         remedy = "Export it again with a time column"
@@ -90,53 +71,47 @@ def read_storage(path: str | Path, *, leave_out_repeated: bool = False, warn: Wa
     if twice and not leave_out_repeated:
         problem = f"column names occur twice: {', '.join(twice)}"
         raise InputError(path, problem, place=f"line {labels_at + 1}", remedy="Give every column its own name")
-    table, places, stamps = _parse_rows(path, lines, labels_at + 1, names)
+    cells = read_rows(path, labels_at + 1, lambda line: split_cells(line.lstrip()))  # older programs begin with a tab
+    rows = parse_rows(path, require_cells(path, cells, len(names), "the column names"), names)
     declared = header.get("nrows", header.get("datarows", ""))
-    if declared.isdigit() and int(declared) != len(table):
-        warn(f"{Path(path).name}: the header states {declared} rows, but there are {len(table)}; all are used")
-    times = undo_rounding(table[:, 0], stamps)
-    check_times(times, places, path)
-    in_degrees = header.get("indegrees", "no").lower() == "yes"
-    kept = [k for k, name in enumerate(names) if k and name not in twice]
-    return Storage(
-        tuple(names[k] for k in kept),
-        times,
-        table[:, kept],
-        header,
-        in_degrees,
-        tuple(places),
-    )
+    if declared.isdigit() and int(declared) != len(rows.lines):
+        warn(f"{Path(path).name}: the header states {declared} rows, but there are {len(rows.lines)}; all are used")
+    times = undo_rounding(rows.leading[:, 0], rows.decimals)
+    check_times(times, rows.lines, path)
+    kept = [k for k, name in enumerate(names[1:]) if name not in twice]
+    values = rows.values[:, kept] if twice else rows.values
+    return TimeTable(tuple(names[k + 1] for k in kept), times, values, rows.lines, header=header)
 
 
-def parse_header(path: str | Path, lines: Sequence[str]) -> tuple[dict[str, str], int]:
-    """Entries before the table, keys in lower case, and the index of the line of column names.
+def parse_header(path: str | Path) -> tuple[dict[str, str], int, str]:
+    """Entries before the table, keys in lower case, and the index and text of the line of column names.
 
     Raises:
         InputError: no such line.
     """
-    header, labels_at = _find_table(lines)
-    if labels_at is not None:
-        return header, labels_at
-    if (end := _end_of_header(lines)) is not None:
-        raise InputError(path, "ends after its header", place=f"line {end + 1}", remedy="Export it again")
+    header, labels_at, labels = _find_table(path)
+    if labels:
+        return header, labels_at, labels
+    if labels_at:
+        raise InputError(path, "ends after its header", place=f"line {labels_at}", remedy="Export it again")
     problem = f"is not an OpenSim storage file: it has no line {END_OF_HEADER!r}, and no line of column names that "
     raise InputError(path, f"{problem}starts with {TIME!r}", remedy="Export it again as .mot or .sto")
 
 
-def _find_table(lines: Sequence[str]) -> tuple[dict[str, str], int | None]:
-    """Entries of the header, and the index of the line of column names.
+def _find_table(path: str | Path) -> tuple[dict[str, str], int, str]:
+    """Entries of the header, and the index and text of the line of column names; empty if there is none.
 
     That is the first line after ``endheader`` that is not empty or, without ``endheader``, the first that starts with
     ``time``.
     """
-    end = _end_of_header(lines)
-    rest = range(0 if end is None else end + 1, len(lines))
-    labels_at = next((k for k in rest if lines[k].strip() and (end is not None or _starts_with_time(lines[k]))), None)
-    return _parse_header_lines(lines[: end if end is not None else labels_at]), labels_at
-
-
-def _end_of_header(lines: Sequence[str]) -> int | None:
-    return next((k for k, line in enumerate(lines) if line.strip().lower() == END_OF_HEADER), None)
+    lines = (k for k, line in enumerate(read_lines(path), 1) if line.strip().lower() == END_OF_HEADER)
+    start, header = next(lines, 0), dict[str, str]()
+    for k, line in enumerate(read_lines(path)):
+        if k >= start and line.strip() and (start or _starts_with_time(line)):
+            return header, k, line
+        if k < start - 1 or not start:
+            header |= _parse_header_line(line)
+    return header, start, ""
 
 
 def _starts_with_time(line: str) -> bool:
@@ -144,21 +119,14 @@ def _starts_with_time(line: str) -> bool:
     return len(cells) > 1 and cells[0].lower() == TIME
 
 
-def has_orientations(path: str | Path) -> bool:
-    """Whether a storage file holds quaternions."""
-    return _read_head(path)[0].get("datatype", "").lower() == "quaternion"
-
-
 def read_forces(
     path: str | Path,
-    up: str = "auto",
-    units: str | None = None,
+    convention: ForceConvention = FOUND_CONVENTION,
     *,
-    sign: int = 1,
     missing: str = "error",
     warn: Warn = ignore_warning,
-) -> Wrenches:
-    """Read plate forces of a .mot or .sto file as wrenches about the world origin, z up.
+) -> tuple[Wrenches, str]:
+    """Read plate forces of a .mot or .sto file as wrenches about the world origin, z up; and the file's vertical axis.
 
     Columns of one plate share a name: force ``..._vx``, centre of pressure ``..._px``, free moment ``..._mx`` or
     ``...torque..._x``, for x, y, z, or as other programs name them (`find_plate_columns`); any number of plates. The
@@ -166,10 +134,7 @@ def read_forces(
 
     Args:
         path: the file.
-        up: the file's vertical axis, or ``"auto"``: that of the mean force.
-        units: unit of the centre of pressure; free moments follow it (N m, N mm). None: metres, or millimetres where
-            these would lie outside any laboratory.
-        sign: 1 if the columns hold the force of the ground on the body, -1 if they hold that of the body on the plates.
+        convention: of its numbers.
         missing: ``"error"`` refuses missing samples, ``"keep"`` leaves them NaN.
         warn: receives messages about irregularities.
 
@@ -177,100 +142,26 @@ def read_forces(
         InputError: not a storage file, no force columns, incomplete plates, missing samples, or an axis, unit or sign
             that contradicts the data.
     """
-    return read_forces_with_up(path, ForceConvention(up, units=units, sign=sign), missing=missing, warn=warn)[0]
+    table = read_storage(path, warn=warn)
+    plates = find_plate_columns(path, table.names)
+    return wrenches_of_plates(path, table, plates, convention, missing=missing, warn=warn)
 
 
-def read_forces_with_up(
-    path: str | Path, convention: ForceConvention, *, missing: str = "error", warn: Warn = ignore_warning
-) -> tuple[Wrenches, str]:
-    """As `read_forces`, with the file's vertical axis."""
-    storage = read_storage(path, warn=warn)
-    plates = find_plate_columns(path, storage.names)
-    check_missing_forces(path, storage, plates, missing, warn)
-    forces, points, moments = (
-        _column_vectors(storage, [plate.get(what) for plate in plates.values()]) for what in "vpm"
-    )
-    for what, vectors in (("centre of pressure", points), ("free moment", moments)):
-        _check_loaded(path, storage, forces, (what, vectors), missing)
-    metre = length_in_metres(convention.units or _guess_unit(path, forces, points, warn), path)
-    # Without columns of a free moment it is zero; an empty cell means zero only while the plate is unloaded.
-    none = np.array(["m" not in plate for plate in plates.values()]) | (forces == 0.0).all(axis=2)
-    moments = convention.sign * np.where(none[:, :, None], 0.0, moments) * metre
-    forces = convention.sign * forces
-    if not has_free_moments(storage.names):
-        for k, name in enumerate(plates):
-            check_free_moments(path, name, forces[:, k], moments[:, k])
-    # The centre of pressure of an unloaded plate is ignored.
-    arms = np.cross(np.where((forces == 0.0).all(axis=2, keepdims=True), 0.0, points * metre), forces)
-    axis = resolve_force_up(convention.up, forces.sum(axis=1), path, convention.fallback_up)
-    rotation = to_z_up(axis).T
-    values = np.concatenate([forces @ rotation, (arms + moments) @ rotation], axis=2)
-    measured = np.ones((len(values), 6), bool)
-    if without := [name for name, plate in plates.items() if "p" not in plate]:
-        warn(f"{Path(path).name}: no centre of pressure for {', '.join(without)}: moments are treated as not measured")
-        measured[:, 3:] = False
-    result = resample_wrenches(
-        path, Wrenches(storage.times, tuple(plates), values, measured), storage.lines, missing, warn
-    )
-    check_centres_of_pressure(result, path)
-    return result, axis
+def storage_kinds(path: str | Path) -> tuple[str, ...]:
+    """Kinds of data in a storage file, by its header and columns; none if it is not of a trial.
 
-
-def _guess_unit(path: str | Path, forces: np.ndarray, points: np.ndarray, warn: Warn) -> str:
-    """Unit of centres of pressure (N, K, 3) under forces (N, K, 3) [N]: metres, unless no laboratory is so large."""
-    distance = np.linalg.norm(points[np.linalg.norm(forces, axis=2) > LOADED_FORCE], axis=1)
-    far = float(np.nanmedian(distance)) if np.isfinite(distance).any() else 0.0
-    if far <= MAX_DISTANCE:
-        return "m"
-    warn(
-        f"{Path(path).name}: a centre of pressure {far:.0f} m away is impossible: lengths are taken to be in mm "
-        "(--force-units overrules it)"
-    )
-    return "mm"
-
-
-def _check_loaded(
-    path: str | Path, storage: Storage, forces: np.ndarray, found: tuple[str, np.ndarray], missing: str
-) -> None:
-    """Refuse missing values of a quantity (its name, (N, K, 3)) while its plate (N, K, 3) [N] is loaded."""
-    what, vectors = found
-    known = np.isfinite(vectors).all(axis=2)
-    absent = (np.linalg.norm(forces, axis=2) > LOADED_FORCE) & ~known & known.any(axis=0)
-    if missing == "error" and absent.any():
-        row, plate = (int(i) for i in np.argwhere(absent)[0])
-        problem = f"the {what} is missing under {np.linalg.norm(forces[row, plate]):.0f} N"
-        remedy = "Export it again, or leave these samples out: --keep-missing, in Python missing='keep'"
-        raise InputError(path, problem, place=f"line {storage.lines[row]}, plate {plate + 1}", remedy=remedy)
-
-
-def has_forces(path: str | Path) -> bool:
-    """Whether a storage file is of forces, by its columns; the same suffix also serves joint angles."""
-    header, names = _read_head(path)
-    return has_force_columns(names) and not _has_angles(header, names)
-
-
-def has_forces_beside_angles(path: str | Path) -> bool:
-    """Whether a storage file has forces beside joint angles, as of SIMM; repeated columns do not count."""
-    header, names = _read_head(path)
-    return len(set(names)) == len(names) and has_force_columns(names) and _has_angles(header, names)
-
-
-def _has_angles(header: Mapping[str, str], names: Sequence[str]) -> bool:
-    """Whether columns beside those of forces are joint angles, by their names or because SIMM wrote the file."""
-    return not has_only_forces(names) and (SIMM_ROWS in header or any(map(COORDINATE_NAMES.search, names)))
-
-
-def has_trial(path: str | Path) -> bool:
-    """Whether a storage file has force columns or orientations, or joint angles whose unit is known."""
-    header, names = _read_head(path)
-    return has_force_columns(names) or "indegrees" in header or SIMM_ROWS in header or has_orientations(path)
-
-
-def _read_head(path: str | Path) -> tuple[dict[str, str], list[str]]:
-    """Header and column names, without checking the rest of the file."""
-    lines = read_lines(path)
-    header, labels_at = _find_table(lines)
-    return header, [] if labels_at is None else _column_names(lines[labels_at])
+    Columns beside those of forces are joint angles by their names, or because SIMM wrote the file; then forces with
+    repeated columns do not count. Joint angles alone have a known unit.
+    """
+    header, _, labels = _find_table(path)
+    names = _column_names(labels)
+    if header.get("datatype", "").lower() == "quaternion":
+        return (SEGMENTS,)
+    if not has_force_columns(names):
+        return (JOINTS,) if "indegrees" in header or SIMM_ROWS in header else ()
+    if has_only_forces(names) or not (SIMM_ROWS in header or any(map(COORDINATE_NAMES.search, names))):
+        return (FORCES,)
+    return (JOINTS, FORCES) if len(set(names)) == len(names) else (JOINTS,)
 
 
 def _column_names(line: str) -> list[str]:
@@ -302,59 +193,9 @@ def write_storage(
             stream.write(template % (time, *row.tolist()))
 
 
-def check_missing_forces(
-    path: str | Path, storage: Storage, plates: Mapping[str, Mapping[str, tuple[str, ...]]], missing: str, warn: Warn
-) -> None:
-    """Refuse, or warn of, missing force samples."""
-    if missing not in ("error", "keep"):
-        raise InputError(path, f"missing = {missing!r} is unknown", remedy="Choose error or keep")
-    names = [name for plate in plates.values() for name in plate["v"]]
-    absent = np.isnan(np.column_stack([storage.column(name) for name in names]))
-    if not absent.any():
-        return
-    row, column = (int(i) for i in np.argwhere(absent)[0])
-    if missing == "error":
-        problem = f"{int(absent.any(axis=1).sum())} of {len(absent)} force samples are missing"
-        place = f"first in line {storage.lines[row]}, column {names[column]!r}"
-        remedy = "Export the forces again, or leave these samples out: --keep-missing, in Python missing='keep'"
-        raise InputError(path, problem, place=place, remedy=remedy)
-    warn(f"{Path(path).name}: {int(absent.any(axis=1).sum())} of {len(absent)} force samples are missing and left out")
-
-
-def _parse_header_lines(lines: Sequence[str]) -> dict[str, str]:
-    """Entries ``key=value``, or ``key value`` in older files."""
-    result = {}
-    for line in lines:
-        key, equals, value = line.strip().partition("=")
-        if not equals:
-            key, _, value = line.strip().partition(" ")
-        result[key.strip().lower()] = value.strip()
-    return result
-
-
-def _parse_rows(
-    path: str | Path, lines: Sequence[str], start: int, names: Sequence[str]
-) -> tuple[np.ndarray, list[int], list[str]]:
-    """Table (N, 1 + C), line numbers and time stamps as written."""
-    rows, places, stamps = [], [], []
-    for number, line in enumerate(lines[start:], start + 1):
-        if not line.strip():
-            continue
-        cells = split_cells(line.lstrip())  # older programs begin rows with a tab
-        if len(cells) < len(names) or any(cells[len(names) :]):
-            problem = f"the row has {len(cells)} cells, the column names {len(names)}"
-            raise InputError(path, problem, place=f"line {number}", remedy="Export it again; the row is damaged")
-        rows.append(parse_numbers(cells[: len(names)], path, number, names))
-        places.append(number)
-        stamps.append(cells[0])
-    if not rows:
-        raise InputError(path, "holds no rows", remedy="Export the trial again")
-    return np.array(rows), places, stamps
-
-
-def _column_vectors(storage: Storage, columns: Sequence[tuple[str, ...] | None]) -> np.ndarray:
-    """(N, K, 3) of K column triples; NaN where a plate has none."""
-    absent = np.full((len(storage.times), 3), np.nan)
-    return np.stack(
-        [absent if three is None else np.column_stack([storage.column(n) for n in three]) for three in columns], axis=1
-    )
+def _parse_header_line(line: str) -> dict[str, str]:
+    """Entry ``key=value``, or ``key value`` in older files."""
+    key, equals, value = line.strip().partition("=")
+    if not equals:
+        key, _, value = line.strip().partition(" ")
+    return {key.strip().lower(): value.strip()}

@@ -12,7 +12,7 @@ order means.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +21,9 @@ from ..base.errors import InputError, InvalidValue
 from ..base.so3 import to_matrix
 from ..values.motion import SegmentPoses
 from .axes_and_units import resolve_up, to_z_up
-from .csv_tables import CsvTable, read_table
+from .csv_tables import read_table
 from .opensim_storage import TIME, parse_header
-from .text_files import Warn, check_times, ignore_warning, parse_numbers, read_lines, split_cells
+from .text_files import TimeTable, Warn, check_times, ignore_warning, parse_rows, read_rows, require_cells, split_cells
 
 ORDERED_TITLES = ("qx", "qy", "qz", "qw")
 UNORDERED_TITLES = (("q0", "q1", "q2", "q3"), ("q1", "q2", "q3", "q4"))
@@ -81,41 +81,35 @@ def read_orientations_storage(
     Raises:
         InputError: no header, a cell that is not a quaternion, one that is not normalised, or times out of order.
     """
-    lines = read_lines(path)
-    _, at = parse_header(path, lines)
-    names = split_cells(lines[at])
+    _, at, labels = parse_header(path)
+    names = split_cells(labels)
     if len(names) < 2 or names[0].lower() != TIME:
         raise InputError(path, "names no time and no units", place=f"line {at + 1}", remedy="Export it again")
-    rows, places = [], []
-    for k in range(at + 1, len(lines)):
-        if not lines[k].strip():
-            continue
-        cells = split_cells(lines[k])
-        if len(cells) != len(names):
-            problem = f"the row has {len(cells)} cells, the header {len(names)}"
-            raise InputError(path, problem, place=f"line {k + 1}", remedy="Export it again")
+    titles = [names[0], *(f"{name} {part}" for name in names[1:] for part in "wxyz")]
+    cells = require_cells(path, read_rows(path, at + 1), len(names))
+    rows = parse_rows(path, _split_quaternions(path, cells), titles)
+    check_times(rows.leading[:, 0], rows.lines, path)
+    table = TimeTable(tuple(titles[1:]), rows.leading[:, 0], rows.values, rows.lines)
+    axis = resolve_up(up, "y", path)
+    quaternions = rows.values.reshape(len(rows.lines), -1, 4)[:, :, SCALAR_FIRST]
+    return _segment_poses(path, table, names[1:], quaternions, axis, warn), axis
+
+
+def _split_quaternions(path: str | Path, rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    """Line numbers, and time and components of rows."""
+    for number, cells in rows:
         parts = [cells[0]]
         for cell in cells[1:]:
             four = cell.split(",")
             if len(four) != 4 and cell.lower() not in ("", "nan"):
                 problem = f"{cell[:40]!r} is not a quaternion w,x,y,z"
-                raise InputError(path, problem, place=f"line {k + 1}", remedy="Export it again")
+                raise InputError(path, problem, place=f"line {number}", remedy="Export it again")
             parts += four if len(four) == 4 else [""] * 4
-        titles = [names[0], *(f"{name} {part}" for name in names[1:] for part in "wxyz")]
-        rows.append(parse_numbers([part.strip() for part in parts], path, k + 1, titles))
-        places.append(k + 1)
-    if not rows:
-        raise InputError(path, "holds no rows", remedy="Export the trial again")
-    values = np.array(rows)
-    check_times(values[:, 0], places, path)
-    table = CsvTable(tuple(names[1:]), (), values[:, 0], values[:, 1:], tuple(places))
-    axis = resolve_up(up, "y", path)
-    quaternions = values[:, 1:].reshape(len(values), -1, 4)[:, :, SCALAR_FIRST]
-    return _segment_poses(path, table, table.names, quaternions, axis, warn), axis
+        yield number, [part.strip() for part in parts]
 
 
 def _segment_poses(
-    path: str | Path, table: CsvTable, names: Sequence[str], quaternions: np.ndarray, axis: str, warn: Warn
+    path: str | Path, table: TimeTable, names: Sequence[str], quaternions: np.ndarray, axis: str, warn: Warn
 ) -> SegmentPoses:
     """Segment poses from quaternions (N, B, 4) xyzw, with checks of their length and continuity."""
     with np.errstate(over="ignore"):

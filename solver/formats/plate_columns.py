@@ -23,6 +23,7 @@ MIN_LEVEL_MOMENT = 2.0
 """[N m] Root mean square under load of moments about horizontal axes from which on they are not free moments."""
 _FORCE_COLUMN = re.compile(r"^(?P<stem>.+?)_?(?P<what>[vpm])(?P<axis>[xyz])$", re.IGNORECASE)
 _TORQUE_COLUMN = re.compile(r"^(?P<stem>.*(?:torque|moment).*?)_?m?(?P<axis>[xyz])$", re.IGNORECASE)
+_DOCUMENTED = re.compile(r"^(?P<stem>.+)\.(?P<what>[fpm])(?P<axis>[xyz])$")
 _FLATTENED = re.compile(r"^(?P<what>[fpm])(?P<plate>\d+)_(?P<axis>[123])$", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[ _.:\-]+")
 _LETTERS = {"f": FORCE, "c": POINT, "cop": POINT, "p": POINT, "m": MOMENT, "t": MOMENT}
@@ -50,6 +51,11 @@ def has_force_columns(names: Sequence[str]) -> bool:
     )
 
 
+def has_documented_titles(names: Sequence[str]) -> bool:
+    """Whether columns of forces have the titles of this program's own tables."""
+    return any(match["what"] == "f" for match in map(_DOCUMENTED.match, names) if match)
+
+
 def has_only_forces(names: Sequence[str]) -> bool:
     """Whether all columns but the time have names of forces, points and moments."""
     known = (_FORCE_COLUMN.match, _TORQUE_COLUMN.match, _parse_name)
@@ -67,6 +73,8 @@ def find_plate_columns(path: str | Path, names: Sequence[str]) -> Plates:
     Raises:
         InputError: no column is a force, a plate lacks an axis, or two columns have the same meaning.
     """
+    if has_documented_titles(names):
+        return _documented_plates(path, names)
     named = any(FORCE in groups for groups in _parse_other_names(names).values())
     return _other_plates(path, names) if named and not has_free_moments(names) else _opensim_plates(path, names)
 
@@ -87,6 +95,19 @@ def check_free_moments(path: str | Path, plate: str, forces: np.ndarray, moments
         problem += "moments, and their reference point is unknown"
         remedy = "Remove these columns, or export the free moments at the centre of pressure"
         raise InputError(path, problem, remedy=remedy)
+
+
+def _documented_plates(path: str | Path, names: Sequence[str]) -> Plates:
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for name in names:
+        if match := _DOCUMENTED.match(name):
+            what = _LETTERS[match["what"]]
+            found.setdefault(match["stem"], {}).setdefault(what, {})[match["axis"]] = name
+    return {
+        stem: _require_axes(path, stem, groups, lambda what, axis: f"{stem}.{what.replace(FORCE, 'f')}{axis}")  # noqa: B023
+        for stem, groups in found.items()
+        if FORCE in groups
+    }
 
 
 def _opensim_plates(path: str | Path, names: Sequence[str]) -> Plates:

@@ -6,28 +6,26 @@ and Z [mm] of every marker, after frame number and time if these were exported; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from ..base.arrays import find_repeated
-from ..base.errors import InputError, InvalidValue
+from ..base.errors import InputError
 from ..base.numerals import numeral
 from ..values.motion import Markers
-from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up, up_from_markers
+from .axes_and_units import length_in_metres
+from .marker_positions import MarkerSource
 from .text_files import (
-    MISSING_CELLS,
     Warn,
-    check_frame_numbers,
-    check_rate,
-    check_times,
-    check_uniform,
     ignore_warning,
-    parse_numbers,
+    parse_rows,
     read_lines,
-    remove_placeholders,
-    undo_rounding,
+    read_rows,
+    require_cells,
+    resolve_times,
+    split_at_tabs,
 )
 
 FIRST_KEYS = ("FILE_VERSION", "NO_OF_FRAMES", "NO_OF_SAMPLES")
@@ -76,8 +74,7 @@ def read_qtm(
         InputError: another content than markers, no names, no rate and no times, a row of another length, a cell that
             is not a number, times out of order, an axis or unit that contradicts the data, no frames.
     """
-    lines = read_lines(path)
-    header, start = parse_header(lines)
+    header, start = parse_header(read_lines(path))
     content = header.get(CONTENT, (POSITIONS,))[0]
     if content != POSITIONS or NAMES not in header:
         problem = f"holds {content} data, not 3D trajectories of markers" if content != POSITIONS else f"has no {NAMES}"
@@ -87,27 +84,19 @@ def read_qtm(
     if not names or find_repeated(names):
         problem = f"marker names occur twice: {', '.join(find_repeated(names))}" if names else "no marker is named"
         raise InputError(path, problem, place=NAMES, remedy="Give every marker its own name")
-    times, values = parse_rows(path, lines, start, [f"{name} {axis}" for name in names for axis in "XYZ"], header)
-    positions = values.reshape(len(times), len(names), 3)
-    remove_placeholders(positions, path, warn)
-    positions = positions * length_in_metres(units or UNIT, path)
-    if not np.isfinite(positions).any():
-        remedy = "Check the export: all positions are empty or zero"
-        raise InputError(path, "no marker is visible in any frame", remedy=remedy)
+    times, values = read_samples(path, start, [f"{name} {axis}" for name in names for axis in "XYZ"], header)
     declared = header.get("NO_OF_FRAMES", ("",))[0]
     if declared.isdigit() and int(declared) != len(times):
         warn(f"{Path(path).name}: the header states {declared} frames, but there are {len(times)}; all are used")
-    check_extent(positions, path, units or UNIT)
-    axis = resolve_up(up, up_from_markers(names, positions), path)
-    try:
-        return Markers(times, names, positions @ to_z_up(axis).T), axis
-    except InvalidValue as error:
-        raise InputError(path, str(error), remedy="Correct the marker names or the rows") from error
+    unit, positions = units or UNIT, values.reshape(len(times), len(names), 3)
+    source = MarkerSource(path, times, names, positions.__getitem__, length_in_metres(unit, path), unit)
+    return source.convert(up, warn)
 
 
-def parse_header(lines: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], int]:
+def parse_header(lines: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], int]:
     """Values by key, and the index of the first row of data: the first line that begins with no key."""
     header: dict[str, tuple[str, ...]] = {}
+    number = 0
     for number, line in enumerate(lines):
         key, *values = [cell.strip() for cell in line.split("\t")]
         if key.lower() in FIRST_TITLES or "X" in key.split():  # titles of columns
@@ -118,7 +107,7 @@ def parse_header(lines: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], int]
             header.setdefault(key, tuple(values) or ("",))
         elif any(values):
             return header, number
-    return header, len(lines)
+    return header, number + 1
 
 
 def _read_rate(path: str | Path, header: Mapping[str, Sequence[str]]) -> float | None:
@@ -131,14 +120,13 @@ def _read_rate(path: str | Path, header: Mapping[str, Sequence[str]]) -> float |
     return rate if rate > 0.0 else None
 
 
-def parse_rows(
-    path: str | Path, lines: Sequence[str], start: int, titles: Sequence[str], header: Mapping[str, Sequence[str]]
+def read_samples(
+    path: str | Path, start: int, titles: Sequence[str], header: Mapping[str, Sequence[str]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Times (N,) [s] and values (N, C) as written.
 
     Args:
         path: of the file.
-        lines: of the file.
         start: index of the first row of data.
         titles: of the C columns after frame number and time.
         header: values by key.
@@ -148,35 +136,14 @@ def parse_rows(
             no rows.
     """
     rate = _read_rate(path, header)
-    rows: list[list[float]] = []
-    places, stamps = [], []
-    leading = 0
-    for number, line in enumerate(lines[start:], start + 1):
-        if not line.strip():
-            continue
-        cells = [cell.strip() for cell in line.split("\t")]
-        if not rows:
-            leading = len(LEADING_TITLES) if len(cells) >= len(titles) + len(LEADING_TITLES) else 0
-        columns = [*LEADING_TITLES[:leading], *titles]
-        if len(cells) < len(columns) or any(cell.lower() not in MISSING_CELLS for cell in cells[len(columns) :]):
-            problem = (
-                f"the row has {len(cells)} cells, {len(columns)} are needed: {', '.join(columns[:3])} ... {columns[-1]}"
-            )
-            raise InputError(path, problem, place=f"line {number}", remedy="Export it again, with all of these columns")
-        rows.append(parse_numbers(cells[: len(columns)], path, number, columns))
-        stamps.append(cells[1])
-        places.append(number)
-    if not rows:
-        raise InputError(path, "holds no frames", remedy="Export the trial again")
-    table = np.array(rows)
-    if not leading:
-        if rate is None:
-            remedy = "State it in Hz, or export frame number and time"
-            raise InputError(path, "has neither a frame rate nor times", place=RATE, remedy=remedy)
-        return np.arange(len(table)) / rate, table
-    times = undo_rounding(table[:, 1], stamps, rate)
-    check_times(times, places, path)
-    check_rate(times, places, path, rate)
-    check_uniform(times, places, path)
-    check_frame_numbers(table[:, 0], times, path)
-    return times, table[:, leading:]
+    _, first = next(read_rows(path, start, split_at_tabs), (0, []))
+    leading = len(LEADING_TITLES) if len(first) >= len(titles) + len(LEADING_TITLES) else 0
+    columns = [*LEADING_TITLES[:leading], *titles]
+    cells = require_cells(path, read_rows(path, start, split_at_tabs), len(columns), "its columns need")
+    rows = parse_rows(path, cells, columns, leading)
+    if leading:
+        return resolve_times(path, rows, rate), rows.values
+    if rate is None:
+        remedy = "State it in Hz, or export frame number and time"
+        raise InputError(path, "has neither a frame rate nor times", place=RATE, remedy=remedy)
+    return np.arange(len(rows.lines)) / rate, rows.values

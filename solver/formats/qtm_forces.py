@@ -19,9 +19,16 @@ from ..base.numerals import numeral
 from ..values.wrenches import Wrenches
 from .axes_and_units import check_up, to_z_up, up_from_forces
 from .force_plates import ForcePlate, check_apart
-from .qtm import CONTENT, parse_header, parse_rows
+from .qtm import CONTENT, parse_header, read_samples
 from .text_files import Warn, ignore_warning, read_lines
-from .wrench_checks import LOADED_FRACTION, MIN_FORCE, ForceConvention, check_centres_of_pressure, resolve_force_up
+from .wrench_checks import (
+    LOADED_FRACTION,
+    MIN_FORCE,
+    ForceConvention,
+    check_centres_of_pressure,
+    report_missing,
+    resolve_force_up,
+)
 
 FORCE = "Force"
 """Value of DATA_INCLUDED in a file of forces."""
@@ -111,23 +118,16 @@ class _Plate:
 
 
 def _read_plate(path: Path, missing: str, warn: Warn) -> _Plate:
-    lines = read_lines(path)
-    header, start = parse_header(lines)
+    header, start = parse_header(read_lines(path))
     if header.get(CONTENT, ("",))[0].lower() != FORCE.lower():
         remedy = f"Export the forces as TSV with their header, or rename it, since {path.name} is read as a plate"
         raise InputError(path, f"holds no {FORCE} data", place=CONTENT, remedy=remedy)
     geometry = _read_geometry(path, header)
     local = _is_local(path, header)
-    times, values = parse_rows(path, lines, start, COLUMNS, header)
-    values[:, 6:] *= MILLIMETRE
-    vectors = values.reshape(-1, 3, 3)
+    times, values = read_samples(path, start, COLUMNS, header)
+    vectors = values.reshape(-1, 3, 3) * [[1.0], [1.0], [MILLIMETRE]]
     absent = ~np.isfinite(vectors[:, :2]).all(axis=(1, 2))
-    if absent.any():
-        problem = f"{int(absent.sum())} of {len(absent)} force samples are missing"
-        if missing == "error":
-            remedy = "Export the forces again, or leave these samples out: --keep-missing, in Python missing='keep'"
-            raise InputError(path, problem, place=f"sample {int(np.argmax(absent)) + 1}", remedy=remedy)
-        warn(f"{path.name}: {problem} and left out")
+    report_missing(path, absent, f"sample {int(np.argmax(absent)) + 1}", missing, warn)
     if local:
         vectors = vectors @ geometry.rotation.T
         vectors[:, 2] += geometry.centre

@@ -12,11 +12,11 @@ from ..options.reading import ReadOptions
 from ..signals.trial import Recording
 from ..values.wrenches import Wrenches
 from .bids import MOTION_SUFFIX, has_positions, is_bids_motion, read_bids_motion
-from .csv_tables import read_markers_csv_with_up, read_wrenches_csv_with_up, table_kind
+from .csv_tables import read_markers_csv, read_wrenches_csv, table_kind
 from .file_formats import FORCES, JOINTS, MARKERS, SEGMENTS
 from .humanoid_motions import is_humanoid_table, read_humanoid_table
 from .joint_coordinates import read_joints_csv, read_joints_storage
-from .opensim_storage import has_forces, has_forces_beside_angles, has_orientations, has_trial, read_forces_with_up
+from .opensim_storage import read_forces, storage_kinds
 from .orientations import read_orientations_csv, read_orientations_storage
 from .qtm import FIRST_KEYS, has_markers, is_qtm, read_qtm
 from .qtm_forces import is_forces, read_qtm_forces
@@ -48,7 +48,7 @@ def read_csv(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn
     """Read a CSV file; see `file_formats.FileFormat`."""
     kind, name = find_csv_kind(path, False), printable_name(path.stem)
     if kind == MARKERS:
-        markers, up = read_markers_csv_with_up(path, options.up, warn=warn)
+        markers, up = read_markers_csv(path, options.up, warn=warn)
         return Recording(name, markers), up
     if kind == JOINTS:
         if is_humanoid_table(path):
@@ -60,27 +60,26 @@ def read_csv(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn
         segments, up = read_orientations_csv(path, options.up, warn=warn)
         return Recording(name, segments=segments), up
     convention = ForceConvention(options.force_up or options.up, motion_up, sign=options.sign or 1)
-    wrenches, up = read_wrenches_csv_with_up(path, convention, missing=options.missing, warn=warn)
+    wrenches, up = read_wrenches_csv(path, convention, missing=options.missing, warn=warn)
     return Recording(name, None, wrenches), up
 
 
 def find_storage_kind(path: Path, searching: bool) -> str | None:
     """Kind of data of a storage file; None in a folder that is searched for a file that is not of a trial."""
-    if searching and not has_trial(path):
-        return None
-    return SEGMENTS if has_orientations(path) else FORCES if has_forces(path) else JOINTS
+    kinds = storage_kinds(path)
+    return kinds[0] if kinds else None if searching else JOINTS
 
 
 def read_storage(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
     """Read a storage file; see `file_formats.FileFormat`. Joint angles without a pose of the root have no up axis."""
-    kind, name = find_storage_kind(path, False), printable_name(path.stem)
-    if kind == JOINTS:
+    kinds, name = storage_kinds(path) or (JOINTS,), printable_name(path.stem)
+    if JOINTS in kinds:
         joints = read_joints_storage(path, options.angle_units, warn=warn)
         up = "" if joints.root is None else "z"
-        if not has_forces_beside_angles(path):
+        if FORCES not in kinds:
             return Recording(name, joints=joints), up
         return Recording(name, wrenches=_read_forces(path, options, motion_up, warn)[0], joints=joints), up
-    if kind == SEGMENTS:
+    if SEGMENTS in kinds:
         segments, up = read_orientations_storage(path, options.up, warn=warn)
         return Recording(name, segments=segments), up
     wrenches, up = _read_forces(path, options, motion_up, warn)
@@ -89,7 +88,7 @@ def read_storage(path: Path, options: ReadOptions, motion_up: str | None, warn: 
 
 def _read_forces(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Wrenches, str]:
     convention = ForceConvention(options.force_up or options.up, motion_up, options.force_units, options.sign or 1)
-    return read_forces_with_up(path, convention, missing=options.missing, warn=warn)
+    return read_forces(path, convention, missing=options.missing, warn=warn)
 
 
 def find_tsv_kind(path: Path, searching: bool) -> str | None:

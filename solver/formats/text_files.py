@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from math import inf
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
+from ..base.arrays import Array, ArrayValue, Names, Times
 from ..base.errors import InputError
-from ..base.files import read_bytes
+from ..base.file_arrays import FileRows
+from ..base.files import first_bytes, unreadable
 from ..base.numerals import PLAIN, numeral
 
 Warn = Callable[[str], None]
@@ -22,6 +28,10 @@ MISSING_CELLS = frozenset(
 """Cells that mean a missing sample, in lower case."""
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 """First bytes of a text in UTF-16, as spreadsheets save it."""
+LATIN_1 = "exciting-dance-latin-1"
+"""Handler of bytes that are not UTF-8."""
+ROWS_AT_ONCE = 512
+"""Rows that are held as Python's numbers. Chosen on 60 markers: they take 4 MB, ten times as much as an array."""
 MIN_RATE = 5.0
 """[1/s] Lowest plausible rate of a recording; slower time stamps are not in seconds."""
 RATE_DIFFERENCE = 0.02
@@ -31,8 +41,6 @@ MAX_STEP_ERROR = 1e-6
 MAX_NUMBER_ERROR = 0.8
 """Largest difference between advances of frame number and time, in usual steps; whole milliseconds round at 240 Hz by
 .2 of a step."""
-MAX_SHOWN = 3
-"""Placeholders that a warning lists."""
 ROUNDING_SLACK = 1.02
 """A rounded time stamp may be off by half its last digit; a little more for the binary representation."""
 
@@ -41,20 +49,35 @@ def ignore_warning(message: str) -> None:
     """Discard warnings."""
 
 
-def read_lines(path: str | Path) -> list[str]:
-    """Read the lines of a text file, without line ends.
+def read_lines(path: str | Path) -> Iterator[str]:
+    """Read the lines of a text file one by one, without line ends; bytes that are not UTF-8 are read as Latin-1.
 
     Raises:
         InputError: missing, unreadable, empty, or not text.
     """
-    content = read_bytes(path)
+    is_utf_16, is_blank = first_bytes(path, 2) in UTF_16_MARKS, True
+    encoding, errors = ("utf-16", "strict") if is_utf_16 else ("utf-8-sig", LATIN_1)
     try:
-        text = content.decode("utf-16" if content.startswith(UTF_16_MARKS) else "utf-8-sig")
+        with Path(path).open(encoding=encoding, errors=errors) as stream:
+            for line in stream:
+                if "\0" in line:
+                    raise InputError(path, "is not a text file", remedy="Check that its suffix matches its format")
+                is_blank = is_blank and not line.strip()
+                yield line.rstrip("\n")
     except UnicodeDecodeError:
-        text = content.decode("latin-1")
-    if "\0" in text:
-        raise InputError(path, "is not a text file", remedy="Check that its suffix matches its format")
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        raise InputError(path, "is not a text file", remedy="Check that its suffix matches its format") from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if is_blank:
+        raise InputError(path, "the file is empty", remedy="Export or copy it again")
+
+
+def _decode_as_latin_1(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error(LATIN_1, _decode_as_latin_1)
 
 
 def read_csv_rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
@@ -70,7 +93,22 @@ def read_csv_rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
             continue
         cells = line.split(",") if '"' not in line else _parse_quoted(line, path, number)
         if any(cell.strip() for cell in cells):
-            yield number, cells
+            yield number, [cell.strip() for cell in cells]
+
+
+def require_cells(
+    path: str | Path, rows: Iterable[tuple[int, list[str]]], count: int, other: str = "the header"
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows with their line numbers and as many cells as the other line; more cells must be empty.
+
+    Raises:
+        InputError: another number of cells.
+    """
+    for line, cells in rows:
+        if len(cells) < count or any(cell.lower() not in MISSING_CELLS for cell in cells[count:]):
+            problem = f"the row has {len(cells)} cells, {other} {count}"
+            raise InputError(path, problem, place=f"line {line}", remedy="Keep a missing sample as an empty cell")
+        yield line, cells[:count]
 
 
 def _parse_quoted(line: str, path: str | Path, number: int) -> list[str]:
@@ -85,6 +123,19 @@ def split_cells(line: str, separator: str | None = "\t") -> list[str]:
     """Stripped cells of a line; separated by white space if the separator does not occur."""
     parts = line.split(separator) if separator is not None and separator in line else line.split()
     return [part.strip() for part in parts]
+
+
+def read_rows(
+    path: str | Path, start: int = 0, split: Callable[[str], list[str]] = split_cells
+) -> Iterator[tuple[int, list[str]]]:
+    """Line numbers and cells of the lines from index ``start`` on that are not empty."""
+    lines = islice(enumerate(read_lines(path), 1), start, None)
+    return ((number, split(line)) for number, line in lines if line.strip())
+
+
+def split_at_tabs(line: str) -> list[str]:
+    """Stripped cells of a line whose cells may be empty, but for those of a leading tab."""
+    return [cell.strip() for cell in line.split("\t")]
 
 
 def parse_numbers(cells: Sequence[str], path: str | Path, line: int, columns: Sequence[str]) -> list[float]:
@@ -117,24 +168,45 @@ def _parse_number(cell: str, path: str | Path, line: int, column: str) -> float:
     raise InputError(path, f"{cell!r} is not a number", place=place, remedy=remedy)
 
 
-def find_placeholders(positions: np.ndarray) -> np.ndarray:
-    """Samples (N, M) of positions (N, M, 3) with one number in all three coordinates.
+@dataclass(frozen=True, slots=True)
+class ParsedRows:
+    """The numbers of a table.
 
-    Programs write 0 0 0, 9999999 9999999 9999999 or -9999 -9999 -9999 for a marker that was not seen.
+    Attributes:
+        leading: (N, L) first columns: time, or frame number and time.
+        values: (N, C) the other columns, NaN where missing; in a file if they are long.
+        lines: (N,) line number of each row.
+        decimals: most decimals of a time stamp, in the last leading column.
     """
-    return np.asarray((positions[:, :, 0] == positions[:, :, 1]) & (positions[:, :, 1] == positions[:, :, 2]))
+
+    leading: np.ndarray
+    values: np.ndarray
+    lines: np.ndarray
+    decimals: int
 
 
-def remove_placeholders(positions: np.ndarray, path: str | Path, warn: Warn) -> None:
-    """Set such samples of positions (N, M, 3) to NaN, with a warning."""
-    lost = find_placeholders(positions)
-    if lost.any():
-        shown = ", ".join(f"({n:.9g}, {n:.9g}, {n:.9g})" for n in np.unique(positions[lost][:, 0])[:MAX_SHOWN])
-        warn(f"{Path(path).name}: {int(lost.sum())} marker samples at exactly {shown} are treated as missing")
-        positions[lost] = np.nan
+def parse_rows(
+    path: str | Path, rows: Iterable[tuple[int, Sequence[str]]], titles: Sequence[str], leading: int = 1
+) -> ParsedRows:
+    """Parse the rows of a table, with their line numbers and a cell for each title, a few at a time.
+
+    Raises:
+        InputError: a cell that is not a number, see `parse_numbers`; or no rows.
+    """
+    first, values, lines, decimals = FileRows(), FileRows(), FileRows(int), 0
+    rows = iter(rows)
+    while some := list(islice(rows, ROWS_AT_ONCE)):
+        table = np.array([parse_numbers(cells, path, line, titles) for line, cells in some])
+        first.add(table[:, :leading])
+        values.add(table[:, leading:])
+        lines.add(np.array([line for line, _ in some]))
+        decimals = max([decimals, *(_decimals(cells[leading - 1]) for _, cells in some if leading)])
+    if not (places := lines.finish()).size:
+        raise InputError(path, "holds no rows", remedy="Export the trial again")
+    return ParsedRows(first.finish(), values.finish(), places, decimals)
 
 
-def check_times(times: np.ndarray, lines: Sequence[int], path: str | Path) -> None:
+def check_times(times: np.ndarray, lines: np.ndarray, path: str | Path) -> None:
     """Check that time stamps are finite and increase.
 
     Raises:
@@ -150,7 +222,7 @@ def check_times(times: np.ndarray, lines: Sequence[int], path: str | Path) -> No
         raise InputError(path, problem, place=f"line {lines[row]}", remedy="Rows must be in order of time, each once")
 
 
-def check_rate(times: np.ndarray, lines: Sequence[int], path: str | Path, rate: float | None = None) -> None:
+def check_rate(times: np.ndarray, lines: np.ndarray, path: str | Path, rate: float | None = None) -> None:
     """Check that time stamps of a recording are in seconds and agree with the rate in its header.
 
     Args:
@@ -176,7 +248,7 @@ def check_rate(times: np.ndarray, lines: Sequence[int], path: str | Path, rate: 
         raise InputError(path, problem, place=f"line {lines[1]}", remedy="Times must be in seconds, not milliseconds")
 
 
-def check_uniform(times: np.ndarray, lines: Sequence[int], path: str | Path) -> None:
+def _check_uniform(times: np.ndarray, lines: np.ndarray, path: str | Path) -> None:
     """Check that time stamps (N,) [s] are uniform, as a rate in the header implies.
 
     Raises:
@@ -192,6 +264,54 @@ def check_uniform(times: np.ndarray, lines: Sequence[int], path: str | Path) -> 
         problem = f"the time step before this row is {steps[row - 1]:g} s, others are {step:g} s"
         remedy = "Export every frame at a uniform rate; a missing sample is an empty cell"
         raise InputError(path, problem, place=f"line {lines[row]}", remedy=remedy)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeTable(ArrayValue):
+    """A table over time.
+
+    Attributes:
+        names: C column names, time left out.
+        times: (N,) [s].
+        values: (N, C), NaN where missing.
+        lines: (N,) line number of each row in the file, for messages.
+        units: C units as written; empty where the file states none.
+        header: the ``key=value`` lines before the table, keys in lower case.
+    """
+
+    names: Annotated[tuple[str, ...], Names("C")]
+    times: Annotated[np.ndarray, Times()]
+    values: Annotated[np.ndarray, Array("N", "C", finite=False)]
+    lines: np.ndarray
+    units: tuple[str, ...] = ()
+    header: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def in_degrees(self) -> bool:
+        """Whether the header states that rotations are in degrees."""
+        return self.header.get("indegrees", "no").lower() == "yes"
+
+    def column(self, name: str) -> np.ndarray:
+        """One column (N,)."""
+        return self.values[:, self.names.index(name)]
+
+    def columns(self, names: Sequence[str]) -> np.ndarray:
+        """Some columns (N, len(names))."""
+        return self.values[:, [self.names.index(name) for name in names]]
+
+
+def resolve_times(path: str | Path, rows: ParsedRows, rate: float | None) -> np.ndarray:
+    """Times (N,) [s] of rows that lead with frame number and time, checked against each other and a stated rate [1/s].
+
+    Raises:
+        InputError: see `check_times`, `check_rate`; steps of another length, or frames that were lost.
+    """
+    times = undo_rounding(rows.leading[:, 1], rows.decimals, rate)
+    check_times(times, rows.lines, path)
+    check_rate(times, rows.lines, path, rate)
+    _check_uniform(times, rows.lines, path)
+    check_frame_numbers(rows.leading[:, 0], times, path)
+    return times
 
 
 def check_frame_numbers(numbers: np.ndarray, times: np.ndarray, path: str | Path) -> None:
@@ -214,7 +334,7 @@ def check_frame_numbers(numbers: np.ndarray, times: np.ndarray, path: str | Path
         raise InputError(path, problem, place=f"row {row + 2}", remedy=remedy)
 
 
-def undo_rounding(times: np.ndarray, cells: Sequence[str], rate: float | None = None) -> np.ndarray:
+def undo_rounding(times: np.ndarray, decimals: int, rate: float | None = None) -> np.ndarray:
     """Replace time stamps that were rounded when written by uniform ones.
 
     They are unchanged if they are uniform already, or if uniform times do not agree with all of them to within the
@@ -222,7 +342,7 @@ def undo_rounding(times: np.ndarray, cells: Sequence[str], rate: float | None = 
 
     Args:
         times: (N,) [s]; equal ones if they were rounded to less than the step.
-        cells: the N time stamps as written, which determine the number of decimals.
+        decimals: of the stamp as written that has most.
         rate: [1/s]; None: the roundest mean rate that agrees.
     """
     steps = np.diff(times)
@@ -232,7 +352,7 @@ def undo_rounding(times: np.ndarray, cells: Sequence[str], rate: float | None = 
     whole = bool(steps.min() > 0.5 and np.abs(steps - np.round(steps)).max() < MAX_STEP_ERROR)
     if rate and whole:
         return times  # not rounded: a double step is a missing row
-    rounding = 0.5 * 10.0 ** -max(_decimals(cell) for cell in cells) * ROUNDING_SLACK
+    rounding = 0.5 * 10.0**-decimals * ROUNDING_SLACK
     mean = (len(times) - 1) / (times[-1] - times[0])
     rounder = [float(round(mean, -digits)) for digits in range(len(str(int(mean))) - 1, -1, -1)]
     for candidate in [rate] if rate else [*(rounder[-1:] if whole else rounder), *([] if whole else [mean])]:

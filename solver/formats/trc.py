@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
-import numpy as np
-
 from ..base.arrays import find_repeated
-from ..base.errors import InputError, InvalidValue
+from ..base.errors import InputError
 from ..base.numerals import numeral
 from ..options.reading import ReadOptions
 from ..signals.trial import Recording
 from ..values.motion import Markers
-from .axes_and_units import check_extent, length_in_metres, resolve_up, to_z_up, up_from_markers
+from .axes_and_units import length_in_metres
+from .marker_positions import MarkerSource
 from .text_files import (
     MISSING_CELLS,
     Warn,
-    check_frame_numbers,
-    check_rate,
-    check_times,
-    check_uniform,
     ignore_warning,
-    parse_numbers,
+    parse_rows,
     read_lines,
-    remove_placeholders,
+    read_rows,
+    require_cells,
+    resolve_times,
     split_cells,
-    undo_rounding,
 )
 from .trial_names import printable_name
 
@@ -38,8 +36,8 @@ LEADING_COLUMNS = 2
 
 def read_trc(
     path: str | Path, up: str = "auto", units: str | None = None, *, ragged: bool = False, warn: Warn = ignore_warning
-) -> Markers:
-    """Read the markers of a TRC file in metres, z up.
+) -> tuple[Markers, str]:
+    """Read the markers of a TRC file in metres, z up, and the file's vertical axis.
 
     A sample is missing (NaN) if a coordinate's cell is empty or ``nan``, or if all three are one number, such as 0 or
     9999999. Rounded time stamps are replaced by uniform ones if these agree with the DataRate. Trajectories without a
@@ -56,42 +54,30 @@ def read_trc(
         InputError: not a TRC file, a short or long row, a cell that is not a number, times out of order, an axis or
             unit that contradicts the data, no frames.
     """
-    return read_trc_with_up(path, up, units, ragged=ragged, warn=warn)[0]
-
-
-def read_trc_with_up(
-    path: str | Path, up: str = "auto", units: str | None = None, *, ragged: bool = False, warn: Warn = ignore_warning
-) -> tuple[Markers, str]:
-    """As `read_trc`, with the file's vertical axis."""
-    lines = read_lines(path)
-    if len(lines) < HEADER_LINES or not lines[0].lstrip().lower().startswith("pathfiletype"):
+    head = list(islice(read_lines(path), HEADER_LINES))
+    if len(head) < HEADER_LINES or not head[0].lstrip().lower().startswith("pathfiletype"):
         problem = "is not a TRC file: the first line must start with PathFileType"
         raise InputError(path, problem, place="line 1", remedy="Export the markers as TRC again")
-    header = _parse_header(lines[KEYS_LINE - 1], lines[VALUES_LINE - 1])
-    names = _parse_names(path, lines, header, warn)
+    header = _parse_header(head[KEYS_LINE - 1], head[VALUES_LINE - 1])
+    names = _parse_names(path, head[NAMES_LINE - 1], header, warn)
     if (unit := units or header.get("units")) is None:
         raise InputError(path, "no Units in the header", place=f"line {KEYS_LINE}", remedy="State units = m, cm or mm")
     metre = length_in_metres(unit, path)
-    _check_axes(path, lines[AXES_LINE - 1])
-    times, values = _parse_rows(path, lines, names, header, ragged, warn)
-    positions = values.reshape(len(times), len(names), 3)
-    remove_placeholders(positions, path, warn)
-    positions = positions * metre
-    if not np.isfinite(positions).any():
-        raise InputError(
-            path, "no marker is visible in any frame", remedy="Check the export: all positions are empty or zero"
-        )
-    check_extent(positions, path, unit)
-    axis = resolve_up(up, up_from_markers(names, positions), path)
-    try:
-        return Markers(times, names, positions @ to_z_up(axis).T), axis
-    except InvalidValue as error:
-        raise InputError(path, str(error), remedy="Correct the marker names or the rows") from error
+    _check_axes(path, head[AXES_LINE - 1])
+    titles = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "XYZ")]
+    cells = require_cells(path, _split_rows(path, titles, ragged), len(titles), "the marker names need")
+    rows = parse_rows(path, cells, titles, LEADING_COLUMNS)
+    declared = header.get("numframes", "")
+    if declared.isdigit() and int(declared) != len(rows.lines):
+        warn(f"{Path(path).name}: the header states {declared} frames, but there are {len(rows.lines)}; all are used")
+    times = resolve_times(path, rows, _parse_rate(path, header))
+    positions = rows.values.reshape(len(times), len(names), 3)
+    return MarkerSource(path, times, names, positions.__getitem__, metre, unit).convert(up, warn)
 
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
     """Read a TRC file; see `file_formats.FileFormat`."""
-    markers, up = read_trc_with_up(path, options.up, options.units, ragged=options.ragged, warn=warn)
+    markers, up = read_trc(path, options.up, options.units, ragged=options.ragged, warn=warn)
     return Recording(printable_name(path.stem), markers), up
 
 
@@ -103,16 +89,16 @@ def _parse_header(keys: str, values: str) -> dict[str, str]:
     return {title.lower(): cell for title, cell in zip(titles, cells) if cell}
 
 
-def _parse_names(path: str | Path, lines: list[str], header: dict[str, str], warn: Warn) -> tuple[str, ...]:
+def _parse_names(path: str | Path, line: str, header: Mapping[str, str], warn: Warn) -> tuple[str, ...]:
     """Names of all trajectories, checked against the header's count, or numbered by their place."""
-    cells = [cell.strip('"') for cell in split_cells(lines[NAMES_LINE - 1])[LEADING_COLUMNS:]]
+    cells = [cell.strip('"') for cell in split_cells(line)[LEADING_COLUMNS:]]
     if not (names := tuple(name for name in cells if name)):
         problem = "the line of marker names is empty"
         raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Export the markers as TRC again")
     if twice := find_repeated(names):
         problem = f"marker names occur twice: {', '.join(twice)}"
         raise InputError(path, problem, place=f"line {NAMES_LINE}", remedy="Give every marker its own name")
-    count = _count_trajectories(lines[HEADER_LINES:], len(names))
+    count = _count_trajectories(path, len(names))
     places = [k for k, name in enumerate(cells) if name]
     if any(place % 3 for place in places):  # not above their columns, so that no name can lack between two others
         places = [3 * k for k in range(len(names))] if places == list(range(len(names))) else []
@@ -127,15 +113,16 @@ def _parse_names(path: str | Path, lines: list[str], header: dict[str, str], war
     return names
 
 
-def _count_trajectories(rows: list[str], named: int) -> int:
+def _count_trajectories(path: str | Path, named: int) -> int:
     """Number of trajectories that every row has; the number of names unless the rows agree on a larger one."""
-    rows = [row for row in rows if row.strip()]
-    if any(0 < row.count("\t") < LEADING_COLUMNS + 3 * named + 2 for row in rows):  # quick for all usual files
-        return named
-    cells = [split_cells(row) for row in rows]
-    filled = max((k + 1 for row in cells for k, cell in enumerate(row) if cell.lower() not in MISSING_CELLS), default=0)
+    filled = least = 0
+    for _, cells in read_rows(path, HEADER_LINES):
+        if len(cells) < LEADING_COLUMNS + 3 * named + 3:  # quick for all usual files
+            return named
+        filled = max([filled, *(k + 1 for k, cell in enumerate(cells) if cell.lower() not in MISSING_CELLS)])
+        least = min(least or len(cells), len(cells))
     count, rest = divmod(filled - LEADING_COLUMNS, 3)
-    return count if count > named and not rest and min(map(len, cells)) >= filled else named
+    return count if count > named and not rest and least >= filled else named
 
 
 def _check_axes(path: str | Path, line: str) -> None:
@@ -147,7 +134,7 @@ def _check_axes(path: str | Path, line: str) -> None:
         raise InputError(path, problem, place=f"line {AXES_LINE}", remedy="Export each marker's columns as X, Y, Z")
 
 
-def _parse_rate(path: str | Path, header: dict[str, str]) -> float | None:
+def _parse_rate(path: str | Path, header: Mapping[str, str]) -> float | None:
     """[1/s] DataRate of the header; None without one."""
     text = header.get("datarate", "")
     try:
@@ -158,40 +145,14 @@ def _parse_rate(path: str | Path, header: dict[str, str]) -> float | None:
     return rate if rate > 0.0 else None
 
 
-def _parse_rows(
-    path: str | Path, lines: list[str], names: tuple[str, ...], header: dict[str, str], ragged: bool, warn: Warn
-) -> tuple[np.ndarray, np.ndarray]:
-    """Times (N,) and coordinates (N, 3 M) as written, in the file's axes and unit."""
-    columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "XYZ")]
-    rows, numbers_of_lines, stamps, frames = [], [], [], []
-    for number, line in enumerate(lines[HEADER_LINES:], HEADER_LINES + 1):
-        if not line.strip():
-            continue
-        cells = split_cells(line)
-        if len(cells) < len(columns):
+def _split_rows(path: str | Path, titles: Sequence[str], ragged: bool) -> Iterator[tuple[int, list[str]]]:
+    """Line numbers and cells of all rows, as many as there are titles."""
+    for number, cells in read_rows(path, HEADER_LINES):
+        if len(cells) < len(titles):
             if not ragged:
-                problem = f"the row has {len(cells)} of {len(columns)} cells and ends before {columns[len(cells)]!r}"
+                problem = f"the row has {len(cells)} of {len(titles)} cells and ends before {titles[len(cells)]!r}"
                 remedy = "Write a missing sample as an empty cell, or read the file as ragged"
                 raise InputError(path, problem, place=f"line {number}", remedy=remedy)
-            cells += [""] * (len(columns) - len(cells))
-        if any(cell.lower() not in MISSING_CELLS for cell in cells[len(columns) :]):
-            problem = f"the row has more cells than the {len(columns)} that the marker names need"
-            remedy = "Name every marker once in line 4, and give each X, Y and Z in every row"
-            raise InputError(path, problem, place=f"line {number}", remedy=remedy)
-        frames.append(int(cells[0]) if cells[0].isascii() and cells[0].isdigit() else 0)
-        rows.append(parse_numbers(cells[1 : len(columns)], path, number, columns[1:]))
-        numbers_of_lines.append(number)
-        stamps.append(cells[1])
-    if not rows:
-        raise InputError(path, "holds no frames", remedy="Export the trial again")
-    table = np.array(rows)
-    declared = header.get("numframes", "")
-    if declared.isdigit() and int(declared) != len(rows):
-        warn(f"{Path(path).name}: the header states {declared} frames, but there are {len(rows)}; all are used")
-    stated = _parse_rate(path, header)
-    times = undo_rounding(table[:, 0], stamps, stated)
-    check_times(times, numbers_of_lines, path)
-    check_rate(times, numbers_of_lines, path, stated)
-    check_uniform(times, numbers_of_lines, path)
-    check_frame_numbers(np.array(frames), times, path)
-    return times, table[:, 1:]
+            cells += [""] * (len(titles) - len(cells))
+        frame = cells[0] if cells[0].isascii() and cells[0].isdigit() else "0"
+        yield number, [frame, *cells[1:]]

@@ -13,6 +13,7 @@ from ..base.errors import InputError
 from ..base.so3 import continuous_signs
 from ..values.wrenches import Wrenches
 from .text_files import Warn, check_rate
+from .wrench_checks import MISSING_REMEDY
 
 _QUATERNION = re.compile(r"(.*)q[xyzw0-4]$")
 """Pattern of the column names of a quaternion's components."""
@@ -22,10 +23,10 @@ def resample_rows(
     path: str | Path,
     times: np.ndarray,
     values: np.ndarray,
-    lines: Sequence[int],
+    lines: np.ndarray,
     warn: Warn,
     names: Sequence[str] = (),
-) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Resample a table to a uniform rate; times, values and line numbers.
 
     Time stamps that are uniform, or were only rounded, are kept. Others are resampled at their median step, with a
@@ -45,7 +46,7 @@ def resample_rows(
     check_rate(times, lines, path)
     grid, even = uniform_times(times)
     if even:
-        return times, values, tuple(lines)
+        return times, values, lines
     found = _interpolate(times, values, grid, _quaternion_columns(names))
     steps = np.diff(times)
     step = grid[1] - grid[0]
@@ -58,10 +59,10 @@ def resample_rows(
     text = f"{Path(path).name}: resampled to a uniform {1.0 / step:.4g} Hz, because its time steps vary from "
     text += f"{steps.min():.3g} to {steps.max():.3g} s"
     warn(f"{text}; {lost} lost samples are treated as missing" if lost else text)
-    return grid, found, tuple(int(lines[k]) for k in np.clip(np.searchsorted(times, grid), 0, len(lines) - 1))
+    return grid, found, lines[np.searchsorted(times, grid).clip(0, len(lines) - 1)]
 
 
-def resample_wrenches(path: str | Path, wrenches: Wrenches, lines: Sequence[int], missing: str, warn: Warn) -> Wrenches:
+def resample_wrenches(path: str | Path, wrenches: Wrenches, lines: np.ndarray, missing: str, warn: Warn) -> Wrenches:
     """Resample wrenches to a uniform rate; the same axes are measured in all rows.
 
     Moments about a fixed point are interpolated because, unlike centres of pressure, they are linear in the load.
@@ -84,8 +85,7 @@ def resample_wrenches(path: str | Path, wrenches: Wrenches, lines: Sequence[int]
     lost = ~np.isfinite(found[:, :, :3]).all(axis=(1, 2))
     if lost.any() and missing == "error":
         place = f"line {own[int(np.argmax(lost))]}"
-        remedy = "Export the forces again, or leave these samples out: --keep-missing, in Python missing='keep'"
-        raise InputError(path, f"{int(lost.sum())} force samples are missing", place=place, remedy=remedy)
+        raise InputError(path, f"{int(lost.sum())} force samples are missing", place=place, remedy=MISSING_REMEDY)
     assert wrenches.measured is not None
     return Wrenches(times, wrenches.frames, found, np.tile(wrenches.measured[0], (len(times), 1)))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..values.wrenches import Wrenches
-from .axes_and_units import check_up, up_from_forces
+from .axes_and_units import Warn, check_up, spread_frames, up_from_forces
 
 LOADED_FRACTION = 0.2
 """A plate is loaded above this fraction of its own largest vertical force."""
@@ -20,6 +20,11 @@ MAX_CENTIMETRES = 600.0
 millimetres."""
 MIN_FORCE = 1.0
 """[N] With a smaller mean force a recording carries no load and determines neither axis nor sign."""
+
+SAMPLE = 20_000
+"""Samples, evenly spread, from which axis, unit and sign are found: as many as 20 s at 1,000 Hz have. Chosen on the
+files of ../shared, of which none is longer."""
+MISSING_REMEDY = "Export the forces again, or leave these samples out: --keep-missing, in Python missing='keep'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,10 @@ class ForceConvention:
     fallback_up: str | None = None
     units: str | None = None
     sign: int = 1
+
+
+FOUND_CONVENTION = ForceConvention()
+"""Axis and unit are found from the numbers, which are forces on the body."""
 
 
 def resolve_force_up(specified: str, forces: np.ndarray, path: str | Path, fallback: str | None = None) -> str:
@@ -88,13 +97,42 @@ def centres_of_pressure(wrenches: Wrenches) -> np.ndarray:
         return wrenches.centres_of_pressure((vertical > LOADED_FRACTION * peak) & (peak > MIN_FORCE))
 
 
+def report_missing(path: str | Path, absent: np.ndarray, first: str, missing: str, warn: Warn) -> None:
+    """Refuse, or warn of, missing samples (N,) of forces.
+
+    Args:
+        path: the file they came from.
+        absent: (N,) True where a force is missing.
+        first: where the first of them is.
+        missing: ``"error"`` refuses them, ``"keep"`` leaves them out.
+        warn: receives the warning.
+
+    Raises:
+        InputError: there are any and they are refused, or ``missing`` is unknown.
+    """
+    if missing not in ("error", "keep"):
+        raise InputError(path, f"missing = {missing!r} is unknown", remedy="Choose error or keep")
+    if not absent.any():
+        return
+    problem = f"{int(absent.sum())} of {len(absent)} force samples are missing"
+    if missing == "error":
+        raise InputError(path, problem, place=f"first in {first}", remedy=MISSING_REMEDY)
+    warn(f"{Path(path).name}: {problem} and left out")
+
+
+def spread(wrenches: Wrenches) -> Wrenches:
+    """Evenly spread samples, as many as are needed to find axis, unit and sign."""
+    some = spread_frames(len(wrenches), SAMPLE)
+    return Wrenches(wrenches.times[some], wrenches.frames, wrenches.values[some])
+
+
 def check_centres_of_pressure(wrenches: Wrenches, path: str | Path) -> None:
     """Refuse centres of pressure outside any laboratory.
 
     Raises:
         InputError: the unit of the centres of pressure is not the one they were read in.
     """
-    points = centres_of_pressure(wrenches)
+    points = centres_of_pressure(spread(wrenches))
     distance = np.linalg.norm(points[np.isfinite(points).all(axis=2)], axis=1)
     if len(distance) and np.median(distance) > MAX_DISTANCE:
         problem = f"the centre of pressure lies {np.median(distance):.0f} m from the origin: it is not in metres"

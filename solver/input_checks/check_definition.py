@@ -15,7 +15,7 @@ from ..skeleton.rig import Rig
 from .body_points import BodyPoints, find_points
 
 
-class InputToCheck:
+class CheckInput:
     """A recording and the body with which it is used; what several checks need is computed once.
 
     Args:
@@ -27,9 +27,9 @@ class InputToCheck:
     def __init__(self, recording: Recording, rig: Rig | None = None, parts: Mapping[str, str] | None = None) -> None:
         self.recording, self.rig, self.parts = recording, rig, parts
 
-    def read_as(self, recording: Recording) -> InputToCheck:
+    def read_as(self, recording: Recording) -> CheckInput:
         """The input with another reading of the recording."""
-        return InputToCheck(recording, self.rig, self.parts)
+        return CheckInput(recording, self.rig, self.parts)
 
     @cached_property
     def matched(self) -> Mapping[str, str]:
@@ -50,7 +50,7 @@ class InputToCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class InputProblem:
+class Problem:
     """What a check found.
 
     Attributes:
@@ -65,7 +65,7 @@ class InputProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class OtherReading:
+class Reading:
     """Another way to read a recording.
 
     Attributes:
@@ -119,6 +119,6 @@ class InputCheck:
 
     name: str
     measures: str
-    measure: Callable[[InputToCheck], InputProblem | None]
-    readings: Callable[[InputToCheck], Sequence[OtherReading]] = lambda _: ()
+    measure: Callable[[CheckInput], Problem | None]
+    readings: Callable[[CheckInput], Sequence[Reading]] = lambda _: ()
     option: str = ""

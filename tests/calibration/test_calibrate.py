@@ -280,11 +280,11 @@ def test_a_static_trial_carries_over_to_a_walk() -> None:
 def test_real_static_trial_carries_over_to_squats_and_jumps(shared_data: Path) -> None:
     """Calibrated on standing alone, the real subject's squats stay within 15 mm and the drop jump within 25 mm."""
     folder = shared_data / "subject_a" / "markers"
-    found = fit_calibration([Recording("static1", read_trc(folder / "static1.trc"))], mass=63.5, sex="female")
+    found = fit_calibration([Recording("static1", read_trc(folder / "static1.trc")[0])], mass=63.5, sex="female")
     assert 1.5 < found.height < 1.85
     assert not any(name.endswith("HJC") for name in found.marker_errors)
     for name, bound in (("squats1", 0.015), ("DJ1", 0.025)):
-        markers = read_trc(folder / f"{name}.trc")
+        markers = read_trc(folder / f"{name}.trc")[0]
         thinned = Markers(markers.times[::4], markers.names, markers.positions[::4])
         tracked = track_markers(found.rig, found.attachments, thinned)
         assert tracked.rmse < bound

@@ -64,7 +64,7 @@ def test_every_set_is_found_by_most_of_its_names(name: str) -> None:
 @pytest.mark.parametrize(("file", "expected"), RECORDINGS.items())
 def test_a_recording_finds_its_marker_set(shared_data: Path, file: str, expected: str) -> None:
     """The set is recognised by the marker names alone."""
-    markers = read_trc(shared_data / file, ragged=True)
+    markers = read_trc(shared_data / file, ragged=True)[0]
     assert detect_marker_set(markers.names) == load_marker_set(expected)
 
 

@@ -396,10 +396,10 @@ def test_our_reader_agrees_with_ezc3d(shared_data: Path, name: str) -> None:
     path = shared_data / f"c3d/{name}.c3d"
     theirs, ours = ezc3d.c3d(str(path)), read_c3d_data(path)
     points = theirs["data"]["points"][:3].transpose(2, 1, 0)
-    np.testing.assert_array_equal(np.isnan(ours.points), np.isnan(points))
-    np.testing.assert_allclose(np.nan_to_num(ours.points), np.nan_to_num(points), rtol=1e-12)
-    np.testing.assert_allclose(ours.analogs, theirs["data"]["analogs"][0].T, rtol=1e-12)
-    assert ours.first_frame == theirs["header"]["points"]["first_frame"] + 1
+    np.testing.assert_array_equal(np.isnan(ours.points()), np.isnan(points))
+    np.testing.assert_allclose(np.nan_to_num(ours.points()), np.nan_to_num(points), rtol=1e-12)
+    np.testing.assert_allclose(ours.analogs(), theirs["data"]["analogs"][0].T, rtol=1e-12)
+    assert ours.frames.first == theirs["header"]["points"]["first_frame"] + 1
 
 
 @pytest.mark.parametrize(
@@ -492,7 +492,7 @@ def test_poses_of_segments_alone_are_not_called_damaged(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", COUNTERS)
 def test_every_frame_of_a_long_trial_is_read(tmp_path: Path, kind: str) -> None:
     """Counters of 16 bits end after five and a half minutes at 200 Hz; the trial does not."""
-    points = read_c3d_data(long_file(tmp_path / "long.c3d", kind)).points
+    points = read_c3d_data(long_file(tmp_path / "long.c3d", kind)).points()
     counted = points[:LONG, 0, 0]
     np.testing.assert_array_equal(counted, np.arange(LONG))
     assert len(points) - LONG < 512 // 16  # without any counter the padding of the last block looks like frames
@@ -514,9 +514,9 @@ def test_every_layout_gives_what_was_written(tmp_path: Path, layout: Layout) -> 
     path = tmp_path / "layout.c3d"
     path.write_bytes(laid_out(layout))
     content, (points, samples) = read_c3d_data(path), meant(layout)
-    assert content.first_frame == layout.first
-    np.testing.assert_allclose(content.points, points, atol=2e-4)
-    np.testing.assert_allclose(content.analogs, samples, atol=5e-3)
+    assert content.frames.first == layout.first
+    np.testing.assert_allclose(content.points(), points, atol=2e-4)
+    np.testing.assert_allclose(content.analogs(), samples, atol=5e-3)
     if layout.processor != MIPS:  # which the common library does not read
         pytest.importorskip("ezc3d")
         assert compare_readers(path) == "equal"

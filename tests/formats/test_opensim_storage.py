@@ -9,9 +9,9 @@ import pytest
 
 from solver.base.errors import InputError
 from solver.formats.file_formats import FORCES
-from solver.formats.opensim_storage import has_forces, read_forces, read_storage, write_storage
+from solver.formats.opensim_storage import read_forces, read_storage, storage_kinds, write_storage
 from solver.formats.recording import content_kind, content_kind_in_folder, read_recording
-from solver.formats.wrench_checks import centres_of_pressure
+from solver.formats.wrench_checks import ForceConvention, centres_of_pressure
 from tests.formats.recording_files import force_names, standing_mot, times, to_y_up, write_mot
 
 FORCE, POINT, FREE = np.array([12.0, -7.0, 650.0]), np.array([0.3, -0.2, 0.006]), np.array([0.1, -0.2, 2.0])
@@ -30,7 +30,7 @@ def test_every_naming_style_gives_the_wrench_by_hand(tmp_path: Path, style: str)
     """Force f at point p with free moment m is the wrench (f, p x f + m) about the origin in any style."""
     row = to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1)
     path = write_mot(tmp_path / "f.mot", STYLES[style], times(), np.tile(row, (len(times()), 1)))
-    wrenches = read_forces(path)
+    wrenches = read_forces(path)[0]
     expected = np.concatenate([FORCE, np.cross(POINT, FORCE) + FREE])
     np.testing.assert_allclose(wrenches.values[:, 0], np.tile(expected, (len(wrenches), 1)), rtol=1e-9)
     assert wrenches.measured.all()
@@ -40,7 +40,7 @@ def test_plates_stay_apart_and_add_up(tmp_path: Path) -> None:
     """Five plates are five frames; their sum is the total."""
     names = [name for k in range(5) for name in force_names(plate=k + 1)]
     row = np.concatenate([to_y_up(np.array([FORCE * (k + 1), POINT + k, FREE])).reshape(-1) for k in range(5)])
-    wrenches = read_forces(write_mot(tmp_path / "f.mot", names, times(), np.tile(row, (len(times()), 1))))
+    wrenches = read_forces(write_mot(tmp_path / "f.mot", names, times(), np.tile(row, (len(times()), 1))))[0]
     assert wrenches.frames == tuple(f"ground_force_{k + 1}" for k in range(5))
     np.testing.assert_allclose(wrenches.total[0, :3], 15.0 * FORCE, rtol=1e-9)
 
@@ -53,14 +53,16 @@ def test_millimetres_are_found_and_equal_metres(tmp_path: Path) -> None:
         write_mot(tmp_path / f"{i}.mot", force_names(), times(), np.tile(row, (len(times()), 1)))
         for i, row in enumerate(rows)
     )
-    np.testing.assert_allclose(read_forces(millimetres, units="mm").values, read_forces(metres).values, rtol=1e-9)
+    np.testing.assert_allclose(
+        read_forces(millimetres, ForceConvention(units="mm"))[0].values, read_forces(metres)[0].values, rtol=1e-9
+    )
     notes: list[str] = []
     np.testing.assert_allclose(
-        read_forces(millimetres, warn=notes.append).values, read_forces(metres).values, rtol=1e-9
+        read_forces(millimetres, warn=notes.append)[0].values, read_forces(metres)[0].values, rtol=1e-9
     )
     assert "taken to be in mm (--force-units overrules it)" in notes[0]
     with pytest.raises(InputError, match="mm"):
-        read_forces(millimetres, units="m")
+        read_forces(millimetres, ForceConvention(units="m"))[0]
 
 
 @pytest.mark.parametrize("head", ["version=1\ninDegrees=yes\nendheader", "datacolumns 12\ndatarows 110\nendheader"])
@@ -76,7 +78,7 @@ def test_a_file_of_angles_and_forces_holds_both(tmp_path: Path, head: str) -> No
         assert found.joints is not None
         assert found.joints.names == ("hip_flexion_r", "pelvis_tx")
         assert found.wrenches is not None
-        np.testing.assert_allclose(found.wrenches.values, read_forces(alone).values, rtol=1e-9)
+        np.testing.assert_allclose(found.wrenches.values, read_forces(alone)[0].values, rtol=1e-9)
 
 
 def test_an_unloaded_plate_pushes_nothing_wherever_its_point_is(tmp_path: Path) -> None:
@@ -85,7 +87,7 @@ def test_an_unloaded_plate_pushes_nothing_wherever_its_point_is(tmp_path: Path) 
     values = np.tile(row, (len(times()), 1))
     values[4] = [0, 0, 0, np.nan, np.nan, np.nan, 0, 0, 0]
     values[5] = [0, 0, 0, 1e6, 0, -1e6, 0, 0, 0]
-    wrenches = read_forces(write_mot(tmp_path / "f.mot", force_names(), times(), values))
+    wrenches = read_forces(write_mot(tmp_path / "f.mot", force_names(), times(), values))[0]
     np.testing.assert_array_equal(wrenches.values[4:6], 0.0)
 
 
@@ -94,10 +96,10 @@ def test_missing_forces_are_refused_or_stay_missing(tmp_path: Path) -> None:
     values = np.tile(to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1), (len(times()), 1))
     values[6, 1] = np.nan
     path = write_mot(tmp_path / "f.mot", force_names(), times(), values)
-    with pytest.raises(InputError, match=r"line 13, column 'ground_force_1_vy'"):
-        read_forces(path)
+    with pytest.raises(InputError, match=r"line 13, plate 1"):
+        read_forces(path)[0]
     messages: list[str] = []
-    wrenches = read_forces(path, missing="keep", warn=messages.append)
+    wrenches = read_forces(path, missing="keep", warn=messages.append)[0]
     assert np.isnan(wrenches.total).any(axis=1).tolist() == [i == 6 for i in range(len(wrenches))]
     assert "1 of 11" in messages[0]
 
@@ -107,9 +109,9 @@ def test_a_missing_centre_of_pressure_under_load_is_refused(tmp_path: Path) -> N
     values = np.tile(to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1), (len(times()), 1))
     values[6, 3:6] = np.nan
     path = write_mot(tmp_path / "f.mot", force_names(), times(), values)
-    with pytest.raises(InputError, match=r"line 13, plate 1.*missing under \d+ N"):
-        read_forces(path)
-    kept = read_forces(path, missing="keep")
+    with pytest.raises(InputError, match=r"line 13, plate 1.*missing under load"):
+        read_forces(path)[0]
+    kept = read_forces(path, missing="keep")[0]
     assert np.isnan(kept.total[6, 3:]).any()
     assert np.isfinite(np.delete(kept.total, 6, axis=0)).all()
 
@@ -118,34 +120,34 @@ def test_forces_over_milliseconds_are_refused(tmp_path: Path) -> None:
     """A thousand samples at one a second are a thousand milliseconds."""
     values = np.tile(to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1), (len(times()), 1))
     with pytest.raises(InputError, match="not milliseconds"):
-        read_forces(write_mot(tmp_path / "f.mot", force_names(), 1e3 * times(), values))
+        read_forces(write_mot(tmp_path / "f.mot", force_names(), 1e3 * times(), values))[0]
 
 
 def test_without_points_only_forces_are_measured(tmp_path: Path) -> None:
     """Moments that cannot be formed are marked as not measured, never zero."""
     names = [f"ground_force_v{axis}" for axis in "xyz"]
-    wrenches = read_forces(write_mot(tmp_path / "f.mot", names, times(), np.tile(to_y_up(FORCE), (len(times()), 1))))
+    wrenches = read_forces(write_mot(tmp_path / "f.mot", names, times(), np.tile(to_y_up(FORCE), (len(times()), 1))))[0]
     assert wrenches.measured.all(axis=0).tolist() == [True] * 3 + [False] * 3
     assert np.isnan(wrenches.values[:, :, 3:]).all()
 
 
 def test_a_reversed_sign_is_refused_and_can_be_stated(tmp_path: Path) -> None:
     """A plate cannot pull: forces that point down need sign = -1, and then equal the others."""
-    up = read_forces(standing_mot(tmp_path / "up.mot"))
+    up = read_forces(standing_mot(tmp_path / "up.mot"))[0]
     row = -to_y_up(up.values[0, 0, :3])
     values = np.tile(np.concatenate([row, to_y_up(np.array([0.05, 0.0, 0.0])), [0.0, -1.5, 0.0]]), (len(up), 1))
     down = write_mot(tmp_path / "down.mot", force_names(), up.times, values)
     with pytest.raises(InputError, match="sign = -1"):
-        read_forces(down)
+        read_forces(down)[0]
     with pytest.raises(InputError, match="sign is reversed"):
-        read_forces(down, up="y")
-    np.testing.assert_allclose(read_forces(down, sign=-1).values, up.values, atol=1e-9)
+        read_forces(down, ForceConvention(up="y"))[0]
+    np.testing.assert_allclose(read_forces(down, ForceConvention(sign=-1))[0].values, up.values, atol=1e-9)
 
 
 def test_a_wrong_axis_is_refused(tmp_path: Path) -> None:
     """Y-up given as z-up contradicts the mean force."""
     with pytest.raises(InputError, match="State up = y"):
-        read_forces(standing_mot(tmp_path / "f.mot"), up="z")
+        read_forces(standing_mot(tmp_path / "f.mot"), ForceConvention(up="z"))[0]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_broken_files_are_refused_in_one_sentence(tmp_path: Path, change: object
     path = standing_mot(tmp_path / "broken.mot")
     path.write_text(change(path.read_text()))  # type: ignore[operator]
     with pytest.raises(InputError, match=words) as caught:
-        read_forces(path)
+        read_forces(path)[0]
     assert caught.value.path == path
     assert caught.value.remedy
 
@@ -177,7 +179,7 @@ def test_a_table_starts_with_the_time_whatever_is_above_it(tmp_path: Path, kept:
     whole, bare = standing_mot(tmp_path / "whole.mot"), tmp_path / "bare.mot"
     header, _, table = whole.read_text().partition("endheader\n")
     bare.write_text("".join(line + "\n" for line in header.split("\n")[:kept]) + table)
-    np.testing.assert_array_equal(read_forces(bare).values, read_forces(whole).values)
+    np.testing.assert_array_equal(read_forces(bare)[0].values, read_forces(whole)[0].values)
     assert content_kind(bare) == FORCES
     assert content_kind_in_folder(bare) == FORCES
 
@@ -219,7 +221,7 @@ def test_a_written_table_reads_back(tmp_path: Path) -> None:
     assert back.in_degrees
     np.testing.assert_allclose(back.values, values, rtol=1e-11)
     np.testing.assert_allclose(back.times, times(20), atol=1e-9)
-    assert not has_forces(tmp_path / "m.mot")
+    assert storage_kinds(tmp_path / "m.mot") != ("forces",)
 
 
 def test_the_plates_read_the_weight_at_the_true_rate(tmp_path: Path) -> None:
@@ -229,7 +231,7 @@ def test_the_plates_read_the_weight_at_the_true_rate(tmp_path: Path) -> None:
     for share, side in ((0.3, 0.15), (0.7, -0.15)):
         rows.append(to_y_up(np.array([[0.0, 0.0, share * 72.0 * 9.81], [0.1, side, 0.0], [0.0, 0.0, 0.0]])).reshape(-1))
     names = [name for k in (1, 2) for name in force_names(plate=k)]
-    wrenches = read_forces(write_mot(tmp_path / "f.mot", names, stamps, np.tile(np.concatenate(rows), (300, 1))))
+    wrenches = read_forces(write_mot(tmp_path / "f.mot", names, stamps, np.tile(np.concatenate(rows), (300, 1))))[0]
     assert len(wrenches.frames) == 2
     assert wrenches.rate == pytest.approx(600.0, rel=1e-6)
     assert wrenches.total[:, 2].mean() / 9.81 == pytest.approx(72.0, rel=1e-9)
@@ -242,13 +244,13 @@ def test_written_joint_angles_are_no_forces(tmp_path: Path) -> None:
     write_storage(path, times(), ["pelvis_tilt", "knee_angle_r"], np.ones((len(times()), 2)), in_degrees=True)
     assert read_storage(path).in_degrees
     with pytest.raises(InputError, match="has no force columns"):
-        read_forces(path)
+        read_forces(path)[0]
 
 
 def test_subject_a_weighs_60_kg_on_its_static_trials(shared_data: Path) -> None:
     """static1 and squats1 read 60.0 kg (their plates miss a constant force), and the feet carry it on two plates."""
     for trial in ("static1", "squats1"):
-        wrenches = read_forces(shared_data / f"subject_a/forces/{trial}.mot")
+        wrenches = read_forces(shared_data / f"subject_a/forces/{trial}.mot")[0]
         assert wrenches.total[:, 2].mean() / 9.81 == pytest.approx(60.0, abs=0.2)
         assert len(wrenches.frames) == 3
 
@@ -259,7 +261,7 @@ def test_subject_a_weighs_60_kg_on_its_static_trials(shared_data: Path) -> None:
 )
 def test_other_laboratories(shared_data: Path, file: str, plates: int, rate: float, mass: float) -> None:
     """Two plates, the true rate despite rounded stamps, a plausible mean weight, centres of pressure in the room."""
-    wrenches = read_forces(shared_data / file)
+    wrenches = read_forces(shared_data / file)[0]
     assert len(wrenches.frames) == plates
     assert wrenches.rate == pytest.approx(rate, rel=1e-9)
     assert wrenches.total[:, 2].mean() / 9.81 == pytest.approx(mass, rel=0.02)
@@ -274,9 +276,9 @@ def test_a_free_moment_that_is_missing_under_load_is_refused(tmp_path: Path) -> 
     cells = lines[-3].rstrip("\n").split("\t")
     lines[-3] = "\t".join([*cells[:-1], "nan"]) + "\n"
     path.write_text("".join(lines))
-    with pytest.raises(InputError, match=f"line {len(lines) - 2}, plate 1: the free moment is missing under"):
-        read_forces(path)
-    total = read_forces(path, missing="keep").total
+    with pytest.raises(InputError, match=f"line {len(lines) - 2}, plate 1: .*free moment is missing under"):
+        read_forces(path)[0]
+    total = read_forces(path, missing="keep")[0].total
     assert np.isnan(total).any(axis=1).nonzero()[0].tolist() == [len(total) - 3]
 
 
@@ -293,11 +295,11 @@ def test_a_simm_motion_holds_angles_in_degrees_beside_forces(tmp_path: Path) -> 
     alone = tmp_path / "walk_grf.mot"
     table = "\n".join("\t".join(map(str, [0.01 * k, 0.0, 700.0, 0.0])) for k in range(5))
     alone.write_text(f"name walk\ndatacolumns 4\ndatarows 5\nendheader\n{chr(9).join(['time', *forces])}\n{table}\n")
-    assert has_forces(alone)
-    assert not has_forces(path)
+    assert storage_kinds(alone) == ("forces",)
+    assert storage_kinds(path) != ("forces",)
     tabbed = tmp_path / "walk_tab.mot"
     tabbed.write_text(alone.read_text().replace("time", "   time").replace("vz\n", "vz\t\n"))
-    assert has_forces(tabbed)
+    assert storage_kinds(tabbed) == ("forces",)
 
 
 def test_stamps_rounded_to_less_than_a_step_are_uniform(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_usual_names_give_the_wrench_by_hand(tmp_path: Path, style: str) -> None
     row = to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1)
     path = write_mot(tmp_path / "f.mot", columns(style), times(), np.tile(row, (len(times()), 1)))
     assert content_kind(path) == "forces"
-    wrenches = read_forces(path)
+    wrenches = read_forces(path)[0]
     np.testing.assert_allclose(wrenches.values, np.tile(WRENCH, (len(wrenches), 1, 1)), rtol=1e-9)
     units = ["N"] * 3 + ["m"] * 3 + ["N m"] * 3
     lines = [", ".join(["time [s]", *(f"{name} [{unit}]" for name, unit in zip(columns(style), units))])]
@@ -50,14 +50,14 @@ def test_usual_names_give_the_wrench_by_hand(tmp_path: Path, style: str) -> None
     table = tmp_path / "f.csv"
     table.write_text("\n".join(lines))
     assert content_kind(table) == "forces"
-    np.testing.assert_allclose(read_wrenches_csv(table).values, wrenches.values, rtol=1e-9)
+    np.testing.assert_allclose(read_wrenches_csv(table)[0].values, wrenches.values, rtol=1e-9)
 
 
 def test_plates_are_distinguished(tmp_path: Path) -> None:
     """Fx1 and Fx2 are two plates."""
     names = [f"{what}{axis}{plate}" for plate in (1, 2) for what in "FCM" for axis in "xyz"]
     row = np.tile(to_y_up(np.array([FORCE, POINT, FREE])).reshape(-1), 2)
-    wrenches = read_forces(write_mot(tmp_path / "f.mot", names, times(), np.tile(row, (len(times()), 1))))
+    wrenches = read_forces(write_mot(tmp_path / "f.mot", names, times(), np.tile(row, (len(times()), 1))))[0]
     assert wrenches.frames == ("1", "2")
     np.testing.assert_allclose(wrenches.total[0], 2.0 * WRENCH, rtol=1e-9)
 
@@ -67,7 +67,7 @@ def test_moments_about_another_point_are_refused(tmp_path: Path) -> None:
     row = to_y_up(np.array([FORCE, POINT, WRENCH[3:]])).reshape(-1)
     path = write_mot(tmp_path / "f.mot", columns("FP1_Fx"), times(), np.tile(row, (len(times()), 1)))
     with pytest.raises(InputError, match=r"'FP1' have horizontal components of 23\d N m: they are not free moments"):
-        read_forces(path)
+        read_forces(path)[0]
 
 
 @pytest.mark.parametrize(

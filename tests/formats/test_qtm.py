@@ -57,7 +57,7 @@ def test_a_marker_that_was_not_seen_is_missing(cells: tuple[str, ...], tmp_path:
         ({"DATA_INCLUDED": "2D"}, "DATA_INCLUDED: holds 2D data, not 3D"),
         ({"FREQUENCY": "fast"}, "FREQUENCY: 'fast' is not a number"),
         ({"MARKER_NAMES": "\t".join(MARKERS[:-1] + MARKERS[:1])}, "MARKER_NAMES: marker names occur twice: C7"),
-        ({"MARKER_NAMES": "\t".join((*MARKERS, "a", "b"))}, r"line 12: the row has 33 cells, 36 are needed"),
+        ({"MARKER_NAMES": "\t".join((*MARKERS, "a", "b"))}, r"line 12: the row has 33 cells, its columns need 36"),
         ({"FREQUENCY": "50"}, "the header states 50 Hz, but the times in the file advance at 100 Hz"),
     ],
 )

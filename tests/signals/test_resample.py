@@ -100,7 +100,7 @@ def test_a_rounded_record_is_filtered_at_its_true_rate() -> None:
 
 def test_the_real_rounded_record_keeps_its_rate(shared_data: Path) -> None:
     """subject_c's forces are 600 Hz, though the median of their rounded steps reads 588; real recording."""
-    forces = read_forces(shared_data / "subject_c" / "subject01_walk1_grf.mot")
+    forces = read_forces(shared_data / "subject_c" / "subject01_walk1_grf.mot")[0]
     times = np.arange(10, 140) / 60.0
     filtered = filter_wrenches(forces, HUMAN)
     assert 1.0 / np.diff(filtered.times).mean() == pytest.approx(600.0, rel=1e-3)
