@@ -18,7 +18,7 @@ from .base import change_cache
 from .base.interpreter import Preferences
 from .base.solver_api import recording_suffixes, robot_suffixes
 from .capture import control as capture
-from .display.properties import RecordingFile, Settings
+from .display.properties import RecordingFile, SceneSettings
 from .interface import command, overlay_handlers
 from .jobs import job as jobs
 from .jobs import job_messages
@@ -50,7 +50,7 @@ EXTENSIONS = find_extensions()
 CLASSES: tuple[Any, ...] = (
     *job_messages.CLASSES,
     RecordingFile,
-    Settings,
+    SceneSettings,
     *marker_list.CLASSES,
     LiveSettings,
     *capture.CLASSES,
@@ -66,7 +66,7 @@ CLASSES: tuple[Any, ...] = (
 )
 SETTINGS = MappingProxyType(
     {
-        "exciting_dance": Settings,
+        "exciting_dance": SceneSettings,
         "exciting_dance_dance": dance_properties.DanceSettings,
         "exciting_dance_markers": marker_list.MarkerList,
         "exciting_dance_live": LiveSettings,

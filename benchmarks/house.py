@@ -196,9 +196,9 @@ def _coverage(quick: bool) -> list[Figure]:
 
 def upward() -> list[str]:
     """Imports that run upward or in a circle, by the layers that the tests hold."""
-    from tests.test_layers import HOUSES, upward_imports
+    from tests.test_layers import ROWS, upward_imports
 
-    return [found for name in HOUSES for found in upward_imports(name)]
+    return [found for name in ROWS for found in upward_imports(name)]
 
 
 def _one_thread() -> dict[str, str]:

@@ -201,12 +201,14 @@ checked = check_motion(robot.rig, still, None, CheckOptions(trunk_height=9.0))
 found["margin"] = checked.get_margin("trunk height").values.tolist()
 found["failures"] = [failure.description for failure in checked.worst_failures]
 if sys.argv[2] == "blender":
-    from addon import option_fields, properties, registration
+    from addon import registration
+    from addon.base import option_fields
+    from addon.display import properties
     from addon.operators import recordings, rigs
 
     registration.register()
-    items = properties.Settings.bl_rna.properties["kind"].enum_items
-    methods = properties.Settings.bl_rna.properties["method"].enum_items
+    items = properties.SceneSettings.bl_rna.properties["kind"].enum_items
+    methods = properties.SceneSettings.bl_rna.properties["method"].enum_items
     found["methods"] = [item.identifier for item in methods]
     found["pickers"] = [recordings.FILE_PATTERN, recordings.EXCITING_DANCE_FH_recording.bl_file_extensions]
     found["robot_picker"] = rigs.FILE_PATTERN

@@ -28,10 +28,10 @@ from ..base.solver_api import (
 )
 from ..base.transaction import all_or_nothing
 from ..display.study import BODY_KEY, TRIAL_KEY, show_recording
-from ..drawing.legend import show_quantity
 from ..scene import action, armature, inertials, scores
-from ..scene.action import CHANNELS, EULER, Curves, frames_at
+from ..scene.action import CHANNELS, EULER, ActionCurves, frames_at
 from ..scene.check_settings import store_checks
+from ..scene.colours import colour_body
 from .pose_sampling import bone_path
 from .resample import resample as resample
 from .timeline import (
@@ -59,7 +59,7 @@ CONTACTS_GROUP = "Contacts"
 
 
 @dataclass(frozen=True, slots=True)
-class Dance:
+class ImportedDance:
     """Contents of a dance folder.
 
     Attributes:
@@ -75,7 +75,7 @@ class Dance:
     rig: Rig | None = None
 
 
-def read_dance(folder: str | Path) -> Dance:
+def read_dance(folder: str | Path) -> ImportedDance:
     """Read a dance folder.
 
     Raises:
@@ -85,17 +85,21 @@ def read_dance(folder: str | Path) -> Dance:
     return read_consistent(folder, lambda: _read(folder))
 
 
-def _read(folder: Path) -> Dance:
+def _read(folder: Path) -> ImportedDance:
     summary = SUMMARY.read(stored_file(folder, dance_folder.SUMMARY_FILE))
     motion = stored_file(folder, dance_folder.MOTION_FILE)
     if not motion.exists():
-        return Dance(folder, summary)
+        return ImportedDance(folder, summary)
     record = MOTION.read(motion)
-    return Dance(folder, summary, record.scene, record.rig)
+    return ImportedDance(folder, summary, record.scene, record.rig)
 
 
 def show_dance(
-    context: bpy.types.Context, dance: Dance, *, target: bpy.types.Object | None = None, name: str = "Dance"
+    context: bpy.types.Context,
+    dance: ImportedDance,
+    *,
+    target: bpy.types.Object | None = None,
+    name: str = "Dance",
 ) -> bpy.types.Object:
     """Add a dance to a rig as a new action, mark its counts and set the scene's range; an error changes nothing.
 
@@ -116,7 +120,7 @@ def show_dance(
             if body is None or not taken or not armature.rig_of(body).same_skeleton(dance.rig):
                 body = armature.build_armature(context, dance.rig)
                 inertials.write_prior(body)
-                show_quantity(scene, body, "mass")
+                colour_body(scene, body, "mass")
                 armature.hide_rig(target)
             else:
                 armature.store_rig(body, dance.rig)
@@ -124,7 +128,7 @@ def show_dance(
         armature.require_unscaled(body)
         old = body.animation_data.action if body.animation_data else None
         made = bpy.data.actions.new(name)
-        _key_dance(scene, body, Curves(made, body), dance, body.matrix_world.inverted())
+        _key_dance(scene, body, ActionCurves(made, body), dance, body.matrix_world.inverted())
         store_checks(body, dance.summary.checks)
         scores.write_scores(body, dance.summary.excitation, dance.summary.deviation)
         first, last = motion_range(scene, body)
@@ -159,7 +163,7 @@ def make_dance_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path,
 
 
 def add_dance_action(
-    scene: bpy.types.Scene, body: bpy.types.Object, target: bpy.types.Object, dance: Dance, name: str
+    scene: bpy.types.Scene, body: bpy.types.Object, target: bpy.types.Object, dance: ImportedDance, name: str
 ) -> None:
     """Add a copy of a body's action to a target with the same bones, with the rig's curves replaced by a dance.
 
@@ -172,14 +176,14 @@ def add_dance_action(
     animation = body.animation_data
     if animation is None or animation.action is None or animation.action_slot is None:
         made = bpy.data.actions.new(name)
-        curves = Curves(made, target)
+        curves = ActionCurves(made, target)
     else:
         made = bpy_access.local_copy(animation.action)
         made.name = name
         for key in (TRIAL_KEY, BODY_KEY):
             if key in made:
                 del made[key]
-        curves = Curves(made, target, made.slots[animation.action_slot.identifier])
+        curves = ActionCurves(made, target, made.slots[animation.action_slot.identifier])
         curves.remove(_dance_paths(body))
     _key_dance(scene, target, curves, dance, body.matrix_world.inverted(), source=body)
     scores.store_scores(made, dance.summary.excitation, dance.summary.deviation)
@@ -216,8 +220,8 @@ def contact_keys(
 def _key_dance(
     scene: bpy.types.Scene,
     target: bpy.types.Object,
-    curves: Curves,
-    dance: Dance,
+    curves: ActionCurves,
+    dance: ImportedDance,
     world_to_target: Matrix,
     source: bpy.types.Object | None = None,
 ) -> None:
@@ -249,14 +253,14 @@ def _key_dance(
     _name_postures(curves.action, keys, earlier_names)
 
 
-def _keys_with_ends(dance: Dance) -> tuple[SceneKey, ...]:
+def _keys_with_ends(dance: ImportedDance) -> tuple[SceneKey, ...]:
     """Keys of a designed dance with both ends, which must stay when in-betweens are removed."""
     keys, times = _clip_keys(dance), bpy_access.require(dance.motion, "motion of the dance").times
     ends = [float(end) for end in times[[0, -1]] if all(abs(key.time - end) > END_TOLERANCE for key in keys)]
     return tuple(sorted([*keys, *(SceneKey(end, "preferred") for end in ends)], key=lambda key: key.time))
 
 
-def _clip_keys(dance: Dance) -> tuple[SceneKey, ...]:
+def _clip_keys(dance: ImportedDance) -> tuple[SceneKey, ...]:
     """The dance's keys, clipped to its samples: the last sample may be up to one step earlier than the last key."""
     times = bpy_access.require(dance.motion, "motion of the dance").times
     return tuple(replace(key, time=float(np.clip(key.time, times[0], times[-1]))) for key in dance.summary.keys)

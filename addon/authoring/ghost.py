@@ -14,7 +14,7 @@ from ..scene.action import assign_action, curves_of, key_frames
 from ..scene.armature import DIGEST_KEY, local_collection, move_sideways, rig_of, shape_objects
 from ..scene.colours import plain_material, srgb_to_linear
 from ..scene.skin import deform_by, is_skin
-from .dance_import import Dance, add_dance_action
+from .dance_import import ImportedDance, add_dance_action
 
 GHOST_KEY = "exciting_dance_ghost"
 """Custom property of the ghost's armature object: its body."""
@@ -34,7 +34,9 @@ def find_ghost(scene: bpy.types.Scene, body: bpy.types.Object) -> bpy.types.Obje
     return next((item for item in scene.objects if item.get(GHOST_KEY) == body), None)
 
 
-def show_ghost(context: bpy.types.Context, body: bpy.types.Object, dance: Dance, name: str, *, beside: bool) -> None:
+def show_ghost(
+    context: bpy.types.Context, body: bpy.types.Object, dance: ImportedDance, name: str, *, beside: bool
+) -> None:
     """Show a dance as the body's ghost, replacing an earlier ghost; the body is not changed.
 
     Args:

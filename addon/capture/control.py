@@ -65,6 +65,11 @@ class CaptureSettings(bpy.types.PropertyGroup):
         name="Balance", description="Show centre of mass, support polygon and zero-moment point (ZMP)", default=True
     )
 
+    @property
+    def source(self) -> str:
+        """Where the stream comes from."""
+        return self.lsl or f"{self.address}:{self.port}"
+
 
 def capture_settings(scene: bpy.types.Scene) -> CaptureSettings:
     """A scene's settings."""

@@ -35,7 +35,7 @@ QUANTITIES = {"markers": "markers", "segments": "segments", "joints": "joint val
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class CaptureResponse:
     """One response.
 
     Attributes:
@@ -54,7 +54,7 @@ class Response:
     name: str = ""
 
 
-def parse_response(line: bytes | None) -> Response:
+def parse_response(line: bytes | None) -> CaptureResponse:
     """Parse a line; None stands for a line that is too long."""
     try:
         tree = parse_json_line(line if line is not None else b"")
@@ -62,17 +62,16 @@ def parse_response(line: bytes | None) -> Response:
             raise errors.InvalidValue("not a response of the capture")
         kind = str(tree["kind"])
         if kind == "pose":
-            return Response(kind, pose=scene_pose(tree))
+            return CaptureResponse(kind, pose=scene_pose(tree))
         if kind == "state":
-            return Response(kind, state=dict(tree))
-        return Response(kind, message=use_field_labels(str(tree.get("message", ""))), folder=str(tree.get("folder",
-            "")),
-                      name=str(tree.get("name", "")))  # fmt: skip
+            return CaptureResponse(kind, state=dict(tree))
+        words = use_field_labels(str(tree.get("message", "")))
+        return CaptureResponse(kind, message=words, folder=str(tree.get("folder", "")), name=str(tree.get("name", "")))
     except errors.SolverError as error:
-        return Response("error", message=f"The capture sent an invalid response ({error})")
+        return CaptureResponse("error", message=f"The capture sent an invalid response ({error})")
 
 
-class CaptureProcess(ServerProcess[Response, dict]):
+class CaptureProcess(ServerProcess[CaptureResponse, dict]):
     """``python -m solver capture --serve``."""
 
     def __init__(self, interpreter: Interpreter, arguments: tuple[str, ...]) -> None:
@@ -117,7 +116,7 @@ class CaptureSession:
         self.state: dict[str, Any] = {}
         self.messages: deque[str] = deque(maxlen=SHOWN_MESSAGES)
         self.end_reason, self.recording = "", False
-        self.written_take: Response | None = None
+        self.written_take: CaptureResponse | None = None
         self.take_error = ""
         self.display_latency = 0.0
         self._pose_writer, self._initial_pose = PoseWriter(body), read_pose(body)
@@ -198,7 +197,7 @@ class CaptureSession:
             if body is not None and body.mode != "EDIT":
                 restore_pose(body, self._initial_pose)
 
-    def _process_response(self, each: Response) -> None:
+    def _process_response(self, each: CaptureResponse) -> None:
         if each.kind == "state":
             self.state = dict(each.state)
         elif each.kind in ("note", "error"):
@@ -210,8 +209,10 @@ class CaptureSession:
 
 
 def describe_stream(session: CaptureSession, source: str) -> str:
-    """State of the stream."""
+    """State of the stream, or why the capture ended."""
     state = session.state
+    if session.end_reason:
+        return session.end_reason
     if not state:
         return "Starting"
     if not state.get("quantity"):

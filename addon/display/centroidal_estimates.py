@@ -16,7 +16,7 @@ import numpy as np
 from ..base import custom_properties
 from ..base.bpy_access import scene
 from ..base.solver_api import ESTIMATE, CentroidalEstimate, errors, estimate_language, read_consistent, study_folder
-from ..scene.action import Curves, frames_at
+from ..scene.action import ActionCurves, frames_at
 from .study import TRIAL_KEY, find_trial_actions, played_trial, study_folder_of
 
 ESTIMATED_KEY = "exciting_dance_estimated"
@@ -88,7 +88,7 @@ def key_estimates(
     paths = {_data_path(name) for name in shown}
     for item, properties in keyed.items():
         estimate = estimates[custom_properties.read_label(item, TRIAL_KEY)]
-        curves, frames = Curves(item, None, item.slots[0]), frames_at(scene(context), estimate.times)
+        curves, frames = ActionCurves(item, None, item.slots[0]), frames_at(scene(context), estimate.times)
         curves.remove(paths)
         for name, values in properties.items():
             curves.add(_data_path(name), frames, values, group=GROUP)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.solver_api import CentroidalEstimate
 from ..drawing.primitives import BOLD_WIDTH, LINE_WIDTH, Colour, arrow_lines, cross_lines
-from .properties import Settings
+from .properties import SceneSettings
 
 COM_COLOUR: Colour = (1.00, 0.86, 0.30, 1.0)
 AXIS_COLOUR: Colour = (1.00, 0.56, 0.08, 1.0)
@@ -49,7 +49,7 @@ class LineSet:
     width: float
 
 
-def estimate_lines(estimate: CentroidalEstimate, frame: int, settings: Settings) -> list[LineSet]:
+def estimate_lines(estimate: CentroidalEstimate, frame: int, settings: SceneSettings) -> list[LineSet]:
     """All lines for one frame of the estimate."""
     found: list[LineSet] = []
     if settings.show_estimate:
@@ -109,7 +109,7 @@ def _momentum_lines(estimate: CentroidalEstimate, frame: int) -> Iterator[LineSe
         )
 
 
-def _source_lines(estimate: CentroidalEstimate, frame: int, settings: Settings) -> Iterator[LineSet]:
+def _source_lines(estimate: CentroidalEstimate, frame: int, settings: SceneSettings) -> Iterator[LineSet]:
     com = estimate.com[frame]
     for source, colour, shade, origin in (
         ("kinematic", _with_faint_alpha(COM_COLOUR), _with_faint_alpha(RATE_COLOUR), "from motion alone"),

@@ -16,7 +16,7 @@ from ..base import custom_properties
 from ..base.bpy_access import scene
 from ..base.solver_api import MOMENTS, JointMoments, errors, read_consistent, study_folder
 from ..drawing.primitives import BOLD_WIDTH, Colour
-from ..scene.action import Curves, frames_at
+from ..scene.action import ActionCurves, frames_at
 from .centroidal_overlay import LineSet
 from .study import TRIAL_KEY, find_trial_actions, played_trial, study_folder_of
 
@@ -64,7 +64,7 @@ def key_moments(context: bpy.types.Context, body: bpy.types.Object, found: dict[
     trials = [custom_properties.read_label(item, TRIAL_KEY) for item in own]
     for item, trial in zip(own, trials, strict=True):
         moments = found[trial]
-        curves, frames = Curves(item, None, item.slots[0]), frames_at(scene(context), moments.times)
+        curves, frames = ActionCurves(item, None, item.slots[0]), frames_at(scene(context), moments.times)
         curves.remove({_data_path(name) for name in moments.names})
         for name, is_length, values in zip(moments.names, moments.lengths, moments.per_kg.T, strict=True):
             known = values[np.isfinite(values)]

@@ -29,7 +29,6 @@ from ..base.solver_api import (
     errors,
     study_folder,
 )
-from ..drawing.legend import find_legends
 from ..drawing.primitives import (
     BOLD_WIDTH,
     LEGEND_BOTTOM,
@@ -61,7 +60,7 @@ from .centroidal_overlay import (
     estimate_lines,
 )
 from .joint_moments import find_moments_file, largest_moment, moment_lines
-from .properties import Settings, study_settings
+from .properties import SceneSettings, study_settings
 from .study import played_trial, study_folder_of
 
 TICKS = 5
@@ -132,7 +131,7 @@ def draw_motion() -> None:
     gpu.state.blend_set("NONE")
 
 
-def _draw_body(body: bpy.types.Object, motion: SceneMotion, time: float, settings: Settings) -> None:
+def _draw_body(body: bpy.types.Object, motion: SceneMotion, time: float, settings: SceneSettings) -> None:
     frame = _nearest_index(motion.times, time)
     com, momentum = motion.com[frame], motion.momentum[frame]
     balanced = any(shows(body) for shows in Overrides.balance)
@@ -219,7 +218,7 @@ def named_legend(scene: bpy.types.Scene, body: bpy.types.Object) -> Legend | Non
 def _draw_colours(body: bpy.types.Object) -> bool:
     """Draw the legend of a body's colours; whether it was drawn."""
     shown = named_legend(scene(bpy.context), body)
-    if shown is None or find_legends(scene(bpy.context)) or any(shows(body) for shows in Overrides.colours):
+    if shown is None or any(shows(body) for shows in Overrides.colours):
         return False
     shares = [tick / (TICKS - 1) for tick in range(TICKS)]
     ticks = [(share, f"{shown.low + share * (shown.high - shown.low):.4g}") for share in shares]

@@ -43,12 +43,12 @@ FOLLOWERS = (
 )
 
 
-def _is_rig(settings: Settings, item: bpy.types.Object) -> bool:
+def _is_rig(settings: SceneSettings, item: bpy.types.Object) -> bool:
     return is_rig(item)
 
 
-def _on_quantity_changed(settings: Settings, context: bpy.types.Context) -> None:
-    from ..drawing.legend import show_quantity
+def _on_quantity_changed(settings: SceneSettings, context: bpy.types.Context) -> None:
+    from ..scene.colours import colour_body
     from ..scene.inertials import PARAMETERS
 
     body = active_rig(context)
@@ -56,18 +56,18 @@ def _on_quantity_changed(settings: Settings, context: bpy.types.Context) -> None
         return
     try:
         with all_or_nothing():
-            show_quantity(scene(context), body, settings.quantity)
+            colour_body(scene(context), body, settings.quantity)
     except errors.SolverError:
         return  # the panel shows what is wrong with the rig
 
 
-def _on_borders_changed(settings: Settings, context: bpy.types.Context) -> None:
+def _on_borders_changed(settings: SceneSettings, context: bpy.types.Context) -> None:
     from ..scene.skin import soften_borders
 
     soften_borders(find_rigs(scene(context)), settings.soft_borders)
 
 
-def _on_file_selected(settings: Settings, context: bpy.types.Context) -> None:
+def _on_file_selected(settings: SceneSettings, context: bpy.types.Context) -> None:
     from ..scene.recording import show_recording_of
 
     if 0 <= settings.file_index < len(settings.files):
@@ -87,7 +87,7 @@ FIELDS: dict[str, Any] = {
 }
 
 
-class Settings(option_group(CohortOptions, StudySettings, RetargetOptions, **FIELDS), bpy.types.PropertyGroup):  # type: ignore[misc]
+class SceneSettings(option_group(CohortOptions, StudySettings, RetargetOptions, **FIELDS), bpy.types.PropertyGroup):  # type: ignore[misc]
     """The add-on's settings of a scene."""
 
     mode: bpy.props.EnumProperty(name="Mode", description="Panels that the tab shows", items=MODES)  # type: ignore[valid-type]
@@ -248,6 +248,6 @@ class Settings(option_group(CohortOptions, StudySettings, RetargetOptions, **FIE
     )
 
 
-def study_settings(context: bpy.types.Context) -> Settings:
+def study_settings(context: bpy.types.Context) -> SceneSettings:
     """The scene's settings."""
     return context.scene.exciting_dance

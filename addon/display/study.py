@@ -26,8 +26,8 @@ from ..base.solver_api import (
 )
 from ..base.solver_api import study_folder as files
 from ..base.transaction import all_or_nothing
-from ..drawing.legend import show_quantity
 from ..scene import action, armature, inertials, recording
+from ..scene.colours import colour_body
 
 STUDY_KEY, TRIAL_KEY, BODY_KEY = "exciting_dance_study", "exciting_dance_trial", "exciting_dance_body"
 """Custom properties: folder of the study (armature object); trial name (action, and collection of a recording);
@@ -43,7 +43,7 @@ HIGHEST_FRAME_RATE = 250.0
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class OpenedStudy:
     """Checked contents of a study's folder.
 
     Attributes:
@@ -62,7 +62,7 @@ class Study:
     report: Path | None = None
 
 
-def read_study(folder: str | Path) -> Study:
+def read_study(folder: str | Path) -> OpenedStudy:
     """Read the folder that ``python -m solver identify`` or ``track`` wrote.
 
     Raises:
@@ -76,11 +76,11 @@ def read_study(folder: str | Path) -> Study:
     return study
 
 
-def _read(folder: Path) -> Study:
+def _read(folder: Path) -> OpenedStudy:
     motions = files.read_trial_files(folder, files.MOTION_END, MOTION)
     rig, result = stored_file(folder, files.RIG_FILE), stored_file(folder, files.RESULT_FILE)
     report = folder / files.REPORT_FILE
-    return Study(
+    return OpenedStudy(
         folder=folder,
         rig=read_rig(rig),
         result=RESULT.read(result) if result.exists() else None,
@@ -90,7 +90,7 @@ def _read(folder: Path) -> Study:
     )
 
 
-def _check_links(folder: Path, study: Study) -> None:
+def _check_links(folder: Path, study: OpenedStudy) -> None:
     """Raise an error for files of different rigs, before the scene is changed."""
     links, remedy = (
         study.rig.links,
@@ -103,7 +103,9 @@ def _check_links(folder: Path, study: Study) -> None:
         raise errors.InputError(folder / files.RESULT_FILE, "has other links", remedy=remedy)
 
 
-def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Object | None = None) -> bpy.types.Object:
+def show_study(
+    context: bpy.types.Context, study: OpenedStudy, *, onto: bpy.types.Object | None = None
+) -> bpy.types.Object:
     """Show a study in the scene; an error leaves the scene unchanged.
 
     Args:
@@ -128,7 +130,7 @@ def show_study(context: bpy.types.Context, study: Study, *, onto: bpy.types.Obje
             inertials.write_prior(body)
         else:
             inertials.write_inertials(body, study.result)
-        show_quantity(bpy_access.scene(context), body, "mass")
+        colour_body(bpy_access.scene(context), body, "mass")
         body[STUDY_KEY] = str(study.folder.resolve())
     recording.remove_recordings(earlier)  # last, because removed data cannot be restored
     return body
@@ -177,13 +179,13 @@ def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path 
     return folder / files.SCENE_FILE, folder / files.PICTURE_FILE if picture else None
 
 
-def _is_superseded(collection: bpy.types.Collection, body: bpy.types.Object, study: Study) -> bool:
+def _is_superseded(collection: bpy.types.Collection, body: bpy.types.Object, study: OpenedStudy) -> bool:
     """Whether a study replaces a recording: an imported one, or one of an earlier study of the same body."""
     name = custom_properties.read_label(collection, recording.RECORDING_KEY)
     return name in study.recordings and collection.get(BODY_KEY, body) == body
 
 
-def _add_motions(context: bpy.types.Context, body: bpy.types.Object, study: Study) -> list[bpy.types.Collection]:
+def _add_motions(context: bpy.types.Context, body: bpy.types.Object, study: OpenedStudy) -> list[bpy.types.Collection]:
     """Add a study's motions to the body and its recordings to the scene; returns the recordings that they replace."""
     scene = bpy_access.scene(context)
     rates = [(len(m) - 1) / (m.times[-1] - m.times[0]) for m in study.motions.values() if len(m) > 1]
@@ -218,7 +220,7 @@ def key_marker_errors(scene: bpy.types.Scene, body: bpy.types.Object, made: bpy.
     error = np.sqrt(squares.sum(axis=1)[shown] / measured.sum(axis=1)[shown])
     body[ERROR_KEY] = 0.0
     body.id_properties_ui(ERROR_KEY).update(description="RMS marker error [m]")
-    curves = action.Curves(made, None, made.slots[0])
+    curves = action.ActionCurves(made, None, made.slots[0])
     curves.add(f'["{ERROR_KEY}"]', action.frames_at(scene, table[shown, 0]), error, group="Tracking")
 
 

@@ -1,4 +1,4 @@
-"""A legend as objects of the scene, which can be rendered: colour bar, title, numbers with unit."""
+"""A picture's legend as objects of the scene: colour bar, title, numbers with unit."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import bpy
 import numpy as np
 
 from ..base import meshes
-from ..scene.colours import Colouring, colour_body, interpolate_colour, plain_material
+from ..scene.colours import Colouring, interpolate_colour, plain_material
 
-LEGEND_KEY = "exciting_dance_legend"
 BANDS = 32
 TICKS = 5
 HEIGHT, WIDTH = 1.0, 0.07
@@ -40,7 +39,6 @@ def make_legend(collection: bpy.types.Collection, colouring: Colouring, size: fl
         mesh.materials.append(plain_material(f"Legend {band:02d}", colour, glow=True))
     mesh.polygons.foreach_set("material_index", list(range(BANDS)))
     bar = bpy.data.objects.new("Legend", mesh)
-    bar[LEGEND_KEY] = colouring.quantity
     collection.objects.link(bar)
     ink = plain_material("Legend ink", TEXT_COLOUR, glow=True)
     _add_text(collection, bar, colouring.title, (0.0, HEIGHT + 0.07), 0.085, ink)
@@ -56,41 +54,8 @@ def make_legend(collection: bpy.types.Collection, colouring: Colouring, size: fl
     return bar
 
 
-def place_legend(legend: bpy.types.Object, armature: bpy.types.Object) -> None:
-    """Place the legend upright at the body's left, facing forward like the body in rest pose."""
-    legend.matrix_world = armature.matrix_world
-    legend.location.y += 0.75
-    legend.location.z += 0.5
-    legend.rotation_euler = (0.5 * np.pi, 0.0, 0.5 * np.pi)
-
-
-def show_quantity(scene: bpy.types.Scene, body: bpy.types.Object, quantity: str) -> Colouring:
-    """Colour a body and the other visible coloured rigs by a quantity, and rebuild the scene's legends.
-
-    Raises:
-        InvalidValue: the bones do not carry the quantity.
-    """
-    shown = colour_body(scene, body, quantity)
-    for bar in find_legends(scene):
-        made = make_legend(bar.users_collection[0], shown)
-        made.parent, made.matrix_parent_inverse = bar.parent, bar.matrix_parent_inverse
-        made.matrix_basis = bar.matrix_basis
-        _remove(bar)
-    return shown
-
-
-def find_legends(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """The legends of a scene."""
-    return [item for item in scene.objects if LEGEND_KEY in item]
-
-
-def remove_legends(scene: bpy.types.Scene) -> None:
-    """Remove all legends with their meshes, texts and materials."""
-    for bar in find_legends(scene):
-        _remove(bar)
-
-
-def _remove(bar: bpy.types.Object) -> None:
+def remove_legend(bar: bpy.types.Object) -> None:
+    """Remove a legend with its meshes, texts and materials."""
     for item in (*bar.children, bar):
         data, materials = item.data, list(item.data.materials)
         bpy.data.objects.remove(item)

@@ -15,8 +15,6 @@ MARGIN_FACTOR = 1.15
 """Size of the view over size of the framed objects."""
 STARTUP_CUBE = "Cube"
 """Name of the cube in Blender's startup file; its half size is 1 m."""
-TIMELINE_HEIGHT = 145.0
-"""[px] Height of a timeline with its header in which margins and contact strips fit, at scale 1."""
 SMALLEST_RADIUS = 0.1
 """[m] Smallest radius that is framed."""
 
@@ -78,16 +76,6 @@ def fit_timelines(context: bpy.types.Context) -> None:
         with context.temp_override(window=context.window, area=area, region=region):
             if bpy.ops.action.view_all.poll():  # type: ignore[call-arg]
                 bpy.ops.action.view_all()
-
-
-def is_timeline_low(context: bpy.types.Context) -> bool:
-    """Whether no timeline of the window is high enough for margins and contact strips.
-
-    Blender lets scripts enlarge an area only while the mouse is between areas, so that the user has to do it.
-    """
-    needed = TIMELINE_HEIGHT * context.preferences.system.ui_scale
-    heights = [area.height for area in _timelines(context)]
-    return bool(heights) and max(heights) < needed
 
 
 def _timelines(context: bpy.types.Context) -> Iterator[bpy.types.Area]:

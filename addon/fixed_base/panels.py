@@ -10,7 +10,6 @@ from ..base.option_fields import labelled
 from ..base.scene_rigs import active_rig
 from ..base.solver_api import ExcitingOptions
 from ..panels.base import DancePanel
-from ..panels.messages import draw_job, draw_message
 from .properties import fixed_base_settings
 
 
@@ -43,8 +42,6 @@ class EXCITING_DANCE_PT_fixed_base(DancePanel, bpy.types.Panel):  # type: ignore
         row = layout.row()
         row.scale_y = 1.3
         row.operator("exciting_dance.excite", icon="CON_ARMATURE")
-        draw_job(layout, "fixed_base")
-        draw_message(context, layout, "fixed_base")
 
 
 class EXCITING_DANCE_PT_fixed_base_limits(DancePanel, bpy.types.Panel):  # type: ignore[misc]

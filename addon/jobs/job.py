@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -40,33 +40,80 @@ SECONDS_PER_LINE = 10.0
 """[s] Between lines of progress in background mode."""
 FOLDER_PREFIX = "study-"
 """Prefix of the names of job folders."""
+STEP_TIME = 0.1
+"""[s] Time of an operator's steps after which Blender responds."""
 END_TIMEOUT = 3.0
 """[s] Time for a child to end after it was cancelled, before it is killed."""
 
 
-class Job:
-    """A run of ``python -m solver VERB ...``.
+class Task:
+    """Work that the top of the tab shows and can cancel: here the steps of an operator between which Blender responds.
 
     Attributes:
-        title: what the job does, for the user.
-        panel: the panel that shows the job.
+        title: what the task does, for the user.
         fraction: fraction of the work that is done.
-        message: current step of the job.
+        message: current step of the task.
     """
 
-    def __init__(
-        self,
-        title: str,
-        arguments: list[str],
-        interpreter: Interpreter,
-        *,
-        end_timeout: float = END_TIMEOUT,
-        panel: str = "",
-    ) -> None:
-        self.title, self.panel, self.fraction, self.message = title, panel, 0.0, "starting"
-        self._end_timeout = end_timeout
+    def __init__(self, title: str) -> None:
+        self.title, self.fraction, self.message = title, 0.0, "starting"
         self.started = time.monotonic()
         self._cancel_time: float | None = None
+
+    def describe(self) -> str:
+        """Current step of the task, and the time left once it can be estimated."""
+        left = self.estimate_time_left()
+        return self.message if left is None else f"{self.message}, {describe_duration(left)} left"
+
+    def estimate_time_left(self) -> float | None:
+        """Time [s] that the rest takes at the speed so far; None at the start and while the task is cancelled."""
+        spent = time.monotonic() - self.started
+        if spent < FIRST_ESTIMATE or not LEAST_FRACTION <= self.fraction < 1.0 or self.cancelled:
+            return None
+        return spent * (1.0 - self.fraction) / self.fraction
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the task was cancelled."""
+        return self._cancel_time is not None
+
+    def cancel(self) -> None:
+        """Ask the task to end; returns at once."""
+        self._cancel_time = time.monotonic()
+
+    def end(self) -> None:
+        """Cancel, and wait until nothing runs any more."""
+        self.cancel()
+
+    def wait(self) -> None:
+        """Block until nothing runs any more."""
+
+    def poll(self) -> bool:
+        """Whether a process runs that must be waited for."""
+        return False
+
+    def raise_on_failure(self, *, finished: bool = False) -> None:
+        """Raise an error if the ended task did not deliver its results.
+
+        Args:
+            finished: whether complete results exist; cancelling and the exit code are then ignored.
+
+        Raises:
+            Cancelled: the task was cancelled.
+            BackendError: its process failed; with its error output.
+        """
+        if self.cancelled and not finished:
+            raise errors.Cancelled(f"{self.title}: cancelled, nothing was changed")
+
+
+class Job(Task):
+    """A run of ``python -m solver VERB ...``."""
+
+    def __init__(
+        self, title: str, arguments: list[str], interpreter: Interpreter, *, end_timeout: float = END_TIMEOUT
+    ) -> None:
+        super().__init__(title)
+        self._end_timeout = end_timeout
         self._error_lines: deque[str] = deque(maxlen=MAX_LINES)
         self._interpreter = interpreter
         try:
@@ -88,25 +135,13 @@ class Job:
         for reader in self._readers:
             reader.start()
 
-    def describe(self) -> str:
-        """Current step of the job, and the time left once it can be estimated."""
-        left = self.estimate_time_left()
-        return self.message if left is None else f"{self.message}, {describe_duration(left)} left"
-
-    def estimate_time_left(self) -> float | None:
-        """Time [s] that the rest takes at the speed so far; None at the start and while the job is cancelled."""
-        spent = time.monotonic() - self.started
-        if spent < FIRST_ESTIMATE or not LEAST_FRACTION <= self.fraction < 1.0 or self.cancelled:
-            return None
-        return spent * (1.0 - self.fraction) / self.fraction
-
     @property
     def running(self) -> bool:
         """Whether the child is running."""
         return self._process.poll() is None
 
     def wait(self) -> None:
-        """Block until the child ends; prints a line of progress now and then, which a window shows in its panel."""
+        """Block until the child ends. Prints a line of progress now and then, which a window shows in its panel."""
         while True:
             try:
                 self._process.wait(SECONDS_PER_LINE)
@@ -115,15 +150,10 @@ class Job:
                 print(f"{self.title}: {self.describe()}", flush=True)
         self._close()
 
-    @property
-    def cancelled(self) -> bool:
-        """Whether the job was cancelled."""
-        return self._cancel_time is not None
-
     def cancel(self) -> None:
         """Terminate the child; returns at once."""
         if self.running and not self.cancelled:
-            self._cancel_time = time.monotonic()
+            super().cancel()
             self.message = "stopping" if self._end_timeout <= END_TIMEOUT else "writing partial results"
             assert self._process.stdin is not None
             with suppress(OSError):  # it has just ended
@@ -145,21 +175,9 @@ class Job:
         self._close()
 
     def raise_on_failure(self, *, finished: bool = False) -> None:
-        """Raise an error if the ended child did not deliver its results.
-
-        Args:
-            finished: whether complete results exist; cancelling and the exit code are then ignored.
-
-        Raises:
-            Cancelled: the job was cancelled.
-            BackendError: the child failed; with its error output.
-        """
         self._close()
-        if finished:
-            return
-        if self.cancelled:
-            raise errors.Cancelled(f"{self.title}: cancelled, nothing was changed")
-        if self._process.returncode != 0:
+        super().raise_on_failure(finished=finished)
+        if self._process.returncode != 0 and not finished:
             message = describe_failure(list(self._error_lines), self._process.returncode, activity=self.message)
             raise errors.BackendError(message + self._interpreter.describe_origin(self._error_lines))
 
@@ -189,12 +207,12 @@ class Job:
 
 
 class CurrentJob:
-    """The running job of this Blender, for the panel that shows it; one at a time."""
+    """The running task of this Blender, for the panel that shows it; one at a time."""
 
-    job: ClassVar[Job | None] = None
+    job: ClassVar[Task | None] = None
 
     @classmethod
-    def release(cls) -> Job | None:
+    def release(cls) -> Task | None:
         """Return the current job and clear it."""
         job, cls.job = cls.job, None
         return job
@@ -229,12 +247,12 @@ def unregister() -> None:
 class JobOperator:
     """Mix-in of an operator that runs a solver verb and puts its result into the scene.
 
-    In background mode the operator returns when the job is finished. In a window Blender stays responsive, the panel
-    shows progress, and its Cancel button ends the job. A failed job changes nothing and leaves no folder behind.
+    In background mode the operator returns when the job is finished. In a window Blender stays responsive, and the top
+    of the tab shows progress, time left and Cancel. A failed job changes nothing and leaves no folder behind.
 
     Attributes:
         title: what the job does, for the user.
-        panel: the panel that shows the job.
+        panel: place of the job's message, which replaces the earlier one at that place.
         shows_success: whether the panel keeps a message about success.
         keeps_folder: whether the results stay on disk.
         end_timeout: [s] time for a cancelled child to end.
@@ -249,8 +267,13 @@ class JobOperator:
     end_timeout: ClassVar[float] = END_TIMEOUT
     input_names: ClassVar[Mapping[str, str]] = {}
 
-    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        """The verb and its options; the results go to ``folder``."""
+    def steps(self, context: bpy.types.Context) -> Iterator[float]:
+        """Work before the child starts, in steps that yield the fraction done; a window responds between them. Undo
+        may exchange all data in between: find them anew in each step. By default nothing."""
+        return iter(())
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str] | None:
+        """The verb and its options; the results go to ``folder``. None: the steps were all, there is no child."""
         raise NotImplementedError
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
@@ -285,43 +308,58 @@ class JobOperator:
 
     def execute(self, context: bpy.types.Context) -> Status:
         """Start the job; in background mode also finish it."""
-        if not self.begin(context) or CurrentJob.job is None:
-            return {"CANCELLED"}
-        if bpy.app.background:
-            CurrentJob.job.wait()
+        self._rig_id = None if (rig := active_rig(context)) is None else session_id(rig)
+        self._folder: Path | None = None
+        self._lock: Lock | None = None  # of the add-on's own folder
+        self._problem: Exception | None = None
+        self._preparation = self._prepare(context)
+        CurrentJob.job = self._job = Task(self.title)
+        while self._advance() and bpy.app.background:
+            pass
+        if bpy.app.background or self._problem is not None:
+            self._job.wait()
             return self.finish(context)
         manager = context.window_manager
-        self._job, self._timer = CurrentJob.job, manager.event_timer_add(POLL_INTERVAL, window=context.window)
+        self._timer = manager.event_timer_add(POLL_INTERVAL, window=context.window)
         manager.modal_handler_add(self)  # type: ignore[arg-type]
         self._shown_progress: tuple[float, str] | None = None
         return {"RUNNING_MODAL"}
 
-    def begin(self, context: bpy.types.Context) -> bool:
-        """Start the child; whether it was started. Errors are shown to the user."""
-        self._rig_id = None if (rig := active_rig(context)) is None else session_id(rig)
-        self._folder: Path | None = None
-        self._lock: Lock | None = None  # of the add-on's own folder
+    def _prepare(self, context: bpy.types.Context) -> Generator[float, None, None]:
+        """Do the steps, and start the child after them."""
+        folder = self.output_folder(context)
+        self._folder, self._lock = create_job_folder() if folder is None else (folder, None)
+        yield from self.steps(context)
+        arguments = self.arguments(context, self._folder)
+        if arguments is not None:
+            self._job = Job(self.title, arguments, self.interpreter(context), end_timeout=self.end_timeout)
+            CurrentJob.job = self._job
+
+    def _advance(self) -> bool:
+        """Prepare the job for a moment; whether it is not prepared yet. An error is kept for the end."""
+        stop = time.monotonic() + STEP_TIME
         try:
-            folder = self.output_folder(context)
-            self._folder, self._lock = create_job_folder() if folder is None else (folder, None)
-            arguments = self.arguments(context, self._folder)
-            CurrentJob.job = Job(
-                self.title, arguments, self.interpreter(context), end_timeout=self.end_timeout, panel=self.panel
-            )
+            while not self._job.cancelled and time.monotonic() < stop:
+                fraction = next(self._preparation, None)
+                if fraction is None:
+                    return False
+                self._job.fraction = fraction
         except (errors.SolverError, OSError) as error:
-            self._discard_folder()
-            self._show_error(context, str(error))
-        return CurrentJob.job is not None
+            self._problem = error
+        return self._problem is None and not self._job.cancelled
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
-        """Check the child at every timer event."""
+        """Advance the job at every timer event; Esc cancels it before its child starts."""
+        if event.type == "ESC" and not isinstance(self._job, Job):
+            self._job.cancel()
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
+        more = self._advance()
         now = (self._job.fraction, self._job.message)
         if now != self._shown_progress:
             self._shown_progress = now
             redraw.redraw_sidebars()
-        if self._job.poll() or self._waits_for_user():
+        if more or self._job.poll() or self._waits_for_user():
             return {"PASS_THROUGH"}
         context.window_manager.event_timer_remove(self._timer)
         status = self.finish(context)
@@ -349,21 +387,23 @@ class JobOperator:
     def finish(self, context: bpy.types.Context) -> Status:
         """Put the results of the ended child into the scene, or report what went wrong."""
         job = CurrentJob.release()
-        done = False
-        assert self._folder is not None
+        done, folder = False, self._folder or Path()
         try:
+            self._preparation.close()
+            if self._problem is not None:
+                raise self._problem
             if job is None:
                 raise errors.Cancelled(f"{self.title}: stopped, nothing was changed")
-            job.raise_on_failure(finished=self.has_results(self._folder))
+            job.raise_on_failure(finished=self.has_results(folder))
             with all_or_nothing():
-                message = self.apply(context, self._folder)
+                message = self.apply(context, folder)
             done = True
             clear_caches()
             self._show_message(context, message)
         except errors.Cancelled as error:
             self.report({"INFO"}, str(error))  # type: ignore[attr-defined]
-        except errors.SolverError as error:
-            self._show_error(context, name_job_files(str(error), self._folder, self.input_names))
+        except (errors.SolverError, OSError) as error:
+            self._show_error(context, name_job_files(str(error), folder, self.input_names))
         finally:
             if done and self.keeps_folder:
                 self._release_folder()

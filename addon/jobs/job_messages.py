@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
@@ -93,11 +93,9 @@ def find_message(scene: bpy.types.Scene, rig: bpy.types.Object | None, panel: st
     return next((item for _, item in _matching(scene, rig, panel)), None)
 
 
-def find_latest_message(
-    scene: bpy.types.Scene, rig: bpy.types.Object | None, excluded: Container[str] = ()
-) -> StoredMessage | None:
-    """The latest message about a rig, except those of some panels; None without one."""
-    found = [item for item in _stored_messages(scene) if item.about == rig and item.place not in excluded]
+def find_latest_message(scene: bpy.types.Scene, rig: bpy.types.Object | None) -> StoredMessage | None:
+    """The latest message about a rig; None without one."""
+    found = [item for item in _stored_messages(scene) if item.about == rig]
     return found[-1] if found else None
 
 

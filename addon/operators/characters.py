@@ -154,16 +154,16 @@ class EXCITING_DANCE_OT_make_character_rig(CharacterProperties, JobOperator, bpy
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         """Store the rig on the character's armature, and colour its mesh by mass."""
         from ..base.solver_api import read_rig, study_folder
-        from ..drawing.legend import show_quantity
         from ..scene import inertials
         from ..scene.character import attach_rig
+        from ..scene.colours import colour_body
         from .rigs import show_added_rig
 
         armature = bpy_access.find_by_session_id(bpy.data.objects, self._character)
         rig = read_rig(folder / study_folder.RIG_FILE)
         attach_rig(context, armature, rig)
         inertials.write_prior(armature)
-        show_quantity(bpy_access.scene(context), armature, "mass")
+        colour_body(bpy_access.scene(context), armature, "mass")
         message = show_added_rig(context, self, armature)
         return JobMessage(f"{armature.name} is a rig of {len(rig.links)} links", notes=message.notes)
 

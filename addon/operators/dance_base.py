@@ -20,7 +20,7 @@ from ..scene.dance_moves import store_moves
 from .base import find_rig_problem, require_active_rig
 
 if TYPE_CHECKING:
-    from ..authoring.dance_import import Dance
+    from ..authoring.dance_import import ImportedDance
 
 RESULT_FOLDER = "result"
 """Name of the results folder in the job's folder."""
@@ -141,7 +141,9 @@ def write_timeline(context: bpy.types.Context, folder: Path) -> Path:
     return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, sample_timeline(now, body, *motion_range(now, body)))
 
 
-def show_designed(context: bpy.types.Context, dance: Dance, target: bpy.types.Object | None) -> bpy.types.Object:
+def show_designed(
+    context: bpy.types.Context, dance: ImportedDance, target: bpy.types.Object | None
+) -> bpy.types.Object:
     """Show a designed dance at a rig's place, with the difficulty of each move.
 
     Args:
@@ -169,7 +171,7 @@ def show_designed(context: bpy.types.Context, dance: Dance, target: bpy.types.Ob
     return body
 
 
-def summary_message(dance: Dance, *notes: str) -> JobMessage:
+def summary_message(dance: ImportedDance, *notes: str) -> JobMessage:
     """The message for a dance's summary."""
     summary = dance.summary
     failures = [f"{f.text}, first at {f.time:.2f} s" for f in summary.failures]

@@ -9,8 +9,7 @@ import bpy
 from ..base.bpy_access import Status, require, scene
 from ..base.file_cache import FileCache
 from ..base.scene_rigs import active_rig
-from ..display.properties import study_settings
-from ..scene.colours import QUANTITIES, colour_body, shown_quantity
+from ..scene.colours import QUANTITIES, colour_body
 from .base import AtomicOperator, RigOperator, find_rig_problem, require_active_rig
 
 REPORTS: FileCache[Path] = FileCache(lambda path: path)
@@ -59,29 +58,7 @@ class EXCITING_DANCE_OT_colour(InertialsOperator, bpy.types.Operator):
         )
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..drawing.legend import show_quantity
-
-        show_quantity(scene(context), require_active_rig(context), self.quantity)
-        return {"FINISHED"}
-
-
-class EXCITING_DANCE_OT_legend(InertialsOperator, bpy.types.Operator):
-    """Add a legend beside the body that can be rendered, or remove it"""
-
-    bl_idname = "exciting_dance.legend"
-    bl_label = "Legend"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-
-    def run(self, context: bpy.types.Context) -> Status:
-        from ..drawing.legend import find_legends, make_legend, place_legend, remove_legends
-        from ..scene.armature import local_collection
-
-        body = require_active_rig(context)
-        had = bool(find_legends(scene(context)))
-        remove_legends(scene(context))
-        if not had:
-            shown = colour_body(scene(context), body, shown_quantity(body) or study_settings(context).quantity)
-            place_legend(make_legend(local_collection(scene(context), body), shown), body)
+        colour_body(scene(context), require_active_rig(context), self.quantity)
         return {"FINISHED"}
 
 
@@ -207,7 +184,6 @@ class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
 CLASSES = (
     EXCITING_DANCE_OT_reduce_keys,
     EXCITING_DANCE_OT_colour,
-    EXCITING_DANCE_OT_legend,
     EXCITING_DANCE_OT_ellipsoids,
     EXCITING_DANCE_OT_trial,
     EXCITING_DANCE_OT_picture,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import bpy
 
@@ -11,11 +12,14 @@ from ..base.option_fields import option_words
 from ..base.scene_rigs import active_rig
 from ..base.solver_api import CohortOptions, dance_folder
 from ..base.solver_api import Settings as StudySettings
-from ..display.properties import study_settings
+from ..display.properties import RESEARCH, study_settings
 from ..jobs.job import CurrentJob
 from ..jobs.job_messages import JobMessage
 from .base import AtomicOperator, PolledOperator
 from .recording_base import RecordingJob, chosen_files
+
+if TYPE_CHECKING:
+    from ..display.study import OpenedStudy
 
 
 class StudyOperator(RecordingJob):
@@ -52,15 +56,10 @@ class StudyOperator(RecordingJob):
         return [self.verb, *files, *subject, *option_words(settings, StudySettings, *self.study_options), *output]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from ..display.study import read_study, show_study
-        from ..drawing.viewport import fit_timelines, frame_objects, hide_startup_cube
+        from ..display.study import read_study
 
         study = read_study(folder)
-        hide_startup_cube(context)
-        body = show_study(context, study, onto=self.existing_rig())
-        self.set_rig(body)
-        frame_objects(context, [body])
-        fit_timelines(context)
+        self.set_rig(_show(context, study, self.existing_rig()))
         trials = f"{len(study.motions)} recording{'s' if len(study.motions) != 1 else ''}"
         message, where = f"{self.past_tense} {trials}", f"results in {folder}"
         if study.result is None:
@@ -116,17 +115,28 @@ class EXCITING_DANCE_OT_open_study(AtomicOperator, bpy.types.Operator):
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> Status:
-        from ..display.study import read_study, show_study
-        from ..drawing.viewport import frame_objects
+        from ..display.study import read_study
 
-        body = show_study(context, read_study(bpy.path.abspath(self.directory)), onto=active_rig(context))
-        frame_objects(context, [body])
+        body = _show(context, read_study(bpy.path.abspath(self.directory)), active_rig(context))
+        study_settings(context).mode = RESEARCH
         self.report({"INFO"}, f"Opened {body.name}")
         return {"FINISHED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
+
+
+def _show(context: bpy.types.Context, study: OpenedStudy, onto: bpy.types.Object | None) -> bpy.types.Object:
+    """Show a study on a rig, or on a new one, and look at it."""
+    from ..display.study import show_study
+    from ..drawing.viewport import fit_timelines, frame_objects, hide_startup_cube
+
+    hide_startup_cube(context)
+    body = show_study(context, study, onto=onto)
+    frame_objects(context, [body])
+    fit_timelines(context)
+    return body
 
 
 CLASSES = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -187,12 +188,12 @@ class EXCITING_DANCE_OT_remove_file(AtomicOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_take_armature(AtomicOperator, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
+class EXCITING_DANCE_OT_take_armature(JobOperator, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
     """Write the motion of any armature's bones as a recording, which can be tracked"""
 
     bl_idname = "exciting_dance.take_armature"
     bl_label = "Record Armature"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
+    title, panel = "Recording the armature", PANEL
 
     filename_ext = ".npz"
     filter_glob: bpy.props.StringProperty(default="*.npz", options={"HIDDEN"})  # type: ignore[valid-type]
@@ -204,17 +205,22 @@ class EXCITING_DANCE_OT_take_armature(AtomicOperator, bpy.types.Operator, Export
             "Select the armature to record" if found is None or found.type != "ARMATURE" or not found.data.bones else ""
         )
 
-    def run(self, context: bpy.types.Context) -> Status:
-        from ..base.solver_api import Recording, write_recording_npz
+    def steps(self, context: bpy.types.Context) -> Iterator[float]:
         from ..scene.recording import record_segments
 
-        path = Path(self.filepath)  # type: ignore[attr-defined]
-        segments = record_segments(require(context.active_object, "armature"), scene(context))
+        self._segments = yield from record_segments(require(context.active_object, "armature"), scene(context))
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> None:
+        return None
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        from ..base.solver_api import Recording, write_recording_npz
+
+        path, segments = Path(self.filepath), self._segments  # type: ignore[attr-defined]
         write_recording_npz(path, Recording("armature", segments=segments))
         if str(path) not in [item.path for item in study_settings(context).files]:
             study_settings(context).files.add().path = str(path)
-        self.report({"INFO"}, f"Ready to track: {len(segments)} frames of {len(segments.names)} bones")
-        return {"FINISHED"}
+        return JobMessage(f"Ready to track: {len(segments)} frames of {len(segments.names)} bones")
 
 
 class EXCITING_DANCE_FH_recording(bpy.types.FileHandler):

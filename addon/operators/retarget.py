@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import bpy
 
@@ -11,10 +13,13 @@ from ..base.bpy_access import find_by_session_id, require, scene, session_id, vi
 from ..base.option_fields import option_words
 from ..base.scene_rigs import active_rig, is_rig
 from ..base.solver_api import RetargetOptions, dance_folder
-from ..display.properties import SCENE_RIG, Settings, study_settings
+from ..display.properties import SCENE_RIG, SceneSettings, study_settings
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage
 from .dance_base import INPUT_NAMES, JSON_PROGRESS, RESULT_FOLDER, has_summary, summary_message
+
+if TYPE_CHECKING:
+    from ..base.solver_api import SegmentPoses
 
 FOLLOWER_FILE = "follower.json"
 
@@ -62,6 +67,13 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         """A source and a target are needed."""
         return find_retarget_problem(context)
 
+    def steps(self, context: bpy.types.Context) -> Iterator[float]:
+        from ..scene.recording import record_segments
+
+        source = require(find_source(context), "armature")
+        self._source_id = session_id(source)
+        self._segments = None if is_rig(source) else (yield from record_segments(source, scene(context)))
+
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         from ..base.solver_api import write_rig
         from ..scene.inertials import rig_with_inertials
@@ -70,9 +82,9 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         settings, target = study_settings(context), find_follower(context)
         self._follower_id = None if target is None else session_id(target)
         who = settings.follows if target is None else str(write_rig(folder / FOLLOWER_FILE, rig_with_inertials(target)))
-        leader = require(find_source(context), "armature")
-        self._beside, self._source_size, self._source_id = settings.follow_beside, rest_size(leader), session_id(leader)
-        source = write_source(context, leader, folder)
+        leader = find_by_session_id(bpy.data.objects, self._source_id)
+        self._beside, self._source_size = settings.follow_beside, rest_size(leader)
+        source = write_source(context, leader, self._segments, folder)
         return [
             "retarget",
             str(source),
@@ -113,7 +125,7 @@ class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
         return next((item for item in bpy.data.objects if item.session_uid == self._follower_id), None)
 
 
-def retarget_arguments(settings: Settings) -> list[str]:
+def retarget_arguments(settings: SceneSettings) -> list[str]:
     """Command-line arguments for the settings."""
     arguments = [] if settings.follow_repaired else ["--no-repair"]
     arguments += option_words(settings, RetargetOptions)
@@ -121,7 +133,9 @@ def retarget_arguments(settings: Settings) -> list[str]:
     return arguments
 
 
-def write_source(context: bpy.types.Context, source: bpy.types.Object, folder: Path) -> Path:
+def write_source(
+    context: bpy.types.Context, source: bpy.types.Object, segments: SegmentPoses | None, folder: Path
+) -> Path:
     """Write an armature's motion to a file: a rig's timeline with its contacts, or the bones of another armature.
 
     Raises:
@@ -129,14 +143,13 @@ def write_source(context: bpy.types.Context, source: bpy.types.Object, folder: P
     """
     from ..authoring.timeline import motion_range, sample_timeline
     from ..base.solver_api import TIMELINE, Recording, write_recording_npz
-    from ..scene.recording import record_segments
 
     now, name = scene(context), bpy.path.clean_name(require(source.animation_data.action, "action").name)
-    if is_rig(source):
+    if segments is None:
         timeline = replace(sample_timeline(now, source, *motion_range(now, source)), name=name)
         return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, timeline)
     path = folder / f"{name}.npz"
-    write_recording_npz(path, Recording(name, segments=record_segments(source, now)))
+    write_recording_npz(path, Recording(name, segments=segments))
     return path
 
 

@@ -10,7 +10,7 @@ from bpy_extras.io_utils import ImportHelper
 from ..base import bpy_access, scene_rigs
 from ..base.bpy_access import Status, require
 from ..base.solver_api import errors, robot_suffixes
-from ..display.properties import AUTHOR, Settings, study_settings
+from ..display.properties import AUTHOR, SceneSettings, study_settings
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage, dismiss_message
 from ..live.control import LiveCheck
@@ -24,7 +24,7 @@ UNIT_SCALE_TOLERANCE = 1e-6  # Blender stores it in single precision
 """Standing pose of a new rig."""
 
 
-def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
+def rig_arguments(kind: str, settings: SceneSettings, urdf: str) -> list[str]:
     """Arguments of the ``rig`` verb for the settings of the Rig panel.
 
     Raises:
@@ -52,7 +52,7 @@ def rig_arguments(kind: str, settings: Settings, urdf: str) -> list[str]:
     return ["rig", kind]
 
 
-def override_arguments(settings: Settings) -> list[str]:
+def override_arguments(settings: SceneSettings) -> list[str]:
     """Arguments of the ``rig`` verb for the fields of the Robot Details panel; empty if none is set."""
     values = {
         "--feet": settings.stated_feet,
@@ -78,8 +78,8 @@ def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     """Build the armature of a rig file beside existing ones, with its prior on the bones, coloured by mass."""
     from ..base.solver_api import MOTION, read_rig
     from ..drawing import viewport
-    from ..drawing.legend import show_quantity
     from ..scene import armature, inertials
+    from ..scene.colours import colour_body
     from ..scene.placement import avoid_overlap
     from ..scene.pose_writer import show_frame
 
@@ -90,7 +90,7 @@ def show_rig(context: bpy.types.Context, path: Path) -> bpy.types.Object:
     if standing.exists():
         show_frame(body, MOTION.read(standing).scene, 0)
     inertials.write_prior(body)
-    show_quantity(bpy_access.scene(context), body, "mass")
+    colour_body(bpy_access.scene(context), body, "mass")
     return body
 
 

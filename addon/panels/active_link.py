@@ -24,8 +24,8 @@ class EXCITING_DANCE_PT_bone(DancePanel, bpy.types.Panel):  # type: ignore[misc]
 
     @classmethod
     def has_content(cls, context: bpy.types.Context) -> bool:
-        """Whether the active rig has an active bone with inertial parameters."""
-        body = active_rig(context)
+        """Whether a bone with inertial parameters is active in Pose Mode."""
+        body = active_rig(context) if context.mode == "POSE" else None
         return body is not None and body.data.bones.active is not None and "mass" in body.data.bones.active
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -100,12 +100,10 @@ def _draw_readout(
 
     box = layout.box()
     column = box.column(align=True)
+    column.alert = bool(session.end_reason)
+    draw_wrapped(context, column, describe_stream(session, settings.source), icon="ERROR" if column.alert else "PLUGIN")
     if session.end_reason:
-        column.alert = True
-        draw_wrapped(context, column, session.end_reason, icon="ERROR")
         return
-    place = settings.lsl or f"{settings.address}:{settings.port}"
-    draw_wrapped(context, column, describe_stream(session, place), icon="PLUGIN")
     if session.pose is None:
         column.operator("exciting_dance.replay", icon="FILE_REFRESH")
     else:

@@ -22,7 +22,6 @@ class EXCITING_DANCE_PT_display(RigPanel, bpy.types.Panel):  # type: ignore[misc
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         from ..authoring.ghost import find_ghost
-        from ..drawing.legend import find_legends
         from ..scene.skin import has_link_materials, is_skin
 
         layout, settings, body = layout_of(self), study_settings(context), require(active_rig(context), "rig")
@@ -38,10 +37,7 @@ class EXCITING_DANCE_PT_display(RigPanel, bpy.types.Panel):  # type: ignore[misc
         grid = layout.grid_flow(columns=2, even_columns=True, align=True)
         for name in ("show_com", "show_support", "show_forces", "show_momentum", "show_markers"):
             grid.prop(settings, name, toggle=True)
-        row = layout.row(align=True)
-        text = "Remove Legend" if find_legends(scene(context)) else "Add Legend"
-        row.operator("exciting_dance.legend", text=text, icon="COLOR")
-        row.operator("exciting_dance.ellipsoids", icon="MESH_UVSPHERE")
+        layout.operator("exciting_dance.ellipsoids", icon="MESH_UVSPHERE")
 
 
 CLASSES = (EXCITING_DANCE_PT_display,)

@@ -9,9 +9,9 @@ import bpy
 from ..base.bpy_access import layout as layout_of
 from ..base.bpy_access import scene
 from ..display.properties import study_settings
-from ..scene.marker_list import MarkerRow, active_row, is_uncertain, marker_list
+from ..scene.marker_list import MarkerListRow, active_row, is_uncertain, marker_list
 from .base import DancePanel, SimpleList
-from .messages import draw_job, draw_message, draw_wrapped
+from .messages import draw_wrapped
 
 
 class EXCITING_DANCE_UL_markers(SimpleList, bpy.types.UIList):  # type: ignore[misc]
@@ -50,8 +50,6 @@ class EXCITING_DANCE_PT_markers(DancePanel, bpy.types.Panel):  # type: ignore[mi
         layout.prop(settings, "marker_set")
         text = "Recognise Again" if len(markers.rows) else "Recognise Markers"
         layout.operator("exciting_dance.find_markers", text=text, icon="VIEWZOOM")
-        draw_job(layout, "markers")
-        draw_message(context, layout, "markers")
         if not len(markers.rows):
             return
         used, look = sum(row.use for row in markers.rows), sum(map(is_uncertain, markers.rows))
@@ -77,7 +75,7 @@ class EXCITING_DANCE_PT_markers(DancePanel, bpy.types.Panel):  # type: ignore[mi
         saving.operator("exciting_dance.save_markers", icon="FILE_TICK")
 
 
-def _draw_active_marker(context: bpy.types.Context, layout: bpy.types.UILayout, row: MarkerRow) -> None:
+def _draw_active_marker(context: bpy.types.Context, layout: bpy.types.UILayout, row: MarkerListRow) -> None:
     """Draw the active marker with its location, the reason for it, and alternatives."""
     box = layout.box()
     box.prop(row, "place", text=row.name)

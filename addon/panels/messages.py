@@ -1,36 +1,24 @@
-"""Elements of several panels: the running job, the last message, and wrapped text."""
+"""Elements of several panels: the last message, and wrapped text."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Container
 from typing import Any
 
 import bpy
 
 from ..base.bpy_access import scene
 from ..base.scene_rigs import active_rig
-from ..jobs.job import CurrentJob
-from ..jobs.job_messages import STATUSES, StoredMessage, find_latest_message, find_message
+from ..jobs.job_messages import STATUSES, StoredMessage, find_latest_message
 
 STATUS_ICONS: dict[str, Any] = {verdict: icon for verdict, _, _, icon, _ in STATUSES}
-LETTER_WIDTH, MARGIN_WIDTH, ICON_WIDTH = 6.0, 56.0, 20.0
-"""[px] Widths of a letter, of the margins of a text in a box, and of its icon, at scale 1."""
+LETTER_WIDTH, MARGIN_WIDTH, ICON_WIDTH = 5.5, 56.0, 20.0
+"""[px] Mean width of a letter (five sentences of this tab took 5.0 to 5.5), of the margins of a text in a box, and of
+its icon, at scale 1."""
 MESSAGE_WIDTH = 0.88
 """Fraction of the width for a message beside its Dismiss button."""
 SHOWN_LINES = 4
 """Number of lines of a message that are shown while it is folded."""
-
-
-def draw_job(layout: bpy.types.UILayout, panel: str) -> bool:
-    """Draw the panel's job, if one is running; whether it is."""
-    job = CurrentJob.job
-    if job is None or job.panel != panel:
-        return False
-    row = layout.row(align=True)
-    row.progress(factor=job.fraction, text=job.describe())
-    row.operator("exciting_dance.cancel", text="", icon="X")
-    return True
 
 
 def draw_rig_problem(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
@@ -44,16 +32,9 @@ def draw_rig_problem(context: bpy.types.Context, layout: bpy.types.UILayout, bod
         draw_wrapped(context, box.column(align=True), problem, icon="ERROR")
 
 
-def draw_message(context: bpy.types.Context, layout: bpy.types.UILayout, panel: str) -> None:
-    """Draw the message of the panel's last job about the active rig, until it is dismissed."""
-    item = find_message(scene(context), active_rig(context), panel)
-    if item is not None:
-        _draw_stored_message(context, layout, item)
-
-
-def draw_latest_message(context: bpy.types.Context, layout: bpy.types.UILayout, excluded: Container[str]) -> None:
-    """Draw the latest message about the active rig, except those that have a panel of their own."""
-    item = find_latest_message(scene(context), active_rig(context), excluded)
+def draw_latest_message(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+    """Draw the latest message about the active rig."""
+    item = find_latest_message(scene(context), active_rig(context))
     if item is not None:
         _draw_stored_message(context, layout, item)
 
@@ -71,7 +52,7 @@ def _draw_stored_message(context: bpy.types.Context, layout: bpy.types.UILayout,
         width_fraction=MESSAGE_WIDTH,
         most_lines=None if item.unfolded else SHOWN_LINES,
     )
-    folds = long or failures or notes or item.unfolded
+    folds = long > 0 or failures or notes or item.unfolded
     if item.unfolded or not folds:
         row.operator("exciting_dance.forget_message", text="", icon="X", emboss=False).place = item.place
     if folds:
@@ -102,8 +83,12 @@ def draw_wrapped(
     icon: Any,
     width_fraction: float = 1.0,
     most_lines: int | None = None,
-) -> bool:
-    """Draw a text, wrapped to the panel's width or a fraction of it; whether it was cut after ``most_lines``."""
+) -> int:
+    """Draw a text, wrapped to the panel's width or a fraction of it, and cut after ``most_lines``.
+
+    Returns:
+        by how many lines the text is longer; negative if it is shorter.
+    """
     region, bare = context.region, icon == "NONE"
     width = (
         letters_per_line(region.width / context.preferences.system.ui_scale, width_fraction, without_icon=bare)
@@ -114,7 +99,7 @@ def draw_wrapped(
     shown = textwrap.wrap(text, width, max_lines=most_lines, placeholder=" ...") if most_lines else lines
     for index, line in enumerate(shown or lines):
         column.label(text=line, icon="BLANK1" if index and not bare else icon)
-    return most_lines is not None and len(lines) > most_lines
+    return len(lines) - (most_lines or len(lines))
 
 
 def letters_per_line(width: float, width_fraction: float = 1.0, *, without_icon: bool = False) -> int:

@@ -1,4 +1,4 @@
-"""Panel at the top of the tab: Author or Research, the next step, the running job and the last message."""
+"""Panel at the top of the tab: Author or Research, the running job or the next step, capture, and the last message."""
 
 from __future__ import annotations
 
@@ -6,28 +6,22 @@ from typing import Any
 
 import bpy
 
-from ..authoring.posture_cache import summarise_postures
 from ..authoring.properties import dance_settings
 from ..base.bpy_access import layout as layout_of
 from ..base.bpy_access import require, scene
 from ..base.scene_rigs import active_rig
-from ..display.properties import AUTHOR, RESEARCH, study_settings
+from ..capture.control import Capture, capture_settings
+from ..display.properties import study_settings
 from ..interface.next_step import NextStep, find_next_step
-from ..jobs.job import CurrentJob
-from ..live.control import LiveCheck
+from ..jobs.job import CurrentJob, Task
 from .base import DancePanel
-from .messages import draw_job, draw_latest_message, draw_rig_problem, draw_wrapped
+from .messages import draw_latest_message, draw_rig_problem, draw_wrapped
 from .rig import draw_new_rig, draw_person
 
-OWN_PANELS = {
-    "retarget": (AUTHOR,),
-    "markers": (RESEARCH,),
-    "centroidal": (RESEARCH,),
-    "fixed_base": (AUTHOR, RESEARCH),
-}
-"""Places of jobs and messages that have a panel of their own, and the modes that show it."""
 BUTTON_SCALE = 1.5
 """Height of the button over that of others."""
+HINT_LINES = 2
+"""Number of lines below the button, which is fixed: the panels below do not move under the mouse."""
 
 
 class EXCITING_DANCE_PT_next_step(DancePanel, bpy.types.Panel):  # type: ignore[misc]
@@ -42,26 +36,31 @@ class EXCITING_DANCE_PT_next_step(DancePanel, bpy.types.Panel):  # type: ignore[
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
-        layout, settings, body = layout_of(self), study_settings(context), active_rig(context)
+        layout, body = layout_of(self), active_rig(context)
         step = find_next_step(context)
         if body is not None:
             draw_rig_problem(context, layout, body)
-        if step is not None:
+        if (job := CurrentJob.job) is not None:
+            _draw_job(context, layout, job)
+        elif step is not None:
             _draw_step(context, layout, step)
-        if settings.mode == AUTHOR and LiveCheck.session is not None and body is not None:
-            _draw_timeline_hint(context, layout, body)
-        job = CurrentJob.job
-        if job is not None and settings.mode not in OWN_PANELS.get(job.panel, ()):
-            draw_job(layout, job.panel)
-        draw_latest_message(context, layout, OWN_PANELS)
+        if (session := Capture.session) is not None:
+            from ..capture.session import describe_stream
+
+            row = layout.row(align=True)
+            row.label(text=describe_stream(session, capture_settings(scene(context)).source), icon="RADIOBUT_ON")
+            row.operator(f"exciting_dance.capture{'_discard' * session.recording}", text="", icon="X")
+        if job is None:
+            draw_latest_message(context, layout)
 
 
-def _draw_timeline_hint(context: bpy.types.Context, layout: bpy.types.UILayout, body: bpy.types.Object) -> None:
-    """Draw how to see what the live check draws in the timeline, if there is no room for it."""
-    from ..drawing.viewport import is_timeline_low
-
-    if summarise_postures(body).roles and is_timeline_low(context):
-        draw_wrapped(context, layout.column(align=True), "Enlarge the timeline: contacts", icon="TIME")
+def _draw_job(context: bpy.types.Context, layout: bpy.types.UILayout, job: Task) -> None:
+    """Draw progress, time left and Cancel at the place of the next step's button."""
+    row = layout.row(align=True)
+    row.scale_y = BUTTON_SCALE
+    row.progress(factor=job.fraction, text=job.describe())
+    row.operator("exciting_dance.cancel", text="", icon="X")
+    _draw_hint(context, layout, job.title)
 
 
 def _draw_step(context: bpy.types.Context, layout: bpy.types.UILayout, step: NextStep) -> None:
@@ -84,7 +83,14 @@ def _draw_step(context: bpy.types.Context, layout: bpy.types.UILayout, step: Nex
         if read_taken_back(scene(context), require(active_rig(context), "rig")) is not None:
             row.operator("exciting_dance.keep_posture", icon="PINNED")
         row.operator("exciting_dance.discard_ghost", text="", icon="X")
-    draw_wrapped(context, layout.column(align=True), step.hint, icon="INFO")
+    _draw_hint(context, layout, step.hint)
+
+
+def _draw_hint(context: bpy.types.Context, layout: bpy.types.UILayout, text: str) -> None:
+    """Draw a text that always takes the same number of lines."""
+    column = layout.column(align=True)
+    for _ in range(-draw_wrapped(context, column, text, icon="INFO", most_lines=HINT_LINES)):
+        column.label(text="")
 
 
 CLASSES = (EXCITING_DANCE_PT_next_step,)

@@ -7,7 +7,6 @@ import bpy
 from ..base.bpy_access import layout as layout_of
 from ..rehearsal.properties import rehearsal_settings
 from .base import AuthorPanel, DancePanel
-from .messages import draw_job, draw_message
 
 
 class EXCITING_DANCE_PT_rehearsal(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
@@ -35,8 +34,6 @@ class EXCITING_DANCE_PT_rehearsal(AuthorPanel, bpy.types.Panel):  # type: ignore
         row = layout.row()
         row.scale_y = 1.3
         row.operator("exciting_dance.rehearsal", icon="RENDER_ANIMATION")
-        draw_job(layout, "rehearsal")
-        draw_message(context, layout, "rehearsal")
 
 
 class EXCITING_DANCE_PT_rehearsal_film(DancePanel, bpy.types.Panel):  # type: ignore[misc]

@@ -11,9 +11,6 @@ from ..display.properties import RESEARCH, study_settings
 from .base import RigPanel
 from .messages import draw_wrapped
 
-SENTENCE_LINES = 2
-"""Number of lines of each sentence of a result; the report has all."""
-
 
 class EXCITING_DANCE_MT_trials(bpy.types.Menu):
     """Recordings that the rig can play."""
@@ -44,8 +41,9 @@ class EXCITING_DANCE_PT_results(RigPanel, bpy.types.Panel):  # type: ignore[misc
         from ..scene.inertials import describe_result
 
         layout, body = layout_of(self), require(active_rig(context), "rig")
-        for index, words in enumerate(describe_result(body)):
-            draw_wrapped(context, layout, words, icon="BLANK1" if index else "INFO", most_lines=SENTENCE_LINES)
+        column = layout.column(align=True)
+        for sentence in describe_result(body):
+            draw_wrapped(context, column, sentence, icon="NONE")
         layout.prop(study_settings(context), "quantity")
         if find_trials(body):
             row = layout.row(align=True)

@@ -10,7 +10,7 @@ from ..base.solver_api import RetargetOptions
 from ..display.properties import AUTHOR, SCENE_RIG, study_settings
 from ..operators.retarget import find_source
 from .base import DancePanel
-from .messages import draw_job, draw_message, draw_wrapped
+from .messages import draw_wrapped
 
 
 class EXCITING_DANCE_PT_retarget(DancePanel, bpy.types.Panel):  # type: ignore[misc]
@@ -45,8 +45,6 @@ class EXCITING_DANCE_PT_retarget(DancePanel, bpy.types.Panel):  # type: ignore[m
         row = layout.row()
         row.scale_y = 1.3
         row.operator("exciting_dance.retarget", icon="MOD_ARMATURE")
-        draw_job(layout, "retarget")
-        draw_message(context, layout, "retarget")
 
 
 CLASSES = (EXCITING_DANCE_PT_retarget,)

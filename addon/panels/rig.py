@@ -6,7 +6,7 @@ import bpy
 
 from ..base.bpy_access import layout as layout_of
 from ..base.scene_rigs import active_rig
-from ..display.properties import RESEARCH, Settings, study_settings
+from ..display.properties import RESEARCH, SceneSettings, study_settings
 from ..interface.next_step import find_next_step
 from .base import DancePanel
 from .messages import draw_wrapped
@@ -45,7 +45,7 @@ class EXCITING_DANCE_PT_rig(DancePanel, bpy.types.Panel):  # type: ignore[misc]
         layout.operator("exciting_dance.use_character", icon="OUTLINER_OB_ARMATURE")
 
 
-def draw_new_rig(layout: bpy.types.UILayout, settings: Settings, *, with_person: bool = True) -> None:
+def draw_new_rig(layout: bpy.types.UILayout, settings: SceneSettings, *, with_person: bool = True) -> None:
     """Draw the settings of a new rig; ``with_person``: unless the top of the tab shows those of a person."""
     column = layout.column()
     column.use_property_split, column.use_property_decorate = True, False
@@ -58,7 +58,7 @@ def draw_new_rig(layout: bpy.types.UILayout, settings: Settings, *, with_person:
         column.prop(settings, "up")
 
 
-def draw_person(layout: bpy.types.UILayout, settings: Settings, *, weighs: bool = False) -> None:
+def draw_person(layout: bpy.types.UILayout, settings: SceneSettings, *, weighs: bool = False) -> None:
     """Draw height, mass and sex of a person; ``weighs``: the mass only if force plates do not determine it."""
     column = layout.column(align=True)
     column.use_property_split, column.use_property_decorate = True, False

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ..drawing.painting.bodies import CORE_OPACITY, OUTLINE_OPACITY
-from ..scene.action import CONSTANT, LINEAR, Curves
+from ..scene.action import CONSTANT, LINEAR, ActionCurves
 from ..scene.colours import srgb_to_linear
 
 LEFT_COLOUR, RIGHT_COLOUR, MIDDLE_COLOUR = (0.16, 0.44, 0.80), (0.86, 0.30, 0.22), (0.74, 0.74, 0.77)
@@ -118,7 +118,7 @@ def key_visibility(action: bpy.types.Action, item: bpy.types.Object, visible: np
     changes = np.flatnonzero(np.diff(np.concatenate([[not visible[0]], visible])))
     hidden = ~visible[changes]
     item.hide_render = bool(hidden[0])
-    curves = Curves(action, item)
+    curves = ActionCurves(action, item)
     for path in ("hide_render", "hide_viewport"):
         curves.add(path, changes + 1.0, hidden.astype(float), interpolation=CONSTANT)
 
@@ -128,4 +128,4 @@ def key_values(
 ) -> None:
     """Key a property in every frame of the video."""
     frames = np.arange(len(values)) + 1.0
-    Curves(action, item).add(path, frames, np.asarray(values), index=index, interpolation=LINEAR)
+    ActionCurves(action, item).add(path, frames, np.asarray(values), index=index, interpolation=LINEAR)

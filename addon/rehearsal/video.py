@@ -53,7 +53,7 @@ NO_CODEC = "this Blender cannot write H.264: the frames are in the folder as ima
 Report = Callable[[float, str], None]
 
 
-class Stop:
+class StopRequest:
     """Whether a signal requested that this process stop rendering; what is rendered by then is kept.
 
     Attributes:
@@ -192,7 +192,7 @@ def move_to_target(source: Path, target: Path) -> Path:
     return target
 
 
-def _render_images(scene: bpy.types.Scene, folder: Path, report: Report, stop: Stop) -> int:
+def _render_images(scene: bpy.types.Scene, folder: Path, report: Report, stop: StopRequest) -> int:
     """Render frames to numbered images until the end or a stop; returns how many."""
     render = scene.render
     set_media_type(render.image_settings, "IMAGE")
@@ -304,7 +304,7 @@ def set_media_type(settings: bpy.types.ImageFormatSettings, kind: Literal["IMAGE
 
 
 @contextmanager
-def stop_on_signal(building: Path, signals: Sequence[int] = (signal.SIGINT, signal.SIGTERM)) -> Iterator[Stop]:
+def stop_on_signal(building: Path, signals: Sequence[int] = (signal.SIGINT, signal.SIGTERM)) -> Iterator[StopRequest]:
     """Within this context the first signal requests a stop, and the second removes a folder and ends the process.
 
     The end of the parent process ends this one too, without a video.
@@ -313,7 +313,7 @@ def stop_on_signal(building: Path, signals: Sequence[int] = (signal.SIGINT, sign
         building: folder to remove.
         signals: signals that request it.
     """
-    stop = Stop()
+    stop = StopRequest()
 
     def leave() -> None:
         shutil.rmtree(building, ignore_errors=True)

@@ -84,7 +84,7 @@ CHANNELS = {"QUATERNION": ("rotation_quaternion", 4), "AXIS_ANGLE": ("rotation_a
 EULER = ("rotation_euler", 3)
 
 
-class Curves:
+class ActionCurves:
     """An action's curves for one object. Several objects may share the action, each with its own slot.
 
     The action is assigned to the target object; a target of None leaves all assignments unchanged.
@@ -212,13 +212,13 @@ def add_motion_action(
     if motion.links != rig.links:
         raise errors.InvalidValue(f"motion {name!r} has other links than the rig {rig.name!r}")
     action = bpy.data.actions.new(name)
-    curves, frames = Curves(action, armature), frames_at(scene, motion.times)
+    curves, frames = ActionCurves(action, armature), frames_at(scene, motion.times)
     key_motion(curves, armature, motion, frames)
     curves.set_key_types(frames, np.full(len(frames), SAMPLED, np.int32))
     return action
 
 
-def key_motion(curves: Curves, armature: bpy.types.Object, motion: SceneMotion, frames: np.ndarray) -> None:
+def key_motion(curves: ActionCurves, armature: bpy.types.Object, motion: SceneMotion, frames: np.ndarray) -> None:
     """Key the bone of every link with a motion of its rig, in the bone's rotation mode.
 
     Raises:

@@ -117,8 +117,8 @@ def total_mass(armature: bpy.types.Object) -> float | None:
 
 
 def describe_result(armature: bpy.types.Object) -> list[str]:
-    """The result on the bones: total mass, physical consistency, and the sentences of its summary. Cheap enough for
-    every redraw."""
+    """The result on the bones: total mass with physical consistency, and the sentences of its summary. Cheap enough
+    for every redraw."""
     mass = total_mass(armature)
     try:
         about = _read_result_summary(armature)
@@ -130,7 +130,7 @@ def describe_result(armature: bpy.types.Object) -> list[str]:
         return [f"{mass:.1f} kg, not identified yet"]
     alone = ", from flight only" if about["details"][FROM_FLIGHT] else ""
     consistency = CONSISTENCY_LABELS.get(about["satisfies"])
-    return [f"{mass:.1f} kg{alone}", *([consistency.capitalize()] if consistency else []), *about["details"][SUMMARY]]
+    return [f"{mass:.1f} kg{alone}" + (f", {consistency}" if consistency else ""), *about["details"][SUMMARY]]
 
 
 def read_bounds(armature: bpy.types.Object) -> tuple[str, ...]:

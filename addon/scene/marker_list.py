@@ -17,14 +17,14 @@ DECIDED_REASONS = (CHOSEN_BY_USER, "given")
 """Reasons for locations that recognition must not change."""
 
 
-def _search_places(row: MarkerRow, context: bpy.types.Context, text: str) -> Iterator[str]:
+def _search_places(row: MarkerListRow, context: bpy.types.Context, text: str) -> Iterator[str]:
     """Locations whose name contains the typed text."""
     from ..base.solver_api import marker_set
 
     return (name for place in marker_set.marker_locations() if text.lower() in (name := display_name(place)))
 
 
-def _on_place_changed(row: MarkerRow, context: bpy.types.Context) -> None:
+def _on_place_changed(row: MarkerListRow, context: bpy.types.Context) -> None:
     row.because, row.confidence, row.use = CHOSEN_BY_USER, 1.0, bool(row.place)
 
 
@@ -42,7 +42,7 @@ def _on_row_selected(markers: MarkerList, context: bpy.types.Context) -> None:
                 item.select_set(item.name == name or (bool(dot) and stem == name and number.isdigit()))
 
 
-class MarkerRow(bpy.types.PropertyGroup):
+class MarkerListRow(bpy.types.PropertyGroup):
     """Location of one recorded marker; the group's name is the marker's."""
 
     place: bpy.props.StringProperty(  # type: ignore[valid-type]
@@ -63,7 +63,7 @@ class MarkerRow(bpy.types.PropertyGroup):
 class MarkerList(bpy.types.PropertyGroup):
     """A marker set for approval."""
 
-    rows: bpy.props.CollectionProperty(type=MarkerRow)  # type: ignore[valid-type]
+    rows: bpy.props.CollectionProperty(type=MarkerListRow)  # type: ignore[valid-type]
     index: bpy.props.IntProperty(update=_on_row_selected)  # type: ignore[valid-type]
     tree: bpy.props.StringProperty(description="The recognised marker set as JSON")  # type: ignore[valid-type]
 
@@ -73,13 +73,13 @@ def marker_list(scene: bpy.types.Scene) -> MarkerList:
     return scene.exciting_dance_markers  # type: ignore[attr-defined]
 
 
-def active_row(scene: bpy.types.Scene) -> MarkerRow | None:
+def active_row(scene: bpy.types.Scene) -> MarkerListRow | None:
     """The active row of the marker list; None without one."""
     markers = marker_list(scene)
     return markers.rows[markers.index] if 0 <= markers.index < len(markers.rows) else None
 
 
-def is_uncertain(row: MarkerRow) -> bool:
+def is_uncertain(row: MarkerListRow) -> bool:
     """Whether the user should check a row."""
     from ..base.solver_api import marker_set
 
@@ -132,4 +132,4 @@ def build_marker_set(scene: bpy.types.Scene, *, only_decided: bool = False) -> d
     }
 
 
-CLASSES = (MarkerRow, MarkerList)
+CLASSES = (MarkerListRow, MarkerList)

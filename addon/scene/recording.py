@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from pathlib import Path
 
 import bpy
@@ -11,12 +10,12 @@ import numpy as np
 from mathutils import Matrix
 
 from ..base import bpy_access, convert, custom_properties, meshes
+from ..base.bpy_access import find_by_session_id, session_id
 from ..base.solver_api import RestPose, SceneRecording, SegmentPoses, errors
-from ..jobs.job_messages import describe_duration
 from .action import (
     CONSTANT,
     FIRST_FRAME,
-    Curves,
+    ActionCurves,
     can_change_frame_rate,
     frame_range,
     frame_rate,
@@ -42,9 +41,6 @@ METRES_PER_NEWTON = 1.0e-3
 SMALLEST_FORCE = 5.0
 """[N] Smallest force that is drawn."""
 MARKER_COLOUR, FORCE_COLOUR = (0.42, 0.80, 0.95), (0.93, 0.52, 0.08)
-LONGEST_RECORDING, MEASURED_FRAMES = 30.0, 20
-"""[s] Longest time for which recording an armature may keep Blender from responding, a choice, and number of frames
-after which it is estimated."""
 DISPLAY_RATE = 120.0
 """[1/s] Highest display rate; forces with a higher rate are downsampled."""
 
@@ -143,7 +139,7 @@ def _add_markers(
         item = bpy.data.objects.new(marker, ball)
         item[RECORDING_KEY] = name
         collection.objects.link(item)
-        curves = Curves(action, item)
+        curves = ActionCurves(action, item)
         positions = recording.positions[:, index]
         curves.add("location", frames, positions)
         hidden = ~np.isfinite(positions[:, 0])
@@ -169,7 +165,7 @@ def _add_forces(scene: bpy.types.Scene, collection: bpy.types.Collection, record
         item[FORCE_KEY] = True
         item.rotation_mode = "QUATERNION"
         collection.objects.link(item)
-        curves = Curves(action, item)
+        curves = ActionCurves(action, item)
         curves.add("location", frames[drawn], centres[drawn])
         curves.add("rotation_quaternion", frames[drawn], convert.rotations_to(forces[drawn]))
         scale = np.where(drawn, METRES_PER_NEWTON * sizes, 0.0)
@@ -178,31 +174,32 @@ def _add_forces(scene: bpy.types.Scene, collection: bpy.types.Collection, record
             curves.add(path, frames, (~drawn).astype(float), interpolation=CONSTANT)
 
 
-def record_segments(armature: bpy.types.Object, scene: bpy.types.Scene) -> SegmentPoses:
+def record_segments(armature: bpy.types.Object, scene: bpy.types.Scene) -> Generator[float, None, SegmentPoses]:
     """Record every evaluated bone in the scene's (preview) range, by its frame step; the current frame is restored.
 
+    Yields the fraction of the frames that are recorded. Between frames, undo may exchange all data.
+
     Raises:
-        InvalidValue: Blender would not respond for longer than `LONGEST_RECORDING`, as the first frames show.
+        InvalidValue: scene, armature or a bone were removed in the meantime.
     """
-    bones, (first, last), current = list(armature.pose.bones), frame_range(scene), scene.frame_current
-    frames, poses = range(first, last + 1, scene.frame_step), []
+    where, own, current = session_id(scene), session_id(armature), scene.frame_current
+    names = tuple(armature.pose.bones.keys())
+    frames = range(frame_range(scene)[0], frame_range(scene)[1] + 1, scene.frame_step)
+    moved = np.empty((len(frames), len(names), 3, 4))
     try:
-        scene.frame_set(first)  # the first frame may take longer
-        start = time.monotonic()
         for count, frame in enumerate(frames):
-            scene.frame_set(frame)
-            poses.append([_pose(armature.matrix_world @ bone.matrix) for bone in bones])
-            total = (time.monotonic() - start) / (count + 1) * len(frames)
-            if count == MEASURED_FRAMES and total > LONGEST_RECORDING:
-                raise errors.InvalidValue(
-                    f"recording {len(frames)} frames of {len(bones)} bones takes {describe_duration(total)}, in which "
-                    "Blender does not respond: shorten the range, use a preview range, or increase the frame step"
-                )
+            yield count / len(frames)
+            armature = find_by_session_id(bpy.data.objects, own)
+            find_by_session_id(bpy.data.scenes, where).frame_set(frame)
+            if tuple(armature.pose.bones.keys()) != names:
+                raise errors.InvalidValue(f"the bones of {armature.name} changed while it was recorded: record again")
+            moved[count] = [_pose(armature.matrix_world @ bone.matrix) for bone in armature.pose.bones]
     finally:
+        scene = find_by_session_id(bpy.data.scenes, where)
         scene.frame_set(current)
+    bones = list(armature.pose.bones)
     rest = np.array([_pose(armature.matrix_world @ bone.bone.matrix_local) for bone in bones])
     tips = np.array([armature.matrix_world @ bone.bone.tail_local for bone in bones], float)
-    names, moved = tuple(bone.name for bone in bones), np.array(poses)
     parents = tuple(-1 if bone.parent is None else names.index(bone.parent.name) for bone in bones)
     return SegmentPoses(
         (np.array(frames) - FIRST_FRAME) / frame_rate(scene),

@@ -22,7 +22,7 @@ from solver.demo import motions, person
 from solver.dynamics import base_regressor, link_motions
 from solver.dynamics.coordinates import coordinate_links, joint_coordinates
 from solver.feasibility.checks.hand_speed import hand_links
-from solver.identification.excitation.wrench_noise import MotionErrors, WrenchNoise
+from solver.identification.excitation.wrench_noise import CoordinateNoise, WrenchNoise
 from solver.options.dances import SKILLS, human_options
 from solver.rigs import human
 from solver.skeleton.rig import Rig
@@ -41,7 +41,9 @@ PEOPLE = (
 )
 """Height [m], mass [kg] and sex."""
 NOISE = WrenchNoise(
-    np.array([1.0, 1.0, 1.0, 0.5, 0.5, 0.5]), 200.0, MotionErrors(position=0.0005, angle=0.002, rate=100.0, cutoff=6.0)
+    np.array([1.0, 1.0, 1.0, 0.5, 0.5, 0.5]),
+    200.0,
+    CoordinateNoise(position=0.0005, angle=0.002, rate=100.0, cutoff=6.0),
 )
 PER_RADIAN = 2e-3
 """[m/rad] Displacement of a centre of mass with the angle of a joint."""

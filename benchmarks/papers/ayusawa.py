@@ -24,7 +24,7 @@ from solver.base.threads import one_blas_thread
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.flight import METRICS, NOISE, PLAIN, SCALED, null_space
 from solver.identification.regression import Regression
-from solver.rigs.assembly import Body, assemble
+from solver.rigs.assembly import MovingBody, assemble
 from solver.signals import GRAVITY, preset_of
 from solver.signals.trial import Recording
 from solver.skeleton.rig import Rig
@@ -95,8 +95,8 @@ def chain() -> Rig:
         [MASS - SECOND_MASS, *first_moment, *symmetric_entries(own)],
         [SECOND_MASS, *SECOND_MOMENT, 0.0, *symmetric_entries(second)],
     ]
-    joint = Body("L1", "L0", ((0.0, 0.0, 1.0),), PLACE, TURN, [-np.inf], [np.inf], [np.inf], [np.inf])
-    joints, limits = assemble([Body("L0", None), joint])
+    joint = MovingBody("L1", "L0", ((0.0, 0.0, 1.0),), PLACE, TURN, [-np.inf], [np.inf], [np.inf], [np.inf])
+    joints, limits = assemble([MovingBody("L0", None), joint])
     boxes = np.array([[[-0.1, -0.1, -0.1], [0.1, 0.1, 0.1]]] * 2)
     prior = InertialParameters(("L0", "L1"), np.array(rows))
     return Rig("two links", prior.links, joints, prior, limits, boxes, np.array([PLACE, [-0.2, 0.0, 0.0]]))

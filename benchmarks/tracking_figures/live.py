@@ -32,7 +32,7 @@ from solver.capture.datagram import (
 )
 from solver.capture.followers import FollowOptions
 from solver.capture.replay import Stream, build_stream
-from solver.capture.session import Capture
+from solver.capture.session import StreamCapture
 from solver.capture.udp import UdpReceiver, UdpSender
 from solver.formats.recording import read_recording
 from solver.options.reading import ReadOptions
@@ -120,7 +120,7 @@ def spin() -> None:
 def run_capture(how: FollowOptions, stream: Stream, seconds: float, rate: float = RATE) -> CaptureRun:
     """Follow a stream that another process sends for so many seconds at a rate [1/s], and record it."""
     receiver = UdpReceiver(port=0)
-    capture = Capture(how, lambda _: None)
+    capture = StreamCapture(how, lambda _: None)
     capture.record()
     count = int(rate * seconds)
     context = multiprocessing.get_context("spawn")

@@ -9,7 +9,7 @@ from typing import Protocol
 from ..base.errors import InvalidValue
 from ..base.progress import Progress
 from .datagram import Sample
-from .session import Capture, FollowedSample
+from .session import FollowedSample, StreamCapture
 from .udp import Arrival
 
 WAIT_TIME = 0.02
@@ -48,7 +48,7 @@ class StopConditions:
     silence: float | None = None
     seconds: float | None = None
 
-    def are_met(self, capture: Capture, first: float | None, last: float | None, now: float) -> bool:
+    def are_met(self, capture: StreamCapture, first: float | None, last: float | None, now: float) -> bool:
         """Whether the capture ends now; times [s] of `time.perf_counter`, None before the first sample."""
         if capture.sequencer.ended:
             return True
@@ -58,7 +58,7 @@ class StopConditions:
         return silent or (self.seconds is not None and now - first > self.seconds)
 
 
-def run_capture(source: Source, capture: Capture, until: StopConditions, progress: Progress) -> None:
+def run_capture(source: Source, capture: StreamCapture, until: StopConditions, progress: Progress) -> None:
     """Track and record a stream until the capture ends.
 
     Raises:
@@ -82,7 +82,7 @@ def run_capture(source: Source, capture: Capture, until: StopConditions, progres
             return
 
 
-def follow_arrivals(source: Source, capture: Capture, wait: float = WAIT_TIME) -> FollowedSample | None:
+def follow_arrivals(source: Source, capture: StreamCapture, wait: float = WAIT_TIME) -> FollowedSample | None:
     """Process all datagrams that have arrived; the newest tracked sample.
 
     A sample that has waited for longer than `MAX_DELAY` is followed only if none is newer, so that the pose is never

@@ -10,7 +10,7 @@ import numpy as np
 from ..base.errors import BackendError, InvalidValue
 from ..base.so3 import to_matrix
 from ..calibration.calibration import Calibration
-from ..input_checks.check_definition import CheckInput
+from ..input_checks.check_definition import InputToCheck
 from ..input_checks.check_recording import find_problems
 from ..input_checks.joint_configurations import compute_configurations
 from ..signals.trial import Recording
@@ -145,7 +145,7 @@ class CheckedFollower:
     def _check(self) -> tuple[str, ...]:
         times, values = (np.array(column) for column in zip(*self._samples))
         try:
-            inputs = CheckInput(build_recording(self._layout, "stream", times, values), self.rig)
+            inputs = InputToCheck(build_recording(self._layout, "stream", times, values), self.rig)
             problems = [problem for _, problem in find_problems(inputs)]
         except InvalidValue:  # no pose of the root, or no valid orientation yet
             return ()

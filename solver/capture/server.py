@@ -18,7 +18,7 @@ from ..live.pipes import MAX_LINE_BYTES
 from ..live.protocol import format_line, parse_json_line
 from ..storage.output_folder import reserve_folder
 from .capture_loop import Source, follow_arrivals
-from .session import Capture
+from .session import StreamCapture
 
 POSE_INTERVAL = 1.0 / 60.0
 """[s] Shortest time between poses."""
@@ -75,7 +75,7 @@ class CaptureServer:
         write_line: writes a line.
     """
 
-    def __init__(self, source: Source, capture: Capture, write_line: Callable[[str], None]) -> None:
+    def __init__(self, source: Source, capture: StreamCapture, write_line: Callable[[str], None]) -> None:
         self._source, self._capture, self._write_line = source, capture, write_line
         self._last_pose = self._last_state = 0.0
         self._last_error = ""

@@ -25,7 +25,7 @@ from ..skeleton.rig import GRAVITY, Rig
 from .datagram import Layout, Sample
 from .followers import Follower, FollowOptions, Pose
 from .sample_sequencer import SampleSequencer
-from .takes import LatencyHistogram, RecordingFile, Take, fill_row
+from .takes import LatencyHistogram, Take, TakeRows, fill_row
 
 MIN_SAMPLES = 12
 """Smallest number of samples of a motion."""
@@ -54,7 +54,7 @@ class FollowedSample:
     latency: float
 
 
-class Capture:
+class StreamCapture:
     """Tracks and records a stream.
 
     Args:
@@ -69,7 +69,7 @@ class Capture:
         self.follower: Follower | None = None
         self._layout: Layout | None = None  # of what is followed
         self._skipped_q = np.full(options.rig.nq, np.nan)  # of recorded samples that were not followed yet
-        self._spool: RecordingFile | None = None
+        self._spool: TakeRows | None = None
         self._record_requested = False
         self._workspace = Workspace(options.rig)
         self._balance = LiveBalance(options.rig) if options.rig.prior.total_mass > 0.0 else None
@@ -240,9 +240,9 @@ class Capture:
             self._spool = self._new_spool(follower) if self._record_requested else None
         return self.follower
 
-    def _new_spool(self, follower: Follower) -> RecordingFile:
+    def _new_spool(self, follower: Follower) -> TakeRows:
         assert self._layout is not None
-        return RecordingFile(self.options.rig.nq, self._layout.size, len(follower.markers))
+        return TakeRows(self.options.rig.nq, self._layout.size, len(follower.markers))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Take:
         body: that moved.
         layout: of the samples.
         markers: P names of the tracked markers, whose errors are in the rows.
-        rows: (N,) of a `RecordingFile`.
+        rows: (N,) of a `TakeRows`.
         summary: numbers of samples by outcome.
     """
 
@@ -87,7 +87,7 @@ class Take:
         return write_study(folder, self.to_study(preset))
 
 
-class RecordingFile:
+class TakeRows:
     """Rows of numbers in an unnamed temporary file, which is deleted when it is closed or the process ends.
 
     Args:
@@ -129,7 +129,7 @@ class RecordingFile:
 
 
 def fill_row(row: np.ndarray, pose: Pose) -> None:
-    """Write a pose into a row of a `RecordingFile`."""
+    """Write a pose into a row of a `TakeRows`."""
     row["q"], row["tracked"], row["settled"] = pose.q, pose.tracked, pose.converged
     if len(pose.measured) == row["errors"].size:
         row["errors"] = np.linalg.norm(pose.measured - pose.modelled, axis=1)

@@ -12,7 +12,7 @@ from ..base import so3
 from ..base.assets import read_asset
 from ..base.errors import InvalidValue
 from ..input_checks.armature import require_parts
-from ..rigs.assembly import Body, assemble
+from ..rigs.assembly import MovingBody, assemble
 from ..rigs.solids import box
 from ..skeleton.match import ARM, HEAD, PELVIS, TORSO, Skeleton, facing, match_bones
 from ..skeleton.rig import BONE_LINKS, CHARACTER_KIND, PARTS, REST_PLACEMENT, Rig
@@ -22,7 +22,7 @@ from .character import Character
 from .joint_ranges import joint_ranges, link_axes
 from .links import CLAVICLE, NECK, SPINE, LinkTree, choose_links
 from .segments import MIN_SHARE, Segments, cell_weights, measure_segments, touching_pairs, vertex_weights
-from .volume import Solid, fill_surface
+from .volume import MeshCells, fill_surface
 
 SPHERICAL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 ARM_ABDUCTION = np.radians(15.0)
@@ -83,7 +83,7 @@ def build_character_rig(
     height = float(np.ptp(character.vertices[np.unique(character.triangles), 2]))
     ahead = facing({part: character.heads[character.bones.index(bone)] for part, bone in matched.items()})
     solid = fill_surface(character.vertices @ ahead, character.triangles)  # whatever direction it faces
-    solid = Solid(solid.centres @ ahead.T, solid.size)
+    solid = MeshCells(solid.centres @ ahead.T, solid.size)
     if not len(solid.centres):
         raise InvalidValue(f"{character.name}: its surface encloses no volume; close the holes of its meshes")
     tree = choose_links(skeleton, matched)
@@ -198,11 +198,11 @@ def _build_body(
     heads: np.ndarray,
     limits: Mapping[str, np.ndarray],
     link: int,
-) -> Body:
+) -> MovingBody:
     if link == 0:
-        return Body(links[0], None)
+        return MovingBody(links[0], None)
     parent, own = tree.parents[link], slice(3 * (link - 1), 3 * link)
-    return Body(
+    return MovingBody(
         links[link],
         links[parent],
         SPHERICAL,

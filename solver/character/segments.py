@@ -11,7 +11,7 @@ from ..base.assets import read_asset
 from ..values.inertials import InertialParameters
 from ..values.shape import Shape
 from .character import Character
-from .volume import Solid
+from .volume import MeshCells
 
 NEAREST = 6
 """Vertices whose weights decide which link a cell belongs to."""
@@ -52,7 +52,7 @@ def vertex_weights(character: Character, link_of_bone: np.ndarray, links: int) -
     return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0.0)
 
 
-def cell_weights(solid: Solid, vertices: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def cell_weights(solid: MeshCells, vertices: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Weights (C, L) of the links on each cell, from those of the nearest vertices; each row adds up to 1.
 
     A cell is divided between links by its weights. Where the mesh is deformed linearly by its weights, the centre of
@@ -87,7 +87,7 @@ def link_densities(kinds: tuple[str, ...]) -> np.ndarray:
 def measure_segments(
     links: tuple[str, ...],
     kinds: tuple[str, ...],
-    solid: Solid,
+    solid: MeshCells,
     weights: np.ndarray,
     frames: tuple[np.ndarray, np.ndarray],
     mass: float | None,

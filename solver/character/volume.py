@@ -23,7 +23,7 @@ CHUNK = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Solid:
+class MeshCells:
     """Cells inside a surface.
 
     Attributes:
@@ -40,7 +40,7 @@ class Solid:
         return len(self.centres) * self.size**3
 
 
-def fill_surface(vertices: np.ndarray, triangles: np.ndarray) -> Solid:
+def fill_surface(vertices: np.ndarray, triangles: np.ndarray) -> MeshCells:
     """The cells inside a surface.
 
     Args:
@@ -56,7 +56,7 @@ def fill_surface(vertices: np.ndarray, triangles: np.ndarray) -> Solid:
     votes = np.zeros(counts, np.int8)
     for axis in range(3):
         votes += _inside_along(vertices, triangles, low, size, counts, axis)
-    return Solid(low + size * (np.argwhere(votes >= NEEDED_LINES) + OFFSET), size)
+    return MeshCells(low + size * (np.argwhere(votes >= NEEDED_LINES) + OFFSET), size)
 
 
 def orient_outwards(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:

@@ -100,9 +100,9 @@ def listening_message(options: argparse.Namespace) -> str:
 def _record(options: argparse.Namespace, how: FollowOptions, progress: Progress) -> None:
     from ..base.termination import interruptible
     from ..capture.capture_loop import StopConditions, run_capture
-    from ..capture.session import Capture
+    from ..capture.session import StreamCapture
 
-    capture = Capture(how, lambda words: print(words, file=sys.stderr, flush=True))
+    capture = StreamCapture(how, lambda words: print(words, file=sys.stderr, flush=True))
     source = _source(options)
     print(listening_message(options), flush=True)
     try:
@@ -121,14 +121,14 @@ def _record(options: argparse.Namespace, how: FollowOptions, progress: Progress)
 def _serve(options: argparse.Namespace, how: FollowOptions, progress: Progress) -> None:
     with response_descriptor() as output:
         from ..capture.server import CaptureServer, parse_request
-        from ..capture.session import Capture
+        from ..capture.session import StreamCapture
         from ..live.pipes import RequestReader, ResponseWriter
 
         inbox = RequestReader(sys.stdin.fileno(), parse_request, lambda request: request.do == "end")
         outbox = ResponseWriter(output, lambda: inbox.ended)
         source = _source(options)
         server: CaptureServer | None = None
-        capture = Capture(how, lambda words: server.report(words) if server is not None else None)
+        capture = StreamCapture(how, lambda words: server.report(words) if server is not None else None)
         server = CaptureServer(source, capture, outbox.write)
         while not inbox.ended:
             for request in inbox.take(wait=False):

@@ -8,7 +8,7 @@ from ..dynamics.mechanics import DynamicState, Mechanics, moving_coordinates
 from ..options.checks import DANCE_CHECKS, DISTRIBUTIONS, PAIR_PRESETS, ROBOT_SHRINK, CheckOptions
 from .capsules import CapsulePairs
 from .check_definition import Check
-from .check_input import Body, CheckInput, PlantedPhase
+from .check_input import CheckedBody, CheckInput, PlantedPhase
 from .check_results import Checks, Failure, Margin
 from .checker import FrameChecker, check_motion
 from .checks.joint_limits import angle_margins, speed_margins, torque_margins
@@ -29,11 +29,11 @@ __all__ = [
     "DISTRIBUTIONS",
     "PAIR_PRESETS",
     "ROBOT_SHRINK",
-    "Body",
     "CapsulePairs",
     "Check",
     "CheckInput",
     "CheckOptions",
+    "CheckedBody",
     "Checks",
     "CollisionDetector",
     "DynamicState",

@@ -11,7 +11,7 @@ import numpy as np
 from ..dynamics.coordinates import Curves
 from ..scene.labels import display_name
 from ..skeleton.rig import Rig
-from .check_input import Body, CheckInput
+from .check_input import CheckedBody, CheckInput
 
 COMFORTABLE_SHARE = 0.1
 """A margin of this share of a limit, of this angle [rad] or of this share of the sole's length is comfortable."""
@@ -89,7 +89,7 @@ class SmoothLimit:
     smooth_margins: Callable[[CheckInput], np.ndarray] | None = None
     near_only: Literal["", "pairs", "links"] = ""
     allowance: float = 0.0
-    largest_margin: Callable[[Body], float] | None = None
+    largest_margin: Callable[[CheckedBody], float] | None = None
     joint_derivatives: Callable[[Rig, Curves], np.ndarray] | None = None
 
 
@@ -124,9 +124,9 @@ class Check:
     unit: str
     limit: str
     messages: CheckMessages
-    items: Callable[[Body], CheckItems]
+    items: Callable[[CheckedBody], CheckItems]
     margins: Callable[[CheckInput], np.ndarray | NearMargins]
-    comfortable_margin: Callable[[Body], float]
+    comfortable_margin: Callable[[CheckedBody], float]
     category: Literal["joints", "balance", "feet", "body", "touch"]
     depends_on: Literal["posture", "speed", "force"]
     applies_when: Literal["always", "standing", "airborne"] = "always"
@@ -157,6 +157,6 @@ class Check:
         return message.format(item=display_name(item), far=self.messages.format_value(abs(margin)))
 
 
-def comfortable_share(_: Body) -> float:
+def comfortable_share(_: CheckedBody) -> float:
     """`COMFORTABLE_SHARE`, whatever the body."""
     return COMFORTABLE_SHARE

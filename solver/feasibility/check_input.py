@@ -23,7 +23,7 @@ RULE_SOLES = 2
 """Up to this number of soles, a rule distributes the load."""
 
 
-class Body:
+class CheckedBody:
     """A rig with its dynamics and collision models, and sizes that checks need.
 
     Args:
@@ -126,7 +126,7 @@ class CheckInput:
         torques: (N, nv - 6) [N m].
     """
 
-    body: Body
+    body: CheckedBody
     planted: PlantedPhase
     ground: float
     curves: Curves
@@ -137,7 +137,11 @@ class CheckInput:
 
     @staticmethod
     def from_motion(
-        body: Body, planted: PlantedPhase, ground: float, curves: Curves, measured_wrench: np.ndarray | None = None
+        body: CheckedBody,
+        planted: PlantedPhase,
+        ground: float,
+        curves: Curves,
+        measured_wrench: np.ndarray | None = None,
     ) -> CheckInput:
         """From a motion in one phase, with the wrench that it requires or a measured one (N, 6)."""
         state = body.mechanics.compute_state(curves.q, curves.v, curves.a)
@@ -147,7 +151,13 @@ class CheckInput:
 
     @staticmethod
     def from_state(
-        body: Body, planted: PlantedPhase, ground: float, curves: Curves, state: DynamicState, *, forces: bool = True
+        body: CheckedBody,
+        planted: PlantedPhase,
+        ground: float,
+        curves: Curves,
+        state: DynamicState,
+        *,
+        forces: bool = True,
     ) -> CheckInput:
         """From a known state of the curves. Without forces, ZMP, loads and torques are NaN: for checks of postures."""
         if not forces:

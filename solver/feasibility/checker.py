@@ -19,7 +19,7 @@ from ..skeleton.rig import Rig
 from ..values.motion import Motion
 from . import check_table
 from .check_definition import Check, CheckItems, NearMargins, smallest_margins
-from .check_input import RULE_SOLES, Body, CheckInput, PlantedPhase
+from .check_input import RULE_SOLES, CheckedBody, CheckInput, PlantedPhase
 from .check_results import Checks, Margin
 from .checks.collisions import FLOOR
 from .checks.joint_limits import missing_limits
@@ -87,7 +87,7 @@ class FrameChecker:
         if contacts:
             rig.require_contacts()
         self.rig, self.options = rig, CheckOptions() if options is None else options
-        self.body = Body(rig, self.options)
+        self.body = CheckedBody(rig, self.options)
         self.notes = (*missing_limits(rig), *self.body.detector.notes)
         self.schedule = schedule
         self.skipped = tuple(check for check in check_table.CHECKS if check.needs_contacts and not contacts)

@@ -17,7 +17,7 @@ from ..base.so3 import skew
 from ..dynamics.coordinates import Curves
 from ..dynamics.mechanics import DynamicState, carried_axes, inverse_dynamics_derivatives, moving_coordinates
 from ..skeleton.rig import ROOT_NV, Rig
-from .check_input import Body, CheckInput, PlantedPhase
+from .check_input import CheckedBody, CheckInput, PlantedPhase
 from .checks.hand_speed import HAND_SPEED, hand_links
 
 RELATIVE_STEP = 1e-6
@@ -63,7 +63,9 @@ class OtherLimits:
     height_sampling_margin: float
 
 
-def linearise_loads(body: Body, planted: PlantedPhase, curves: Curves, other_limits: OtherLimits) -> LinearisedLoads:
+def linearise_loads(
+    body: CheckedBody, planted: PlantedPhase, curves: Curves, other_limits: OtherLimits
+) -> LinearisedLoads:
     """Loads of the frames of one phase on the floor at z = 0.
 
     Args:

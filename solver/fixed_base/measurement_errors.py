@@ -22,7 +22,7 @@ from ..base.errors import BackendError
 from ..identification.body_coordinates import BodyCoordinates
 from ..identification.entropic import RowSides, compute_divergence, minimise
 from ..qp import Rows
-from ..signals.hypotheses import Evaluation, compare_residuals, exchange, find_best, read_angles
+from ..signals.hypotheses import HypothesisScore, compare_residuals, exchange, find_best, read_angles
 from ..signals.pooling import BLOCK, LEAST_BLOCKS, MOST_BLOCKS
 from ..values.inertials import PER_LINK
 from ..values.joints import ROOT_NV
@@ -190,7 +190,7 @@ class TrialReadings:
         share = 100.0 * unexplained[worst]
         return f"the motion does not explain {share:.0f} % of the mean square measured at {names[worst]}", 1.0
 
-    def find_best(self, readings: Sequence[Reading]) -> tuple[str, Evaluation] | None:
+    def find_best(self, readings: Sequence[Reading]) -> tuple[str, HypothesisScore] | None:
         """The reading that explains the trial best, if it is certain."""
         start = START_SCALE * self.sizes
         fits = [self.fit(reading, start, quick=True) for reading in (self.as_recorded, *readings)]

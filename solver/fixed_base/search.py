@@ -38,7 +38,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class SearchModel:
     """Linear model in the free control values, raveled joint by joint: gradient of the criterion, and rows <=
     margins."""
 
@@ -86,7 +86,7 @@ class ExcitationSearch:
         judged = self._limit_basis
         return bool(inside and slow) and margins.are_kept(self.robot.motion(judged.times, *judged.curves(control)))
 
-    def linearise(self, point: Point) -> Model:
+    def linearise(self, point: Point) -> SearchModel:
         """Criterion, torques and distances to first order."""
         curves = self.basis.curves(point.control)
         motion = self._motion(*curves)
@@ -105,9 +105,11 @@ class ExcitationSearch:
         near = self.margins.near_distances(curves[0])
         distance_rows = -near.gradients[:, :, None] * self._basis_matrices[0][near.frames][:, None, :]
         distance_rows = distance_rows.reshape(len(near.frames), gradient.size)
-        return Model(gradient.ravel(), np.concatenate([torque_rows, distance_rows]), np.r_[torque_room, near.margins])
+        return SearchModel(
+            gradient.ravel(), np.concatenate([torque_rows, distance_rows]), np.r_[torque_room, near.margins]
+        )
 
-    def solve_subproblem(self, point: Point, model: Model, trust_radius: float) -> qp.Solution:
+    def solve_subproblem(self, point: Point, model: SearchModel, trust_radius: float) -> qp.Solution:
         """The step that lowers the criterion's linear model most."""
         margins, free = self.margins, self.spline.free
         control = point.control[self._inner]

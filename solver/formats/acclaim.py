@@ -18,7 +18,7 @@ from ..base.so3 import exp
 from ..options.reading import ReadOptions
 from ..signals.trial import Recording
 from ..values.motion import SegmentPoses
-from .skeleton_segments import Skeleton, SkeletonMotion, build_segments
+from .skeleton_segments import SegmentSkeleton, SkeletonMotion, build_segments
 from .text_files import Warn, ignore_warning, parse_numbers, read_lines
 from .trial_names import printable_name
 
@@ -74,7 +74,7 @@ def read_acclaim(
         return np.where(known[:, None], heads + np.einsum("bij,bj->bi", axes, vectors), np.nan)
 
     motion = SkeletonMotion(np.arange(len(values)) / rate, rotations, positions, find_tips)
-    skeleton = Skeleton(tuple(bone.name for bone in bones), parents, offsets)
+    skeleton = SegmentSkeleton(tuple(bone.name for bone in bones), parents, offsets)
     return build_segments(path, skeleton, motion, up, units, REMEDY, warn)
 
 

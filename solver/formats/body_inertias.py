@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.errors import InvalidValue
 from ..rigs.moving_bodies import LinkPlacement
-from ..rigs.opensim.document import Body
+from ..rigs.opensim.document import OpenSimBody
 from ..rigs.opensim.rig import consistent_inertia
 from ..rigs.urdf_document import UrdfLink
 from ..values.inertials import InertialParameters
@@ -25,7 +25,7 @@ MIN_MARGIN = -1e-9
 """Smallest eigenvalue of a pseudo-inertia, relative to the largest, that is not negative."""
 
 
-Massive = Body | UrdfLink
+Massive = OpenSimBody | UrdfLink
 """What has a mass [kg], a centre of mass (3,) [m] and an inertia (3, 3) [kg m^2] about it, in axes of its own."""
 
 

@@ -23,7 +23,7 @@ from ..base.so3 import exp
 from ..options.reading import ReadOptions
 from ..signals.trial import Recording
 from ..values.motion import SegmentPoses
-from .skeleton_segments import Skeleton, SkeletonMotion, build_segments
+from .skeleton_segments import SegmentSkeleton, SkeletonMotion, build_segments
 from .text_files import Warn, ignore_warning, parse_numbers, read_lines
 from .trial_names import printable_name
 
@@ -71,7 +71,7 @@ def read_bvh(
     offsets = np.array([joint.offset for joint in joints])
     times, values = _parse_motion(path, lines, motion + 1, sum(len(joint.channels or ()) for joint in joints), warn)
     rotations, positions = _forward_kinematics(joints, offsets, values)
-    skeleton = Skeleton(tuple(joint.name for joint in joints), tuple(parents), offsets)
+    skeleton = SegmentSkeleton(tuple(joint.name for joint in joints), tuple(parents), offsets)
 
     def find_tips(heads: np.ndarray, axes: np.ndarray) -> np.ndarray:
         return _bone_ends(path, joints, heads, axes, warn)

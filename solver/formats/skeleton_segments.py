@@ -25,7 +25,7 @@ SKELETON_EXTENTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Skeleton:
+class SegmentSkeleton:
     """Joints of a file: names, index of each parent (-1 of the root), and (B, 3) offsets from it at zero angles."""
 
     names: tuple[str, ...]
@@ -51,7 +51,13 @@ class SkeletonMotion:
 
 
 def build_segments(  # noqa: PLR0913 what a file holds, and what the user states about it
-    path: str | Path, skeleton: Skeleton, motion: SkeletonMotion, up: str, units: str | None, remedy: str, warn: Warn
+    path: str | Path,
+    skeleton: SegmentSkeleton,
+    motion: SkeletonMotion,
+    up: str,
+    units: str | None,
+    remedy: str,
+    warn: Warn,
 ) -> tuple[SegmentPoses, str]:
     """Segment poses in metres, z up, and the file's vertical axis.
 

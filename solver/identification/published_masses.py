@@ -11,10 +11,8 @@ from ..values.inertials import InertialParameters
 from ..values.person import LINKS
 
 
-def describe_masses_outside_tables(
-    rig: Rig, parameters: InertialParameters, half_widths: np.ndarray
-) -> tuple[str, ...]:
-    """A sentence for each part of a person whose mass is outside every published table, with the reason.
+def describe_masses_outside_tables(rig: Rig, parameters: InertialParameters, half_widths: np.ndarray) -> dict[str, str]:
+    """A sentence, by link, for each part of a person whose mass is outside every published table, with the reason.
 
     Data determine a limb's mass, or the trunk's, better than how its links share it: the sentence says whether links
     together are within the tables, and whether the link's interval reaches them; of two sides the one further out.
@@ -26,11 +24,11 @@ def describe_masses_outside_tables(
         half_widths: (L,) [kg] half of the 95 % intervals of the masses; NaN if unknown.
     """
     if rig.provenance.get("kind") != "human" or not set(LINKS) <= set(rig.links):
-        return ()
+        return {}
     table, percent = read_asset("published_masses"), 100.0 / parameters.total_mass
     shares, widths = (dict(zip(rig.links, percent * each)) for each in (parameters.masses, half_widths))
     shares["torso"] += sum(share for link, share in shares.items() if link not in LINKS)  # of a divided trunk
-    found = []
+    found = {}
     for part, (low, lowest, high, highest) in table["parts"].items():
         beyond, link = max(
             (max(low - shares[link], shares[link] - high), link) for link in LINKS if link.endswith(part)
@@ -51,8 +49,8 @@ def describe_masses_outside_tables(
                 reasons.append(
                     f"{names} together are {together:.1f} %, {where} {least:g} to {most:g} %, and the prior splits them"
                 )
-        found.append(
+        found[link] = (
             f"the mass of the {display_name(link)} is {share:.1f} % of the body, {limit} of published tables; "
             + "; ".join(reasons or ["the prior splits the mass at its joint"])
         )
-    return tuple(found)
+    return found

@@ -11,7 +11,7 @@ from ..signals.trial import Recording
 from ..skeleton.match import PELVIS, Skeleton
 from ..values.motion import RestPose, SegmentPoses
 from ..values.person import CHAINS, SIDES
-from .check_definition import CheckInput
+from .check_definition import InputToCheck
 from .check_recording import find_problems
 
 NEEDED = (PELVIS, *(f"{side}_{name}" for side in SIDES for name in CHAINS[1]))
@@ -34,5 +34,5 @@ def require_parts(skeleton: Skeleton, parts: Mapping[str, str]) -> None:
     turns = np.tile(np.eye(3), (len(skeleton.bones), 1, 1))
     rest = RestPose(turns, skeleton.heads, skeleton.tails, tuple(skeleton.parents))
     segments = SegmentPoses(np.zeros(1), tuple(skeleton.bones), turns[None], skeleton.heads[None], rest)
-    for _, problem in find_problems(CheckInput(Recording("armature", segments=segments), parts=parts)):
+    for _, problem in find_problems(InputToCheck(Recording("armature", segments=segments), parts=parts)):
         raise InvalidValue(f"the armature in rest pose: {problem.text}. {problem.remedy}")

@@ -15,7 +15,7 @@ from ..skeleton.rig import Rig
 from .body_points import BodyPoints, find_points
 
 
-class CheckInput:
+class InputToCheck:
     """A recording and the body with which it is used; what several checks need is computed once.
 
     Args:
@@ -27,9 +27,9 @@ class CheckInput:
     def __init__(self, recording: Recording, rig: Rig | None = None, parts: Mapping[str, str] | None = None) -> None:
         self.recording, self.rig, self.parts = recording, rig, parts
 
-    def read_as(self, recording: Recording) -> CheckInput:
+    def read_as(self, recording: Recording) -> InputToCheck:
         """The input with another reading of the recording."""
-        return CheckInput(recording, self.rig, self.parts)
+        return InputToCheck(recording, self.rig, self.parts)
 
     @cached_property
     def matched(self) -> Mapping[str, str]:
@@ -50,7 +50,7 @@ class CheckInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class InputProblem:
     """What a check found.
 
     Attributes:
@@ -65,7 +65,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class OtherReading:
     """Another way to read a recording.
 
     Attributes:
@@ -119,6 +119,6 @@ class InputCheck:
 
     name: str
     measures: str
-    measure: Callable[[CheckInput], Problem | None]
-    readings: Callable[[CheckInput], Sequence[Reading]] = lambda _: ()
+    measure: Callable[[InputToCheck], InputProblem | None]
+    readings: Callable[[InputToCheck], Sequence[OtherReading]] = lambda _: ()
     option: str = ""

@@ -9,7 +9,7 @@ from ..base.errors import InputError, InvalidValue
 from ..signals.trial import Recording
 from ..skeleton.rig import Rig
 from . import check_table
-from .check_definition import CheckInput, InputCheck, Problem
+from .check_definition import InputCheck, InputProblem, InputToCheck
 
 
 def check_recording(recording: Recording, rig: Rig | None = None, parts: Mapping[str, str] | None = None) -> Recording:
@@ -28,7 +28,7 @@ def check_recording(recording: Recording, rig: Rig | None = None, parts: Mapping
             readings that were tried and what makes it right.
         InvalidValue: joint coordinates that are not the rig's, or without a pose of the root.
     """
-    inputs = CheckInput(recording, rig, parts)
+    inputs = InputToCheck(recording, rig, parts)
     try:
         found = find_problems(inputs)
     except InvalidValue as error:
@@ -51,7 +51,7 @@ def check_recording(recording: Recording, rig: Rig | None = None, parts: Mapping
     return replace(inputs.recording, warnings=warnings, found=inputs.found_body(used))
 
 
-def find_problems(inputs: CheckInput) -> list[tuple[InputCheck, Problem]]:
+def find_problems(inputs: InputToCheck) -> list[tuple[InputCheck, InputProblem]]:
     """What the checks find. One that the user overruled by its option gives a note."""
     found = [(check, check.measure(inputs)) for check in check_table.CHECKS]
     stated = inputs.recording.stated

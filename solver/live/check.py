@@ -46,7 +46,7 @@ class Chunk(Generic[T]):
     uncheckable: tuple[tuple[int, str], ...] = ()
 
 
-class LiveCheck(Generic[T]):
+class IncrementalCheck(Generic[T]):
     """Checks the motion of one rig in small pieces, and reuses unchanged results when the motion is replaced.
 
     Args:

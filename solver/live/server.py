@@ -21,7 +21,7 @@ from ..scene.motion import joint_movements
 from ..scene.timeline import TIMELINE, SceneTimeline
 from ..skeleton.rig import Rig
 from ..values.motion import Motion
-from .check import LiveCheck
+from .check import IncrementalCheck
 from .excitation import LiveExcitation
 from .protocol import (
     CheckRequest,
@@ -66,7 +66,7 @@ class LiveServer:
         self._drag: Drag | None = None
         self._drag_request: DragRequest | None = None
         """Newest targets that are not reached yet."""
-        self._check: LiveCheck[SceneFrame] | None = None
+        self._check: IncrementalCheck[SceneFrame] | None = None
         if rig is not None:
             self._prepare(rig)
 
@@ -204,7 +204,7 @@ class LiveServer:
             self._checking = False
             self._respond(done_line(self._serial, self._check.results, self._uncheckable, self._check.notes))
 
-    def _check_for(self, timeline: SceneTimeline) -> LiveCheck[SceneFrame]:
+    def _check_for(self, timeline: SceneTimeline) -> IncrementalCheck[SceneFrame]:
         if not self._has_fixed_rig and (self._check is None or self._check.rig != timeline.rig):
             self._prepare(timeline.rig)
             if self._checking:
@@ -214,7 +214,7 @@ class LiveServer:
         return self._check
 
     def _prepare(self, rig: Rig) -> None:
-        check = LiveCheck(rig, lambda checks, options: scene_frames(rig, checks, options))
+        check = IncrementalCheck(rig, lambda checks, options: scene_frames(rig, checks, options))
         self._check, self._excitation = check, LiveExcitation(rig)
 
 

@@ -1,6 +1,6 @@
 """The common figures of a study as SVG, which needs no plotting library.
 
-A `Figure` shows itself in a notebook; ``figure.write("masses.svg")`` writes it to a file.
+An `SvgFigure` shows itself in a notebook; ``figure.write("masses.svg")`` writes it to a file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .svg import make_standalone
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class SvgFigure:
     """A figure as a complete SVG document.
 
     Attributes:
@@ -40,7 +40,7 @@ class Figure:
         return Path(path)
 
 
-def draw_masses(study: Study) -> Figure:
+def draw_masses(study: Study) -> SvgFigure:
     """Draw the mass [kg] of every link: prior, identified, and the 95 % interval.
 
     Raises:
@@ -57,7 +57,7 @@ def draw_masses(study: Study) -> Figure:
     return _figure(figures.draw_masses(build_content(study)))
 
 
-def draw_wrenches(study: Study, trial: str) -> Figure:
+def draw_wrenches(study: Study, trial: str) -> SvgFigure:
     """Draw force [N] and moment [N m] during one trial: measured, identified and prior; left-out frames are shaded.
 
     Raises:
@@ -70,7 +70,7 @@ def draw_wrenches(study: Study, trial: str) -> Figure:
     return _figure(figures.draw_wrenches(signals[trial], "0"))
 
 
-def draw_marker_errors(study: Study) -> Figure:
+def draw_marker_errors(study: Study) -> SvgFigure:
     """Draw the tracking error [mm] of every marker.
 
     Raises:
@@ -82,5 +82,5 @@ def draw_marker_errors(study: Study) -> Figure:
     return _figure(figures.draw_marker_errors(tracking))
 
 
-def _figure(markup: str) -> Figure:
-    return Figure(make_standalone(markup))
+def _figure(markup: str) -> SvgFigure:
+    return SvgFigure(make_standalone(markup))

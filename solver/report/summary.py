@@ -1,10 +1,13 @@
-"""What a reader should know of a result before anything else, as sentences for the window."""
+"""What a reader should know of a result before anything else, as short sentences for the window."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..identification.published_masses import describe_masses_outside_tables
 from ..identification.result import Identification
-from ..scene.determined import describe_determined
+from ..scene.determined import DATA, MASS_KIND, MOMENT_KIND, SHAPE, TABLES
+from ..scene.labels import display_name, join_names
 from ..study.values import Study
 from ..values.inertials import MASS
 from ..values.person import UNKNOWN
@@ -16,8 +19,8 @@ SHOWN_WARNINGS = 3
 
 def summarise_study(study: Study, found: Identification) -> tuple[str, ...]:
     """Error on trials not used beside the prior's, what the data determine, masses outside every published table, what
-    was assumed of the person, and the worst warnings, a sentence each: those of later steps first, from a result that
-    the recordings do not decide to markers.
+    was assumed of a person's height and sex, and the worst warnings, a sentence each: those of later steps first, from
+    a result that the recordings do not decide to markers.
     """
     unseen = [comparison for comparison in found.comparisons if not comparison.used]
     error = "Error on trials not used: unknown, none was left out"
@@ -25,13 +28,16 @@ def summarise_study(study: Study, found: Identification) -> tuple[str, ...]:
         ours, prior, *_ = summarise_errors(unseen)
         error = f"Error on trials not used: {ours} (prior {prior})"
     outside = describe_masses_outside_tables(study.rig, found.parameters, found.half_widths[:, MASS])
+    beyond = [f"Outside every table: {join_names([*map(display_name, outside)])}"] if outside else []
     assumed = [] if study.calibration is None else [*study.calibration.assumptions]
+    assumed = [text for text in assumed if text.startswith("height")]
     assumed += ["sex unknown: the mean of both columns"] * (study.rig.provenance.get("sex") == UNKNOWN)
-    warnings = [text for text in reversed(study.warnings) if text not in outside][:SHOWN_WARNINGS]
-    return (
-        error,
-        *describe_determined(found.determined, study.rig.prior_source),
-        *outside,
-        *(f"Assumed: {text}" for text in assumed),
-        *warnings,
+    warnings = [text for text in reversed(study.warnings) if text not in outside.values()][:SHOWN_WARNINGS]
+    counts = Counter((one.source, one.kind) for one in found.determined)
+    classes = (
+        f"Data: total mass, {counts[DATA, MASS_KIND] - 1} limb masses, {counts[DATA, MOMENT_KIND]} first moments",
+        f"Data with the prior's shape: {counts[SHAPE, MASS_KIND]} limb masses",
+        f"Prior: masses of single links, {counts[TABLES, MOMENT_KIND]} first moments",
     )
+    known = classes if found.determined else ()
+    return (error, *known, *beyond, *(f"Assumed {text}" for text in assumed), *warnings)

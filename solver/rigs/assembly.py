@@ -16,7 +16,7 @@ KIND_BY_AXES = ("free", "revolute", "universal", "spherical")
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class MovingBody:
     """One moving body and the joint that carries it.
 
     Attributes:
@@ -43,7 +43,7 @@ class Body:
     joint_name: str | None = None
 
 
-def assemble(bodies: Sequence[Body]) -> tuple[tuple[Joint, ...], Limits]:
+def assemble(bodies: Sequence[MovingBody]) -> tuple[tuple[Joint, ...], Limits]:
     """Joints and limits of bodies, with parents first; joint k moves body k.
 
     Bodies must be in depth-first order, which Pinocchio's subtree algorithms need.
@@ -63,11 +63,11 @@ def assemble(bodies: Sequence[Body]) -> tuple[tuple[Joint, ...], Limits]:
     return joints, Limits(*(_stack(bodies, part) for part in ("lower", "upper", "speed", "torque")))
 
 
-def _unit_axes(body: Body) -> np.ndarray:
+def _unit_axes(body: MovingBody) -> np.ndarray:
     """(K, 3) unit axes; none for a spherical joint, which rotates about all."""
     axes = np.array(body.axes[: 0 if len(body.axes) == 3 else None], float).reshape(-1, 3)
     return axes / np.linalg.norm(axes, axis=1, keepdims=True)
 
 
-def _stack(bodies: Sequence[Body], part: str) -> np.ndarray:
+def _stack(bodies: Sequence[MovingBody], part: str) -> np.ndarray:
     return np.concatenate([np.zeros(0), *(np.asarray(getattr(b, part), float) for b in bodies if b.parent is not None)])

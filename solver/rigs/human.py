@@ -26,11 +26,11 @@ from ..values.inertials import InertialParameters
 from ..values.person import GIRDLE, SEXES, SHOULDERS, SIDES, TRUNKS, UNKNOWN, columns_of, describe_build, require_person
 from ..values.shape import Shape
 from .anthropometry import TABLES, Segment, SegmentInertia, segment_inertia, split_trunk, stack_parameters
-from .assembly import Body, assemble
+from .assembly import MovingBody, assemble
 from .human_skeleton import (
     ABDOMEN,
     LATERAL_SIGN,
-    Skeleton,
+    HumanSkeleton,
     build_skeleton,
     build_soles,
     segment_box,
@@ -152,7 +152,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
         contacts=build_soles(skeleton),
         pairs=tuple(
             (f"left_{n}", f"right_{n}")
-            for n in [Skeleton.segment(link) for link in links if Skeleton.side(link) == "right"]
+            for n in [HumanSkeleton.segment(link) for link in links if HumanSkeleton.side(link) == "right"]
         ),
         shapes=shapes,
         tips=np.array([_link_tip(skeleton, link) for link in links]),
@@ -178,7 +178,7 @@ def human(  # noqa: PLR0913 what a user types; all but three have one sensible d
 
 
 def _build_prior(
-    skeleton: Skeleton, sex: str, tables: Sequence[str], height: float, mass: float, links: tuple[str, ...]
+    skeleton: HumanSkeleton, sex: str, tables: Sequence[str], height: float, mass: float, links: tuple[str, ...]
 ) -> tuple[InertialParameters, list[str]]:
     """Inertials by one column of the tables, and the segments whose inertia there is inconsistent."""
     inertias = _segment_inertias(skeleton, sex, tables, height)
@@ -196,18 +196,20 @@ def _relative_std(one: InertialParameters, other: InertialParameters) -> dict[st
     return {link: float(each) for link, each in zip(one.links, relative_std)}
 
 
-def _segment_inertias(skeleton: Skeleton, sex: str, tables: Sequence[str], height: float) -> dict[str, SegmentInertia]:
+def _segment_inertias(
+    skeleton: HumanSkeleton, sex: str, tables: Sequence[str], height: float
+) -> dict[str, SegmentInertia]:
     result = {}
     for link in skeleton.links:
-        if Skeleton.segment(link) in (ABDOMEN, *GIRDLE):
+        if HumanSkeleton.segment(link) in (ABDOMEN, *GIRDLE):
             continue
-        side = Skeleton.side(link)
+        side = HumanSkeleton.side(link)
         foot = f"{side or 'right'}_foot"
         body = {name: skeleton.lengths[name] for name in ("torso", "pelvis_height")}
         body |= {"foot": skeleton.lengths[foot], "heel": skeleton.heel(foot)}
         body["ankle_height"] = skeleton.lengths[f"{side or 'right'}_ankle_height"]
         end = skeleton.ends[link] + (skeleton.ends.get(ABDOMEN, 0.0) if link == "torso" else 0.0)
-        result[link] = segment_inertia(tables, sex, Segment(Skeleton.segment(link), side, end), body)
+        result[link] = segment_inertia(tables, sex, Segment(HumanSkeleton.segment(link), side, end), body)
     if ABDOMEN in skeleton.ends:
         abdomen = skeleton.ends[ABDOMEN]
         result |= split_trunk(result["torso"], sex, abdomen + skeleton.ends["torso"], abdomen)
@@ -217,22 +219,22 @@ def _segment_inertias(skeleton: Skeleton, sex: str, tables: Sequence[str], heigh
     return result
 
 
-def _build_body(skeleton: Skeleton, link: str, variant: str, strength: float) -> Body:
+def _build_body(skeleton: HumanSkeleton, link: str, variant: str, strength: float) -> MovingBody:
     if link == "pelvis":
-        return Body("pelvis", None)
-    name = Skeleton.segment(link)
+        return MovingBody("pelvis", None)
+    name = HumanSkeleton.segment(link)
     axes: tuple[tuple[float, float, float], ...] = JOINT_AXES.get(name, SPHERICAL)
     if name in GIRDLE:
-        axes = girdle_axes(name, Skeleton.side(link))
+        axes = girdle_axes(name, HumanSkeleton.side(link))
     values: dict[str, Any] = {k: np.array(v, float) for k, v in read_asset("human_body")["joints"][name].items()}
     lower, upper = np.radians(values["lower"]), np.radians(values["upper"])
-    if Skeleton.side(link) == "left" and len(lower) == 3:
+    if HumanSkeleton.side(link) == "left" and len(lower) == 3:
         lower, upper = np.where(MIRRORED_AXES, -upper, lower), np.where(MIRRORED_AXES, -lower, upper)
     speed, torque = values["speed"], strength * values["torque"]
     if name == "foot" and variant == "23dof":
         axes, order = ANKLE, [1, 0]
         lower, upper, speed, torque = lower[order], upper[order], speed[order], torque[order]
-    return Body(
+    return MovingBody(
         link,
         skeleton.parent(link),
         axes,
@@ -245,7 +247,7 @@ def _build_body(skeleton: Skeleton, link: str, variant: str, strength: float) ->
 
 
 def _build_geometry(
-    skeleton: Skeleton, merged: Sequence[str], unit: float
+    skeleton: HumanSkeleton, merged: Sequence[str], unit: float
 ) -> tuple[dict[str, np.ndarray], tuple[Shape, ...]]:
     boxes = {link: segment_box(skeleton, link, unit) for link in skeleton.links}
     shapes: list[Shape] = []
@@ -261,7 +263,7 @@ def _build_geometry(
     return boxes, tuple(shapes)
 
 
-def _touching_links(skeleton: Skeleton) -> tuple[tuple[str, str], ...]:
+def _touching_links(skeleton: HumanSkeleton) -> tuple[tuple[str, str], ...]:
     """Pairs of links that overlap around the girdle; without girdle they are adjacent or one link."""
     if not skeleton.has_girdle:
         return ()
@@ -272,13 +274,13 @@ def _touching_links(skeleton: Skeleton) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _link_tip(skeleton: Skeleton, link: str) -> np.ndarray:
-    if Skeleton.segment(link) == "foot":
-        return np.array([skeleton.toe(link), 0.0, -skeleton.lengths[f"{Skeleton.side(link)}_ankle_height"]])
+def _link_tip(skeleton: HumanSkeleton, link: str) -> np.ndarray:
+    if HumanSkeleton.segment(link) == "foot":
+        return np.array([skeleton.toe(link), 0.0, -skeleton.lengths[f"{HumanSkeleton.side(link)}_ankle_height"]])
     return skeleton.ends[link]
 
 
-def _standing_posture(rig: Rig, skeleton: Skeleton) -> np.ndarray:
+def _standing_posture(rig: Rig, skeleton: HumanSkeleton) -> np.ndarray:
     """(nq,) standing posture with both soles at height zero and the arms clear of the hips."""
     q = rig.neutral
     for side in SIDES:

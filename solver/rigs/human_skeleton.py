@@ -28,7 +28,7 @@ class UnknownLength(UnknownName):
 
 
 @dataclass(frozen=True, slots=True)
-class Skeleton:
+class HumanSkeleton:
     """Joint centres of the fifteen links, sixteen with an abdomen, four more with a shoulder girdle.
 
     Attributes:
@@ -62,7 +62,7 @@ class Skeleton:
         """Parent link, None for the pelvis."""
         if link == "pelvis":
             return None
-        name, side = Skeleton.segment(link), Skeleton.side(link)
+        name, side = HumanSkeleton.segment(link), HumanSkeleton.side(link)
         if name in GIRDLE:
             return "torso" if name == CLAVICLE else f"{side}_{CLAVICLE}"
         if name == "upper_arm" and self.has_girdle:
@@ -122,7 +122,7 @@ def build_skeleton(
     joints: Mapping[str, Sequence[float]],
     trunk: str = "one",
     shoulders: str = "fixed",
-) -> Skeleton:
+) -> HumanSkeleton:
     """Build the skeleton of a person; see `solver.rigs.human.human` for the arguments.
 
     Raises:
@@ -146,7 +146,7 @@ def build_skeleton(
     for name, end in ends.items():
         if np.linalg.norm(end) < 1e-3:
             raise InvalidValue(f"link {name!r} has no length: its next joint centre is at its origin")
-    return Skeleton(sex, _measure_lengths(resolved, centres, ends), centres, ends)
+    return HumanSkeleton(sex, _measure_lengths(resolved, centres, ends), centres, ends)
 
 
 def _resolve_lengths(height: float, sex: str, given: Mapping[str, float]) -> dict[str, float]:
@@ -185,7 +185,7 @@ def _with_abdomen(sex: str, lengths: Mapping[str, float], joints: Mapping[str, n
     up = np.array([0.0, 0.0, column_mean(read_asset("human_trunk")["abdomen_share_of_torso"], sex) * lengths["torso"]])
     result = {ABDOMEN: np.zeros(3)}
     for link, centre in joints.items():
-        on_torso = Skeleton.segment(link) in ("head", "upper_arm")
+        on_torso = HumanSkeleton.segment(link) in ("head", "upper_arm")
         result[link] = up if link == "torso" else centre - up if on_torso else centre
     return result
 
@@ -194,8 +194,8 @@ def _with_girdle(height: float, joints: Mapping[str, np.ndarray]) -> dict[str, n
     """The same joint centres with clavicle and scapula before the upper arms."""
     result: dict[str, np.ndarray] = {}
     for link, centre in joints.items():
-        if Skeleton.segment(link) == "upper_arm":
-            side = Skeleton.side(link)
+        if HumanSkeleton.segment(link) == "upper_arm":
+            side = HumanSkeleton.side(link)
             result |= {f"{side}_{name}": place for name, place in girdle_joints(height, side, centre).items()}
         else:
             result[link] = centre
@@ -243,7 +243,7 @@ def width_unit(height: float, mass: float) -> float:
     return float(height * np.sqrt(build))
 
 
-def segment_box(skeleton: Skeleton, link: str, unit: float) -> np.ndarray:
+def segment_box(skeleton: HumanSkeleton, link: str, unit: float) -> np.ndarray:
     """(2, 3) [m] segment-aligned bounding box of a link; ``unit`` from `girth`."""
     name = skeleton.segment(link)
     around = read_asset("human_body")["boxes"][name]
@@ -256,12 +256,12 @@ def segment_box(skeleton: Skeleton, link: str, unit: float) -> np.ndarray:
     return np.array([np.minimum(near, far) - margin_low, np.maximum(near, far) + margin_high])
 
 
-def build_soles(skeleton: Skeleton) -> tuple[ContactPolygon, ...]:
+def build_soles(skeleton: HumanSkeleton) -> tuple[ContactPolygon, ...]:
     """Contact polygons of both feet: heel, ball and toes."""
     return tuple(_build_sole(skeleton, side) for side in ("right", "left"))
 
 
-def _build_sole(skeleton: Skeleton, side: str) -> ContactPolygon:
+def _build_sole(skeleton: HumanSkeleton, side: str) -> ContactPolygon:
     link = f"{side}_foot"
     heel, toe = skeleton.heel(link), skeleton.toe(link)
     foot, down = heel + toe, -skeleton.lengths[f"{side}_ankle_height"]
@@ -286,7 +286,7 @@ def _build_sole(skeleton: Skeleton, side: str) -> ContactPolygon:
     return ContactPolygon(f"{side}_sole", link, vertices, toes=True)
 
 
-def segment_shapes(skeleton: Skeleton, link: str, unit: float) -> tuple[Shape, ...]:
+def segment_shapes(skeleton: HumanSkeleton, link: str, unit: float) -> tuple[Shape, ...]:
     """Collision and display shapes of a link.
 
     Widths are fractions of the stature at a mass over stature cubed of 14 kg/m^3 and grow with the square root of that

@@ -18,7 +18,7 @@ from .moving_bodies import MovingBodies
 from .overrides import with_exclusions
 from .robot_files import DIGEST, model_digest
 from .urdf import build_robot
-from .urdf_geometry import Geometry, transform_shape
+from .urdf_geometry import LinkGeometry, transform_shape
 
 SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(2, 8)
 """MuJoCo's geom types of bodies; planes and height fields are floors."""
@@ -63,7 +63,7 @@ def from_mjcf(
     return with_exclusions(rig, found.excluded_pairs, "its file") if found.excluded_pairs else rig
 
 
-def _read_geometry(found: MjcfModel, bodies: MovingBodies) -> Geometry:
+def _read_geometry(found: MjcfModel, bodies: MovingBodies) -> LinkGeometry:
     model, formless = found.model, []
     shapes: list[Shape] = []
     sources: list[MeshSource | None] = []
@@ -82,7 +82,7 @@ def _read_geometry(found: MjcfModel, bodies: MovingBodies) -> Geometry:
             shapes.append(transform_shape(shape, bodies.links[carried.carrier], turned, place))
             drawn = _geom_mesh(model, geom) if int(model.geom_type[geom]) == MESH else None
             sources.append(drawn and MeshSource(found.document.path, np.ones(3), turned, place, drawn))
-    return Geometry(tuple(shapes), tuple(sources), (), (), tuple(dict.fromkeys(formless)))
+    return LinkGeometry(tuple(shapes), tuple(sources), (), (), tuple(dict.fromkeys(formless)))
 
 
 def _geom_mesh(model: Any, geom: int) -> tuple[np.ndarray, np.ndarray]:

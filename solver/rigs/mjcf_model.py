@@ -85,7 +85,7 @@ def read_mjcf(path: str | Path) -> MjcfModel:
             model = _compile_without_scene(mujoco, path)
         except (ValueError, RuntimeError, MemoryError, AttributeError):
             raise InputError(path, f"MuJoCo cannot compile it: {str(error).splitlines()[0]}") from error
-    return _ModelReader(path, model).read()
+    return _MjcfReader(path, model).read()
 
 
 def _compile_without_scene(mujoco: Any, path: Path) -> Any:
@@ -101,7 +101,7 @@ def body_name(model: Any, number: int) -> str:
     return str(model.body(number).name) or f"body_{number}"
 
 
-class _ModelReader:
+class _MjcfReader:
     def __init__(self, path: Path, model: Any) -> None:
         self.path, self.model = path, model
         self.links: dict[str, UrdfLink] = {}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..values.shape import ContactPolygon, Shape
-from .assembly import Body
+from .assembly import MovingBody
 from .solids import box, capsule, ellipsoid
 
 RIGHT, LEFT = "right_", "left_"
@@ -42,17 +42,17 @@ def add_left_side(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def build_bodies(
     records: Sequence[Mapping[str, Any]], speed: float | None = None, torque_column: int = 0
-) -> list[Body]:
+) -> list[MovingBody]:
     """Bodies of complete records; ``speed`` [rad/s] replaces theirs; ``torque_column`` selects among torques."""
     result = []
     for record in records:
         if "parent" not in record:
-            result.append(Body(record["name"], None))
+            result.append(MovingBody(record["name"], None))
             continue
         low, high = np.radians(record["range"])
         torque = record["torque"]
         result.append(
-            Body(
+            MovingBody(
                 record["name"],
                 record["parent"],
                 (tuple(record["axis"]),),

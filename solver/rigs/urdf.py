@@ -34,7 +34,7 @@ from .robot_files import DIGEST, model_digest
 from .root_and_up_axis import find_root_and_up
 from .soles import find_bearing_shapes, find_sole, select_feet
 from .urdf_document import LIMITED_TYPES, UrdfDocument, read_urdf
-from .urdf_geometry import MESH_POLICIES, Geometry, boxes_and_tips, find_arms, find_feet, read_geometry
+from .urdf_geometry import MESH_POLICIES, LinkGeometry, boxes_and_tips, find_arms, find_feet, read_geometry
 
 MAX_ROTATION_LIMIT = 10.0
 """[rad] A rotation limit of this size or more is treated as none."""
@@ -104,7 +104,7 @@ def from_urdf(
     source = {"kind": "urdf", "path": str(document.path), "packages": [str(f) for f in folders], "meshes": meshes}
     source[DIGEST] = model_digest(path)
 
-    def geometry(bodies: MovingBodies) -> Geometry:
+    def geometry(bodies: MovingBodies) -> LinkGeometry:
         return read_geometry(document, bodies, folders, meshes)
 
     return build_robot(document, geometry, feet, base_link, up, source)
@@ -112,7 +112,7 @@ def from_urdf(
 
 def build_robot(
     document: UrdfDocument,
-    geometry: Callable[[MovingBodies], Geometry],
+    geometry: Callable[[MovingBodies], LinkGeometry],
     feet: Sequence[str] | None,
     base_link: str | None,
     up: str,
@@ -151,7 +151,7 @@ def build_robot(
 def assemble_rig(
     document: UrdfDocument,
     bodies: MovingBodies,
-    geometry: Geometry,
+    geometry: LinkGeometry,
     feet: Sequence[str] | None,
     base_link: str | None,
     source: Mapping[str, object],
@@ -373,7 +373,7 @@ def _size_notes(origins: np.ndarray, boxes: np.ndarray, prior: InertialParameter
     return notes
 
 
-def _geometry_notes(geometry: Geometry, feet: Sequence[str], apart: Sequence[tuple[str, str]]) -> list[str]:
+def _geometry_notes(geometry: LinkGeometry, feet: Sequence[str], apart: Sequence[tuple[str, str]]) -> list[str]:
     notes = []
     if geometry.missing_meshes:
         uris = list(dict.fromkeys(uri for _, uri in geometry.missing_meshes))

@@ -37,7 +37,7 @@ ARM_NAMES = re.compile(r"arm|elbow|wrist|hand|grip|palm|finger|thumb|shoulder", 
 
 
 @dataclass(frozen=True, slots=True)
-class Geometry:
+class LinkGeometry:
     """Shapes on moving links.
 
     Attributes:
@@ -63,7 +63,7 @@ def transform_shape(shape: Shape, link: str, rotation: np.ndarray, position: np.
     return Shape(link, shape.kind, shape.size, rotation @ shape.rotation, rotation @ shape.centre + position)
 
 
-def read_geometry(document: UrdfDocument, bodies: MovingBodies, packages: Sequence[Path], meshes: str) -> Geometry:
+def read_geometry(document: UrdfDocument, bodies: MovingBodies, packages: Sequence[Path], meshes: str) -> LinkGeometry:
     """Read the collision shapes of every link, or else its visual shapes; meshes as convex hulls.
 
     Raises:
@@ -104,7 +104,9 @@ def read_geometry(document: UrdfDocument, bodies: MovingBodies, packages: Sequen
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         remedy = "Add the folder that holds the package to 'packages', or read the robot without meshes"
         raise InputError(document.path, f"mesh {uri!r} was not found{more}", place=f"link {link!r}", remedy=remedy)
-    return Geometry(tuple(shapes), tuple(sources), tuple(missing), tuple(unreadable), tuple(dict.fromkeys(formless)))
+    return LinkGeometry(
+        tuple(shapes), tuple(sources), tuple(missing), tuple(unreadable), tuple(dict.fromkeys(formless))
+    )
 
 
 def _mesh_source(

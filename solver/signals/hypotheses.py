@@ -17,7 +17,7 @@ AngleReading = tuple[str, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class HypothesisScore:
     """A hypothesis compared with the data as they are.
 
     Attributes:
@@ -33,12 +33,12 @@ class Evaluation:
     is_certain: bool
 
 
-NOT_EVALUATED = Evaluation(np.inf, np.inf, -np.inf, False)
+NOT_EVALUATED = HypothesisScore(np.inf, np.inf, -np.inf, False)
 
 
 def compare_residuals(
     times: np.ndarray, one: tuple[np.ndarray, np.ndarray], two: tuple[np.ndarray, np.ndarray], min_improvement: float
-) -> Evaluation:
+) -> HypothesisScore:
     """Compare the squared residuals of the data as they are with those of a hypothesis.
 
     Args:
@@ -54,15 +54,15 @@ def compare_residuals(
     share = after / before
     gain = -float(two[1].sum()) * float(np.log(max(share, float(np.finfo(float).tiny))))
     if share >= MAX_RATIO or before - after <= min_improvement:
-        return Evaluation(share, np.inf, gain, False)
+        return HypothesisScore(share, np.inf, gain, False)
     if np.array_equal(one[1], two[1]):  # paired: frames that neither explains do not count as a difference
         std = _std_of_mean(times, two[0] - share * one[0], two[1]) / before
     else:
         std = float(np.hypot(_std_of_mean(times, *two), share * _std_of_mean(times, *one))) / before
-    return Evaluation(share, std, gain, share + TWO_SIDED_STDS * std < 1.0)
+    return HypothesisScore(share, std, gain, share + TWO_SIDED_STDS * std < 1.0)
 
 
-def find_best(candidates: Iterable[tuple[str, Evaluation]]) -> tuple[str, Evaluation] | None:
+def find_best(candidates: Iterable[tuple[str, HypothesisScore]]) -> tuple[str, HypothesisScore] | None:
     """The cause, in words, that explains the data best, with its evaluation; None if no cause is certain."""
     certain = [candidate for candidate in candidates if candidate[1].is_certain]
     return max(certain, key=lambda candidate: candidate[1].log_likelihood_gain, default=None)

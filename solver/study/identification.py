@@ -53,7 +53,7 @@ def warn_of_result(prepared: Study, identified: Identification, flights: Flights
     return (
         *((f"{list_names(unused)}: no frame counts, left out of the identification",) if unused else ()),
         *((identified.undecided_reason,) if identified.undecided_reason else ()),
-        *describe_masses_outside_tables(prepared.rig, identified.parameters, identified.half_widths[:, MASS]),
+        *describe_masses_outside_tables(prepared.rig, identified.parameters, identified.half_widths[:, MASS]).values(),
     )
 
 

@@ -36,7 +36,7 @@ from ..tracking.retargeting.interpolation import (
 )
 from ..tracking.retargeting.leg_reach import LegReach
 from ..tracking.retargeting.performer import Performer
-from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
+from ..tracking.retargeting.pose_solver import PosePrior, PoseSolver, PoseTargets, SolvedPoses
 from ..tracking.retargeting.retarget import RetargetedMotion, retarget_motion
 from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS, SMOOTH_PATH_WEIGHT, SPEED_TOLERANCE
 from ..tracking.retargeting.separation import SeparationRows
@@ -73,14 +73,14 @@ class OverlapFinder:
         """(2, L) links of the right and the left leg from the knee down."""
         self.links = np.array([[rig.index(link) for link in pair] for pair in self.detector.pairs], int).reshape(-1, 2)
 
-    def find_overlaps(self, poses: Poses, frames: np.ndarray | None = None) -> Contacts:
+    def find_overlaps(self, poses: SolvedPoses, frames: np.ndarray | None = None) -> Contacts:
         """Pairs that overlap, in all frames or selected ones (n,)."""
         if frames is None:
             return self.find(poses, -self.tolerance)
         found = self.find_overlaps(poses.select(frames))
         return replace(found, frames=frames[found.frames])
 
-    def find(self, poses: Poses, reach: float) -> Contacts:
+    def find(self, poses: SolvedPoses, reach: float) -> Contacts:
         """Pairs nearer than ``reach`` [m]."""
         parts = []
         for start in range(0, len(poses), CHUNK_FRAMES):
@@ -90,11 +90,11 @@ class OverlapFinder:
             parts.append(replace(touches, frames=touches.frames + start))
         return Contacts(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Contacts)))
 
-    def floor_distances(self, poses: Poses, ground: float) -> np.ndarray:
+    def floor_distances(self, poses: SolvedPoses, ground: float) -> np.ndarray:
         """(N, L) [m] height of the lowest point of each link above the ground; infinite without shapes."""
         return self.detector.floor_distances(*self._place_links(poses), ground)
 
-    def _place_links(self, poses: Poses) -> tuple[np.ndarray, np.ndarray]:
+    def _place_links(self, poses: SolvedPoses) -> tuple[np.ndarray, np.ndarray]:
         """Axes (N, L, 3, 3) and origins (N, L, 3) [m] of all links."""
         placed, every = self.posing.link_frames(poses), np.arange(len(self.rig.links))
         places = np.array([self.posing.tree.link_origins(placed, link) for link in every]).transpose(2, 0, 1)
@@ -104,7 +104,7 @@ class OverlapFinder:
         """Whether so many pairs overlap that the shapes are unusable."""
         return len(np.unique(contacts.pairs)) > MAX_OVERLAPPING_SHARE * len(self.detector.pairs)
 
-    def com_positions(self, poses: Poses) -> np.ndarray:
+    def com_positions(self, poses: SolvedPoses) -> np.ndarray:
         """(N, 2) [m] horizontal position of the centre of mass."""
         return self.posing.tree.centre_of_mass(self.posing.link_frames(poses))[0][:, :2]
 
@@ -119,7 +119,7 @@ class OverlapFinder:
         right, left = self.shanks
         return np.asarray((right[first] & left[second]) | (left[first] & right[second]))
 
-    def separation_rows(self, poses: Poses, contacts: Contacts, step: float) -> SeparationRows:
+    def separation_rows(self, poses: SolvedPoses, contacts: Contacts, step: float) -> SeparationRows:
         """Rows that separate the links, in a steady direction while they are near."""
         links, frames = self.links[contacts.pairs], contacts.frames
         placed, tree = self.posing.link_frames(poses), self.posing.tree
@@ -178,7 +178,7 @@ def _raise_above_floor(overlaps: OverlapFinder, given: RetargetedMotion) -> Reta
     lift = smooth_between(times, np.maximum(low, 0.0), np.full(len(times), np.inf))[:, None] * [0.0, 0.0, 1.0]
     y[:, :3] += lift
     feet = replace(feet, positions=feet.positions + feet.swing_weights.T[..., None] * lift)
-    given, path = replace(given, foot_paths=feet), Poses(poses.root_rotations, y)
+    given, path = replace(given, foot_paths=feet), SolvedPoses(poses.root_rotations, y)
     prior = PosePrior(path, posing.leg_weights)
     found = posing.solve(_current_targets(overlaps, given, path, None), path, SETTLE_ITERATIONS, prior)
     note = ", ".join(display_name(link) for link, own in zip(rig.links, heights.T) if own.min() < SEPARATION)
@@ -240,7 +240,7 @@ def _format_note(overlaps: OverlapFinder, before: Contacts, after: Contacts) -> 
 def _current_targets(
     overlaps: OverlapFinder,
     given: RetargetedMotion,
-    poses: Poses,
+    poses: SolvedPoses,
     com: np.ndarray | None,
     frames: np.ndarray | slice = ALL_FRAMES,
 ) -> PoseTargets:
@@ -291,9 +291,9 @@ def separate_around(
     for _ in range(3):
         change = uniform_filter1d(change, width, axis=0, mode="nearest")
     change = SMOOTHING_GAIN * (fading[:, None] * change)[around]
-    path = Poses(exp(change[:, 3:ROOT_NV]) @ poses.root_rotations, poses.y + change)
+    path = SolvedPoses(exp(change[:, 3:ROOT_NV]) @ poses.root_rotations, poses.y + change)
     path.y[:, 3:ROOT_NV] = 0.0
-    path = Poses(path.root_rotations, np.clip(path.y, posing.lower, posing.upper))
+    path = SolvedPoses(path.root_rotations, np.clip(path.y, posing.lower, posing.upper))
     legs = np.zeros(len(times))
     legs[contacts.frames[overlaps.is_between_shanks(contacts)]] = 1.0
     free = smooth_maximum(times, legs, WINDOW, SMOOTHING_WIDTH)[:, None] * motion.foot_paths.swing_weights
@@ -306,7 +306,7 @@ def separate_around(
         np.array(values) for values in (motion.poses.root_rotations, motion.poses.y, motion.converged)
     )
     turn[around], y[around], converged[around] = again.root_rotations, again.y, done
-    return motion.with_poses(Poses(turn, y), converged), around
+    return motion.with_poses(SolvedPoses(turn, y), converged), around
 
 
 def _recorded_times(motion: RetargetedMotion) -> np.ndarray:
@@ -315,7 +315,7 @@ def _recorded_times(motion: RetargetedMotion) -> np.ndarray:
 
 
 def _move_swings(
-    overlaps: OverlapFinder, feet: FootPaths, path: Poses, frames: np.ndarray, freedom: np.ndarray
+    overlaps: OverlapFinder, feet: FootPaths, path: SolvedPoses, frames: np.ndarray, freedom: np.ndarray
 ) -> FootPaths:
     """Foot paths that swing as the poses of selected frames (n,) do, as far as they are free (n, 2)."""
     placed, tree = overlaps.posing.link_frames(path), overlaps.posing.tree

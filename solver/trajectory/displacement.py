@@ -120,7 +120,7 @@ class Displacement:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class DisplacementEvaluation:
     """A displacement of one window with its limits and cost.
 
     Attributes:
@@ -142,7 +142,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class LinearModel:
+class DisplacementModel:
     """The near limits to first order.
 
     Attributes:
@@ -282,16 +282,18 @@ class DisplacementProblem:
             part[:, self.trajectory.free_columns] += basis @ x
         return parts[0], parts[1], parts[2]
 
-    def _evaluate(self, x: np.ndarray) -> Evaluation:
+    def _evaluate(self, x: np.ndarray) -> DisplacementEvaluation:
         rates = self._rates(x)
         near = self.limits.check(self.times, rates)
         values = self.limits.values(self.times, rates, near)
         if self._flight_momentum is not None:
             values = self._flight_momentum.add_means(values)
         # i coordinates, m and k control values
-        return Evaluation(x, values, near, float(self.weights @ np.einsum("mi,mk,ki->i", x, self._metric, x)))
+        return DisplacementEvaluation(
+            x, values, near, float(self.weights @ np.einsum("mi,mk,ki->i", x, self._metric, x))
+        )
 
-    def linearise(self, point: Evaluation) -> LinearModel:
+    def linearise(self, point: DisplacementEvaluation) -> DisplacementModel:
         """Near limits to first order."""
         names, values, flown = point.values.names, point.values.values, self._flight_momentum
         near = values < NEAR_LIMIT if flown is None else flown.select_limits(names, values < NEAR_LIMIT)
@@ -302,13 +304,17 @@ class DisplacementProblem:
             rows * MAX_LIMITS + limits,
         )
         if flown is None:
-            return LinearModel(matrix, margins, limit_ids)
+            return DisplacementModel(matrix, margins, limit_ids)
         means = flown.mean_rows(names, rows, limits) @ matrix
         own = (len(self.times) + np.arange(len(point.values.means))) * MAX_LIMITS
         stacked = sparse.csr_array(sparse.vstack([matrix, means]))
-        return LinearModel(stacked, np.concatenate([margins, point.values.means]), np.concatenate([limit_ids, own]))
+        return DisplacementModel(
+            stacked, np.concatenate([margins, point.values.means]), np.concatenate([limit_ids, own])
+        )
 
-    def solve_subproblem(self, point: Evaluation, model: LinearModel, trust_radius: float) -> qp.Solution:
+    def solve_subproblem(
+        self, point: DisplacementEvaluation, model: DisplacementModel, trust_radius: float
+    ) -> qp.Solution:
         """Solution of the quadratic program for the displacement.
 
         Rows that no step within the trust region can violate are omitted. If the active-set method fails once because
@@ -379,7 +385,9 @@ class DisplacementProblem:
         each = forces.reshape(len(forces), len(self.weights), -1)
         return np.asarray((each @ self._free_compliance / (2.0 * self.weights[:, None])).reshape(forces.shape))
 
-    def try_step(self, point: Evaluation, solution: qp.Solution) -> tuple[Evaluation, bool] | None:
+    def try_step(
+        self, point: DisplacementEvaluation, solution: qp.Solution
+    ) -> tuple[DisplacementEvaluation, bool] | None:
         """The largest fraction of the step that lowers the sum of cost and penalty."""
         m, n = point.x.shape
         wanted = solution.x[: m * n].reshape(n, m).T
@@ -392,7 +400,7 @@ class DisplacementProblem:
                 return trial, share == 1.0
         return None
 
-    def is_finished(self, before: Evaluation, after: Evaluation | None) -> bool:
+    def is_finished(self, before: DisplacementEvaluation, after: DisplacementEvaluation | None) -> bool:
         """No limit is violated and the cost has converged, or the violations do not decrease any more."""
         if after is None:
             return before.values.violation < VIOLATION_TOLERANCE

@@ -28,7 +28,7 @@ from ..tracking.retargeting.interpolation import (
     stretch_times,
 )
 from ..tracking.retargeting.leg_reach import LegReach
-from ..tracking.retargeting.pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
+from ..tracking.retargeting.pose_solver import PosePrior, PoseSolver, PoseTargets, SolvedPoses
 from ..tracking.retargeting.retarget import MIN_NOTED_SLOWDOWN, RetargetedMotion
 from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS, SPEED_TOLERANCE
 from .collision_avoidance import separate_links
@@ -128,7 +128,7 @@ class _Balancer:
             self.schedule.index_at(self.times), self._polygons(0.0), self._polygons(ROBOT_SHRINK)
         )
 
-    def solve(self, progress: Progress) -> tuple[RetargetedMotion, Poses]:
+    def solve(self, progress: Progress) -> tuple[RetargetedMotion, SolvedPoses]:
         """The motion of the iteration with the least moment beyond its supports, and its poses."""
         poses, done = self.poses, self.given.converged
         start, pendulum = self._com(poses), self._build_pendulum(poses, np.zeros((len(poses), 2)))
@@ -156,21 +156,21 @@ class _Balancer:
             turns[:, np.flatnonzero(posing.links == link)[0]] = self.given.foot_paths.rotations[number]
         return PoseTargets(turns, self.given.foot_paths.positions.swapaxes(0, 1), self.poses.y[:, :3])
 
-    def _move_com(self, poses: Poses, more: np.ndarray) -> tuple[Poses, np.ndarray]:
+    def _move_com(self, poses: SolvedPoses, more: np.ndarray) -> tuple[SolvedPoses, np.ndarray]:
         """Poses whose body is displaced by (N, 2) [m], and whether each converged."""
         y = np.array(poses.y)
         y[:, :2] += more
         y[:, 2] = self.poses.y[:, 2]
-        path, paths = Poses(poses.root_rotations, y), self.given.foot_paths
+        path, paths = SolvedPoses(poses.root_rotations, y), self.given.foot_paths
         y[:, 2] -= self.reach.lower_hips(self.times, path, self.targets, paths.swing_weights)
         targets = replace(self.targets, hip_positions=y[:, :3] + path.root_rotations @ self.posing.hip_offset)
         targets = self.reach.yield_feet(path, targets, paths.swing_weights)
         return self.posing.solve(targets, path, SETTLE_ITERATIONS, PosePrior(path, self.posing.leg_weights))
 
-    def _com(self, poses: Poses) -> np.ndarray:
+    def _com(self, poses: SolvedPoses) -> np.ndarray:
         return self.posing.tree.centre_of_mass(self.posing.link_frames(poses))[0]
 
-    def _build_pendulum(self, poses: Poses, swayed: np.ndarray) -> Pendulum:
+    def _build_pendulum(self, poses: SolvedPoses, swayed: np.ndarray) -> Pendulum:
         motion, com = self.given.with_poses(poses).motion, self._com(poses)
         wrench = self.mechanics.compute_wrenches(motion.q, motion.v, motion.a)
         weight, ground = self.rig.weight, self.planes[self.supports.phase]

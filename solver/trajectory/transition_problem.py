@@ -43,7 +43,7 @@ SPEED_SAMPLING = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class TransitionCandidate:
     """A choice of the variables.
 
     Attributes:
@@ -134,14 +134,14 @@ class TransitionProblem:
         fastest = np.abs(self.basis.velocity @ control).max(axis=0)
         self.speed = np.maximum(SPEED_SHARE * legged.speed[columns], fastest)
 
-    def start_candidate(self) -> Candidate:
+    def start_candidate(self) -> TransitionCandidate:
         """The straight path."""
         nothing = np.zeros((1, self.variable_map.shape[1], len(self.columns)))
         return self._evaluate(nothing, self.straight.control[None], None)[1][0]
 
     def evaluate_steps(
-        self, offsets: np.ndarray, near: Candidate, iterations: int = 2
-    ) -> tuple[np.ndarray, list[Candidate]]:
+        self, offsets: np.ndarray, near: TransitionCandidate, iterations: int = 2
+    ) -> tuple[np.ndarray, list[TransitionCandidate]]:
         """Whether the legs reach K deviations (K, V, n), and these candidates, rebalanced from a nearby one."""
         control = np.tile(near.control, (len(offsets), 1, 1))
         control[:, :, self.columns] += self.variable_map @ (offsets - near.offsets)
@@ -150,7 +150,7 @@ class TransitionProblem:
             offsets, *self.balancer.rebalance(control, self._goals, self.straight.solved, iterations, guess)
         )
 
-    def margins(self, trials: list[Candidate]) -> np.ndarray:
+    def margins(self, trials: list[TransitionCandidate]) -> np.ndarray:
         """Smallest margin (K,) of each trial over all checks; negative: infeasible."""
         curves = self.curves(np.concatenate([candidate.rates for candidate in trials], axis=1))
         return (
@@ -166,7 +166,7 @@ class TransitionProblem:
 
     def _evaluate(
         self, offsets: np.ndarray, control: np.ndarray, guess: np.ndarray | None
-    ) -> tuple[np.ndarray, list[Candidate]]:
+    ) -> tuple[np.ndarray, list[TransitionCandidate]]:
         count, frames = len(control), len(self.basis.times)
         flat = self.balancer.evaluate_splines(control, self.straight.solved, guess)
         solved, good = self.legged.solve_legs(*flat, self.straight.solved)
@@ -176,7 +176,7 @@ class TransitionProblem:
             self.history + self.share * self.objective.motion_matrices(self.legged.rig, motion, count)
         )
         rates = rates.reshape(3, count, frames, -1)
-        trials = [Candidate(offsets[k], control[k], rates[:, k], float(values[k])) for k in range(count)]
+        trials = [TransitionCandidate(offsets[k], control[k], rates[:, k], float(values[k])) for k in range(count)]
         return good.reshape(count, frames).all(axis=1), trials
 
 

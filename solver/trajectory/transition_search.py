@@ -23,7 +23,7 @@ from ..feasibility.checks.joint_limits import ANGLE_SAMPLING_MARGIN, JOINT_TORQU
 from ..identification.excitation.excitation import base_gradients, base_rows
 from .flat_derivatives import FlatDerivatives, leg_derivatives_by_root
 from .splines import REST_CONTROLS
-from .transition_problem import SPEED_SHARE, Candidate, TransitionProblem, to_motion
+from .transition_problem import SPEED_SHARE, TransitionCandidate, TransitionProblem, to_motion
 from .trust_region import TrustRegion, solve_sequentially
 
 TRUST_REGION = TrustRegion(0.3, 0.02, rejected_factor=0.35, partial_factor=0.6, full_factor=1.3)
@@ -48,7 +48,7 @@ class TransitionResult:
         solver_failures: linear programs whose solutions were inaccurate, and not used.
     """
 
-    best: Candidate
+    best: TransitionCandidate
     values: tuple[float, ...]
     solver_failures: tuple[str, ...] = ()
 
@@ -67,15 +67,15 @@ class _DeviationProblem:
     def __init__(self, problem: TransitionProblem, seed: int) -> None:
         self._problem, self._generator = problem, np.random.default_rng(seed)
 
-    def linearise(self, point: Candidate) -> LinearModel:
+    def linearise(self, point: TransitionCandidate) -> LinearModel:
         """Criterion and limits to first order."""
         return linearise(self._problem, point)
 
-    def solve_subproblem(self, point: Candidate, model: LinearModel, trust_radius: float) -> qp.Solution:
+    def solve_subproblem(self, point: TransitionCandidate, model: LinearModel, trust_radius: float) -> qp.Solution:
         """Solution of the linear program."""
         return qp.solve(build_subproblem(self._problem, point, model, trust_radius), qp.LINEAR)
 
-    def try_step(self, point: Candidate, solution: qp.Solution) -> tuple[Candidate, bool] | None:
+    def try_step(self, point: TransitionCandidate, solution: qp.Solution) -> tuple[TransitionCandidate, bool] | None:
         """The best fraction of the step, or step of some joints, that satisfies every limit after rebalancing."""
         problem = self._problem
         step = deviation_step(problem, solution)
@@ -88,7 +88,7 @@ class _DeviationProblem:
         taken = next((k for k, margin in zip(better, margins) if margin >= 0.0), None)
         return None if taken is None else (trials[taken], taken == 0)
 
-    def is_finished(self, before: Candidate, after: Candidate | None) -> bool:
+    def is_finished(self, before: TransitionCandidate, after: TransitionCandidate | None) -> bool:
         """The last step gained little."""
         return after is not None and 1.0 - after.value / before.value < MIN_GAIN
 
@@ -99,7 +99,7 @@ def deviation_step(problem: TransitionProblem, solution: qp.Solution) -> np.ndar
 
 
 def build_subproblem(
-    problem: TransitionProblem, candidate: Candidate, model: LinearModel, trust_radius: float
+    problem: TransitionProblem, candidate: TransitionCandidate, model: LinearModel, trust_radius: float
 ) -> qp.Problem:
     """Linear program for the step (n, V), flattened, that decreases the linear model most within region and limits."""
     via, n = model.gradient.shape
@@ -156,7 +156,7 @@ class LinearModel:
     room: np.ndarray
 
 
-def linearise(problem: TransitionProblem, candidate: Candidate) -> LinearModel:
+def linearise(problem: TransitionProblem, candidate: TransitionCandidate) -> LinearModel:
     """The linear model of a problem about a candidate."""
     legged, basis, rig = problem.legged, problem.basis, problem.legged.rig
     frames, n = len(basis.times), len(problem.columns)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 
+from addon.base.solver_api import SegmentPoses
+from addon.jobs.job import CurrentJob, JobOperator
 from addon.scene.recording import record_segments
 from solver.formats.recording import read_recording
 from solver.rigs import human
@@ -42,6 +46,17 @@ def dancer() -> bpy.types.Object:
     return body
 
 
+def record(body: bpy.types.Object) -> SegmentPoses:
+    """Record an armature without a break."""
+    found = []
+
+    def steps() -> Iterator[float]:
+        found.append((yield from record_segments(body, bpy.context.scene)))
+
+    assert all(share < 1.0 for share in steps())
+    return found[0]
+
+
 def test_evaluated_bones_are_recorded(registered: None, tmp_path: Path) -> None:
     """The file has every frame of every bone, the rig's links are recognised, and the scene's frame is restored."""
     body = dancer()
@@ -58,31 +73,50 @@ def test_evaluated_bones_are_recorded(registered: None, tmp_path: Path) -> None:
     np.testing.assert_allclose(found.rotations[0, leg], found.rest.rotations[leg], atol=1e-6)
     mapping = guess_mapping(found, human(1.75, 70.0, "male"))
     assert dict(zip(mapping.segments, mapping.links)) == LAFAN1.links
-    assert record_segments(body, bpy.context.scene).rate == pytest.approx(bpy.context.scene.render.fps)
+    assert record(body).rate == pytest.approx(bpy.context.scene.render.fps)
 
 
 def test_range_and_step_are_the_scenes(registered: None) -> None:
     """The preview range and the frame step choose the frames; their times stay."""
     body, scene = dancer(), bpy.context.scene
-    every = record_segments(body, scene)
+    every = record(body)
     scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end, scene.frame_step = True, 3, 10, 2
-    found = record_segments(body, scene)
+    found = record(body)
     np.testing.assert_allclose(found.times * scene.render.fps, (2.0, 4.0, 6.0, 8.0))
     np.testing.assert_array_equal(found.rotations, every.rotations[2:10:2])
 
 
-def test_endless_recording_is_refused_at_its_start(
-    registered: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("interrupt", ["cancel", "delete", "edit"])
+def test_an_interrupted_recording_changes_nothing(
+    registered: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interrupt: str
 ) -> None:
-    """Too many frames are one error with frames, bones, time and remedies; nothing is written, the frame stays."""
-    dancer()
-    monkeypatch.setattr("addon.scene.recording.LONGEST_RECORDING", 0.0)
-    bpy.context.scene.frame_end = 100
-    bpy.context.scene.frame_set(4)
-    with pytest.raises(RuntimeError, match=r"100 frames of 22 bones takes .*: shorten the range, .* or .* step"):
-        bpy.ops.exciting_dance.take_armature(filepath=str(tmp_path / "long.npz"))
-    assert bpy.context.scene.frame_current == 4
-    assert not list(tmp_path.iterdir())
+    """A million frames are recorded in steps, as the running job: cancelled, or with the armature or a bone removed in
+    the meantime, it ends at once, nothing is written, and the frame stays."""
+    body, scene, shown = dancer(), bpy.context.scene, []
+    scene.frame_end = 100_000
+    scene.frame_set(4)
+
+    def meanwhile(step: Any) -> bool:
+        shown.append((CurrentJob.job.describe(), CurrentJob.job.fraction))
+        if interrupt == "cancel":
+            bpy.ops.exciting_dance.cancel()
+        elif interrupt == "delete":
+            bpy.data.objects.remove(body)
+        else:
+            bpy.ops.object.mode_set(mode="EDIT")
+            body.data.edit_bones.remove(body.data.edit_bones["Head"])
+            bpy.ops.object.mode_set(mode="OBJECT")
+        return advance(step)
+
+    advance = JobOperator._advance
+    monkeypatch.setattr(JobOperator, "_advance", lambda step: meanwhile(step) if shown or advance(step) else False)
+    if interrupt == "cancel":
+        assert bpy.ops.exciting_dance.take_armature(filepath=str(tmp_path / "long.npz")) == {"CANCELLED"}
+    else:
+        with pytest.raises(RuntimeError, match={"delete": "was deleted", "edit": "changed"}[interrupt]):
+            bpy.ops.exciting_dance.take_armature(filepath=str(tmp_path / "long.npz"))
+    assert 0.0 < shown[0][1] < 0.1
+    assert (scene.frame_current, CurrentJob.job, list(tmp_path.iterdir())) == (4, None, [])
 
 
 def test_recording_needs_an_armature(registered: None) -> None:

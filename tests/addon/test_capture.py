@@ -76,7 +76,7 @@ def test_a_stream_moves_the_rig_and_becomes_an_action(body: bpy.types.Object, ro
     assert bpy.ops.exciting_dance.capture() == {"FINISHED"}
     session = Capture.session
     until(session, lambda: bool(session.state))
-    assert describe_stream(session, "here").startswith("Waiting")
+    assert describe_stream(session, capture_settings(bpy.context.scene).source).startswith("Waiting")
     assert bpy.ops.exciting_dance.capture_record() == {"FINISHED"}
     until(session, lambda: session.state.get("recording", False))
     assert not bpy.ops.exciting_dance.capture.poll()

@@ -26,7 +26,7 @@ PARENT = """
 import sys, time
 from pathlib import Path
 from addon import jobs
-from addon.interpreter import Interpreter, build_environment
+from addon.base.interpreter import Interpreter, build_environment
 folder, lock = jobs.create_job_folder()
 job = jobs.Job("Testing", ["rig", "hoap3"], Interpreter(sys.executable, build_environment([sys.argv[1], sys.argv[2]])))
 while job.message == "starting":

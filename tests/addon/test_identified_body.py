@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from addon.authoring import keying, timeline
-from addon.display.study import FLIGHT_MARKERS, Study, show_study
+from addon.display.study import FLIGHT_MARKERS, OpenedStudy, show_study
 from addon.jobs.job_messages import find_message
 from addon.operators import dance_base, design_dance
 from addon.scene import armature, inertials
@@ -125,7 +125,7 @@ def test_flights_used_for_identification_are_marked(own: Path, tmp_path: Path) -
     still = Motion(times, np.repeat(rig.neutral[None], 101, 0), np.zeros((101, rig.nv)), np.zeros((101, rig.nv)))
     seen = {"used": [["jump", 0.3, 0.7]], "short": [["other", 0.1, 0.2]]}
     result = SceneResult(rig.prior, rig.prior, method="a test", details={"from_flight": seen})
-    body = show_study(bpy.context, Study(tmp_path, rig, result, {"jump": scene_motion(rig, still)}))
+    body = show_study(bpy.context, OpenedStudy(tmp_path, rig, result, {"jump": scene_motion(rig, still)}))
     marks = {marker.name: marker.frame for marker in body.animation_data.action.pose_markers}
     assert marks == dict(zip(FLIGHT_MARKERS, (31, 71), strict=True))
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from addon.display.overlays import named_legend
-from addon.drawing.legend import find_legends, make_legend, show_quantity
 from addon.scene import inertials
 from addon.scene.armature import rig_of, shapes_of
 from addon.scene.colours import QUANTITIES, colour_body, interpolate_colour, read_legend, srgb_to_linear
@@ -96,17 +95,6 @@ def test_legend_follows_the_colours_and_not_the_bones(empty_scene: None) -> None
     assert read_legend(body) == before
     colour_body(scene, body, "mass")
     assert read_legend(body).high >= 30.0
-
-
-def test_scene_legend_follows_the_colours(empty_scene: None) -> None:
-    """A legend in the scene is rebuilt at its place when another quantity is chosen."""
-    scene, body = bpy.context.scene, weighed(hoap3())
-    make_legend(scene.collection, colour_body(scene, body, "mass")).location = 1.0, 2.0, 3.0
-    bpy.context.view_layer.update()
-    shown = show_quantity(scene, body, "change")
-    (made,) = find_legends(scene)
-    assert {shown.title, f"+{shown.high:.3g}"} <= ({child.data.body for child in made.children})
-    assert tuple(made.location) == (1.0, 2.0, 3.0)
 
 
 @pytest.mark.parametrize("quantity", ["mass", "determined"])

@@ -27,7 +27,7 @@ from addon.live.responses import parse_response
 from addon.live.session import STEPPING_NOTE, CheckSession
 from addon.panels.live import EXCITING_DANCE_PT_live
 from addon.scene import inertials
-from addon.scene.action import Curves
+from addon.scene.action import ActionCurves
 from addon.scene.check_settings import check_settings
 from solver.dance.authoring.timeline import dance_from_timeline
 from solver.feasibility import CheckOptions, check_motion
@@ -132,9 +132,9 @@ def test_no_change_leaves_old_results(body: bpy.types.Object, monkeypatch: pytes
     """
     scene, foot, other = bpy.context.scene, body.pose.bones["right_foot"], bpy.data.objects.new("other", None)
     strip, marker = bpy.data.actions.new("strip"), body.animation_data.action.pose_markers
-    angles = Curves(strip, None, strip.slots.new(id_type="OBJECT", name=body.name))
+    angles = ActionCurves(strip, None, strip.slots.new(id_type="OBJECT", name=body.name))
     for curves, path in (
-        (Curves(bpy.data.actions.new("placed"), other), "location"),
+        (ActionCurves(bpy.data.actions.new("placed"), other), "location"),
         (angles, f"{bone_path('left_thigh')}.rotation_euler"),
     ):
         curves.add(path, np.array([1.0, FRAMES]), np.array([0.0, 0.1]))

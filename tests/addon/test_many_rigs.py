@@ -81,7 +81,7 @@ def test_linked_rig_is_reported(body: bpy.types.Object, tmp_path: Path) -> None:
     bpy.context.view_layer.objects.active = linked
     assert scene_rigs.active_rig(bpy.context) == linked
     assert "lib.blend" in armature.library_problem(linked)
-    for name in ("key_posture", "set_role", "contact", "legend", "ellipsoids", "colour", "limits", "check_dance"):
+    for name in ("key_posture", "set_role", "contact", "ellipsoids", "colour", "limits", "check_dance"):
         assert not getattr(bpy.ops.exciting_dance, name).poll(), name
 
 
@@ -167,7 +167,6 @@ def test_library_override_is_checked_balanced_and_coloured(override: bpy.types.O
     before = max_angle(override)
     assert bpy.ops.exciting_dance.apply_ghost() == {"FINISHED"}
     assert max_angle(override) < before - 0.1
-    assert bpy.ops.exciting_dance.legend() == {"FINISHED"}
     assert bpy.ops.exciting_dance.ellipsoids() == {"FINISHED"}
     shapes = armature.shapes_of(override)
     assert bpy.ops.exciting_dance.colour.poll() == bool(shapes)

@@ -30,7 +30,7 @@ def recorded(own: Path, tmp_path: Path) -> Path:
     return path
 
 
-def rows() -> dict[str, marker_list.MarkerRow]:
+def rows() -> dict[str, marker_list.MarkerListRow]:
     """Rows of the list by marker."""
     return {row.name: row for row in marker_list.marker_list(bpy.context.scene).rows}
 

@@ -13,7 +13,13 @@ from addon.display.properties import AUTHOR, RESEARCH, study_settings
 from addon.drawing.viewport import is_startup_cube
 from addon.interface.next_step import NextStep, find_next_step
 from addon.jobs.job import Job
-from addon.jobs.job_messages import JobMessage, describe_duration, dismiss_message, find_latest_message, store_message
+from addon.jobs.job_messages import (
+    JobMessage,
+    describe_duration,
+    dismiss_message,
+    find_latest_message,
+    store_message,
+)
 from addon.scene.placement import LARGEST_OBSTACLE, avoid_overlap, floor_position, rest_size
 from addon.scene.recording import find_recordings, has_forces
 from solver.rigs import hoap3
@@ -77,16 +83,13 @@ def test_research_leads_from_recordings_to_identification(registered: None, tmp_
 
 
 def test_latest_message_of_a_rig_is_found(registered: None) -> None:
-    """It is the last stored one about that rig, except those of panels that show their own."""
+    """It is the last stored one about that rig, from whichever panel."""
     scene, body = bpy.context.scene, build(hoap3())
     for about, place in ((body, "dance"), (body, "markers"), (None, "recording")):
         store_message(scene, about, place, JobMessage(f"of {place}"))
-    found = find_latest_message(scene, body)
-    assert found.place == "markers"
-    found = find_latest_message(scene, body, {"markers"})
-    assert found.message == "of dance"
-    dismiss_message(scene, body, "dance")
-    assert find_latest_message(scene, body, {"markers"}) is None
+    assert find_latest_message(scene, body).place == "markers"
+    dismiss_message(scene, body, "markers")
+    assert find_latest_message(scene, body).message == "of dance"
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,9 @@ def test_a_picture_has_the_legends_colours(empty_scene: None, tmp_path: Path) ->
     rig = human(1.7, 65.0, "female")
     body = build(rig)
     write_inertials(body, found(rig))
+    before, scene = set(bpy.data.objects), bpy.context.scene
     path = render_body(bpy.context, body, tmp_path / "body.png")
+    assert (set(bpy.data.objects), scene.camera, scene.render.resolution_x) == (before, None, 1920)
     image = bpy.data.images.load(str(path))
     wide, high = image.size[0], image.size[1]
     values = np.empty(wide * high * 4, np.float32)

@@ -13,7 +13,7 @@ from mathutils import Matrix
 from addon.authoring import timeline
 from addon.base import convert, scene_rigs
 from addon.base.solver_api import ScenePose
-from addon.display.study import Study, show_study
+from addon.display.study import OpenedStudy, show_study
 from addon.jobs.job_messages import find_message
 from addon.scene import armature
 from addon.scene.action import set_frame_rate
@@ -95,7 +95,7 @@ def test_study_is_shown_at_the_recorded_place(registered: None, strong_robot: Ri
         body = build(strong_robot)
         body.matrix_world = put
         bpy.context.view_layer.update()
-        show_study(bpy.context, Study(Path("none"), strong_robot, motions={"walk": motion}), onto=body)
+        show_study(bpy.context, OpenedStudy(Path("none"), strong_robot, motions={"walk": motion}), onto=body)
         scene = bpy.context.scene
         lines.append(timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body)))
     assert difference(*lines) < 1e-5

@@ -153,7 +153,7 @@ def test_legend_has_range_and_unit(empty_scene: None, person: Rig) -> None:
     words = {child.data.body for child in bar.children}
     assert {"Mass, Split by Prior [kg]", f"{shown.low:.4g}", f"{shown.high:.4g}"} <= words
     assert shown.high >= max(shown.values.values())
-    legend.remove_legends(bpy.context.scene)
+    legend.remove_legend(bar)
     assert len(bpy.data.objects) == objects
     assert len(bpy.data.materials) == materials
 

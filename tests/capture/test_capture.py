@@ -19,7 +19,7 @@ from solver.capture.datagram import JOINTS, Layout, layout_datagram
 from solver.capture.followers import FollowOptions
 from solver.capture.replay import SimulatedLoss, Stream, build_stream, replay, stream_datagrams
 from solver.capture.server import CaptureServer, parse_request
-from solver.capture.session import Capture, LiveBalance
+from solver.capture.session import LiveBalance, StreamCapture
 from solver.capture.udp import Arrival, UdpReceiver, UdpSender
 from solver.formats.recording import find_recordings
 from solver.rigs import hoap3
@@ -76,10 +76,10 @@ def stream(person: Rig, attachments: list[Attachment], poses: np.ndarray) -> Str
     return build_stream(Recording("swing", seen_from(person, attachments, poses)))
 
 
-def captured(how: FollowOptions, data: Sequence[bytes]) -> tuple[Capture, list[str]]:
+def captured(how: FollowOptions, data: Sequence[bytes]) -> tuple[StreamCapture, list[str]]:
     """A capture of a script up to its end."""
     said: list[str] = []
-    capture = Capture(how, said.append)
+    capture = StreamCapture(how, said.append)
     run_capture(Script(data), capture, StopConditions(silence=0.01), silent)
     return capture, said
 
@@ -95,7 +95,7 @@ def test_markers_over_the_loopback_become_the_motion(
     """What a sender replays over UDP is followed to the configurations it was made from, and written as a study."""
     receiver = UdpReceiver(port=0)
     sender = UdpSender(port=receiver.port)
-    capture = Capture(FollowOptions(body), lambda _: None)
+    capture = StreamCapture(FollowOptions(body), lambda _: None)
     try:
         replay(stream_datagrams(stream), sender.send, speed=50.0)
         run_capture(receiver, capture, StopConditions(), silent)
@@ -152,7 +152,7 @@ def test_nothing_recorded_is_an_error_that_says_why(body: Calibration, stream: S
     """No motion is made of no stream, of garbage, or of a handful of samples."""
     said: list[str] = []
     for data, word in ((sent(stream)[:5], "too short"), ([b"x"] * 3, "3 datagrams"), ([], "no stream")):
-        capture = Capture(FollowOptions(body), said.append)
+        capture = StreamCapture(FollowOptions(body), said.append)
         capture.record()
         for each in data:
             capture.receive(each, time.perf_counter())
@@ -173,7 +173,7 @@ def test_a_backlog_is_recorded_and_its_newest_sample_followed(
             return [arrival for _ in range(len(self._left)) for arrival in super(Backlog, self).receive(timeout)]
 
     said: list[str] = []
-    capture = Capture(FollowOptions(body), said.append)
+    capture = StreamCapture(FollowOptions(body), said.append)
     run_capture(Script(sent(stream)[:20], waited=5.0), capture, StopConditions(silence=0.01), silent)
     newest = follow_arrivals(Backlog(sent(stream)[20:], waited=5.0), capture)
     counts = capture.sequencer.counts
@@ -190,7 +190,7 @@ def test_a_backlog_is_recorded_and_its_newest_sample_followed(
 def test_samples_that_wait_to_be_followed_are_no_pause_of_the_stream(body: Calibration, stream: Stream) -> None:
     """Datagrams that waited five seconds for us are followed late, and no pause is reported."""
     said: list[str] = []
-    capture = Capture(FollowOptions(body), said.append)
+    capture = StreamCapture(FollowOptions(body), said.append)
     run_capture(Script(sent(stream), waited=5.0), capture, StopConditions(), silent)
     assert (capture.sequencer.counts.accepted, capture.sequencer.counts.pauses) == (FRAMES, 0)
     assert not any("no sample for" in words for words in said)
@@ -218,7 +218,7 @@ def test_a_stream_that_fits_no_body_holds_no_place(body: Calibration, stream: St
             return [Arrival(data, time.perf_counter(), (name, 1)) for data, name in zip(two, ("misfit", "fit"))]
 
     lines: list[dict] = []
-    capture = Capture(FollowOptions(body), lambda _: None)
+    capture = StreamCapture(FollowOptions(body), lambda _: None)
     server = CaptureServer(Both(both), capture, lambda line: lines.append(json.loads(line)))
     server.execute(parse_request(b'{"do": "record"}'))
     for _ in range(FRAMES + 3):
@@ -285,7 +285,7 @@ def test_memory_does_not_grow_with_the_recording(body: Calibration, stream: Stre
     """What a capture holds in memory after many samples is what it held after few."""
     import tracemalloc
 
-    capture = Capture(FollowOptions(body), lambda _: None)
+    capture = StreamCapture(FollowOptions(body), lambda _: None)
     capture.record()
     sizes = []
     tracemalloc.start()
@@ -328,7 +328,7 @@ def test_an_accelerated_body_s_zero_moment_point_lies_behind() -> None:
 def test_a_server_shows_poses_and_keeps_takes(body: Calibration, stream: Stream, tmp_path: Path) -> None:
     """Poses come out as lines that read back; record and keep write a folder; nonsense is answered, no more."""
     lines: list[dict] = []
-    capture = Capture(FollowOptions(body), lambda _: None)
+    capture = StreamCapture(FollowOptions(body), lambda _: None)
     server = CaptureServer(Script(sent(stream)), capture, lambda line: lines.append(json.loads(line)))
     server.execute(parse_request(b'{"do": "record"}'))
     for request in (b"nonsense", b'{"do": "keep"}', b'{"do": "keep", "folder": "x", "name": "a/b"}', None):

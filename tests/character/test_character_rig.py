@@ -12,7 +12,7 @@ from solver.base.errors import InvalidValue, UnknownName
 from solver.character.character import CHARACTER, Character
 from solver.character.rig import CharacterRig, build_character_rig
 from solver.character.segments import cell_weights, link_densities, vertex_weights
-from solver.character.volume import CELLS_OF_HEIGHT, Solid, fill_surface
+from solver.character.volume import CELLS_OF_HEIGHT, MeshCells, fill_surface
 from solver.dynamics import link_poses
 from solver.scene.rig import rig_from_text, rig_to_text
 from solver.skeleton.rig import BONE_LINKS, PARTS, REST_PLACEMENT, Rig
@@ -123,7 +123,7 @@ def test_centre_of_mass_is_that_of_the_deformed_volume() -> None:
     bone_links = dict(rig.provenance[BONE_LINKS])  # type: ignore[call-overload]
     link_of_bone = np.array([rig.index(bone_links[bone]) for bone in character.bones])
     solid = fill_surface(character.vertices @ FACING, character.triangles)
-    solid = Solid(solid.centres @ FACING.T, solid.size)
+    solid = MeshCells(solid.centres @ FACING.T, solid.size)
     weights = cell_weights(
         solid, character.vertices, vertex_weights(character, link_of_bone, len(rig.links))
     ) * link_densities(tuple(kinds(rig)))

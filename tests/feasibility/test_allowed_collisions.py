@@ -15,7 +15,7 @@ from solver.feasibility.link_pairs import (
     sample_postures,
 )
 from solver.rigs import hoap3
-from solver.rigs.assembly import Body, assemble
+from solver.rigs.assembly import MovingBody, assemble
 from solver.skeleton.rig import Rig
 from solver.values.inertials import InertialParameters
 from solver.values.joints import Limits
@@ -29,8 +29,8 @@ def chain() -> Rig:
     """Seven links: joints a metre from each other, the fourth to the sixth a millimetre."""
     names = tuple(f"link_{k}" for k in range(7))
     places = [1.0, 1.0, 1.0, 0.001, 0.001, 1.0]
-    bodies = [Body(names[0], None)] + [
-        Body(names[k + 1], names[k], ((0, 0, 1.0),), np.array([place, 0.0, 0.0]), np.eye(3), [0], [0], [0], [0])
+    bodies = [MovingBody(names[0], None)] + [
+        MovingBody(names[k + 1], names[k], ((0, 0, 1.0),), np.array([place, 0.0, 0.0]), np.eye(3), [0], [0], [0], [0])
         for k, place in enumerate(places)
     ]
     joints, _ = assemble(bodies)

@@ -8,7 +8,7 @@ import pytest
 from solver.feasibility import collision_pairs
 from solver.feasibility.link_pairs import CLUSTER_SIZE, count_joints_between
 from solver.rigs import hoap3, hrp2, human
-from solver.rigs.assembly import Body, assemble
+from solver.rigs.assembly import MovingBody, assemble
 from solver.skeleton.rig import Rig
 from solver.values.inertials import InertialParameters
 from solver.values.joints import Limits
@@ -18,11 +18,11 @@ def tree(seed: int, count: int = 30) -> Rig:
     """Links at random places on random earlier links; a third of the joints sit where their parent's does."""
     generator = np.random.default_rng(seed)
     names = tuple(f"link_{k}" for k in range(count))
-    bodies = [Body(names[0], None)]
+    bodies = [MovingBody(names[0], None)]
     for k in range(1, count):
         place = generator.choice([0.0, 0.02, 1.0]) * generator.normal(size=3)
         bodies.append(
-            Body(names[k], names[generator.integers(k)], ((0, 0, 1.0),), place, np.eye(3), [0], [0], [0], [0])
+            MovingBody(names[k], names[generator.integers(k)], ((0, 0, 1.0),), place, np.eye(3), [0], [0], [0], [0])
         )
     joints, _ = assemble(bodies)
     none = np.zeros((count, 3))

@@ -12,7 +12,7 @@ from solver.base.errors import InputError
 from solver.demo import simulated_person
 from solver.formats.recording import find_recordings
 from solver.input_checks import check_recording
-from solver.input_checks.check_definition import CheckInput, turn_motion
+from solver.input_checks.check_definition import InputToCheck, turn_motion
 from solver.input_checks.check_recording import find_problems
 from solver.signals.trial import Recording
 from solver.values.motion import JointCoordinates, Markers
@@ -89,7 +89,7 @@ def test_two_subjects_in_one_file_are_two(prefixes: tuple[str, ...], count: int)
     names = tuple(prefix + name for prefix in prefixes for name in TRIAL.markers.names)
     positions = np.concatenate([TRIAL.markers.positions] * len(prefixes), axis=1)
     trial = Recording("walk", Markers(TRIAL.markers.times, names, positions))
-    found = [problem.text for check, problem in find_problems(CheckInput(trial)) if check.name == "subjects"]
+    found = [problem.text for check, problem in find_problems(InputToCheck(trial)) if check.name == "subjects"]
     assert found == [
         "two subjects are in this file: Anna (44 names) and Ben (44 of the same kind)".replace(
             "Anna", prefixes[0].rstrip(":_")

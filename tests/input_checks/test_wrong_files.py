@@ -21,7 +21,7 @@ from solver.formats.npz import write_recording_npz
 from solver.formats.recording import read_recording
 from solver.formats.smpl import JOINT_NAMES, MODEL_TO_WORLD
 from solver.input_checks import check_recording
-from solver.input_checks.check_definition import CheckInput
+from solver.input_checks.check_definition import InputToCheck
 from solver.rigs import hrp2
 from solver.signals.trial import Recording
 from solver.values.motion import JointCoordinates, Markers, RestPose, SegmentPoses, coordinate_numbers
@@ -273,7 +273,7 @@ def test_a_wrong_file_is_read_as_the_right_one_or_refused(reader: str, fault: st
     assert fault not in ALWAYS_REFUSED
     (tmp_path / "right").mkdir()
     wanted = read_recording(write(tmp_path / "right", right(quantity)))
-    shown, true = (CheckInput(recording, rig).points for recording in (found, wanted))
+    shown, true = (InputToCheck(recording, rig).points for recording in (found, wanted))
     assert shown is not None
     assert true is not None
     np.testing.assert_allclose(shown.positions, true.positions, atol=2e-3)

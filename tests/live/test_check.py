@@ -13,7 +13,7 @@ from solver.contacts.schedule import Anchor, Phase, Schedule, anchors_at
 from solver.feasibility import CheckOptions, Checks, check_motion
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import Excitation
-from solver.live.check import LiveCheck
+from solver.live.check import IncrementalCheck
 from solver.live.excitation import PIECE_COUNT, LiveExcitation
 from solver.live.scene_frames import scene_frames
 from solver.rigs import hoap3, human
@@ -59,7 +59,7 @@ def two_phases(rig: Rig, middle: float = 2.0, shift: float = 0.0) -> Schedule:
     return Schedule((Phase(0.0, middle, both), Phase(middle, 10.0, (moved,))), sole_height(rig, both))
 
 
-def finish(live: LiveCheck[SceneFrame], count: int = 16) -> list[int]:
+def finish(live: IncrementalCheck[SceneFrame], count: int = 16) -> list[int]:
     """Check all remaining frames; returns them in the order of the results."""
     reported: list[int] = []
     while chunk := live.check_next(count).frames:
@@ -79,7 +79,7 @@ def same(one: SceneFrame | None, other: SceneFrame | None) -> None:
 
 def test_frames_near_the_current_one_come_first() -> None:
     """Frames are ordered by their distance to the current frame, also if it changes meanwhile."""
-    live = LiveCheck(RIG, Reader(RIG))
+    live = IncrementalCheck(RIG, Reader(RIG))
     live.set_focus(50)
     live.set_motion(sinusoidal_motion(RIG, TIMES), standing_schedule(RIG))
     reported = [frame for _ in range(4) for frame, _ in live.check_next(5).frames]
@@ -97,7 +97,7 @@ def test_frames_near_the_current_one_come_first() -> None:
 def test_pieces_agree_with_the_whole_check(rig: Rig) -> None:
     """Margins, worst items, failing links, balance and foot forces equal those of `check_motion`."""
     motion, schedule, options = sinusoidal_motion(rig, TIMES), two_phases(rig), CheckOptions(shrink=0.2)
-    live = LiveCheck(rig, Reader(rig))
+    live = IncrementalCheck(rig, Reader(rig))
     live.set_motion(motion, schedule, options)
     finish(live, 7)
     checks = check_motion(rig, motion, schedule, options)
@@ -119,7 +119,7 @@ def test_pieces_agree_with_the_whole_check(rig: Rig) -> None:
 def test_only_frames_near_an_edit_are_checked_again() -> None:
     """Frames far from an edit are not checked again; all results equal those of a fresh check."""
     q, reader = sinusoidal_motion(RIG, TIMES).q, Reader(RIG)
-    live = LiveCheck(RIG, reader)
+    live = IncrementalCheck(RIG, reader)
     live.set_motion(through(RIG, q), standing_schedule(RIG))
     finish(live)
     assert reader.count == len(TIMES)
@@ -128,7 +128,7 @@ def test_only_frames_near_an_edit_are_checked_again() -> None:
     assert len(TIMES) - 2 * RATE_OF_FORGETTING - 1 <= known < len(TIMES) - 5
     assert sorted(finish(live)) == list(range(len(TIMES)))
     assert reader.count == 2 * len(TIMES) - known
-    fresh = LiveCheck(RIG, Reader(RIG))
+    fresh = IncrementalCheck(RIG, Reader(RIG))
     fresh.set_motion(after, standing_schedule(RIG))
     finish(fresh)
     for one, other in zip(live.results, fresh.results):
@@ -138,7 +138,7 @@ def test_only_frames_near_an_edit_are_checked_again() -> None:
 def test_a_moved_contact_is_checked_again() -> None:
     """A shifted foot affects the frames of its phase, and a later lift-off those between; others are reused."""
     motion = sinusoidal_motion(RIG, TIMES)
-    live = LiveCheck(RIG, Reader(RIG))
+    live = IncrementalCheck(RIG, Reader(RIG))
     live.set_motion(motion, two_phases(RIG))
     finish(live)
     assert live.set_motion(motion, two_phases(RIG, shift=0.01)) == 60
@@ -150,7 +150,7 @@ def test_a_moved_contact_is_checked_again() -> None:
 def test_results_are_reused_by_time() -> None:
     """A timeline that starts later reuses the results at times that it still has."""
     motion = sinusoidal_motion(RIG, TIMES)
-    live = LiveCheck(RIG, Reader(RIG))
+    live = IncrementalCheck(RIG, Reader(RIG))
     live.set_motion(motion, standing_schedule(RIG))
     finish(live)
     before = live.results
@@ -160,7 +160,7 @@ def test_results_are_reused_by_time() -> None:
 
 def test_small_changes_do_not_accumulate() -> None:
     """A posture that changes by less than the tolerance each time is checked again eventually."""
-    live = LiveCheck(RIG, Reader(RIG))
+    live = IncrementalCheck(RIG, Reader(RIG))
     motion = sinusoidal_motion(RIG, TIMES)
     live.set_motion(motion, standing_schedule(RIG))
     finish(live)
@@ -175,7 +175,7 @@ def test_small_changes_do_not_accumulate() -> None:
 
 def test_lifted_feet_with_contacts_fail() -> None:
     """A posture with both feet in the air but with contacts fails by their height above the floor."""
-    live = LiveCheck(RIG, Reader(RIG))
+    live = IncrementalCheck(RIG, Reader(RIG))
     ground = sole_height(RIG, anchors_at(RIG, RIG.neutral))
     q = np.array(RIG.neutral)
     q[2] += 0.3
@@ -190,7 +190,7 @@ def test_uncheckable_frames_do_not_stop_the_others() -> None:
     good = anchors_at(RIG, RIG.neutral)
     deep = Anchor(good[0].patch, good[0].rotation, good[0].position - np.array([0.0, 0.0, 0.2]))
     schedule = Schedule((Phase(0.0, 3.0, good), Phase(3.0, 10.0, (deep,))), sole_height(RIG, good))
-    live = LiveCheck(RIG, Reader(RIG))
+    live = IncrementalCheck(RIG, Reader(RIG))
     live.set_motion(sinusoidal_motion(RIG, TIMES), schedule)
     reported: list[int] = []
     broken: dict[int, str] = {}
@@ -204,7 +204,7 @@ def test_uncheckable_frames_do_not_stop_the_others() -> None:
 
 def test_a_rig_that_cannot_stand_is_refused() -> None:
     """Without contact patches nothing is checked, and the error says why."""
-    live = LiveCheck(replace(RIG, contacts=()), Reader(RIG))
+    live = IncrementalCheck(replace(RIG, contacts=()), Reader(RIG))
     with pytest.raises(InvalidValue, match="no contact patches"):
         live.set_motion(sinusoidal_motion(RIG, TIMES), standing_schedule(RIG))
     assert live.check_next(4).frames == ()

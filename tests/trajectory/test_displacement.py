@@ -23,8 +23,8 @@ from solver.trajectory.displacement import (
     TRUST_REGION,
     UNIT_SHARE,
     VIOLATION_PENALTY,
+    DisplacementEvaluation,
     DisplacementProblem,
-    Evaluation,
     Window,
     displacement_weights,
     point_motion,
@@ -48,7 +48,7 @@ def program() -> DisplacementProblem:
 
 
 @pytest.fixture(scope="module")
-def step(program: DisplacementProblem) -> tuple[Evaluation, qp.Solution]:
+def step(program: DisplacementProblem) -> tuple[DisplacementEvaluation, qp.Solution]:
     """The zero displacement, and the solution of its subproblem."""
     point = program._evaluate(program.zero_displacement)
     assert point.values.violation > 0.0
@@ -62,7 +62,7 @@ def stretched(program: DisplacementProblem, solution: qp.Solution, factor: float
     return replace(solution, x=x)
 
 
-def taken(program: DisplacementProblem, after: Evaluation, solution: qp.Solution) -> float:
+def taken(program: DisplacementProblem, after: DisplacementEvaluation, solution: qp.Solution) -> float:
     """The share of a solution's step from nothing that was taken."""
     m, n = after.x.shape
     wanted = program._respect_fixed_keys(solution.x[: m * n].reshape(n, m).T)
@@ -72,7 +72,7 @@ def taken(program: DisplacementProblem, after: Evaluation, solution: qp.Solution
 
 
 def test_the_largest_share_that_lowers_the_merit_is_taken(
-    program: DisplacementProblem, step: tuple[Evaluation, qp.Solution]
+    program: DisplacementProblem, step: tuple[DisplacementEvaluation, qp.Solution]
 ) -> None:
     """Of a step and of one far too long: the share lowers cost and penalty, every larger one does not, and whether it
     is the full step is reported.
@@ -97,7 +97,7 @@ def test_the_largest_share_that_lowers_the_merit_is_taken(
 
 
 def test_no_share_of_a_step_that_only_harms_is_taken(
-    program: DisplacementProblem, step: tuple[Evaluation, qp.Solution]
+    program: DisplacementProblem, step: tuple[DisplacementEvaluation, qp.Solution]
 ) -> None:
     """The step the other way leads farther over the edge: none of it is taken."""
     point, solution = step
@@ -105,7 +105,7 @@ def test_no_share_of_a_step_that_only_harms_is_taken(
 
 
 def test_the_search_ends_below_where_it_began(
-    program: DisplacementProblem, step: tuple[Evaluation, qp.Solution]
+    program: DisplacementProblem, step: tuple[DisplacementEvaluation, qp.Solution]
 ) -> None:
     """What is solved violates less than nothing displaced, and fewer subproblems than allowed are needed."""
     found = program.solve(program.zero_displacement, 12)

@@ -6,16 +6,16 @@ import numpy as np
 
 from ...identification.base_parameters import BaseParameters
 from ...identification.excitation.expected_deviations import DESIGN_NOISE, DESIGN_RATE, ExpectedDeviations
-from ...identification.excitation.wrench_noise import MotionErrors, WrenchNoise
+from ...identification.excitation.wrench_noise import CoordinateNoise, WrenchNoise
 from ...options.dances import DanceOptions
 from ...skeleton.rig import Rig
 
 ROBOT_NOISE = WrenchNoise(
-    DESIGN_NOISE, DESIGN_RATE, MotionErrors(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0)
+    DESIGN_NOISE, DESIGN_RATE, CoordinateNoise(position=0.0005, angle=0.0005, rate=200.0, cutoff=20.0)
 )
 """Noise with a good force plate, joint encoders, and a root tracked by cameras."""
 PERSON_NOISE = WrenchNoise(
-    DESIGN_NOISE, DESIGN_RATE, MotionErrors(position=0.0005, angle=0.002, rate=100.0, cutoff=6.0)
+    DESIGN_NOISE, DESIGN_RATE, CoordinateNoise(position=0.0005, angle=0.002, rate=100.0, cutoff=6.0)
 )
 """Noise with a good force plate and a body tracked by markers."""
 

@@ -63,7 +63,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class MirroredPhrase:
     """A phrase, and its mirror image if it is danced too.
 
     Attributes:
@@ -106,7 +106,7 @@ class PhraseDesign:
         self._names = PhraseNames(task.planner.legged)
         self._candidates: list[Candidate] = []
         self._gains = self._fresh = np.zeros(0)
-        self._figures: list[Figure] = []
+        self._figures: list[MirroredPhrase] = []
         self._notes: list[str] = []
         self._missing: list[str] = []
 
@@ -241,7 +241,7 @@ class PhraseDesign:
         self._known = self._known + found.matrices
         self._remaining[name] -= 1
         entry = TraceEntry(0, name, found.criterion, found.straight_criterion, phrase.kind)
-        self._figures.append(Figure(phrase, image, candidate.pose, entry))
+        self._figures.append(MirroredPhrase(phrase, image, candidate.pose, entry))
         self._notes += found.notes
 
     def _excite_steps(self) -> None:
@@ -296,9 +296,9 @@ class PhraseDesign:
             tuple(options.poses[k].name for k in poses if options.poses), missing, self._count,
         )  # fmt: skip
 
-    def _order(self) -> list[list[Figure]]:
+    def _order(self) -> list[list[MirroredPhrase]]:
         """Figures that are danced without a rest: a person's on both feet and on one in turn, a robot's by stance."""
-        groups: dict[str, list[Figure]] = {}
+        groups: dict[str, list[MirroredPhrase]] = {}
         for figure in self._figures:
             groups.setdefault(figure.configuration, []).append(figure)
         if not self._task.rig.is_person:

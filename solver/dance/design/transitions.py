@@ -70,7 +70,7 @@ class SearchOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class TransitionResult:
+class DesignedTransition:
     """A transition that was found.
 
     Attributes:
@@ -238,7 +238,7 @@ class TransitionPlanner:
         history: np.ndarray,
         columns: Iterable[int],
         seed: int,
-    ) -> TransitionResult:
+    ) -> DesignedTransition:
         """The best deviation from a feasible plain path, (18) then (20).
 
         Args:
@@ -265,7 +265,7 @@ class TransitionPlanner:
         matrices = self.added_information(result, objective)
         value = float(np.squeeze(objective.value(history + matrices)))
         notes = tuple(f"{straight.name}: a step was left out, {flaw}" for flaw in found.solver_failures)
-        return TransitionResult(result, matrices, value, found.values[0], notes)
+        return DesignedTransition(result, matrices, value, found.values[0], notes)
 
     def added_information(self, segment: DanceSegment, objective: Objective, rate: float = 50.0) -> np.ndarray:
         """Gram matrices (n, k, k) that a segment adds, sampled at 50 Hz as in the paper."""

@@ -8,16 +8,16 @@ import numpy as np
 
 from ...scene.labels import format_length
 from ..check_definition import COMFORTABLE_SHARE, Check, CheckItems, CheckMessages, SmoothLimit
-from ..check_input import Body, CheckInput
+from ..check_input import CheckedBody, CheckInput
 from ..contact_forces import bounded_vertical_force
 
 
-def all_patches_item(name: str, body: Body) -> CheckItems:
+def all_patches_item(name: str, body: CheckedBody) -> CheckItems:
     """One item under a name, with the links of all contact patches."""
     return CheckItems((name,), (tuple(patch.link for patch in body.rig.contacts),))
 
 
-def _comfortable_zmp(body: Body) -> float:
+def _comfortable_zmp(body: CheckedBody) -> float:
     return COMFORTABLE_SHARE * body.sole_length
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ...contacts.rolling import RollingSole
 from ...scene.labels import format_length
 from ..check_definition import Check, CheckItems, CheckMessages, NearMargins, SmoothLimit
-from ..check_input import Body, CheckInput
+from ..check_input import CheckedBody, CheckInput
 
 COMFORTABLE_DISTANCE = 0.01
 """A distance of this share of the body's size is comfortable."""
@@ -15,15 +15,15 @@ FLOOR_REPORT_HEIGHT = 0.01
 """[m] Links that are higher above the floor are not reported while the check is satisfied."""
 
 
-def _comfortable_distance(body: Body) -> float:
+def _comfortable_distance(body: CheckedBody) -> float:
     return min(body.options.reach, COMFORTABLE_DISTANCE * body.size)
 
 
-def _pair_items(body: Body) -> CheckItems:
+def _pair_items(body: CheckedBody) -> CheckItems:
     return CheckItems(tuple(f"{one} and {other}" for one, other in body.detector.pairs), body.detector.pairs)
 
 
-def _link_items(body: Body) -> CheckItems:
+def _link_items(body: CheckedBody) -> CheckItems:
     return CheckItems(body.rig.links, tuple((link,) for link in body.rig.links))
 
 

@@ -6,17 +6,17 @@ import numpy as np
 
 from ...scene.labels import format_percent
 from ..check_definition import Check, CheckItems, CheckMessages, SmoothLimit
-from ..check_input import Body, CheckInput
+from ..check_input import CheckedBody, CheckInput
 
 FLIGHT_END_SHARE = 0.0005
 """Share of the allowed missing wrench that optimisations leave a flight at its ends: there the floor's force begins."""
 
 
-def _root_item(body: Body) -> CheckItems:
+def _root_item(body: CheckedBody) -> CheckItems:
     return CheckItems(("ballistic motion",), (body.rig.links[:1],))
 
 
-def _comfortable_flight(body: Body) -> float:
+def _comfortable_flight(body: CheckedBody) -> float:
     return body.options.flight + body.options.tolerance
 
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from ...scene.labels import format_percent
 from ..check_definition import Check, CheckItems, CheckMessages, SmoothLimit, comfortable_share
-from ..check_input import Body, CheckInput
+from ..check_input import CheckedBody, CheckInput
 from ..contact_forces import friction_margins, friction_margins_by_side, yaw_margins, yaw_margins_by_side
 
 
-def patch_items(body: Body) -> CheckItems:
+def patch_items(body: CheckedBody) -> CheckItems:
     """Every contact patch."""
     return CheckItems(body.rig.patches, tuple((patch.link,) for patch in body.rig.contacts))
 

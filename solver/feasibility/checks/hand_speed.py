@@ -11,7 +11,7 @@ from ...scene.labels import format_length
 from ...skeleton.rig import Rig
 from ...values.motion import Motion
 from ..check_definition import Check, CheckItems, CheckMessages
-from ..check_input import Body, CheckInput
+from ..check_input import CheckedBody, CheckInput
 
 
 @lru_cache(maxsize=64)
@@ -28,7 +28,7 @@ def _format_speed(speed: float) -> str:
     return f"{format_length(speed)}/s"
 
 
-def _items(body: Body) -> CheckItems:
+def _items(body: CheckedBody) -> CheckItems:
     hands = hand_links(body.rig) if np.isfinite(body.options.hand_speed) else ()
     return CheckItems(hands, tuple((hand,) for hand in hands))
 

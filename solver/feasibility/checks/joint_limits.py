@@ -8,7 +8,7 @@ from ...dynamics.coordinates import Curves, coordinate_links, coordinate_names, 
 from ...scene.labels import display_name, format_angle, format_angular_speed, format_percent
 from ...skeleton.rig import ROOT_NV, Rig
 from ..check_definition import COMFORTABLE_SHARE, Check, CheckItems, CheckMessages, SmoothLimit, comfortable_share
-from ..check_input import Body, CheckInput
+from ..check_input import CheckedBody, CheckInput
 
 ANGLE_SAMPLING_MARGIN = 0.005
 """[rad] A coarse sample keeps this distance from the limits of joint angles."""
@@ -64,11 +64,11 @@ def missing_limits(rig: Rig) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _coordinate_items(body: Body) -> CheckItems:
+def _coordinate_items(body: CheckedBody) -> CheckItems:
     return CheckItems(coordinate_names(body.rig), coordinate_links(body.rig))
 
 
-def _comfortable_speed(body: Body) -> float:
+def _comfortable_speed(body: CheckedBody) -> float:
     limits = body.rig.limits.speed
     return COMFORTABLE_SHARE * (float(limits[np.isfinite(limits)].max(initial=0.0)) or 1.0)
 

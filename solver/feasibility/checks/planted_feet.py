@@ -14,7 +14,7 @@ from ...dynamics.kinematics import product
 from ...scene.labels import format_length
 from ...skeleton.rig import Rig
 from ..check_definition import Check, CheckMessages, SmoothLimit
-from ..check_input import Body, CheckInput
+from ..check_input import CheckedBody, CheckInput
 from .balance import all_patches_item
 from .friction import patch_items
 
@@ -93,11 +93,11 @@ def _evenly_spaced(corners: int, count: int = PLACEMENT_POINTS) -> np.ndarray:
     return np.linspace(0, corners, count, endpoint=False).astype(int)
 
 
-def _comfortable_slip(body: Body) -> float:
+def _comfortable_slip(body: CheckedBody) -> float:
     return body.options.allowed_slip + body.options.tolerance
 
 
-def _allowed_slip(body: Body) -> float:
+def _allowed_slip(body: CheckedBody) -> float:
     return body.options.allowed_slip
 
 

@@ -21,7 +21,7 @@ from ...values.motion import Motion
 
 
 @dataclass(frozen=True, slots=True)
-class MotionErrors:
+class CoordinateNoise:
     """White noise of measured coordinates, and the filter that they pass.
 
     Attributes:
@@ -74,7 +74,7 @@ class WrenchNoise(ArrayValue):
 
     plate: Annotated[np.ndarray, Array(6)]
     rate: float
-    motion: MotionErrors | None = None
+    motion: CoordinateNoise | None = None
 
     def require_consistent(self) -> None:
         if not (self.plate > 0.0).all() or not (np.isfinite(self.rate) and self.rate > 0.0):

@@ -9,7 +9,7 @@ import numpy as np
 from ...dynamics.coordinates import coordinate_lengths
 from ...signals.trial import Recording
 from ...values.joints import ROOT_NV
-from ..check_definition import CheckInput, InputCheck, Problem, Reading
+from ..check_definition import InputCheck, InputProblem, InputToCheck, OtherReading
 from ..joint_configurations import joint_tangents
 from ..opensim_configurations import is_opensim_motion
 
@@ -22,7 +22,7 @@ SMALL_RANGE = np.radians(np.pi)
 """[rad] If no joint reaches this angle, radians may have been read as degrees."""
 
 
-def _measure(inputs: CheckInput) -> Problem | None:
+def _measure(inputs: InputToCheck) -> InputProblem | None:
     rig, joints = inputs.rig, inputs.recording.joints
     if rig is None or joints is None or is_opensim_motion(rig, joints.names):
         return None
@@ -35,13 +35,13 @@ def _measure(inputs: CheckInput) -> Problem | None:
     excess = np.nanmax(np.maximum(lower - angles, angles - upper), axis=1, initial=-np.inf)
     reached = float(np.nanmax(np.abs(angles)))
     if np.median(excess) > MAX_EXCESS:
-        return Problem(
+        return InputProblem(
             f"joint angles reach {reached:.3g} rad and are {np.median(excess):.3g} rad beyond the limits of {rig.name}",
             "Check the unit of the angles (--angle-units deg or rad)",
         )
     if reached < SMALL_RANGE:
         text = f"no joint angle exceeds {np.degrees(reached):.2g} degrees"
-        return Problem(text, "Check the angles' unit", is_note=True)
+        return InputProblem(text, "Check the angles' unit", is_note=True)
     return None
 
 
@@ -55,6 +55,6 @@ ANGLE_UNIT = InputCheck(
     name="angle unit",
     measures="joint angles against the limits of the rig",
     measure=_measure,
-    readings=lambda _: (Reading("angles in degrees", "--angle-units rad", _read_degrees),),
+    readings=lambda _: (OtherReading("angles in degrees", "--angle-units rad", _read_degrees),),
     option="angle_units",
 )

@@ -12,7 +12,7 @@ from ...formats.wrench_checks import LOADED_FRACTION
 from ...skeleton.rig import GRAVITY
 from ...values.motion import Markers
 from ...values.wrenches import Wrenches
-from ..check_definition import CheckInput, InputCheck, Problem
+from ..check_definition import InputCheck, InputProblem, InputToCheck
 
 LEAST_SHARE = 0.05
 """Fraction of the largest total load below which a plate takes no part; idle plates read up to .03, measured on the
@@ -36,7 +36,7 @@ MASS_RATIO = 3.0
 measured on a real sprint whose steps carry up to 2.5 weights."""
 
 
-def _measure(inputs: CheckInput) -> Problem | None:
+def _measure(inputs: InputToCheck) -> InputProblem | None:
     if (wrenches := inputs.recording.wrenches) is None:
         return None
     vertical = np.nan_to_num(wrenches.values[:, :, 2])
@@ -51,7 +51,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
     )
 
 
-def _find_pulling(inputs: CheckInput, vertical: np.ndarray, loaded: np.ndarray) -> Problem | None:
+def _find_pulling(inputs: InputToCheck, vertical: np.ndarray, loaded: np.ndarray) -> InputProblem | None:
     """A plate can only push a body up; hands of a robot may pull."""
     assert inputs.recording.wrenches is not None
     frames = inputs.recording.wrenches.frames
@@ -66,10 +66,12 @@ def _find_pulling(inputs: CheckInput, vertical: np.ndarray, loaded: np.ndarray) 
         return None
     listed = ", ".join(f"{name} {mean:+.0f} N" for name, mean in zip(frames, means) if mean)
     text = f"{', '.join(pulling)} would pull the body down while loaded, but a plate can only push up ({listed})"
-    return Problem(text, "Correct the polarity of that plate in the recording system, or export the trial without it")
+    return InputProblem(
+        text, "Correct the polarity of that plate in the recording system, or export the trial without it"
+    )
 
 
-def _find_repeated(wrenches: Wrenches, loaded: np.ndarray) -> Problem | None:
+def _find_repeated(wrenches: Wrenches, loaded: np.ndarray) -> InputProblem | None:
     """Two plates that cover one place hold one load twice."""
     places = wrenches.centres_of_pressure(loaded)
     for a, b in combinations(range(len(wrenches.frames)), 2):
@@ -81,13 +83,13 @@ def _find_repeated(wrenches: Wrenches, loaded: np.ndarray) -> Problem | None:
         near = ~(np.linalg.norm(places[both, a] - places[both, b], axis=1) > SAME_PLACE)
         if np.mean(same & near) > 0.5:
             pair = f"{wrenches.frames[a]} and {wrenches.frames[b]}"
-            return Problem(
+            return InputProblem(
                 f"{pair} hold the same force at the same place: it would count twice", "Export each plate once"
             )
     return None
 
 
-def _find_distant(inputs: CheckInput, wrenches: Wrenches, loaded: np.ndarray) -> Problem | None:
+def _find_distant(inputs: InputToCheck, wrenches: Wrenches, loaded: np.ndarray) -> InputProblem | None:
     """The centre of pressure lies under what stands there."""
     markers = inputs.recording.markers
     if markers is None or not np.asarray(wrenches.measured)[:, 3:5].all():
@@ -106,7 +108,7 @@ def _find_distant(inputs: CheckInput, wrenches: Wrenches, loaded: np.ndarray) ->
         away = np.linalg.norm(positions[:, :, :2] - places[samples, k, None, :2], axis=2)
         nearest = float(np.median(np.where(seen & (positions[:, :, 2] <= lowest + LOW), away, np.inf).min(axis=1)))
         if nearest > most:
-            return Problem(
+            return InputProblem(
                 f"the centre of pressure of {name} lies {nearest:.2g} m from the nearest marker near the floor",
                 "Check the place of the plate (C3D: FORCE_PLATFORM:CORNERS and ORIGIN), the axes (--force-up), the "
                 "units (--force-units mm; C3D: ANALOG:UNITS), and that forces and markers are of the same trial",
@@ -114,7 +116,7 @@ def _find_distant(inputs: CheckInput, wrenches: Wrenches, loaded: np.ndarray) ->
     return None
 
 
-def _compare_weight(inputs: CheckInput, total: np.ndarray) -> Problem | None:
+def _compare_weight(inputs: InputToCheck, total: np.ndarray) -> InputProblem | None:
     """At rest the plates carry the body."""
     markers, wrenches, rig = inputs.recording.markers, inputs.recording.wrenches, inputs.rig
     if markers is None or wrenches is None or rig is None or not (still := _resting_times(markers)).any():
@@ -125,7 +127,7 @@ def _compare_weight(inputs: CheckInput, total: np.ndarray) -> Problem | None:
     if not mass or mass < MASS_RATIO * rig.prior.total_mass:
         return None
     text = f"at rest the plates carry {mass:.3g} kg, but {rig.name} weighs {rig.prior.total_mass:.3g} kg"
-    return Problem(text, "Export the forces in newtons, each plate once")
+    return InputProblem(text, "Export the forces in newtons, each plate once")
 
 
 def _resting_times(markers: Markers) -> np.ndarray:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ..check_definition import CheckInput, InputCheck, Problem
+from ..check_definition import InputCheck, InputProblem, InputToCheck
 from ..joint_configurations import find_missing_joints
 
 
-def _measure(inputs: CheckInput) -> Problem | None:
+def _measure(inputs: InputToCheck) -> InputProblem | None:
     joints, rig = inputs.recording.joints, inputs.rig
     lacking = [] if joints is None or rig is None else find_missing_joints(rig, joints)
     text = f"joints without a column are fixed at zero: {', '.join(lacking)}"
-    return Problem(text, "Add the columns of joints that move", is_note=True) if lacking else None
+    return InputProblem(text, "Add the columns of joints that move", is_note=True) if lacking else None
 
 
 JOINT_COLUMNS = InputCheck(

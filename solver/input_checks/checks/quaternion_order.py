@@ -11,7 +11,7 @@ from ...formats.axes_and_units import to_z_up
 from ...signals.trial import Recording
 from ...values.motion import SegmentPoses
 from ..body_points import instants
-from ..check_definition import CheckInput, InputCheck, Problem, Reading
+from ..check_definition import InputCheck, InputProblem, InputToCheck, OtherReading
 
 SUSPECT_MARGIN = 0.4
 """A component whose median size exceeds that of the scalar part by more is suspect: most segments would be rotated by
@@ -23,14 +23,14 @@ MIN_BONE = 0.05
 """[m] Shorter bones have no direction. Measured on the same skeletons: .02 and .1 find the same."""
 
 
-def _measure(inputs: CheckInput) -> Problem | None:
+def _measure(inputs: InputToCheck) -> InputProblem | None:
     if (segments := inputs.recording.segments) is None:
         return None
     if (agreement := _agreement(segments)) is not None:
         if agreement >= MIN_AGREEMENT:
             return None
         text = f"the segments' orientations contradict their positions (median cosine {agreement:.2f})"
-        return Problem(text, "Write quaternions as x y z w, from the segments' axes to the world's")
+        return InputProblem(text, "Write quaternions as x y z w, from the segments' axes to the world's")
     if segments.positions is not None or not (rotations := _known(segments.rotations)).size:
         return None
     up = inputs.recording.up or "z"
@@ -40,7 +40,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
     ]  # bodies turn about the vertical
     if max(others) - sizes[3] <= SUSPECT_MARGIN:
         return None
-    return Problem(
+    return InputProblem(
         "its quaternions look as if the file held another order: as stated, most segments are half a turn from upright "
         f"(median scalar part {sizes[3]:.2f}, another {max(others):.2f})",
         "If so, every pose is wrong: write them in the stated order",
@@ -80,5 +80,5 @@ QUATERNION_ORDER = InputCheck(
     name="quaternion order",
     measures="segments' orientations against the positions of their ends, or without positions against upright posture",
     measure=_measure,
-    readings=lambda _: (Reading("quaternions as w x y z", "", _read_scalar_first),),
+    readings=lambda _: (OtherReading("quaternions as w x y z", "", _read_scalar_first),),
 )

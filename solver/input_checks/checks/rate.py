@@ -6,7 +6,7 @@ import numpy as np
 
 from ...base.arrays import list_names
 from ...signals.trial import Recording
-from ..check_definition import CheckInput, InputCheck, Problem
+from ..check_definition import InputCheck, InputProblem, InputToCheck
 
 LEAST_SPEED = 0.2
 """[m/s] or [rad/s]: smaller steps are too noisy to show a lost frame, and slower neighbours count as this fast; chosen
@@ -22,7 +22,7 @@ Chosen on a real clip of boxing, where repeats move by .003."""
 MAX_SHOWN = 3
 
 
-def _measure(inputs: CheckInput) -> Problem | None:
+def _measure(inputs: InputToCheck) -> InputProblem | None:
     found = _find_moving(inputs.recording)
     if found is None or len(found[0]) < 6:  # the longest window, of five steps
         return None
@@ -44,7 +44,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
     if not len(lost):
         return None
     shown = list_names((f"{times[k + 2]:.2f} s" for k in lost), MAX_SHOWN)
-    return Problem(
+    return InputProblem(
         f"frames seem to have been lost before {shown} and the gap closed up: the whole body moves there as far "
         "as in several frames before and after",
         "Speeds and accelerations there are wrong: export every frame, with empty cells where nothing was recorded",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..check_definition import CheckInput, InputCheck, Problem
+from ..check_definition import InputCheck, InputProblem, InputToCheck
 
 STILL = 1e-6
 """[m, 1] Changes below it are rounding."""
 
 
-def _measure(inputs: CheckInput) -> Problem | None:
+def _measure(inputs: InputToCheck) -> InputProblem | None:
     segments = inputs.recording.segments
     if (
         segments is None
@@ -21,7 +21,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
     root = segments.positions[:, segments.rest.parents.index(-1) if segments.rest and segments.rest.parents else 0]
     if not np.isfinite(root).any() or np.nanmax(np.nanmax(root, axis=0) - np.nanmin(root, axis=0)) > STILL:
         return None
-    return Problem(
+    return InputProblem(
         "the root has no position: the body turns in one place, its feet slide and its heights are unknown",
         "Export the root's position channels if the file should have them",
         is_note=True,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..check_definition import CheckInput, InputCheck, Problem, Reading, turn_motion
+from ..check_definition import InputCheck, InputProblem, InputToCheck, OtherReading, turn_motion
 
 MIN_WIDTH = 0.02
 """Smallest distance of left from right, relative to the way from feet to head, that says which side is which.
@@ -17,7 +17,7 @@ WRONG_SHARE = 0.8
 MIRROR = np.diag([1.0, -1.0, 1.0])
 
 
-def _measure(inputs: CheckInput) -> Problem | None:
+def _measure(inputs: InputToCheck) -> InputProblem | None:
     points = inputs.points
     if points is None or not points.pairs or not points.ahead:
         return None
@@ -28,7 +28,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
     known = np.abs(widths) > MIN_WIDTH
     if not known.any() or np.mean(widths[known] > 0.0) > 1.0 - WRONG_SHARE:
         return None
-    return Problem(
+    return InputProblem(
         f"left and right are exchanged: in {100.0 * np.mean(widths[known] < 0.0):.0f} % of the time what is named left "
         "lies on the right of a body whose toes, knees or face point ahead",
         "Either a program with left-handed axes exported the file (mirror it: change the sign of one axis, or export "
@@ -36,7 +36,7 @@ def _measure(inputs: CheckInput) -> Problem | None:
     )
 
 
-def _readings(inputs: CheckInput) -> Sequence[Reading]:
+def _readings(inputs: InputToCheck) -> Sequence[OtherReading]:
     """Left-handed axes, of markers with another vertical axis than z.
 
     Systems record in right-handed axes. Whoever makes y the vertical axis by exchanging the columns of y and z makes
@@ -46,7 +46,7 @@ def _readings(inputs: CheckInput) -> Sequence[Reading]:
     if recording.markers is None or (recording.up or "z") == "z":
         return ()
     overrule = "renaming left and right in the file"
-    return [Reading("left-handed axes", overrule, lambda other: turn_motion(MIRROR, other.up, other))]
+    return [OtherReading("left-handed axes", overrule, lambda other: turn_motion(MIRROR, other.up, other))]
 
 
 SIDES = InputCheck(

@@ -12,7 +12,7 @@ from ...formats.axes_and_units import LENGTH_UNITS
 from ...signals.trial import Recording
 from ...values.person import CHAINS, STATURES
 from ..body_points import LEG_LENGTH
-from ..check_definition import CheckInput, InputCheck, Problem, Reading
+from ..check_definition import InputCheck, InputProblem, InputToCheck, OtherReading
 
 RATIOS, POSTURE, CLOSE_RATIOS = (0.6, 1.6), 0.2, (0.75, 1.3)
 """Statures relative to the body's: accepted as they are, with markers of somebody who crouches, and by another unit."""
@@ -27,7 +27,7 @@ FACTORS = {
 }
 
 
-def _range(inputs: CheckInput, people: tuple[float, float], ratios: tuple[float, float]) -> np.ndarray:
+def _range(inputs: InputToCheck, people: tuple[float, float], ratios: tuple[float, float]) -> np.ndarray:
     """[m] Lowest and highest accepted stature."""
     rig = inputs.rig
     if rig is None or not set(RIGHT_LEG) <= set(rig.links):
@@ -36,22 +36,22 @@ def _range(inputs: CheckInput, people: tuple[float, float], ratios: tuple[float,
     return np.array(ratios) * np.linalg.norm(np.diff(joints, axis=0), axis=1).sum() / LEG_LENGTH
 
 
-def _measure(inputs: CheckInput) -> Problem | None:
+def _measure(inputs: InputToCheck) -> InputProblem | None:
     stature = np.nan if inputs.points is None else inputs.points.stature
     low, high = _range(inputs, STATURES, RATIOS if inputs.recording.markers is None else (POSTURE, RATIOS[1]))
     if not np.isfinite(stature) or low <= stature <= high:
         return None
-    return Problem(
+    return InputProblem(
         f"the recorded body is {stature:.3g} m tall, the expected one {low:.2g} to {high:.2g} m",
         "State the unit of lengths (--units), or scale its object in Blender",
     )
 
 
-def _readings(inputs: CheckInput) -> Sequence[Reading]:
+def _readings(inputs: InputToCheck) -> Sequence[OtherReading]:
     assert inputs.points is not None
     low, high = _range(inputs, ADULTS, CLOSE_RATIOS)
     fitting = [name for name, factor in FACTORS.items() if low <= factor * inputs.points.stature <= high]
-    return tuple(Reading(name, "--units m", partial(_scale, FACTORS[name])) for name in fitting)
+    return tuple(OtherReading(name, "--units m", partial(_scale, FACTORS[name])) for name in fitting)
 
 
 def _scale(factor: float, recording: Recording) -> Recording:

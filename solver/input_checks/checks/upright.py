@@ -11,7 +11,7 @@ import numpy as np
 from ...formats.axes_and_units import UP_CHOICES, to_z_up
 from ...signals.trial import Recording
 from ..body_points import BodyPoints
-from ..check_definition import CheckInput, InputCheck, Problem, Reading, turn_motion
+from ..check_definition import InputCheck, InputProblem, InputToCheck, OtherReading, turn_motion
 
 AXES = UP_CHOICES[1:]
 UPRIGHT_COSINE = 0.7
@@ -53,7 +53,7 @@ def _stand(points: BodyPoints, up: str) -> Standing:
     return Standing(float(np.mean(axis @ way > UPRIGHT_COSINE * sizes)), float(high - low), float(level))
 
 
-def _measure(inputs: CheckInput) -> Problem | None:
+def _measure(inputs: InputToCheck) -> InputProblem | None:
     if (points := inputs.points) is None:
         return None
     own = _stand(points, "z")
@@ -65,25 +65,25 @@ def _measure(inputs: CheckInput) -> Problem | None:
     if better:
         shares = f"{100.0 * own.share:.0f} % of the time, and in {100.0 * max(better):.0f} %"
         text = f"the body is upright in {shares} with another vertical axis or another order of quaternions"
-        return Problem(text, "State the vertical axis of the file (--up), or write quaternions as x y z w")
+        return InputProblem(text, "State the vertical axis of the file (--up), or write quaternions as x y z w")
     joints = inputs.recording.joints
     if joints is not None and own.share >= MIN_SHARE and own.level < -MAX_DEPTH:
         text = f"the soles lie {-own.level:.1f} leg lengths below the world's origin"
-        return Problem(text, "Write the root's position with z up")
+        return InputProblem(text, "Write the root's position with z up")
     return None
 
 
-def _readings(inputs: CheckInput) -> Sequence[Reading]:
+def _readings(inputs: InputToCheck) -> Sequence[OtherReading]:
     recording = inputs.recording
     known = recording.up or "z"
     readings = [
-        Reading(f"{up} up", f"--up {known}", partial(turn_motion, to_z_up(up) @ to_z_up(known).T, up))
+        OtherReading(f"{up} up", f"--up {known}", partial(turn_motion, to_z_up(up) @ to_z_up(known).T, up))
         for up in AXES
         if up != known
     ]
     if _swap_root(recording) is not None:
         readings.append(
-            Reading("the root's quaternion as w x y z", f"--up {known}", lambda other: _swap_root(other) or other)
+            OtherReading("the root's quaternion as w x y z", f"--up {known}", lambda other: _swap_root(other) or other)
         )
     return readings
 

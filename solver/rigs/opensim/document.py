@@ -117,7 +117,7 @@ class Mesh:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class OpenSimBody:
     """A body: mass [kg], centre of mass (3,) [m], inertia (3, 3) [kg m^2] about it, body axes, and its meshes."""
 
     name: str
@@ -154,7 +154,7 @@ class OpenSimModel:
     path: Path
     name: str
     version: int
-    bodies: dict[str, Body]
+    bodies: dict[str, OpenSimBody]
     joints: tuple[OpenSimJoint, ...]
     couplings: tuple[Coupling, ...]
     markers: dict[str, tuple[str, np.ndarray]]
@@ -186,7 +186,7 @@ def read_opensim(path: str | Path) -> OpenSimModel:
         raise InputError(path, f"is of version {text or 'unknown'}, not 2, 3 or 4", remedy=OPEN_REMEDY)
     if (model := root.find("Model")) is None:
         raise InputError(path, "holds no model", remedy="Give an OpenSim model (.osim), not a setup file")
-    return _ModelReader(path, model, version).read()
+    return _OpenSimReader(path, model, version).read()
 
 
 def to_strict_markup(data: bytes) -> bytes:
@@ -199,7 +199,7 @@ def to_strict_markup(data: bytes) -> bytes:
     return CLASS_WITHIN_CLASS.sub(rb"\1..", data)
 
 
-class _ModelReader:
+class _OpenSimReader:
     def __init__(self, path: Path, model: Element, version: int) -> None:
         self.path, self.model, self.version = path, model, version
         self.notes: list[str] = []
@@ -251,7 +251,7 @@ class _ModelReader:
     def _number(self, place: str, element: Element, tag: str, default: float) -> float:
         return float(self._numbers(place, element, tag, 1, (default,))[0])
 
-    def _read_body(self, name: str, element: Element) -> Body:
+    def _read_body(self, name: str, element: Element) -> OpenSimBody:
         place = f"body {name!r}"
         if not (element.findtext("mass") or "").strip():
             raise InputError(self.path, "has no <mass>", place=place, remedy=OPEN_REMEDY)
@@ -266,7 +266,7 @@ class _ModelReader:
         self._check_inertia(place, mass, inertia)
         if mass == 0.0:
             com = np.zeros(3)
-        return Body(name, mass, com, inertia, self._read_meshes(place, element))
+        return OpenSimBody(name, mass, com, inertia, self._read_meshes(place, element))
 
     def _check_inertia(self, place: str, mass: float, inertia: np.ndarray) -> None:
         if mass < 0.0:
@@ -309,7 +309,7 @@ class _ModelReader:
         position = self._numbers(place, element, where, 3, (0.0,) * 3)
         return body_fixed_xyz(self._numbers(place, element, turned, 3, (0.0,) * 3)), position
 
-    def _read_old_joints(self, elements: Sequence[Element], bodies: dict[str, Body]) -> list[OpenSimJoint]:
+    def _read_old_joints(self, elements: Sequence[Element], bodies: dict[str, OpenSimBody]) -> list[OpenSimJoint]:
         joints = []
         for name, element in zip(bodies, elements):
             for joint in element.iterfind("Joint/*"):
@@ -327,7 +327,7 @@ class _ModelReader:
                 joints.append(self._build_joint(title, joint, parent, child, listed))
         return joints
 
-    def _read_new_joints(self, bodies: dict[str, Body]) -> list[OpenSimJoint]:
+    def _read_new_joints(self, bodies: dict[str, OpenSimBody]) -> list[OpenSimJoint]:
         joints = []
         for path, joint in self.components.items():
             if not joint.tag.endswith("Joint"):
@@ -342,7 +342,7 @@ class _ModelReader:
             joints.append(self._build_joint(title, joint, ends[0], ends[1], listed))
         return joints
 
-    def _find_frame(self, place: str, owner: str, socket: str, bodies: dict[str, Body]) -> Frame:
+    def _find_frame(self, place: str, owner: str, socket: str, bodies: dict[str, OpenSimBody]) -> Frame:
         """The frame that a socket of a component names, offset from its body by any number of frames.
 
         A name leads from the owner; if nothing is there, as in early files of version 4, its last part is looked for.
@@ -469,7 +469,7 @@ class _ModelReader:
         self._check_names("joint", [joint.name for joint in result])
         return result
 
-    def _sort_joints(self, joints: list[OpenSimJoint], bodies: dict[str, Body]) -> tuple[OpenSimJoint, ...]:
+    def _sort_joints(self, joints: list[OpenSimJoint], bodies: dict[str, OpenSimBody]) -> tuple[OpenSimJoint, ...]:
         """Joints from the ground outwards, of the heaviest tree on it."""
         joints = self._distinguish(joints)
         counts = Counter(joint.child.body for joint in joints)
@@ -520,7 +520,7 @@ class _ModelReader:
             self.notes.append(f"constraints that are not enforced, since motions are recorded: {', '.join(others)}")
         return tuple(found)
 
-    def _read_markers(self, bodies: dict[str, Body]) -> dict[str, tuple[str, np.ndarray]]:
+    def _read_markers(self, bodies: dict[str, OpenSimBody]) -> dict[str, tuple[str, np.ndarray]]:
         found, fixed = {}, []
         listed = [(path, each) for path, each in self.components.items() if each.tag == "Marker"]
         for path, marker in listed:

@@ -27,7 +27,7 @@ from ..moving_bodies import LinkPlacement, MovingBodies
 from ..robot_files import DIGEST, model_digest, require_unchanged
 from ..urdf import build_robot
 from ..urdf_document import UrdfDocument, UrdfJoint, UrdfLink
-from ..urdf_geometry import MESH_POLICIES, Geometry, transform_shape
+from ..urdf_geometry import MESH_POLICIES, LinkGeometry, transform_shape
 from .document import OpenSimJoint, OpenSimModel, TransformAxis, read_opensim
 from .kinematics import evaluate, joint_transform, relative_pose
 from .people import as_person, find_parts
@@ -86,7 +86,7 @@ def from_opensim(
     converted = _convert(model)
     folders, bodies_built = as_paths(packages), []
 
-    def geometry(bodies: MovingBodies) -> Geometry:
+    def geometry(bodies: MovingBodies) -> LinkGeometry:
         bodies_built.append(bodies)
         return _read_geometry(model, converted, bodies, folders, meshes)
 
@@ -258,7 +258,7 @@ def _measure_range(
 
 def _read_geometry(
     model: OpenSimModel, converted: _Converted, bodies: MovingBodies, folders: Sequence[Path], meshes: str
-) -> Geometry:
+) -> LinkGeometry:
     shapes: list[Shape] = []
     sources: list[MeshSource | None] = []
     missing: list[tuple[str, str]] = []
@@ -284,7 +284,7 @@ def _read_geometry(
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         remedy = "Put it beside the model or into a folder Geometry there, or name its folder with --packages"
         raise InputError(model.path, f"mesh {file_name!r} was not found{more}", place=f"body {body!r}", remedy=remedy)
-    return Geometry(tuple(shapes), tuple(sources), tuple(missing), tuple(unreadable), ())
+    return LinkGeometry(tuple(shapes), tuple(sources), tuple(missing), tuple(unreadable), ())
 
 
 def _find_mesh(model: Path, file: str, folders: Sequence[Path]) -> Path | None:

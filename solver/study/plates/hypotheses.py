@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...signals.hypotheses import Evaluation, compare_residuals
+from ...signals.hypotheses import HypothesisScore, compare_residuals
 from ...skeleton.rig import GRAVITY
 from ...values.wrenches import LEAST_LOAD, Wrenches
 from .trial_wrenches import ForceMotionPair
@@ -49,7 +49,7 @@ class SquaredResidual:
         return SquaredResidual(one**2 + np.nan_to_num(two) ** 2, one < MAX_RESIDUAL)
 
 
-def evaluate(times: np.ndarray, as_it_is: SquaredResidual, hypothesis: SquaredResidual) -> Evaluation:
+def evaluate(times: np.ndarray, as_it_is: SquaredResidual, hypothesis: SquaredResidual) -> HypothesisScore:
     """Compare a hypothesis with the file as it is, over the frames (times (N,) [s]) that either of them explains."""
     known = (
         np.isfinite(as_it_is.square)
@@ -59,7 +59,9 @@ def evaluate(times: np.ndarray, as_it_is: SquaredResidual, hypothesis: SquaredRe
     return compare_residuals(times, (as_it_is.square, known), (hypothesis.square, known), MIN_IMPROVEMENT**2)
 
 
-def evaluate_on_own_frames(times: np.ndarray, as_it_is: SquaredResidual, hypothesis: SquaredResidual) -> Evaluation:
+def evaluate_on_own_frames(
+    times: np.ndarray, as_it_is: SquaredResidual, hypothesis: SquaredResidual
+) -> HypothesisScore:
     """As `evaluate`, for a hypothesis with forces in other frames: each over all of its own frames."""
     known = [np.isfinite(side.square) for side in (as_it_is, hypothesis)]
     found = compare_residuals(times, (as_it_is.square, known[0]), (hypothesis.square, known[1]), MIN_IMPROVEMENT**2)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...dynamics import predicted_wrench
 from ...dynamics.coordinates import joint_slices
-from ...signals.hypotheses import AngleReading, Evaluation, compare_residuals, find_best, read_angles
+from ...signals.hypotheses import AngleReading, HypothesisScore, compare_residuals, find_best, read_angles
 from ...skeleton.rig import GRAVITY, Rig
 from ...values.inertials import InertialParameters
 from ...values.motion import Motion
@@ -25,7 +25,7 @@ FEW_FRAMES, FRAMES, COMPARED = 40, 300, 6
 
 def find_joint_reading(
     rig: Rig, motion: Motion, prior: InertialParameters, item: ForceMotionPair
-) -> tuple[str, Evaluation] | None:
+) -> tuple[str, HypothesisScore] | None:
     """The reading of joint coordinates, in words, that explains a trial's forces best; None if none is certain.
 
     Args:
@@ -58,7 +58,7 @@ def find_joint_reading(
     if not np.nanmean(recorded) > MIN_IMPROVEMENT:
         return None
 
-    def evaluate(reading: AngleReading) -> Evaluation:
+    def evaluate(reading: AngleReading) -> HypothesisScore:
         found = square(reading, many)
         used = np.isfinite(found) & np.isfinite(recorded)
         return compare_residuals(item.times[many], (recorded, used), (found, used), MIN_IMPROVEMENT)

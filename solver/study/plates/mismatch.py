@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ...options.plates import MISMATCH
-from ...signals.hypotheses import Evaluation, find_best
+from ...signals.hypotheses import HypothesisScore, find_best
 from ...signals.pooling import LEAST_BLOCKS
 from ...skeleton.rig import GRAVITY
 from ...values.wrenches import Wrenches
@@ -133,7 +133,7 @@ class TimeOffset:
     """
 
     seconds: float
-    evaluation: Evaluation
+    evaluation: HypothesisScore
     residual: float
 
     @staticmethod
@@ -150,7 +150,7 @@ def check_mismatch(
     mass: float,
     cutoff: float,
     overridden: bool,
-    joint_causes: Mapping[str, tuple[str, Evaluation]] = MappingProxyType({}),
+    joint_causes: Mapping[str, tuple[str, HypothesisScore]] = MappingProxyType({}),
 ) -> list[Finding]:
     """Find trials whose forces do not belong to their motion, each with the most likely cause.
 
@@ -222,7 +222,7 @@ def compute_band_ratio(item: ForceMotionPair, cutoff: float) -> float:
 
 def find_best_hypothesis(
     item: ForceMotionPair, others: Mapping[str, Wrenches], time_offsets: Sequence[TimeOffset], mass: float
-) -> tuple[str, Evaluation] | None:
+) -> tuple[str, HypothesisScore] | None:
     """The cause, in words, that explains a trial's forces best; None if no cause is certain.
 
     Args:

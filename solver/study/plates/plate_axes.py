@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...signals.hypotheses import Evaluation
+from ...signals.hypotheses import HypothesisScore
 from ...signals.pooling import LEAST_BLOCKS, blocks_of
 from ...skeleton.rig import GRAVITY
 from .finding import CERTAIN_STDS
@@ -128,7 +128,7 @@ class PlateRotation:
     """
 
     text: str
-    evaluation: Evaluation
+    evaluation: HypothesisScore
     axes_by_plate: Mapping[str, tuple[tuple[float, ...], ...]]
     is_decisive: bool
 
@@ -159,7 +159,7 @@ def estimate_plate_rotation(item: ForceMotionPair, mass: float) -> PlateRotation
         return None
     same = np.eye(2)
     as_it_is = loaded.squared_residuals(np.tile(same, (len(loaded.names), 1, 1)), False, weight)
-    best: dict[tuple[bool, ...], tuple[Evaluation, str, np.ndarray, np.ndarray]] = {}
+    best: dict[tuple[bool, ...], tuple[HypothesisScore, str, np.ndarray, np.ndarray]] = {}
     for text, level, places in _iterate_rotations(loaded.names):
         if places and not loaded.has_moments:
             continue
@@ -241,15 +241,15 @@ def _select_loaded_frames(item: ForceMotionPair, weight: float) -> _LoadedFrames
     )
 
 
-def _evaluate_blocks(before: np.ndarray, after: np.ndarray, block: np.ndarray) -> Evaluation:
+def _evaluate_blocks(before: np.ndarray, after: np.ndarray, block: np.ndarray) -> HypothesisScore:
     """Compare the squared residuals (n,) after a rotation with those before, by blocks (n,) of time."""
     count = int(block.max()) + 1
     if count < LEAST_BLOCKS or not before.sum() > 0.0:
-        return Evaluation(np.inf, np.inf, -np.inf, False)
+        return HypothesisScore(np.inf, np.inf, -np.inf, False)
     share = float(after.sum() / before.sum())
     rest = np.bincount(block, after - share * before, minlength=count)
     std = float(np.sqrt(count / (count - 1) * np.sum((rest - rest.mean()) ** 2)) / before.sum())
     worth = float(before.mean() - after.mean()) > MIN_IMPROVEMENT**2
-    return Evaluation(
+    return HypothesisScore(
         share, std, -len(before) * float(np.log(max(share, 1e-12))), worth and share + CERTAIN_STDS * std < 1.0
     )

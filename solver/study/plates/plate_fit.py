@@ -20,8 +20,8 @@ from .plate_model import (
     COMMON_LAG,
     SYNC,
     TRIAL_LAG,
-    Estimate,
-    Hypothesis,
+    PlateEstimate,
+    PlateHypothesis,
     PlateModel,
     body_root,
     find_causes,
@@ -117,7 +117,7 @@ def fit_plates(
     return PlateFit(tuple(findings), errors, lag if lag.std < LEAST_LAG_STD else None)
 
 
-def _is_certain(found: Estimate, number: int) -> bool:
+def _is_certain(found: PlateEstimate, number: int) -> bool:
     """Whether a lag or clock is corrected: a lag of all trials, unless it is small or unknown; that of each, once."""
     if found.hypothesis.cause is TRIAL_LAG:
         return number == 0
@@ -141,10 +141,10 @@ def _start(trial: FilteredTrial, options: PlateOptions) -> PlateErrors:
 
 def _search(
     model: PlateModel, groups: Sequence[Sequence[str]], options: PlateOptions
-) -> list[tuple[Estimate, Estimate | None]]:
+) -> list[tuple[PlateEstimate, PlateEstimate | None]]:
     """The lags of all trials and of each, and causes that they show; each with one that explains nearly as much."""
 
-    def is_open(hypothesis: Hypothesis) -> bool:
+    def is_open(hypothesis: PlateHypothesis) -> bool:
         layouts = [trial.plates for index, trial in enumerate(model.trials) if index in hypothesis.columns]
         is_known = options.known is not None and any(options.known.layout(plates) for plates in layouts)
         if hypothesis.cause.kind == FREE_MOMENT and options.free_moment != AS_SHOWN:
@@ -157,7 +157,9 @@ def _search(
     return find_causes(model, always, [each for each in hypotheses if each is not common])
 
 
-def decide_action(found: Estimate, rival: Estimate | None, options: PlateOptions) -> tuple[Action, np.ndarray]:
+def decide_action(
+    found: PlateEstimate, rival: PlateEstimate | None, options: PlateOptions
+) -> tuple[Action, np.ndarray]:
     """What is done about a cause that another one (or None) rivals, and the sizes (k,) to remove."""
     cause, none = found.hypothesis.cause, np.zeros(len(found.sizes))
     sizes = np.where(found.notable, found.sizes, 0.0)
@@ -171,7 +173,7 @@ def decide_action(found: Estimate, rival: Estimate | None, options: PlateOptions
     return (Action.LEFT_OUT, none) if (np.abs(sizes) > limits).any() else (Action.UNDONE, sizes)
 
 
-def _correct(errors: dict[str, PlateErrors], found: Estimate, sizes: np.ndarray) -> None:
+def _correct(errors: dict[str, PlateErrors], found: PlateEstimate, sizes: np.ndarray) -> None:
     """Add sizes (k,) of a cause to the errors of its trials, by name; of all trials if it concerns every fitted one."""
     hypothesis = found.hypothesis
     for name in errors if hypothesis.concerns_all else hypothesis.trials:
@@ -186,7 +188,7 @@ def _correct(errors: dict[str, PlateErrors], found: Estimate, sizes: np.ndarray)
         errors[name] = replace(own, plates=plates, lag=own.lag + sync[0], clock=own.clock + sync[1])
 
 
-def _describe(found: Estimate) -> str:
+def _describe(found: PlateEstimate) -> str:
     """A cause in words, with its certain sizes."""
     parts = [
         f"{c.factor * size:.3g} ± {TWO_SIDED_STDS * abs(c.factor) * std:.2g} {c.unit} {c.place}".rstrip()
@@ -197,7 +199,7 @@ def _describe(found: Estimate) -> str:
     return f"{found.hypothesis.cause.text}{plates}: {' and '.join(parts)}"
 
 
-def _report(found: Estimate, rival: Estimate | None, done: Action) -> Finding:
+def _report(found: PlateEstimate, rival: PlateEstimate | None, done: Action) -> Finding:
     hypothesis = found.hypothesis
     most = int(np.argmax(found.notable * np.abs(found.sizes) / found.stds))
     component = hypothesis.cause.components[most]

@@ -163,7 +163,7 @@ al. 2009, Gait Posture 29:59. The mean horizontal force of ten clean trials is 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hypothesis:
+class PlateHypothesis:
     """A cause in some plates and trials.
 
     Attributes:
@@ -188,10 +188,10 @@ class Hypothesis:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class PlateEstimate:
     """A hypothesis with its sizes (k,), their standard deviations, and the logarithm of its Bayes factor."""
 
-    hypothesis: Hypothesis
+    hypothesis: PlateHypothesis
     sizes: np.ndarray
     stds: np.ndarray
     evidence: float
@@ -352,11 +352,11 @@ class PlateModel:
         added: causes in the model.
     """
 
-    def __init__(self, trials: Sequence[TrialSums], size: int, added: Sequence[Hypothesis] = ()) -> None:
+    def __init__(self, trials: Sequence[TrialSums], size: int, added: Sequence[PlateHypothesis] = ()) -> None:
         self.trials, self.size, self.added = trials, size, tuple(added)
         self._eliminate()
 
-    def with_causes(self, added: Sequence[Hypothesis]) -> PlateModel:
+    def with_causes(self, added: Sequence[PlateHypothesis]) -> PlateModel:
         """The model with other causes."""
         return PlateModel(self.trials, self.size, added)
 
@@ -380,7 +380,7 @@ class PlateModel:
         self.factor, self.right = cho_factor(normal), right
         self.mean = cho_solve(self.factor, right)
 
-    def estimate(self, hypothesis: Hypothesis) -> Estimate:
+    def estimate(self, hypothesis: PlateHypothesis) -> PlateEstimate:
         """Sizes of a cause that is not in the model, and the Bayes factor of plates with it against those without."""
         normal = sum(own.T @ self.own[trial] @ own for trial, own in hypothesis.columns.items())
         right = sum(own.T @ self.rest[trial] for trial, own in hypothesis.columns.items())
@@ -390,20 +390,22 @@ class PlateModel:
         covariance = np.linalg.inv(normal)
         sizes = covariance @ right
         evidence = 0.5 * float(right @ sizes - np.linalg.slogdet(normal)[1]) - RARITY * bool(hypothesis.plates)
-        return Estimate(hypothesis, hypothesis.scale * sizes, hypothesis.scale * np.sqrt(np.diag(covariance)), evidence)
+        return PlateEstimate(
+            hypothesis, hypothesis.scale * sizes, hypothesis.scale * np.sqrt(np.diag(covariance)), evidence
+        )
 
-    def final(self) -> list[Estimate]:
+    def final(self) -> list[PlateEstimate]:
         """All causes in the model, with their sizes given each other."""
         covariance = cho_solve(self.factor, np.eye(len(self.right)))
         found, start = [], self.size + len(BODY_STD)
         for hypothesis in self.added:
             part = slice(start, start + len(hypothesis.scale))
             stds = hypothesis.scale * np.sqrt(np.diag(covariance)[part])
-            found.append(Estimate(hypothesis, hypothesis.scale * self.mean[part], stds, np.inf))
+            found.append(PlateEstimate(hypothesis, hypothesis.scale * self.mean[part], stds, np.inf))
             start = part.stop
         return found
 
-    def are_alike(self, one: Estimate, two: Estimate) -> bool:
+    def are_alike(self, one: PlateEstimate, two: PlateEstimate) -> bool:
         """Whether two causes explain the same errors of the wrenches, so that it does not matter which is corrected."""
         sides = [
             {trial: own @ (side.sizes / side.hypothesis.scale) for trial, own in side.hypothesis.columns.items()}
@@ -420,7 +422,7 @@ class PlateModel:
         return np.asarray(sum(self.across[trial] @ own for trial, own in columns.items()))
 
 
-def list_hypotheses(trials: Sequence[TrialSums], groups: Sequence[Sequence[str]]) -> list[Hypothesis]:
+def list_hypotheses(trials: Sequence[TrialSums], groups: Sequence[Sequence[str]]) -> list[PlateHypothesis]:
     """Each cause in all plates and in single ones, in all trials of a layout or of a group, and in single trials.
 
     Args:
@@ -433,7 +435,7 @@ def list_hypotheses(trials: Sequence[TrialSums], groups: Sequence[Sequence[str]]
     single = range(len(trials)) if len(trials) <= MAX_SINGLE else ()
     chosen = [range(len(trials)), *layouts.values(), *([index] for index in single)]
     chosen += [[i for i, trial in enumerate(trials) if trial.name in group] for group in groups]
-    found: dict[tuple[object, ...], Hypothesis] = {}
+    found: dict[tuple[object, ...], PlateHypothesis] = {}
     for indices in (tuple(own) for own in chosen if len(own)):
         kinds = {trials[i].plates for i in indices}
         layout = kinds.pop() if len(kinds) == 1 else ()
@@ -448,23 +450,23 @@ def list_hypotheses(trials: Sequence[TrialSums], groups: Sequence[Sequence[str]]
             if columns and (plate is None or cause.kind != LAG) and (is_whole or not cause.is_common):
                 names = tuple(trials[i].name for i in columns)
                 plates = () if plate is None else (layout[plate],)
-                own = Hypothesis(cause, names, plates, layout, columns, len(columns) == len(trials))
+                own = PlateHypothesis(cause, names, plates, layout, columns, len(columns) == len(trials))
                 found.setdefault((cause.text, names, plates), own)
     return list(found.values())
 
 
-def list_trial_lags(trials: Sequence[TrialSums]) -> list[Hypothesis]:
+def list_trial_lags(trials: Sequence[TrialSums]) -> list[PlateHypothesis]:
     """The own lag of each trial that shows one; none of a single trial, or of very many."""
     return [
-        Hypothesis(TRIAL_LAG, (trial.name,), (), trial.plates, {index: columns}, False)
+        PlateHypothesis(TRIAL_LAG, (trial.name,), (), trial.plates, {index: columns}, False)
         for index, trial in enumerate(trials if 1 < len(trials) <= MAX_SINGLE else ())
         if trial.shows(columns := trial.columns(TRIAL_LAG, ()))
     ]
 
 
 def find_causes(
-    model: PlateModel, always: Sequence[Hypothesis], hypotheses: Sequence[Hypothesis]
-) -> list[tuple[Estimate, Estimate | None]]:
+    model: PlateModel, always: Sequence[PlateHypothesis], hypotheses: Sequence[PlateHypothesis]
+) -> list[tuple[PlateEstimate, PlateEstimate | None]]:
     """The causes that the trials show, with their sizes given each other.
 
     The most likely cause is added to the others, and each is replaced by a more likely one, until nothing changes.
@@ -486,7 +488,7 @@ def find_causes(
             chosen = [*chosen[:place], *(found.hypothesis for found in notable[:1]), *chosen[place + 1 :]]
         if tuple(chosen) == before:
             break
-    result: list[tuple[Estimate, Estimate | None]] = []
+    result: list[tuple[PlateEstimate, PlateEstimate | None]] = []
     for found in model.with_causes(chosen).final():
         without = model.with_causes([each for each in chosen if each is not found.hypothesis])
         own = without.estimate(found.hypothesis)
@@ -500,7 +502,7 @@ def find_causes(
     return result
 
 
-def _rank(model: PlateModel, hypotheses: Sequence[Hypothesis]) -> list[Estimate]:
+def _rank(model: PlateModel, hypotheses: Sequence[PlateHypothesis]) -> list[PlateEstimate]:
     """The causes that the trials show, the most likely first."""
     found = (model.estimate(hypothesis) for hypothesis in hypotheses)
     notable = [each for each in found if each.evidence > each.hypothesis.cause.least_evidence and each.notable.any()]

@@ -15,7 +15,7 @@ from ...base.so3 import continuous_signs, to_matrix, to_quaternion
 from ...signals import low_pass
 from ...skeleton.rig import ROOT_NV, Rig
 from ...values.filter_presets import FilterPreset
-from .pose_solver import Poses
+from .pose_solver import SolvedPoses
 
 DEGREE, KNOT_SPACING, BOUND_RATE = 5, 0.05, 100.0
 """Degree, distance [s] between knots, and rate [1/s] of the bounds, of smooth paths between bounds. Chosen on the
@@ -121,7 +121,7 @@ def smooth_step(share: np.ndarray) -> np.ndarray:
 
 
 def required_stretch(
-    rig: Rig, times: np.ndarray, poses: Poses, converged: np.ndarray, speed_fraction: float
+    rig: Rig, times: np.ndarray, poses: SolvedPoses, converged: np.ndarray, speed_fraction: float
 ) -> np.ndarray:
     """Factors (N - 1,), at least 1 and smooth, by which each step must last longer.
 
@@ -154,10 +154,10 @@ def interpolate_recording_times(ends: np.ndarray, times: np.ndarray, instants: n
     return np.asarray(PchipInterpolator(ends, times)(np.clip(instants, ends[0], ends[-1])))
 
 
-def interpolate_poses(times: np.ndarray, poses: Poses, instants: np.ndarray) -> Poses:
+def interpolate_poses(times: np.ndarray, poses: SolvedPoses, instants: np.ndarray) -> SolvedPoses:
     """Poses between those at times (N,) [s], with continuous velocity and acceleration."""
     rotations = interpolate_rotations(times, poses.root_rotations, instants)
-    return Poses(rotations, interpolate_positions(times, poses.y, instants))
+    return SolvedPoses(rotations, interpolate_positions(times, poses.y, instants))
 
 
 def ease_ends(clock: np.ndarray, length: float, duration: float) -> np.ndarray:

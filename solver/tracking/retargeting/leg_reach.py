@@ -9,7 +9,7 @@ import numpy as np
 from ...values.person import SIDES
 from ..anatomy import LEG, find_anatomy, find_joint_centres
 from .interpolation import ACCELERATION_UNIT, smooth_between
-from .pose_solver import Poses, PoseSolver, PoseTargets, knee_hinges
+from .pose_solver import PoseSolver, PoseTargets, SolvedPoses, knee_hinges
 
 KNEE_BEND = 0.3
 """[rad] Bend of the knee at the reach of a leg: a straight one cannot keep its foot in place while the body moves.
@@ -50,11 +50,13 @@ class LegReach:
         starts, (turn, place) = find_joint_centres(rig, find_anatomy(rig).parts), (part[0] for part in rig.rest)
         hips = np.array([turn.T @ (starts[f"{side}_{LEG[0]}"] - place) for side in SIDES])
         y[:3] = 0.0
-        placed = posing.link_frames(Poses(np.eye(3)[None], y[None]))
+        placed = posing.link_frames(SolvedPoses(np.eye(3)[None], y[None]))
         feet = np.array([posing.tree.link_origins(placed, link)[:, 0] for link in posing.feet])
         return LegReach(posing.hip_offset, hips, np.linalg.norm(feet - hips, axis=1))
 
-    def lower_hips(self, times: np.ndarray, poses: Poses, targets: PoseTargets, freedom: np.ndarray) -> np.ndarray:
+    def lower_hips(
+        self, times: np.ndarray, poses: SolvedPoses, targets: PoseTargets, freedom: np.ndarray
+    ) -> np.ndarray:
         """(N,) [m] by which the hips of poses come down so that the legs reach feet that are not free (N, 2).
 
         The least displacement and acceleration: hips that drop quickly would change the load on the feet.
@@ -67,7 +69,7 @@ class LegReach:
         unit = HIP_SHARE * float(np.std(np.gradient(np.gradient(poses.y[:, 2], times), times)))
         return smooth_between(times, least, np.full(len(times), np.inf), max(ACCELERATION_UNIT, unit))
 
-    def yield_feet(self, poses: Poses, targets: PoseTargets, freedom: np.ndarray) -> PoseTargets:
+    def yield_feet(self, poses: SolvedPoses, targets: PoseTargets, freedom: np.ndarray) -> PoseTargets:
         """Targets whose feet are within reach where they are free (N, 2): a kicking leg does not pull the body."""
         away = self._ways(poses, targets)
         distance = np.linalg.norm(away, axis=2)
@@ -75,7 +77,7 @@ class LegReach:
         near = targets.foot_positions - (freedom * beyond / distance)[..., None] * away
         return replace(targets, foot_positions=near, foot_freedom=RELEASE * freedom)
 
-    def _ways(self, poses: Poses, targets: PoseTargets) -> np.ndarray:
+    def _ways(self, poses: SolvedPoses, targets: PoseTargets) -> np.ndarray:
         """Ways (N, 2, 3) [m] from the hips to the feet."""
         hips = poses.y[:, None, :3] + (poses.root_rotations[:, None] @ self.hips[:, :, None])[..., 0]
         return np.asarray(targets.foot_positions - hips)

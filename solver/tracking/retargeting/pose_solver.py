@@ -81,7 +81,7 @@ class PoseTargets:
 
 
 @dataclass(frozen=True, slots=True)
-class Poses:
+class SolvedPoses:
     """A rig's coordinates in N frames.
 
     Attributes:
@@ -95,9 +95,9 @@ class Poses:
     def __len__(self) -> int:
         return len(self.y)
 
-    def select(self, chosen: np.ndarray | slice) -> Poses:
+    def select(self, chosen: np.ndarray | slice) -> SolvedPoses:
         """Poses of some of the frames."""
-        return Poses(self.root_rotations[chosen], self.y[chosen])
+        return SolvedPoses(self.root_rotations[chosen], self.y[chosen])
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class PosePrior:
     The weight is one for all coordinates, or (nv,) of each.
     """
 
-    poses: Poses
+    poses: SolvedPoses
     weight: float | np.ndarray
 
     def select(self, chosen: np.ndarray | slice) -> PosePrior:
@@ -162,7 +162,7 @@ class PoseSolver:
         self.limb_weights = np.where(in_one_leg | in_one_arm, LEG_WEIGHT, BODY_WEIGHT)
         """(nv,) weights of a prior from which only legs and arms give way."""
 
-    def chain_poses(self, targets: PoseTargets, root_rotations: np.ndarray) -> Poses:
+    def chain_poses(self, targets: PoseTargets, root_rotations: np.ndarray) -> SolvedPoses:
         """Each chain of joints fitted by itself, with given root rotations (N, 3, 3)."""
         y = np.tile(self.rest_coordinates, (len(targets.hip_positions), 1))
         y[:, :3] = targets.hip_positions - root_rotations @ self.hip_offset
@@ -171,11 +171,11 @@ class PoseSolver:
         columns = self._chains.v_indices[own]
         lower, upper = (bound[columns] for bound in self.start_bounds)
         y[:, columns] = np.clip(angles[:, own], lower, upper)
-        return Poses(np.array(root_rotations), y)
+        return SolvedPoses(np.array(root_rotations), y)
 
     def solve(
-        self, targets: PoseTargets, start: Poses, iterations: int, prior: PosePrior | None = None
-    ) -> tuple[Poses, np.ndarray]:
+        self, targets: PoseTargets, start: SolvedPoses, iterations: int, prior: PosePrior | None = None
+    ) -> tuple[SolvedPoses, np.ndarray]:
         """Poses that follow the targets, and which frames (N,) converged; with a margin to the bounds unless there is a
         prior.
         """
@@ -186,7 +186,9 @@ class PoseSolver:
                 if not len(active):
                     break
                 own = None if prior is None else prior.select(active)
-                step = self._step(targets.select(active), Poses(root_rotations[active], y[active]), own, (lower, upper))
+                step = self._step(
+                    targets.select(active), SolvedPoses(root_rotations[active], y[active]), own, (lower, upper)
+                )
                 longest = np.abs(step).max(axis=1)
                 step *= np.minimum(1.0, MAX_STEP / np.maximum(longest, 1e-30))[:, None]
                 root_rotations[active] = exp(step[:, 3:ROOT_NV]) @ root_rotations[active]
@@ -195,9 +197,9 @@ class PoseSolver:
                 finished = longest < STEP_TOLERANCE
                 done[active[finished]] = True
                 active = active[~finished]
-        return Poses(root_rotations, y), done
+        return SolvedPoses(root_rotations, y), done
 
-    def compute_costs(self, targets: PoseTargets, poses: Poses) -> np.ndarray:
+    def compute_costs(self, targets: PoseTargets, poses: SolvedPoses) -> np.ndarray:
         """(N,) [m^2] weighted squared errors of orientations and positions."""
         placed = self.link_frames(poses)
         off, _ = self._orientation_errors(targets, placed)
@@ -209,7 +211,7 @@ class PoseSolver:
             ).sum(axis=1)
         return np.asarray(result)
 
-    def foot_errors(self, targets: PoseTargets, poses: Poses) -> np.ndarray:
+    def foot_errors(self, targets: PoseTargets, poses: SolvedPoses) -> np.ndarray:
         """(F, N) [m] distances of the feet from their targets."""
         placed = self.link_frames(poses)
         errors = [
@@ -218,21 +220,21 @@ class PoseSolver:
         ]
         return np.linalg.norm(errors, axis=2)
 
-    def is_lost(self, targets: PoseTargets, poses: Poses) -> np.ndarray:
+    def is_lost(self, targets: PoseTargets, poses: SolvedPoses) -> np.ndarray:
         """(N,) True where a link's orientation error shows that the frame is in a wrong minimum."""
         off, _ = self._orientation_errors(targets, self.link_frames(poses))
         return np.asarray((np.linalg.norm(off, axis=2) > LOST_ANGLE).any(axis=1))
 
-    def link_frames(self, poses: Poses) -> BatchFrames:
+    def link_frames(self, poses: SolvedPoses) -> BatchFrames:
         """Frames of all links."""
         return self.tree.forward(poses.root_rotations, poses.y)
 
-    def link_rotations(self, poses: Poses) -> np.ndarray:
+    def link_rotations(self, poses: SolvedPoses) -> np.ndarray:
         """Axes (N, O, 3, 3) of the mapping's links, world."""
         return self.tree.link_rotations(self.link_frames(poses), self.links)
 
     def _step(
-        self, targets: PoseTargets, poses: Poses, prior: PosePrior | None, bounds: tuple[np.ndarray, np.ndarray]
+        self, targets: PoseTargets, poses: SolvedPoses, prior: PosePrior | None, bounds: tuple[np.ndarray, np.ndarray]
     ) -> np.ndarray:
         """Change (n, nv) of the coordinates; the root's rotation is about the world's axes."""
         placed, y = self.link_frames(poses), poses.y

@@ -32,7 +32,7 @@ from .interpolation import (
     interpolate_recording_times,
 )
 from .performer import Performer
-from .pose_solver import Poses
+from .pose_solver import SolvedPoses
 from .retargeter import SPEED_TOLERANCE, Retargeter, TimedPoses
 
 EASE_TIME = 0.6
@@ -73,13 +73,13 @@ class RetargetedMotion:
         return self.foot_paths.schedule()
 
     @property
-    def poses(self) -> Poses:
+    def poses(self) -> SolvedPoses:
         """Poses of its frames."""
         q, y = self.motion.q, np.zeros((len(self.motion), self.rig.nv))
         y[:, :3], y[:, ROOT_NV:] = q[:, :3], joint_coordinates(self.rig, q)
-        return Poses(to_matrix(q[:, 3:7]), y)
+        return SolvedPoses(to_matrix(q[:, 3:7]), y)
 
-    def with_poses(self, poses: Poses, converged: np.ndarray | None = None) -> RetargetedMotion:
+    def with_poses(self, poses: SolvedPoses, converged: np.ndarray | None = None) -> RetargetedMotion:
         """The motion with other poses at its times."""
         motion = motion_from_poses(self.rig, self.motion.times, poses)
         return replace(self, motion=motion, converged=self.converged if converged is None else converged)
@@ -89,7 +89,7 @@ class RetargetedMotion:
         times, limits = self.motion.times, self.rig.limits
         poses = interpolate_poses(times, self.poses, pace)
         joints = np.clip(poses.y[:, ROOT_NV:], limits.lower, limits.upper)
-        poses = Poses(poses.root_rotations, np.concatenate([poses.y[:, :ROOT_NV], joints], axis=1))
+        poses = SolvedPoses(poses.root_rotations, np.concatenate([poses.y[:, :ROOT_NV], joints], axis=1))
         return replace(
             self,
             motion=motion_from_poses(self.rig, clock, poses),
@@ -117,7 +117,7 @@ class RetargetedMotion:
         return float(self.motion.times[-1] - self.motion.times[0]) / recorded
 
 
-def motion_from_poses(rig: Rig, times: np.ndarray, poses: Poses) -> Motion:
+def motion_from_poses(rig: Rig, times: np.ndarray, poses: SolvedPoses) -> Motion:
     """The motion through poses at times (N,) [s]."""
     q = to_configurations(rig, continuous_signs(to_quaternion(poses.root_rotations)), poses.y)
     v = manifold_velocities(rig, times, q)
@@ -160,7 +160,7 @@ def retarget_motion(
 
 def _solve(
     performer: Performer, rig: Rig, mapping: BoneMapping, options: RetargetOptions, progress: Progress
-) -> tuple[Retargeter, Poses, np.ndarray]:
+) -> tuple[Retargeter, SolvedPoses, np.ndarray]:
     """Poses of every frame, and which converged (N,); steps that the legs do not reach are not completed."""
     unreachable: set[str] = set()
     while True:

@@ -30,7 +30,7 @@ from .interpolation import (
 )
 from .leg_reach import LegReach
 from .performer import Performer
-from .pose_solver import PosePrior, Poses, PoseSolver, PoseTargets
+from .pose_solver import PosePrior, PoseSolver, PoseTargets, SolvedPoses
 
 SPARSE_INTERVAL, DENSE_INTERVAL = 0.1, 0.03
 """[s] between frames that are posed from an initial fit, and between those that start from interpolated poses."""
@@ -73,7 +73,7 @@ class TimedPoses:
 
     times: np.ndarray
     recording_times: np.ndarray
-    poses: Poses
+    poses: SolvedPoses
     foot_paths: FootPaths
     converged: np.ndarray
 
@@ -144,7 +144,7 @@ class Retargeter:
             rotations[:, column] = self.foot_paths.rotations[foot][chosen]
         return PoseTargets(rotations, self.foot_paths.positions[:, chosen].swapaxes(0, 1), self.hip_path[chosen])
 
-    def solve_poses(self, times: np.ndarray) -> Poses:
+    def solve_poses(self, times: np.ndarray) -> SolvedPoses:
         """Poses of every frame of the recording: those of some frames, interpolated."""
         sparse, dense = (select_frames(times, apart) for apart in (SPARSE_INTERVAL, DENSE_INTERVAL))
         targets = self.pose_targets(dense if len(sparse) <= MIN_SPARSE_FRAMES else sparse)
@@ -157,29 +157,29 @@ class Retargeter:
             poses, _ = self.solver.solve(self.pose_targets(dense), start, CONTINUE_ITERATIONS)
         return interpolate_poses(times[dense], poses, times) if len(dense) < len(times) else poses
 
-    def _repair_poses(self, targets: PoseTargets, poses: Poses) -> Poses:
+    def _repair_poses(self, targets: PoseTargets, poses: SolvedPoses) -> SolvedPoses:
         """Poses frames in a wrong minimum again, from the frame before and the one after in turn."""
         rotation, y, unchanged = np.array(poses.root_rotations), np.array(poses.y), 0
         for number in range(MAX_SWEEPS):
             on = 1 - 2 * (number % DIRECTIONS)
-            lost = self.solver.is_lost(targets, Poses(rotation, y))
+            lost = self.solver.is_lost(targets, SolvedPoses(rotation, y))
             leaps = np.abs(np.diff(y[:, ROOT_NV:], axis=0)).max(axis=1) > MAX_FRAME_CHANGE
             wrong = np.append(False, leaps) if on > 0 else np.append(leaps, False)
             wrong |= lost & ~np.roll(lost, on)
             wrong[0 if on > 0 else -1] = False
             frames = np.flatnonzero(wrong)
             own = targets.select(frames)
-            found, _ = self.solver.solve(own, Poses(rotation[frames - on], y[frames - on]), CONTINUE_ITERATIONS)
+            found, _ = self.solver.solve(own, SolvedPoses(rotation[frames - on], y[frames - on]), CONTINUE_ITERATIONS)
             better = self.solver.compute_costs(own, found) < MIN_IMPROVEMENT * self.solver.compute_costs(
-                own, Poses(rotation[frames], y[frames])
+                own, SolvedPoses(rotation[frames], y[frames])
             )
             rotation[frames[better]], y[frames[better]] = found.root_rotations[better], found.y[better]
             unchanged = 0 if better.any() else unchanged + 1
             if unchanged == DIRECTIONS:
                 break
-        return Poses(rotation, y)
+        return SolvedPoses(rotation, y)
 
-    def smooth_poses(self, times: np.ndarray, poses: Poses) -> tuple[Poses, np.ndarray]:
+    def smooth_poses(self, times: np.ndarray, poses: SolvedPoses) -> tuple[SolvedPoses, np.ndarray]:
         """Poses near their own low-passed path that keep feet and limits, and which converged.
 
         The hips keep the recorded path, as low as the legs need; only the legs give way to the feet.
@@ -192,19 +192,19 @@ class Retargeter:
         path.y[:, 2] -= self.reach.lower_hips(times, path, targets, self.foot_paths.swing_weights)
         return self._move_legs(path, targets, self.foot_paths)
 
-    def _move_legs(self, path: Poses, targets: PoseTargets, feet: FootPaths) -> tuple[Poses, np.ndarray]:
+    def _move_legs(self, path: SolvedPoses, targets: PoseTargets, feet: FootPaths) -> tuple[SolvedPoses, np.ndarray]:
         """Poses on a path whose legs keep the feet, and which converged."""
         targets = replace(targets, hip_positions=path.y[:, :3] + path.root_rotations @ self.solver.hip_offset)
         targets = self.reach.yield_feet(path, targets, feet.swing_weights)
         return self.solver.solve(targets, path, SETTLE_ITERATIONS, PosePrior(path, self.solver.leg_weights))
 
-    def is_within_reach(self, poses: Poses) -> np.ndarray:
+    def is_within_reach(self, poses: SolvedPoses) -> np.ndarray:
         """(N,) True where the legs reach the feet that stand, for poses of every frame of the recording."""
         reached = self.solver.foot_errors(self.pose_targets(), poses) < REACH_TOLERANCE
         return np.asarray((reached | ~self.foot_paths.in_stance).all(axis=0))
 
     def adjust_timing(
-        self, times: np.ndarray, poses: Poses, converged: np.ndarray, options: RetargetOptions
+        self, times: np.ndarray, poses: SolvedPoses, converged: np.ndarray, options: RetargetOptions
     ) -> TimedPoses:
         """The poses at equal intervals, slowed down where joints would exceed their speed limits."""
         factors = np.full(len(times) - 1, options.slower)
@@ -230,13 +230,13 @@ class Retargeter:
             factors = np.minimum(factors * np.interp(at, middles, more), options.slower * MAX_SLOWDOWN)
         return found
 
-    def _solve_at(self, times: np.ndarray, ends: np.ndarray, poses: Poses, step: float) -> TimedPoses:
+    def _solve_at(self, times: np.ndarray, ends: np.ndarray, poses: SolvedPoses, step: float) -> TimedPoses:
         """Poses at equal intervals when the recording's frames come at ``ends`` instead of ``times``."""
         clock = even_times(ends, step)
         pace = interpolate_recording_times(ends, times, clock)
         feet = self.foot_paths.resample(clock, pace)
         path = interpolate_poses(times, poses, pace)
-        path = Poses(path.root_rotations, np.clip(path.y, self.solver.lower, self.solver.upper))
+        path = SolvedPoses(path.root_rotations, np.clip(path.y, self.solver.lower, self.solver.upper))
         rotations = interpolate_rotations(times, self.rotations, pace)
         for foot, column in enumerate(self.foot_columns):
             rotations[:, column] = feet.rotations[foot]
@@ -244,7 +244,11 @@ class Retargeter:
         return TimedPoses(clock, pace, found, feet, done)
 
 
-def low_pass_poses(solver: PoseSolver, times: np.ndarray, poses: Poses, preset: FilterPreset = POSE_FILTER) -> Poses:
+def low_pass_poses(
+    solver: PoseSolver, times: np.ndarray, poses: SolvedPoses, preset: FilterPreset = POSE_FILTER
+) -> SolvedPoses:
     """The low-passed path of poses, within bounds."""
     smooth = low_pass_positions(times, poses.y, preset)
-    return Poses(low_pass_rotations(times, poses.root_rotations, preset), np.clip(smooth, solver.lower, solver.upper))
+    return SolvedPoses(
+        low_pass_rotations(times, poses.root_rotations, preset), np.clip(smooth, solver.lower, solver.upper)
+    )

@@ -18,7 +18,7 @@ from solver.dance.workflows.check import check
 from solver.dance.workflows.loading import load_dance
 from solver.dance.workflows.slow import slow
 from solver.feasibility import Checks, check_motion
-from solver.live.check import LiveCheck
+from solver.live.check import IncrementalCheck
 from solver.live.protocol import parse_request
 from solver.live.server import LiveServer
 from solver.options.checks import DANCE_CHECKS, CheckOptions
@@ -99,7 +99,7 @@ def test_margins_are_equal_everywhere(shown: SceneTimeline, tmp_path: Path) -> N
                       authored.checks), expected)  # fmt: skip
     same(check(timeline, rate=RATE).checks, check(path, rate=RATE).checks)
 
-    live: LiveCheck[tuple[float, ...]] = LiveCheck(
+    live: IncrementalCheck[tuple[float, ...]] = IncrementalCheck(
         keyed.rig, lambda checks, _: [tuple(row) for row in np.array([m.smallest for m in checks.margins]).T]
     )
     live.set_motion(motion, keyed.schedule, shown.checks)

@@ -14,12 +14,12 @@ from solver.dynamics.mechanics import Mechanics, root_residual_derivatives
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import base_rows
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
-from solver.identification.excitation.wrench_noise import MotionErrors, WrenchNoise
+from solver.identification.excitation.wrench_noise import CoordinateNoise, WrenchNoise
 from solver.rigs import hoap3
 from solver.values.motion import Motion
 
 RIG = hoap3("middle", torque="peak")
-ERRORS = MotionErrors(position=0.001, angle=0.002, rate=100.0, cutoff=6.0)
+ERRORS = CoordinateNoise(position=0.001, angle=0.002, rate=100.0, cutoff=6.0)
 PLATE = WrenchNoise(np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02]), 500.0)
 BOTH = replace(PLATE, motion=ERRORS)
 
@@ -112,6 +112,6 @@ def test_with_errors_of_the_motion_speed_gains_less() -> None:
 def test_bad_noise_is_refused() -> None:
     """Invalid noise is refused with its name."""
     with pytest.raises(InvalidValue, match="cutoff"):
-        MotionErrors(0.001, 0.001, 100.0, 0.0)
+        CoordinateNoise(0.001, 0.001, 100.0, 0.0)
     with pytest.raises(InvalidValue, match="plate"):
         WrenchNoise(np.zeros(6), 500.0)

@@ -21,7 +21,7 @@ from solver.study.plates.finding import Action, Finding
 from solver.study.plates.frozen_samples import find_constant_points, find_saturated_samples, find_unloaded_offsets
 from solver.study.plates.plate_errors import COUPLE, DRIFT, OFFSET, PARAMETERS, PlateErrors, collect_known_plates
 from solver.study.plates.plate_fit import USUAL_LAG, decide_action
-from solver.study.plates.plate_model import CAUSES, Estimate, Hypothesis
+from solver.study.plates.plate_model import CAUSES, PlateEstimate, PlateHypothesis
 from solver.study.recordings import load
 from solver.study.values import Study
 from solver.values.wrenches import Wrenches
@@ -134,8 +134,8 @@ def test_errors_are_removed_as_they_were_added() -> None:
 def test_nothing_is_corrected_further_than_a_laboratory_could_be_off() -> None:
     """A cause within its limit is corrected, beyond it the trials are left out; with a rival it is reported only."""
     (position,) = [cause for cause in CAUSES if cause.kind == POSITION]
-    hypothesis = Hypothesis(position, ("walk",), (), ("plate",), {}, True)
-    near, far = (Estimate(hypothesis, np.array([size, 0.0]), np.full(2, 1e-3), 99.0) for size in (0.05, 0.15))
+    hypothesis = PlateHypothesis(position, ("walk",), (), ("plate",), {}, True)
+    near, far = (PlateEstimate(hypothesis, np.array([size, 0.0]), np.full(2, 1e-3), 99.0) for size in (0.05, 0.15))
     assert decide_action(near, None, PlateOptions())[0] is Action.UNDONE
     assert decide_action(near, far, PlateOptions())[0] is Action.REPORTED
     assert decide_action(far, None, PlateOptions())[0] is Action.LEFT_OUT
