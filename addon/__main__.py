@@ -25,8 +25,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         for path in make_scene(options.folder, picture=not options.no_picture):
-            if path is not None:
-                print(path)
+            print(path)
     except errors.SolverError as error:
         print(error, file=sys.stderr)
         return 2

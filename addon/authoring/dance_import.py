@@ -143,11 +143,11 @@ def show_dance(
     return body
 
 
-def make_dance_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path | None]:
+def make_dance_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, ...]:
     """Write ``scene.blend`` and ``body.png`` to a designed dance's folder, from an emptied Blender session.
 
     Returns:
-        paths of the scene and of the picture (None without ``picture``).
+        paths of the scene and, with ``picture``, of the picture.
     """
     from ..drawing.render import render_body
 
@@ -159,7 +159,7 @@ def make_dance_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path,
         if picture:
             render_body(bpy.context, body, building / study_folder.PICTURE_FILE, PICTURED_QUANTITIES)
         bpy.ops.wm.save_as_mainfile(filepath=str(building / study_folder.SCENE_FILE), compress=True)
-    return folder / study_folder.SCENE_FILE, folder / study_folder.PICTURE_FILE if picture else None
+    return (folder / study_folder.SCENE_FILE, *[folder / study_folder.PICTURE_FILE] * picture)
 
 
 def add_dance_action(

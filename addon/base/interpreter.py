@@ -16,6 +16,10 @@ from .solver_api import errors
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 """The folder that contains the solver package."""
+CHILD_CODE = (
+    "import sys; sys.path.insert(0, {root!r}); sys.path += [path for path in {paths!r} if path not in sys.path]; {call}"
+)
+"""Program of another Blender; it appends this Blender's search paths to its own."""
 PACKAGE = __package__.rpartition(".addon")[0] or "exciting_dance"
 """Package name of the extension, which identifies its preferences and its folder."""
 INSTALL_INSTRUCTIONS = (
@@ -59,6 +63,19 @@ def chosen_interpreter(context: bpy.types.Context) -> Interpreter:
     if not other:
         paths += [p for p in sys.path if p and Path(p).resolve() != ROOT]
     return Interpreter(bpy.path.abspath(other) if other else sys.executable, build_environment(paths))
+
+
+def blender_interpreter(call: str) -> Interpreter:
+    """Another Blender without a window, or a Python with the `bpy` module, that runs a program of the add-on."""
+    own = Path(
+        bpy.utils.resource_path("LOCAL")
+    ).resolve()  # contains parts of Blender's module, which other Pythons cannot load
+    paths = [path for path in sys.path if path and own not in Path(path).resolve().parents]
+    code = CHILD_CODE.format(root=str(ROOT), paths=paths, call=call)
+    if bpy.app.binary_path:
+        arguments = ("--background", "--factory-startup", "--python-exit-code", "2", "--python-expr", code, "--")
+        return Interpreter(bpy.app.binary_path, build_environment([str(ROOT)]), arguments)
+    return Interpreter(sys.executable, build_environment([str(ROOT)]), ("-c", code))
 
 
 def start_error(interpreter: Interpreter, error: OSError) -> errors.MissingDependency:

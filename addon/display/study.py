@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ..base import bpy_access, convert, custom_properties
+from ..base.file_cache import FileCache
 from ..base.solver_api import (
     MOTION,
     RECORDING,
@@ -34,6 +35,8 @@ STUDY_KEY, TRIAL_KEY, BODY_KEY = "exciting_dance_study", "exciting_dance_trial",
 armature object that an action belongs to (action, and collection of a recording)."""
 BLEND_FOLDER = "//"
 """Blender's path of the .blend file's folder."""
+REPORTS: FileCache[Path] = FileCache(lambda path: path)
+"""Cache of the existing reports."""
 ERROR_KEY = "marker_error"
 """Animated custom property of the armature object: RMS marker error [m]."""
 FLIGHT_MARKERS = ("take-off", "landing")
@@ -143,6 +146,12 @@ def study_folder_of(body: bpy.types.Object) -> Path | None:
     return Path(folder) if named and _can_exist(folder) else None
 
 
+def find_report(body: bpy.types.Object | None) -> Path | None:
+    """The report of a rig's study; None without one."""
+    folder = None if body is None else study_folder_of(body)
+    return None if folder is None else REPORTS.get(folder / files.REPORT_FILE)
+
+
 @lru_cache(16)
 def _can_exist(folder: str) -> bool:
     """Whether a path is valid; an invalid one was not written by the add-on."""
@@ -159,11 +168,12 @@ def played_trial(body: bpy.types.Object) -> str:
     return custom_properties.read_label(action, TRIAL_KEY) if action else ""
 
 
-def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path | None]:
-    """Write ``scene.blend`` and ``body.png`` to a study's folder, from an emptied Blender session.
+def make_scene(folder: str | Path, *, picture: bool = True, scene: bool = True) -> tuple[Path, ...]:
+    """Write ``scene.blend`` and ``body.png`` to a study's folder, and the picture into its report, from an emptied
+    Blender session.
 
     Returns:
-        paths of the scene and of the picture (None without ``picture``).
+        paths of the picture and of the scene that were written.
     """
     from ..drawing.render import render_body
 
@@ -174,9 +184,13 @@ def make_scene(folder: str | Path, *, picture: bool = True) -> tuple[Path, Path 
     body[STUDY_KEY] = BLEND_FOLDER
     with write_folder(folder, keep_previous=True) as building:
         if picture:
-            render_body(bpy.context, body, building / files.PICTURE_FILE)
-        bpy.ops.wm.save_as_mainfile(filepath=str(building / files.SCENE_FILE), compress=True)
-    return folder / files.SCENE_FILE, folder / files.PICTURE_FILE if picture else None
+            painted = render_body(bpy.context, body, building / files.PICTURE_FILE)
+            if study.report is not None:
+                page = files.embed_picture(study.report.read_text(encoding="utf-8"), painted)
+                (building / files.REPORT_FILE).write_text(page, encoding="utf-8")
+        if scene:
+            bpy.ops.wm.save_as_mainfile(filepath=str(building / files.SCENE_FILE), compress=True)
+    return (*[folder / files.SCENE_FILE] * scene, *[folder / files.PICTURE_FILE] * picture)
 
 
 def _is_superseded(collection: bpy.types.Collection, body: bpy.types.Object, study: OpenedStudy) -> bool:

@@ -48,8 +48,7 @@ def run(arguments: list[str]) -> int:
     try:
         make = make_dance_scene if arguments[0] == "dance" else make_scene
         for path in make(folder, picture=picture and arguments[0] != "track"):
-            if path is not None:
-                print(path)
+            print(path)
     except errors.SolverError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

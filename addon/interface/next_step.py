@@ -129,7 +129,7 @@ def _live_results(body: bpy.types.Object) -> CheckResults | None:
 def _next_research_step(context: bpy.types.Context, body: bpy.types.Object | None) -> NextStep:
     files = len(study_settings(context).files)
     if files or body is not None:
-        from ..display.study import find_trials
+        from ..display.study import find_report, find_trials
         from ..scene.recording import find_recordings, has_forces, read_files
 
         trials = () if body is None else find_trials(body)
@@ -140,7 +140,9 @@ def _next_research_step(context: bpy.types.Context, body: bpy.types.Object | Non
             if waiting and not any(map(has_forces, waiting)):
                 return NextStep("track", "Track", "CON_FOLLOWPATH", f"{what} without forces: find the motion only")
             return NextStep("identify", "Identify", "PHYSICS", f"{what}: find mass and inertia of every link")
-        if trials:
-            return NextStep("report", "Open Report", "URL", "How well the data determine the masses, trial by trial")
+        if body is not None and find_report(body) is not None:
+            from ..scene.inertials import describe_result
+
+            return NextStep("report", "Open Report", "URL", (*describe_result(body), "")[1])
     hint = "Drop recordings of markers and forces onto the 3D view, or import them; the button beside writes samples"
     return NextStep("import_recording", "Import Recordings", "IMPORT", hint)

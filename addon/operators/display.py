@@ -7,13 +7,19 @@ from pathlib import Path
 import bpy
 
 from ..base.bpy_access import Status, require, scene
-from ..base.file_cache import FileCache
+from ..base.interpreter import Interpreter, blender_interpreter
 from ..base.scene_rigs import active_rig
+from ..display.study import find_report
+from ..jobs.job import JobOperator
+from ..jobs.job_messages import JobMessage
 from ..scene.colours import QUANTITIES, colour_body
 from .base import AtomicOperator, RigOperator, find_rig_problem, require_active_rig
 
-REPORTS: FileCache[Path] = FileCache(lambda path: path)
-"""Cache of the existing reports."""
+PAINT_CALL = (
+    'print(\'{"fraction": 0.2, "message": "painting"}\', flush=True); import os; from addon.display.study import '
+    "make_scene; make_scene(sys.argv[-1], scene=False); os._exit(0)"
+)
+"""Program of another Blender that paints a study's body; Blender's module sometimes waits forever at its exit."""
 SHAPES_REMEDY = "override or append the whole collection that contains them"
 """What to do about a rig of which only the armature was linked."""
 
@@ -119,30 +125,35 @@ class EXCITING_DANCE_OT_picture(InertialsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_report(bpy.types.Operator):
-    """Open the report of the last identification in the browser"""
+class EXCITING_DANCE_OT_report(JobOperator, bpy.types.Operator):
+    """Open the report of the last identification in the browser, with pictures of the body"""
 
     bl_idname = "exciting_dance.report"
     bl_label = "Open Report"
+    bl_options = {"REGISTER"}  # noqa: RUF012
+    title, panel, shows_success = "Painting the body for the report", "report", False
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _find_report(context) is not None
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        return "" if find_report(active_rig(context)) is not None else "Identify recordings first"
 
-    def execute(self, context: bpy.types.Context) -> Status:
-        bpy.ops.wm.url_open(url=require(_find_report(context), "report").resolve().as_uri())
-        return {"FINISHED"}
+    def interpreter(self, context: bpy.types.Context) -> Interpreter:
+        return blender_interpreter(PAINT_CALL)
 
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str] | None:
+        from ..base.solver_api import study_folder
 
-def _find_report(context: bpy.types.Context) -> Path | None:
-    body = active_rig(context)
-    if body is None:
-        return None
-    from ..base.solver_api import study_folder
-    from ..display.study import study_folder_of
+        self._report = require(find_report(active_rig(context)), "report")
+        painted = (self._report.parent / study_folder.PICTURE_FILE).exists()
+        return None if painted else [str(self._report.parent)]
 
-    folder = study_folder_of(body)
-    return None if folder is None else REPORTS.get(folder / study_folder.REPORT_FILE)
+    def has_results(self, folder: Path) -> bool:
+        return True  # also without pictures
+
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        if not bpy.app.background:
+            bpy.ops.wm.url_open(url=self._report.resolve().as_uri())
+        return JobMessage(f"Opened {self._report}")
 
 
 class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):

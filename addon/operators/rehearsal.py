@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 
 from ..base.bpy_access import require
-from ..base.interpreter import Interpreter
+from ..base.interpreter import Interpreter, blender_interpreter
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage
 from ..rehearsal.options import VIDEO_END
@@ -34,9 +34,9 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
         return find_rig_problem(context)
 
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
-        from ..rehearsal.rehearse import render_interpreter
+        from ..rehearsal.rehearse import CHILD_CALL
 
-        return render_interpreter()
+        return blender_interpreter(CHILD_CALL)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         from ..rehearsal.rehearse import SCENE_FILE, describe_plan, write_scene

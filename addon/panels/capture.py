@@ -22,7 +22,7 @@ class EXCITING_DANCE_PT_capture(DancePanel, bpy.types.Panel):  # type: ignore[mi
     """Live motion from a stream"""
 
     bl_label = "Capture"
-    bl_order = 7
+    bl_parent_id = "EXCITING_DANCE_PT_recording"
     modes = (RESEARCH,)
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 

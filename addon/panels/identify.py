@@ -16,7 +16,7 @@ class EXCITING_DANCE_PT_identify(DancePanel, bpy.types.Panel):  # type: ignore[m
     """Method of tracking and identification, and output folder"""
 
     bl_label = "Identify"
-    bl_order = 3
+    bl_parent_id = "EXCITING_DANCE_PT_recording"
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
     modes = (RESEARCH,)
 

@@ -8,6 +8,7 @@ from ..base.bpy_access import layout as layout_of
 from ..base.bpy_access import require
 from ..base.scene_rigs import active_rig
 from ..display.properties import RESEARCH, study_settings
+from ..interface.next_step import find_next_step
 from .base import RigPanel
 from .messages import draw_wrapped
 
@@ -35,6 +36,12 @@ class EXCITING_DANCE_PT_results(RigPanel, bpy.types.Panel):  # type: ignore[misc
     bl_order = 2
     modes = (RESEARCH,)
 
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        """Draw the mass in the header."""
+        from ..scene.inertials import describe_result
+
+        layout_of(self).label(text=describe_result(require(active_rig(context), "rig"))[0])
+
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         from ..display.study import find_trials, played_trial
@@ -42,8 +49,10 @@ class EXCITING_DANCE_PT_results(RigPanel, bpy.types.Panel):  # type: ignore[misc
 
         layout, body = layout_of(self), require(active_rig(context), "rig")
         column = layout.column(align=True)
-        for sentence in describe_result(body):
-            draw_wrapped(context, column, sentence, icon="NONE")
+        step = find_next_step(context)
+        for sentence in describe_result(body)[1:]:
+            if step is None or sentence != step.hint:  # the top of the tab shows it
+                draw_wrapped(context, column, sentence, icon="NONE")
         layout.prop(study_settings(context), "quantity")
         if find_trials(body):
             row = layout.row(align=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import bpy
 
 from ..base import bpy_access
-from ..base.interpreter import ROOT, Interpreter, build_environment
 from ..scene import armature
 from . import video as rehearsal_video
 from .dance import RehearsedDance, from_folder, from_scene
@@ -18,11 +16,8 @@ from .scene import build_scene, remove_added_data
 from .video import Report, Video, render_video, set_engine
 
 SCENE_FILE = "rehearsal.blend"
-CHILD_CODE = (
-    "import sys; sys.path.insert(0, {root!r}); sys.path += [path for path in {paths!r} if path not in sys.path]; "
-    "from addon.rehearsal.video import run_child; run_child(*sys.argv[-2:])"
-)
-"""Program of the child process; it appends this Blender's search paths to its own."""
+CHILD_CALL = "from addon.rehearsal.video import run_child; run_child(*sys.argv[-2:])"
+"""Program of the child process that renders a scene file."""
 
 
 def plan_rehearsal(danced: RehearsedDance, options: RehearsalOptions) -> VideoPlan:
@@ -75,19 +70,6 @@ def write_scene(
         set_engine(made, rendering)
         bpy.data.libraries.write(str(path), {made}, path_remap="ABSOLUTE", compress=True)
     return plan
-
-
-def render_interpreter() -> Interpreter:
-    """The program that renders a scene file: this Blender in background mode, or a Python with the `bpy` module."""
-    own = Path(
-        bpy.utils.resource_path("LOCAL")
-    ).resolve()  # contains parts of Blender's module, which other Pythons cannot load
-    paths = [path for path in sys.path if path and own not in Path(path).resolve().parents]
-    code = CHILD_CODE.format(root=str(ROOT), paths=paths)
-    if bpy.app.binary_path:
-        arguments = ("--background", "--factory-startup", "--python-exit-code", "2", "--python-expr", code, "--")
-        return Interpreter(bpy.app.binary_path, build_environment([str(ROOT)]), arguments)
-    return Interpreter(sys.executable, build_environment([str(ROOT)]), ("-c", code))
 
 
 def describe_plan(plan: VideoPlan) -> str:

@@ -33,11 +33,10 @@ REMEDY = "undo the edit, identify again, or add the rig again"
 PRIOR_METHOD = "prior"
 """Method of a result that is the rig's prior."""
 CONSISTENCY_LABELS = {
-    "consistent": "physically consistent",
     "rotational": "not every link is consistent",
     "none": "a mass or inertia is negative",
 }
-"""Physical consistency of a result, in words."""
+"""Physical consistency that a result lacks, in words."""
 INTERVAL = "interval_"
 """Prefix of half widths of 95 % intervals."""
 INERTIA_ORDER = "xx, xy, yy, xz, yz, zz"
@@ -117,20 +116,20 @@ def total_mass(armature: bpy.types.Object) -> float | None:
 
 
 def describe_result(armature: bpy.types.Object) -> list[str]:
-    """The result on the bones: total mass with physical consistency, and the sentences of its summary. Cheap enough
-    for every redraw."""
+    """The result on the bones: total mass, what it lacks, and the sentences of its summary. Cheap enough for every
+    redraw."""
     mass = total_mass(armature)
     try:
         about = _read_result_summary(armature)
     except errors.SolverError as error:
-        return [str(error)]
+        return ["", str(error)]
     if mass is None:
-        return [f"some bones have no mass: {REMEDY}"]
+        return ["", f"some bones have no mass: {REMEDY}"]
     if about["method"] == PRIOR_METHOD:
-        return [f"{mass:.1f} kg, not identified yet"]
+        return [f"{mass:.1f} kg", "Not identified yet"]
     alone = ", from flight only" if about["details"][FROM_FLIGHT] else ""
     consistency = CONSISTENCY_LABELS.get(about["satisfies"])
-    return [f"{mass:.1f} kg{alone}" + (f", {consistency}" if consistency else ""), *about["details"][SUMMARY]]
+    return [f"{mass:.1f} kg{alone}", *about["details"][SUMMARY], *([consistency.capitalize()] if consistency else [])]
 
 
 def read_bounds(armature: bpy.types.Object) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from dataclasses import replace
 
     from ..report import CONTENT, render
-    from ..scene.study_folder import CONTENT_FILE, REPORT_FILE
+    from ..scene.study_folder import CONTENT_FILE, PICTURE_FILE, REPORT_FILE, embed_picture
     from ..storage.atomic import write_atomically
     from ..storage.manifest import stored_file
     from ..storage.output_folder import write_folder
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     content = CONTENT.read(content_file)
     if options.title:
         content = replace(content, title=options.title)
-    page = render(content)
+    page = embed_picture(render(content), stored_file(options.folder, PICTURE_FILE))
     if options.output is None:
         with (
             write_folder(options.folder, keep_previous=True) as folder,

@@ -58,7 +58,7 @@ def render(content: Content) -> str:
     reason = f"<p><strong>{escape(content.undecided_reason)}</strong></p>" if content.undecided_reason else ""
     head = (
         f"<header><h1>{escape(content.title)} {label}</h1>{reason}<p>{escape(content.subject)}</p>"
-        f"{render_cards(build_cards(content))}</header>"
+        f'{render_cards(build_cards(content))}<figure id="body"></figure></header>'
     )
     return build_document(content.title, head, build_sections(content))
 

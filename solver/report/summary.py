@@ -23,21 +23,21 @@ def summarise_study(study: Study, found: Identification) -> tuple[str, ...]:
     a result that the recordings do not decide to markers.
     """
     unseen = [comparison for comparison in found.comparisons if not comparison.used]
-    error = "Error on trials not used: unknown, none was left out"
-    if unseen:
-        ours, prior, *_ = summarise_errors(unseen)
-        error = f"Error on trials not used: {ours} (prior {prior})"
-    outside = describe_masses_outside_tables(study.rig, found.parameters, found.half_widths[:, MASS])
-    beyond = [f"Outside every table: {join_names([*map(display_name, outside)])}"] if outside else []
-    assumed = [] if study.calibration is None else [*study.calibration.assumptions]
-    assumed = [text for text in assumed if text.startswith("height")]
-    assumed += ["sex unknown: the mean of both columns"] * (study.rig.provenance.get("sex") == UNKNOWN)
-    warnings = [text for text in reversed(study.warnings) if text not in outside.values()][:SHOWN_WARNINGS]
+    ours, prior, *_ = summarise_errors(unseen) if unseen else ("unknown, none was left out", "unknown")
     counts = Counter((one.source, one.kind) for one in found.determined)
+    limbs = f", {counts[DATA, MASS_KIND] - 1} limb masses" * (counts[DATA, MASS_KIND] > 1)
     classes = (
-        f"Data: total mass, {counts[DATA, MASS_KIND] - 1} limb masses, {counts[DATA, MOMENT_KIND]} first moments",
-        f"Data with the prior's shape: {counts[SHAPE, MASS_KIND]} limb masses",
-        f"Prior: masses of single links, {counts[TABLES, MOMENT_KIND]} first moments",
+        f"Data: total mass{limbs}, {counts[DATA, MOMENT_KIND]} first moments",
+        f"Data and prior's shape: {counts[SHAPE, MASS_KIND]} limb masses",
+        f"Prior: single links, {counts[TABLES, MOMENT_KIND]} first moments",
     )
-    known = classes if found.determined else ()
-    return (error, *known, *beyond, *(f"Assumed {text}" for text in assumed), *warnings)
+    outside = describe_masses_outside_tables(study.rig, found.parameters, found.half_widths[:, MASS])
+    assumed = () if study.calibration is None else study.calibration.assumptions
+    return (
+        f"Error on trials not used: {ours} (prior {prior})",
+        *(classes if found.determined else ()),
+        *[f"Outside every table: {join_names([*map(display_name, outside)])}"] * bool(outside),
+        *(f"Assumed {text}" for text in assumed if text.startswith("height")),
+        *["Assumed sex unknown: the mean of both columns"] * (study.rig.provenance.get("sex") == UNKNOWN),
+        *[text for text in reversed(study.warnings) if text not in outside.values()][:SHOWN_WARNINGS],
+    )

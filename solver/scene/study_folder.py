@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TypeVar
@@ -23,6 +25,8 @@ PROVENANCE_FILE = "provenance.json"
 """Program, options and inputs of the results."""
 SCENE_FILE, PICTURE_FILE = "scene.blend", "body.png"
 """Files that Blender adds."""
+PICTURE_PLACE = re.compile(r'<figure id="body">.*?</figure>', re.DOTALL)
+"""Place of the body's picture in the report page; empty without one."""
 MOTION_END, RECORDING_END = ".motion.npz", ".recording.npz"
 """After the name of a trial: the rig's motion, and the measurements."""
 STORAGE_END, JOINTS_END, BODIES_END = ".joints.mot", ".joints.csv", ".bodies.npz"
@@ -38,6 +42,15 @@ MOMENTS_FOLDER = "moments"
 """Within a study's folder: Blender's joint moments of its trials."""
 MOMENTS_END, MOMENTS_TABLE_END, MOMENTS_PAGE = ".moments.npz", ".moments.csv", "moments.html"
 """After the name of a trial: its joint moments, for a scene and as a table; and the page of all trials."""
+
+
+def embed_picture(page: str, picture: Path) -> str:
+    """A report page that contains a picture (PNG) of the body, if the file exists, in place of an earlier one."""
+    if not picture.exists():
+        return page
+    source = f"data:image/png;base64,{base64.b64encode(picture.read_bytes()).decode()}"
+    caption = "<figcaption>The body in the colours of the 3D view.</figcaption>"
+    return PICTURE_PLACE.sub(f'<figure id="body"><img alt="the coloured body" src="{source}">{caption}</figure>', page)
 
 
 def trial_files(folder: Path, end: str = MOTION_END) -> dict[str, Path]:

@@ -13,6 +13,7 @@ import pytest
 
 from addon.__main__ import main
 from addon.base import convert
+from addon.base.interpreter import blender_interpreter
 from addon.jobs.job import Job
 from addon.rehearsal import command
 from addon.rehearsal.camera import mirror_matrix
@@ -22,7 +23,7 @@ from addon.rehearsal.dance import RehearsedDance, find_stops, from_folder
 from addon.rehearsal.film import film_frames
 from addon.rehearsal.options import Film, RehearsalOptions, Rendering, Staging
 from addon.rehearsal.plan import Stop, VideoPlan, plan_video
-from addon.rehearsal.rehearse import SCENE_FILE, plan_rehearsal, render_interpreter, write_scene
+from addon.rehearsal.rehearse import CHILD_CALL, SCENE_FILE, plan_rehearsal, write_scene
 from addon.rehearsal.scene import build_scene, remove_added_data
 from addon.rehearsal.video import count_frames, move_to_target, set_engine
 from addon.scene.action import add_motion_action, set_frame_rate
@@ -312,7 +313,7 @@ def test_the_button_writes_the_video_and_leaves_the_scene(registered: None, robo
 def test_a_cancelled_child_keeps_the_frames_before(empty_scene: None, robot: Rig, tmp_path: Path) -> None:
     """A child that is cancelled in the middle writes a video of the frames that it had rendered, and nothing else."""
     plan = write_scene(bpy.context, on_the_timeline(robot), tmp_path / SCENE_FILE, RehearsalOptions(), TINY, COARSE)
-    job = Job("Rehearsal", [str(tmp_path / SCENE_FILE), str(tmp_path / "video.mp4")], render_interpreter())
+    job = Job("Rehearsal", [str(tmp_path / SCENE_FILE), str(tmp_path / "video.mp4")], blender_interpreter(CHILD_CALL))
     try:
         late = time.monotonic() + 60.0
         while job.running and job.fraction == 0.0 and time.monotonic() < late:

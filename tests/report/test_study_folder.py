@@ -84,10 +84,10 @@ def test_the_result_in_the_folder_is_the_study_s(study: Study, folder: Path, tmp
     assert [one.name for one in result.determined] == [one.name for one in found.determined]
     assert result.determined[0].half_width == pytest.approx(1.96 * study.mass.std)
     error, *classes = result.summary[:4]
-    assert error == "Error on trials not used: unknown, none was left out"
+    assert error == "Error on trials not used: unknown, none was left out (prior unknown)"
     moments = [one.source for one in found.determined if one.kind == MOMENT_KIND]
-    assert classes[0].endswith(f"limb masses, {moments.count(DATA)} first moments")
-    assert classes[-1] == f"Prior: masses of single links, {moments.count(TABLES)} first moments"
+    assert classes[0].endswith(f", {moments.count(DATA)} first moments")
+    assert classes[-1] == f"Prior: single links, {moments.count(TABLES)} first moments"
     heights = MOTION.read(folder / f"dance{names.MOTION_END}").scene.com[:, 2]
     write_study(tmp_path, replace(study, identification=None))
     assert np.abs(heights - MOTION.read(tmp_path / f"dance{names.MOTION_END}").scene.com[:, 2]).max() > 1e-5

@@ -189,31 +189,28 @@ def _iterate_rotations(names: Sequence[str]) -> Iterator[tuple[str, np.ndarray, 
     """
     plates, both, alone = len(names), "forces and locations", "forces, not their locations,"
     cause = "the level axes of the plates are not the markers'"
-    for word, level in {**ROTATIONS, **REFLECTIONS}.items():
-        yield f"{cause}: {word} their {both} fit; {REMEDY}", np.tile(level, (plates, 1, 1)), True
-    for word, level in FORCE_CHANGES.items():
-        yield word, np.tile(level, (plates, 1, 1)), False
-    for word, level in QUARTER_ROTATIONS.items():
-        yield f"{cause}: {word} their {alone} fit; {REMEDY}", np.tile(level, (plates, 1, 1)), False
-    for k, name in enumerate(names if plates > 1 else ()):
-        for word, level in REFLECTIONS.items():
-            each = np.tile(np.eye(2), (plates, 1, 1))
-            each[k] = level
-            yield (
-                f"the horizontal forces of plate {name} are wrong: {word} they fit; correct their columns",
-                each,
-                False,
-            )
-    for places, what in ((True, both), (False, alone)):
+    together = [
+        (f"{cause}: {word} their {both} fit; {REMEDY}", level, True)
+        for word, level in (ROTATIONS | REFLECTIONS).items()
+    ]
+    together += [(word, level, False) for word, level in FORCE_CHANGES.items()]
+    together += [
+        (f"{cause}: {word} their {alone} fit; {REMEDY}", level, False) for word, level in QUARTER_ROTATIONS.items()
+    ]
+    for text, level, places in together:
+        yield text, np.tile(level, (plates, 1, 1)), places
+    columns = "the horizontal forces of plate {name} are wrong: {word} they fit; correct their columns"
+    axes = f"the level axes of plate {{name}} are not the markers': {{word}} its {{what}} fit; {REMEDY}"
+    for text, changes, what, places in (
+        (columns, REFLECTIONS, "", False),
+        (axes, ROTATIONS, both, True),
+        (axes, ROTATIONS, alone, False),
+    ):
         for k, name in enumerate(names if plates > 1 else ()):
-            for word, level in ROTATIONS.items():
+            for word, level in changes.items():
                 each = np.tile(np.eye(2), (plates, 1, 1))
                 each[k] = level
-                yield (
-                    f"the level axes of plate {name} are not the markers': {word} its {what} fit; {REMEDY}",
-                    each,
-                    places,
-                )
+                yield text.format(name=name, word=word, what=what), each, places
 
 
 def _select_loaded_frames(item: ForceMotionPair, weight: float) -> _LoadedFrames | None:

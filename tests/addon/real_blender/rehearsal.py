@@ -31,9 +31,10 @@ def main(folder: Path) -> None:
 
     from addon import registration
     from addon.authoring import keying
+    from addon.base.interpreter import blender_interpreter
     from addon.base.solver_api import errors, read_rig
     from addon.jobs import job as jobs
-    from addon.rehearsal.rehearse import render_interpreter
+    from addon.rehearsal.rehearse import CHILD_CALL
     from addon.scene import armature
 
     if not (folder / RIG_FILE).exists():
@@ -55,7 +56,7 @@ def main(folder: Path) -> None:
     assert Path(settings.output).stat().st_size > 0
 
     nowhere = str(folder / "nowhere.blend")
-    program = render_interpreter()
+    program = blender_interpreter(CHILD_CALL)
     broken = replace(
         program,
         prefix_arguments=tuple("raise KeyError('broken')" if "sys.path" in w else w for w in program.prefix_arguments),
