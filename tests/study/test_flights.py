@@ -50,13 +50,6 @@ def test_contacts_before_and_after_do_not_affect_a_flight(robot: Rig) -> None:
     assert 0.5 * FLIGHT * RATE < found.trial.counted.sum() < FLIGHT * RATE
 
 
-def test_a_short_flight_is_reported_and_left_out(robot: Rig) -> None:
-    """Without the filter's reach at both ends, a flight of a tenth of a second has too few frames."""
-    found = find_trial_flights(robot, jump(robot, 0.1), PRESET, robot.masses.sum())
-    assert found.trial is None
-    assert len(found.short) == 1
-
-
 def test_flight_alone_needs_a_mass_and_a_flight(robot: Rig) -> None:
     """Without a mass, or without a long enough flight, the error says what to do."""
     settings = Settings(flight_only=True, bootstrap=0, no_cross_validation=True)

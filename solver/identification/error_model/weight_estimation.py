@@ -8,6 +8,9 @@ wrench keeps its whole band, so that the residual cannot be reduced by removing 
 
 What is learnt is used only if it reduces the error in parts of the training trials that it was not learnt from. The
 size of the ridge is chosen by the same errors, for all axes together.
+
+Flights have no weights. Their wrench is zero, and the residual of a wrong body has the spectrum of the motion itself:
+a filter would remove from the equations what they say about the body.
 """
 
 from __future__ import annotations
@@ -70,7 +73,8 @@ def compute_products(
     cutoffs: np.ndarray,
     base: int | str = 0,
 ) -> ResidualProducts | None:
-    """Products of some trials together, in one pass over each motion; None if none of them moves.
+    """Products of some trials together, in one pass over each motion; None if none of them moves or all of them are
+    flights.
 
     Args:
         rig: of the trials.
@@ -82,7 +86,10 @@ def compute_products(
     moving = [
         trial
         for trial in trials
-        if trial.preset is not None and trial.counted.any() and not is_still(rig, trial.motion.q[trial.counted])
+        if trial.preset is not None
+        and trial.corner is None
+        and trial.counted.any()
+        and not is_still(rig, trial.motion.q[trial.counted])
     ]
     if not moving:
         return None
