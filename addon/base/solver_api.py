@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from solver.formats.file_formats import recording_suffixes
     from solver.formats.npz import write_recording_npz
     from solver.formats.recording import has_joints
-    from solver.input_checks.armature import require_parts
+    from solver.input_checks.armature import describe_body, require_parts
     from solver.live.line_reader import bounded_lines
     from solver.live.protocol import parse_json_line
     from solver.moments.values import MOMENTS, JointMoments
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from solver.scene.summary import SUMMARY, SceneFailure, SceneMove, SceneSummary
     from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline, flights_between_strips
     from solver.signals.trial import Recording
-    from solver.skeleton.match import Skeleton, match_bones
+    from solver.skeleton.match import Skeleton, match_bones, match_recording
     from solver.skeleton.rig import BONE_LINKS, CHARACTER_KIND, REST_PLACEMENT, Rig
     from solver.storage.atomic import write_atomically
     from solver.storage.json_tree import read_json
@@ -75,8 +75,8 @@ _MODULES = {
     "estimate_language": "centroidal.values",
 }
 _NAMES = {
-    "input_checks.armature": ("require_parts",),
-    "skeleton.match": ("Skeleton", "match_bones"),
+    "input_checks.armature": ("describe_body", "require_parts"),
+    "skeleton.match": ("Skeleton", "match_bones", "match_recording"),
     "character.character": ("CHARACTER", "Character"),
     "storage.atomic": ("write_atomically",),
     "contacts.rolling": ("PARTS", "TOE_BEND", "RollingSole"),
