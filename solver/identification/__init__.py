@@ -11,7 +11,6 @@ __all__, __getattr__, __dir__ = lazy_exports(
             "find_added_load",
         ),
         "determined": ("find_determined",),
-        "excitation.excitation": ("base_condition",),
         "expected": ("expect_determined",),
         "flight": (
             "NullSpace",

@@ -1,4 +1,4 @@
-"""The common figures of a study as SVG, which needs no plotting library.
+"""The common figures of a study as SVG, which needs no plotting library: 390 pixels wide, as telephones are.
 
 An `SvgFigure` shows itself in a notebook; ``figure.write("masses.svg")`` writes it to a file.
 """
@@ -12,6 +12,7 @@ from ..base.errors import InvalidValue, UnknownName
 from ..storage.atomic import write_atomically
 from ..study.values import Study
 from . import figures
+from .charts import NARROW
 from .from_study import build_content
 from .svg import make_standalone
 
@@ -54,7 +55,7 @@ def draw_masses(study: Study) -> SvgFigure:
         >>> solver.plot.draw_masses(study).svg.startswith("<svg")
         True
     """
-    return _figure(figures.draw_masses(build_content(study)))
+    return _figure(figures.draw_masses(build_content(study), NARROW))
 
 
 def draw_wrenches(study: Study, trial: str) -> SvgFigure:
@@ -67,7 +68,7 @@ def draw_wrenches(study: Study, trial: str) -> SvgFigure:
     signals = {each.trial: each for each in build_content(study).signals}
     if trial not in signals:
         raise UnknownName(trial, list(signals))
-    return _figure(figures.draw_wrenches(signals[trial], "0"))
+    return _figure(figures.draw_wrenches(signals[trial], NARROW))
 
 
 def draw_marker_errors(study: Study) -> SvgFigure:
@@ -79,7 +80,7 @@ def draw_marker_errors(study: Study) -> SvgFigure:
     tracking = build_content(study).tracking
     if not tracking:
         raise InvalidValue("the study has no marker errors: its motion was not tracked from markers")
-    return _figure(figures.draw_marker_errors(tracking))
+    return _figure(figures.draw_marker_errors(tracking, NARROW))
 
 
 def _figure(markup: str) -> SvgFigure:
