@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 
-from .base.solver_api import errors, stopping
+from .base.solver_api import errors, termination
 from .display.study import make_scene
 from .rehearsal import command as rehearsal_words
 
@@ -33,7 +33,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    stopping.end_with_parent(lambda: os._exit(stopping.CODE))
+    termination.end_with_parent(lambda: os._exit(termination.CODE))
     code = main()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -23,13 +23,12 @@ from solver.formats.model_writer import write_identified_model
 from solver.formats.opensim_storage import read_storage, write_storage
 from solver.options.plates import PlateOptions
 from solver.options.study import Settings
-from solver.report.study_folder import write_study
 from solver.rigs.opensim.rig import from_opensim
 from solver.signals import preset_of
 from solver.signals.filters import low_pass
 from solver.signals.trial import Trial
 from solver.study.joint_motion import convert_joint_recordings
-from solver.study.pipeline import prepare
+from solver.study.prepare import prepare
 from solver.values.motion import rate_of
 
 from .figures.figure import Figure, at_most, missing
@@ -83,7 +82,7 @@ def residual_figures(options: argparse.Namespace, folder: Path) -> Iterator[Figu
         assert study.mass is not None
         place = folder / "_".join(fitted)
         place.mkdir()
-        write_study(place / "study", study)
+        study.write(place / "study")
         models = {
             "as it was": model,
             "scaled": place / "scaled.osim",

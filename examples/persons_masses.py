@@ -41,5 +41,5 @@ print(f"{'body':18}{found.prior.total_mass:8.2f}{found.parameters.total_mass:8.2
 # The whole study as files: report.html for people, result.csv for spreadsheets, rig.urdf for other programs.
 
 # %%
-written = solver.write_study("out/masses", study, title="A simulated person", truth=person.truth, simulated=True)
+written = study.write("out/masses", title="A simulated person", truth=person.truth, simulated=True)
 print("\nwritten to out/masses:", *written)

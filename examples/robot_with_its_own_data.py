@@ -69,4 +69,4 @@ def force_error(parameters):
 
 before, after = force_error(found.prior), force_error(found.parameters)
 print(f"\nforce error: {before:.3f} N with the URDF's masses, {after:.3f} N with the identified ones")
-solver.write_study(folder / "results", study, title="A robot from URDF", simulated=True)
+study.write(folder / "results", title="A robot from URDF", simulated=True)

@@ -20,7 +20,7 @@ UNRELEASED = "unreleased"
 STATEMENTS = {
     "pyproject.toml": r'^version = "(.+)"$',
     "blender_manifest.toml": r'^version = "(.+)"$',
-    "solver/version.py": r'^VERSION = "(.+)"$',
+    "solver/version.py": r'^__version__ = "(.+)"$',
     "CITATION.cff": r"^version: (.+)$",
     "packaging/conda/recipe.yaml": r"^  version: (\d.*)$",
 }

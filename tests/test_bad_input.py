@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from inspect import signature
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import solver
-from solver.base.errors import SolverError
+from solver.base.errors import SolverError, checked
 from solver.calibration import load_marker_set
 from solver.cli import WRONG_INPUT, main
+from solver.feasibility.collision_shapes import collision_solids
 from solver.formats.file_formats import recording_suffixes
 from solver.options.reading import ReadOptions
 from solver.signals import PRESETS
@@ -83,7 +89,7 @@ def test_wrong_recordings_are_one_error(name: str, given: object, words: str, fo
         (lambda: solver.Settings(seed=0.5), "must be a whole number from 0 to 4294967295, not 0.5"),  # type: ignore[arg-type]
         (lambda: solver.Settings(plates="auto"), "solver.PlateOptions"),  # type: ignore[arg-type]
         (lambda: solver.DanceOptions(checks=0.4), "checks takes solver.CheckOptions, not 0.4"),  # type: ignore[arg-type]
-        (lambda: solver.identify([], settings={"method": "x"}), "solver.Settings"),  # type: ignore[arg-type]
+        (lambda: solver.track(solver.demo.simulated_robot().recordings, "hrp2", {"filter": 3}), "track takes Settings"),  # type: ignore[arg-type]
         (lambda: solver.load("empty", {"up": "z"}), "ReadOptions"),  # type: ignore[arg-type]
         (lambda: ReadOptions(up="w"), "up must be one of auto, x, y"),
     ],
@@ -93,6 +99,35 @@ def test_unknown_names_and_types_are_one_error(call: Callable[[], object], words
     with pytest.raises(SolverError) as caught:
         call()
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", [3, "x", None, object(), [1]])
+def test_values_of_wrong_types_are_one_error(wrong: Any, folder: Path) -> None:
+    """Every public function and value, called with a value of a wrong type, raises no bare TypeError or the like."""
+    in_packages = (f"{package}.{name}" for package, names in solver.PUBLIC_IN_PACKAGES.items() for name in names)
+    for value in (attrgetter(name)(solver) for name in (*solver.__all__, *in_packages)):
+        if callable(value) and not (isinstance(value, type) and issubclass(value, BaseException)):
+            parameters = [p for p in signature(value).parameters.values() if p.kind is not p.VAR_KEYWORD]
+            needed = [p for p in parameters if p.default is p.empty]
+            named = {p.name: wrong for p in needed if p.kind is p.KEYWORD_ONLY}
+            with suppress(SolverError):  # some accept one or the other
+                value(*[wrong] * (len(needed) - len(named)), **named)
+
+
+def test_the_error_names_the_argument() -> None:
+    """A wrong type is named with its argument and what that takes; an error for another reason is left as it is."""
+    with pytest.raises(solver.InvalidValue, match="rig of base_parameters takes Rig, not 3"):
+        solver.base_parameters(3)  # type: ignore[arg-type]
+    with pytest.raises(ZeroDivisionError):
+        checked(lambda: 1 / 0)()
+
+
+def test_a_flat_mesh_has_no_distances() -> None:
+    """A collision mesh without volume, which native code cannot take, is refused with its link."""
+    rig, corners = solver.hoap3(), np.random.default_rng(1).random((9, 3)) * [1.0, 1.0, 0.0]
+    flat = solver.rigs.Shape(rig.links[2], "mesh", (1.0, 1.0, 1.0), np.eye(3), np.zeros(3), corners)
+    with pytest.raises(solver.InvalidValue, match=rf"{rig.links[2]} are flat"):
+        collision_solids(replace(rig, shapes=(*rig.shapes, flat)))
 
 
 def test_a_rig_is_built_from_its_name_alone() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from solver.version import VERSION
+from solver.version import __version__
 
 FILE = Path(__file__).resolve().parents[1] / "CITATION.cff"
 REQUIRED = {"authors", "cff-version", "message", "title"}
@@ -33,7 +33,7 @@ def test_the_software_is_described(citation: dict[str, Any]) -> None:
     assert citation.keys() <= ALLOWED
     assert citation["cff-version"] == "1.2.0"
     assert citation["type"] == "software"
-    assert citation["version"] == VERSION
+    assert citation["version"] == __version__
     assert citation["license"] == "GPL-3.0-or-later"
     assert [set(author) for author in citation["authors"]] == [{"name"}]
 

@@ -9,14 +9,14 @@ import pytest
 
 import solver
 
-EXAMPLES = ("InertialParameters", "build_rig", "cohort", "compare", "estimate_study", "find_load",
+EXAMPLES = ("InertialParameters", "build_rig", "cohort", "find_load",
             "from_urdf", "hoap3", "hrp2", "human", "identify", "load", "read_recording", "read_rig",
-            "track", "write_rig", "write_study", "centroidal.centroidal_data", "centroidal.estimate_centroidal",
+            "track", "write_rig", "centroidal.centroidal_data", "centroidal.estimate_centroidal",
             "dance.human_options", "dance.paper_options", "demo.simulated_robot", "dynamics.base_regressor",
             "dynamics.centroidal_momentum", "dynamics.com_trajectory", "dynamics.external_wrench",
             "dynamics.predicted_wrench",
             "identification.find_added_load",
-            "identification.null_space", "signals.find_flights", "study.identify_motions", "study.joints_of",
+            "identification.null_space", "signals.find_flights", "workflow.identify_motions", "study.joints_of",
             "study.poses_of", "study.track_all")  # fmt: skip
 """Examples on simulated bodies that run within seconds."""
 

@@ -38,7 +38,7 @@ FORMAT_ROW = '    FileFormat("Plain text", (".xyzt",), (MARKERS,), ".plain_marke
 ROBOT_FILE = """
 from dataclasses import replace
 
-from .hoap3 import hoap3
+from .hoap3_rig import hoap3
 
 
 def stick(payload="light"):
@@ -47,7 +47,7 @@ def stick(payload="light"):
 ROBOT_FORMAT_FILE = """
 from pathlib import Path
 
-from .hoap3 import hoap3
+from .hoap3_rig import hoap3
 
 
 def from_drawing(path, *, feet=None):
@@ -129,7 +129,7 @@ EDITS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     "option": (
         ("solver/options/study.py", "class Settings(", WORDS, "        least_trials: least number of recordings.\n"),
         ("solver/options/study.py", "class Settings(", "\n\n\n", OPTION),
-        ("solver/study/pipeline.py", "def identify(", "\n    require_rates(", OPTION_USE),
+        ("solver/workflow/pipeline.py", "def identify(", "\n    require_rates(", OPTION_USE),
     ),
     "check with an option": (
         ("solver/feasibility/checks/trunk_height.py", "", "", CHECK_FILE),

@@ -63,7 +63,7 @@ READ = (
     "retarget {tracked} hoap3 --no-repair --mapping {followed}/mapping.json",
     "rig {robot}/rig.urdf",
 )
-WITH_FOLDER = ("result.json", "report.npz", "covariance.npz", "*.motion.npz", "rig.json", "calibration.json")
+WITH_FOLDER = ("result.json", "report.npz", "study.npz", "*.trial.npz", "*.motion.npz", "rig.json", "calibration.json")
 """Files that ``compare``, ``centroidal``, ``moments``, ``report``, ``check`` and ``retarget`` read by their folder."""
 FOR_OTHERS = (
     "*.html", "report.txt", "result.csv", "*.markers.csv", "*.centroidal.csv", "*.moments.csv", "performance.csv",

@@ -14,7 +14,7 @@ import bpy
 from ..base import bpy_access, redraw
 from ..base.bpy_access import session_id
 from ..base.interpreter import Interpreter, chosen_interpreter
-from ..base.solver_api import errors, stopping
+from ..base.solver_api import errors, termination
 from ..jobs.job import create_job_folder
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Capture:
         arguments += ["--trial", trial] if trial else []
         cls.sender = subprocess.Popen(
             interpreter.command(arguments),
-            env={**interpreter.environment, stopping.LIFELINE: "1"},
+            env={**interpreter.environment, termination.LIFELINE: "1"},
             stdin=subprocess.PIPE,  # the child ends when this process ends
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

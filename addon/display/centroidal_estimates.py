@@ -15,7 +15,7 @@ import numpy as np
 
 from ..base import custom_properties
 from ..base.bpy_access import scene
-from ..base.solver_api import ESTIMATE, CentroidalEstimate, errors, estimate_language, read_consistent, study_folder
+from ..base.solver_api import ESTIMATE, SOURCES, UNITS, CentroidalEstimate, errors, read_consistent, study_folder
 from ..scene.action import ActionCurves, frames_at
 from .study import TRIAL_KEY, find_trial_actions, played_trial, study_folder_of
 
@@ -41,7 +41,7 @@ DESCRIPTIONS = {
 def property_values(estimate: CentroidalEstimate) -> dict[str, np.ndarray]:
     """Values (N, 3) to key, by the property's name without `PREFIX`; NaN where unknown."""
     found = {name: getattr(estimate, name) for name in ("com", "acceleration", "momentum", "momentum_rate")}
-    for who, what in estimate_language.SOURCES:
+    for who, what in SOURCES:
         found[f"{who}_{what}"] = estimate.source(who, what)
     found[FLIGHT_MOMENTUM] = np.where(
         np.isfinite(estimate.mean_flight_momentum), estimate.mean_flight_momentum, estimate.momentum
@@ -83,7 +83,7 @@ def key_estimates(
     shown = keyed[own[trials.index(played_trial(body)) if played_trial(body) in trials else 0]]
     for name, values in shown.items():
         body[PREFIX + name] = np.nan_to_num(values[0]).tolist()
-        unit = estimate_language.UNITS[_quantity(name)].replace("2", "²")
+        unit = UNITS[_quantity(name)].replace("^2", "²")
         body.id_properties_ui(PREFIX + name).update(description=f"{DESCRIPTIONS[name]} [{unit}]")
     paths = {_data_path(name) for name in shown}
     for item, properties in keyed.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import bpy
@@ -10,11 +10,10 @@ import bpy
 from ..authoring.posture_cache import summarise_postures
 from ..authoring.properties import dance_settings
 from ..base.bpy_access import scene, session_id
-from ..base.scene_rigs import active_rig, find_foreign_armature, has_mesh
+from ..base.scene_rigs import active_rig, is_possible_character
 from ..display.properties import RESEARCH, study_settings
 from ..jobs.job_messages import describe_duration, find_message
 from ..live.control import LiveCheck
-from ..rehearsal.properties import rehearsal_settings
 
 if TYPE_CHECKING:
     from ..base.solver_api import Rig
@@ -34,7 +33,7 @@ class NextStep:
     """A step that the tab offers.
 
     Attributes:
-        operator: id of the operator, without the add-on's name.
+        operator: id of the operator.
         label: of the button.
         icon: of the button.
         hint: what the step does, or what is missing, in one sentence.
@@ -47,37 +46,19 @@ class NextStep:
 
 
 def find_next_step(context: bpy.types.Context) -> NextStep | None:
-    """The next step, with what prevents it as hint; None for a rig with a problem, which the panel shows instead."""
+    """The next step; None for a rig with a problem, which the panel shows instead."""
     body = active_rig(context)
     if study_settings(context).mode == RESEARCH:
-        step = _next_research_step(context, body)
-    elif body is None:
-        step = _first_step(context)
-    else:
-        from ..scene.armature import rig_problem
+        return _next_research_step(context, body)
+    if body is None and is_possible_character(context.view_layer.objects.active):
+        return NextStep(
+            "use_character", "Use Character", "OUTLINER_OB_ARMATURE", "Masses from its mesh; shows the bones to approve"
+        )
+    if body is None:
+        return NextStep("import_rig", "Add Rig", "ARMATURE_DATA", "A body to pose, with masses on its bones")
+    from ..scene.armature import rig_problem
 
-        if rig_problem(body):
-            return None
-        step = _next_authoring_step(context, body)
-    find_problem = getattr(getattr(bpy.types, f"EXCITING_DANCE_OT_{step.operator}", None), "find_problem", None)
-    problem = find_problem(context) if find_problem else ""
-    return replace(step, hint=problem) if problem else step
-
-
-def _first_step(context: bpy.types.Context) -> NextStep:
-    """What the active object is good for: a character, a motion, or nothing."""
-    from ..scene.action import moves
-
-    armature = find_foreign_armature(context)
-    if armature is not None and has_mesh(scene(context), armature):
-        hint = "Masses from its mesh; shows the bones to approve"
-        return NextStep("use_character", "Use Character", "OUTLINER_OB_ARMATURE", hint)
-    if armature is not None and moves(armature):
-        return NextStep("retarget", "Retarget", "MOD_ARMATURE", f"The motion of {armature.name} on another body")
-    hint = "A body to pose, with masses on its bones"
-    if armature is not None:
-        hint = f"{armature.name} has neither a mesh nor a motion: add a body"
-    return NextStep("import_rig", "Add Rig", "ARMATURE_DATA", hint)
+    return None if rig_problem(body) else _next_authoring_step(context, body)
 
 
 def _next_authoring_step(context: bpy.types.Context, body: bpy.types.Object) -> NextStep:
@@ -87,8 +68,9 @@ def _next_authoring_step(context: bpy.types.Context, body: bpy.types.Object) -> 
     from ..scene.armature import rig_of
 
     if (ghost := find_ghost(scene(context), body)) is not None:
-        hint = f"The blue ghost is the {read_label(ghost, OPERATION_KEY)} dance"
-        return NextStep("apply_ghost", "Apply Ghost", "CHECKMARK", hint)
+        return NextStep(
+            "apply_ghost", "Apply Ghost", "CHECKMARK", f"The ghost shows the dance {read_label(ghost, OPERATION_KEY)}"
+        )
     roles = summarise_postures(body).roles
     if not roles and not played_trial(body):
         if not rig_of(body).soles:
@@ -100,7 +82,7 @@ def _next_authoring_step(context: bpy.types.Context, body: bpy.types.Object) -> 
             "key_posture",
             "Key Posture",
             "KEY_HLT",
-            "1 posture is keyed: at a later frame, drag the handles, key another",
+            "1 posture is keyed: go to a later frame, drag the handles, and key another",
         )
     free = sum(role == "free" for role in roles.values())
     if free:
@@ -125,17 +107,11 @@ def _next_step_of_dance(context: bpy.types.Context, body: bpy.types.Object) -> N
         failing = len(results.failing_intervals())
         hint = f"{failing} interval{'s' * (failing > 1)} fail{'s' * (failing == 1)}" if failing else "All frames pass"
         passes = not failing
-    elif (
-        (item := find_message(scene(context), body, "dance")) is not None
-        and item.verdict != "failed"
-        and LiveCheck.confirms(scene(context), item)
-    ):
+    elif (item := find_message(scene(context), body, "dance")) is not None and item.verdict != "failed":
         passes = item.verdict == "good"
         hint = "All checks pass" if passes else "Some checks fail"
     else:
         return NextStep("check_dance", "Check", "VIEWZOOM", "The dance is not checked yet")
-    if passes and rehearsal_settings(context).needs_saved_file:
-        return NextStep("wm.save_mainfile", "Save File", "FILE_TICK", f"{hint}: save the file, then make a video of it")
     if passes:
         return NextStep("rehearsal", "Rehearsal Video", "RENDER_ANIMATION", f"{hint}: make a video of it")
     return NextStep("balance_dance", "Balance", "CON_FLOOR", f"{hint}: repair with the smallest change")
@@ -168,5 +144,5 @@ def _next_research_step(context: bpy.types.Context, body: bpy.types.Object | Non
             from ..scene.inertials import describe_result
 
             return NextStep("report", "Open Report", "URL", (*describe_result(body), "")[1])
-    hint = "Drop recordings onto the 3D view, or import them; right: samples"
+    hint = "Drop recordings of markers and forces onto the 3D view, or import them; the button beside writes samples"
     return NextStep("import_recording", "Import Recordings", "IMPORT", hint)

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from ..base.interpreter import PACKAGE, Interpreter, chosen_interpreter, start_e
 from ..base.option_fields import use_field_labels
 from ..base.process_errors import describe_failure, name_job_files
 from ..base.scene_rigs import active_rig, assigning_problem
-from ..base.solver_api import errors, stopping
+from ..base.solver_api import errors, termination
 from ..base.transaction import all_or_nothing
 from .job_messages import JobMessage, describe_duration, dismiss_message, store_message
 
@@ -85,8 +85,8 @@ class Task:
         """Cancel, and wait until nothing runs any more."""
         self.cancel()
 
-    def wait(self, look: Callable[[], None] = lambda: None) -> None:
-        """Block until nothing runs any more, with a look at the results at every interval."""
+    def wait(self) -> None:
+        """Block until nothing runs any more."""
 
     def poll(self) -> bool:
         """Whether a process runs that must be waited for."""
@@ -119,7 +119,7 @@ class Job(Task):
         try:
             self._process = subprocess.Popen(
                 interpreter.command(arguments),
-                env={**interpreter.environment, stopping.LIFELINE: "1"},
+                env={**interpreter.environment, termination.LIFELINE: "1"},
                 stdin=subprocess.PIPE,  # what is written ends the child, and so does its end after a crash
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -140,16 +140,14 @@ class Job(Task):
         """Whether the child is running."""
         return self._process.poll() is None
 
-    def wait(self, look: Callable[[], None] = lambda: None) -> None:
+    def wait(self) -> None:
         """Block until the child ends. Prints a line of progress now and then, which a window shows in its panel."""
-        printed = time.monotonic()
-        while self.running:
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(POLL_INTERVAL)
-            look()
-            if time.monotonic() - printed > SECONDS_PER_LINE:
+        while True:
+            try:
+                self._process.wait(SECONDS_PER_LINE)
+                break
+            except subprocess.TimeoutExpired:
                 print(f"{self.title}: {self.describe()}", flush=True)
-                printed = time.monotonic()
         self._close()
 
     def cancel(self) -> None:
@@ -282,9 +280,6 @@ class JobOperator:
         """Put the results into the scene and return a message for the user."""
         raise NotImplementedError
 
-    def look(self, context: bpy.types.Context) -> None:
-        """Put results into the scene that are complete before the job ends; by default none."""
-
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
         """The program that runs the child; by default the solver's Python."""
         return chosen_interpreter(context)
@@ -322,7 +317,7 @@ class JobOperator:
         while self._advance() and bpy.app.background:
             pass
         if bpy.app.background or self._problem is not None:
-            self._job.wait(partial(self._look, context))
+            self._job.wait()
             return self.finish(context)
         manager = context.window_manager
         self._timer = manager.event_timer_add(POLL_INTERVAL, window=context.window)
@@ -364,11 +359,7 @@ class JobOperator:
         if now != self._shown_progress:
             self._shown_progress = now
             redraw.redraw_sidebars()
-        running = more or self._job.poll()
-        if self._waits_for_user():
-            return {"PASS_THROUGH"}
-        self._look(context)
-        if running:
+        if more or self._job.poll() or self._waits_for_user():
             return {"PASS_THROUGH"}
         context.window_manager.event_timer_remove(self._timer)
         status = self.finish(context)
@@ -379,14 +370,6 @@ class JobOperator:
         """End the job; Blender calls this when the window closes or another file is opened."""
         end_current()
         self._discard_folder()
-
-    def _look(self, context: bpy.types.Context) -> None:
-        """Put early results into the scene; an error ends the job."""
-        try:
-            self.look(context)
-        except errors.SolverError as error:
-            self._problem = error
-            self._job.cancel()
 
     def _waits_for_user(self) -> bool:
         """Whether the result has to wait, because bones in edit mode or actions in tweak mode cannot be changed."""

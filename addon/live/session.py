@@ -123,12 +123,6 @@ class CheckSession:
         """
         return find_by_session_id(bpy.data.scenes, self.scene), find_by_session_id(bpy.data.objects, self.body)
 
-    def follow(self, scene: bpy.types.Scene, body: bpy.types.Object) -> None:
-        """Check this rig from now on, with the same process, and remove the results of the earlier one."""
-        self.scene, self.body, self.needs_stepping, self.change_time = session_id(scene), session_id(body), False, 0.0
-        self._pose_serial, self._pose_sent = 0, None
-        self._clear_results("")
-
     def checks(self, body: bpy.types.Object) -> bool:
         """Whether it is the check of this rig and its process runs."""
         return self.body == session_id(body) and self.process.running
@@ -163,11 +157,6 @@ class CheckSession:
         return self.results.excitation_at(current_time(scene))
 
     @property
-    def fingerprint(self) -> str:
-        """Of what was checked; compared every second."""
-        return str(self._sent_fingerprint)
-
-    @property
     def shows_unkeyed_posture(self) -> bool:
         """Whether the displayed pose is not keyed."""
         return self._unkeyed
@@ -181,7 +170,7 @@ class CheckSession:
             if answer.serial == self._pose_serial:
                 self._pose_sent = None
             if answer.kind == "pose":
-                if self._unkeyed and answer.serial == self._pose_serial:
+                if self._unkeyed:
                     self.pose, self.problem = answer.frames[0], ""
             elif answer.kind == INVALID:
                 self.problem = answer.message
@@ -284,11 +273,6 @@ def watched_options(scene: bpy.types.Scene, body: bpy.types.Object) -> dict[str,
     }
 
 
-def state_fingerprint(scene: bpy.types.Scene, body: bpy.types.Object) -> str:
-    """The fingerprint of a rig as it is now."""
-    return str(fingerprint(scene, body, watched_options(scene, body)))
-
-
 def fingerprint(scene: bpy.types.Scene, body: bpy.types.Object, options: Mapping[str, object]) -> int:
     """A number that changes with everything that the results depend on, but not with the frame."""
     animation = body.animation_data
@@ -365,7 +349,7 @@ def describe_progress(readings: CheckResults | None) -> str:
         return readings.message
     total = len(readings.frames)
     if readings.checked < total:
-        return f"checked {readings.checked} of {total} frames"
+        return f"checked {readings.checked} of {total} frames" if readings.checked else f"sent {total} frames"
     spans = len(readings.failing_intervals())
     if not spans:
         return f"all {total} frames pass"

@@ -12,7 +12,6 @@ from ..authoring.properties import dance_settings
 from ..base.bpy_access import Status, require, scene
 from ..base.scene_rigs import active_rig
 from ..jobs.job_messages import JobMessage, store_message
-from ..live.session import state_fingerprint
 from .base import AtomicOperator
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
 
@@ -27,13 +26,13 @@ class EXCITING_DANCE_OT_open_dance(AtomicOperator, bpy.types.Operator):
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> None:
+    def run(self, context: bpy.types.Context) -> Status:
         from ..authoring.dance_import import read_dance
 
         dance = read_dance(bpy.path.abspath(self.directory))
         body = show_designed(context, dance, active_rig(context))
-        message = summary_message(dance, fingerprint=state_fingerprint(scene(context), body))
-        store_message(scene(context), body, DanceJob.panel, message)
+        store_message(scene(context), body, DanceJob.panel, summary_message(dance))
+        return {"FINISHED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         context.window_manager.fileselect_add(self)

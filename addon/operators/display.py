@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bpy
 
-from ..base.bpy_access import require, scene
+from ..base.bpy_access import Status, require, scene
 from ..base.interpreter import Interpreter, blender_interpreter
 from ..base.scene_rigs import active_rig
 from ..display.study import find_report
@@ -63,8 +63,9 @@ class EXCITING_DANCE_OT_colour(InertialsOperator, bpy.types.Operator):
             else f"{body.name} has no local shapes to colour: {SHAPES_REMEDY}"
         )
 
-    def run(self, context: bpy.types.Context) -> None:
+    def run(self, context: bpy.types.Context) -> Status:
         colour_body(scene(context), require_active_rig(context), self.quantity)
+        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_ellipsoids(InertialsOperator, bpy.types.Operator):
@@ -74,17 +75,18 @@ class EXCITING_DANCE_OT_ellipsoids(InertialsOperator, bpy.types.Operator):
     bl_label = "Ellipsoids"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    def run(self, context: bpy.types.Context) -> None:
+    def run(self, context: bpy.types.Context) -> Status:
         from ..drawing.ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
         from ..scene.armature import local_collection
 
         body = require_active_rig(context)
         if any(ELLIPSOID_KEY in child for child in body.children):
             remove_ellipsoids(body)
-            return
+            return {"FINISHED"}
         impossible = make_ellipsoids(body, local_collection(scene(context), body))
         if impossible:
             self.report({"WARNING"}, f"The inertia is physically impossible for {', '.join(impossible)}")
+        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_trial(RigOperator, bpy.types.Operator):
@@ -95,10 +97,11 @@ class EXCITING_DANCE_OT_trial(RigOperator, bpy.types.Operator):
 
     name: bpy.props.StringProperty()  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> None:
+    def run(self, context: bpy.types.Context) -> Status:
         from ..display.study import show_trial
 
         show_trial(context, require_active_rig(context), self.name)
+        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_picture(InertialsOperator, bpy.types.Operator):
@@ -109,7 +112,7 @@ class EXCITING_DANCE_OT_picture(InertialsOperator, bpy.types.Operator):
 
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> None:
+    def run(self, context: bpy.types.Context) -> Status:
         from ..base.solver_api import study_folder
         from ..display.study import study_folder_of
         from ..drawing.render import render_body
@@ -119,6 +122,7 @@ class EXCITING_DANCE_OT_picture(InertialsOperator, bpy.types.Operator):
         path = Path(bpy.path.abspath(self.filepath)) if self.filepath else beside / study_folder.PICTURE_FILE
         render_body(context, body, path)
         self.report({"INFO"}, f"Saved {path}")
+        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_report(JobOperator, bpy.types.Operator):
@@ -180,11 +184,12 @@ class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
             else "The rig plays no recorded motion: choose one of its trials"
         )
 
-    def run(self, context: bpy.types.Context) -> None:
+    def run(self, context: bpy.types.Context) -> Status:
         from ..scene.key_reduction import reduce_keys
 
         before, now = reduce_keys(require_active_rig(context), self.angle, self.distance)
         self.report({"INFO"}, f"Reduced {before} keys to {now}")
+        return {"FINISHED"}
 
 
 CLASSES = (

@@ -10,7 +10,6 @@ import bpy
 from ..base.bpy_access import scene
 from ..base.scene_rigs import active_rig
 from ..jobs.job_messages import STATUSES, StoredMessage, find_latest_message
-from ..live.control import LiveCheck
 
 STATUS_ICONS: dict[str, Any] = {verdict: icon for verdict, _, _, icon, _ in STATUSES}
 LETTER_WIDTH, MARGIN_WIDTH, ICON_WIDTH = 5.5, 56.0, 20.0
@@ -34,9 +33,9 @@ def draw_rig_problem(context: bpy.types.Context, layout: bpy.types.UILayout, bod
 
 
 def draw_latest_message(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
-    """Draw the latest message about the active rig, unless it is a verdict about another state of it."""
+    """Draw the latest message about the active rig."""
     item = find_latest_message(scene(context), active_rig(context))
-    if item is not None and (not item.fingerprint or LiveCheck.confirms(scene(context), item)):
+    if item is not None:
         _draw_stored_message(context, layout, item)
 
 
@@ -74,15 +73,6 @@ def _describe_details(failures: int, notes: int) -> str:
     parts = [f"{failures} warning{'s' * (failures > 1)}"] if failures else []
     parts += [f"{notes} note{'s' * (notes > 1)}"] if notes else []
     return f"Details: {' and '.join(parts)}" if parts else "Details"
-
-
-def draw_fields(layout: bpy.types.UILayout, owner: Any, *names: str) -> bpy.types.UILayout:
-    """Draw properties of an owner in a column, each beside its name; returns the column."""
-    column = layout.column(align=True)
-    column.use_property_split, column.use_property_decorate = True, False
-    for name in names:
-        column.prop(owner, name)
-    return column
 
 
 def draw_wrapped(

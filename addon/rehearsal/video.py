@@ -24,7 +24,7 @@ from ..base.solver_api import (
     errors,
     remove_abandoned_folders,
     remove_locked_folder,
-    stopping,
+    termination,
     write_atomically,
     write_clicks,
     write_folder,
@@ -326,7 +326,7 @@ def stop_on_signal(building: Path, signals: Sequence[int] = (signal.SIGINT, sign
         stop.requested = True
 
     before = {number: signal.signal(number, request) for number in signals}
-    stopping.end_with_parent(leave)
+    termination.end_with_parent(leave)
     try:
         yield stop
     finally:

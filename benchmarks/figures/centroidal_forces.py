@@ -13,7 +13,7 @@ from solver.centroidal.baselines import FusionNoise, kinematic, linear_fusion
 from solver.centroidal.inputs import centroidal_data
 from solver.centroidal.smoother import smooth_centroidal
 from solver.centroidal.values import CentroidalData, CentroidalEstimate
-from solver.study.pipeline import prepare
+from solver.study.prepare import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all

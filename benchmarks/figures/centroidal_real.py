@@ -13,7 +13,7 @@ from solver.centroidal.smoother import SmootherSettings, smooth_centroidal
 from solver.centroidal.values import CentroidalData
 from solver.identification.identify import identify_trials
 from solver.signals import GRAVITY, is_still, low_pass, true_runs
-from solver.study.values import Study
+from solver.study.values import StudyData
 from solver.values.filter_presets import FilterPreset
 
 from .centroidal_hidden import hidden_masks, kinematic_wrench, wrench_error
@@ -52,7 +52,7 @@ class Recorded:
     settings: SmootherSettings
 
 
-def collect_recordings(prepared: Study) -> list[Recorded]:
+def collect_recordings(prepared: StudyData) -> list[Recorded]:
     """Every moving trial with forces; a subject's only trial is explained by inertials fitted to itself."""
     usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
     rig = prepared.rig

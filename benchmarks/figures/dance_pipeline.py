@@ -22,11 +22,11 @@ from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.options.study import Settings
 from solver.rigs import hoap3
 from solver.skeleton.rig import Rig
-from solver.study.pipeline import identify
 from solver.study.recordings import load
 from solver.values.inertials import InertialParameters
 from solver.values.motion import Motion
 from solver.values.wrenches import Wrenches
+from solver.workflow.pipeline import identify
 
 from .dance_accuracy import PLATE
 from .figure import Figure, at_most
@@ -89,7 +89,6 @@ def _identify(
         write_motion_table(rig, motion, angles)
         write_wrenches_csv(forces, Wrenches(motion.times, ("plate",), wrench[:, None]))
         study = identify(load([angles, forces]), rig=rig, settings=QUICK)
-    assert study.identification is not None
     return study.identification.parameters, study.identification.prior
 
 

@@ -11,11 +11,12 @@ from solver.dynamics import link_motions
 from solver.dynamics.wrench import com_acceleration
 from solver.options.study import Settings
 from solver.signals import find_flights, true_runs
-from solver.study.pipeline import identify_motions, prepare
+from solver.study.prepare import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import Study, TrialRecord
+from solver.study.values import StudyData, TrialRecord
+from solver.workflow.pipeline import identify_motions
 
 from ..papers import ayusawa, jumper
 from .figure import Figure, at_most
@@ -47,7 +48,7 @@ def alone_figures(data: Path, quick: bool = False) -> Iterator[Figure]:
             yield from _alone(prepared, records)
 
 
-def _found(subject: str, prepared: Study) -> Iterator[Figure]:
+def _found(subject: str, prepared: StudyData) -> Iterator[Figure]:
     """Flights found from the motion and from the plates."""
     missed, edges, extra, count = 0, [0.0], 0, 0
     for record in prepared.records:
@@ -74,12 +75,11 @@ def _found(subject: str, prepared: Study) -> Iterator[Figure]:
     yield Figure(what, data, max(edges), "s", at_most(0.1), at_most(0.05))
 
 
-def _alone(prepared: Study, records: list[TrialRecord]) -> Iterator[Figure]:
+def _alone(prepared: StudyData, records: list[TrialRecord]) -> Iterator[Figure]:
     """Flights alone, the plates withheld, on what the plates saw."""
     assert prepared.mass is not None
     settings = Settings(flight_only=True, bootstrap=0, no_cross_validation=True, filter=PRESET)
     study = identify_motions(prepared.rig, records, stated_mass=prepared.mass.mass, settings=settings)
-    assert study.identification is not None
     assert study.flights is not None
     used = set(study.identification.trials)
     ratios = [

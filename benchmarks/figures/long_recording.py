@@ -19,9 +19,9 @@ from solver.demo.laboratory import PlateNoise, find_lifted_feet, record_markers,
 from solver.demo.person import HEIGHT, SEX, simulate_person
 from solver.options.study import Settings
 from solver.signals.trial import Recording
-from solver.study.pipeline import identify
 from solver.values.motion import Markers
 from solver.values.wrenches import Wrenches
+from solver.workflow.pipeline import identify
 
 from ..peak import peak_memory
 from .figure import Figure, at_most
@@ -67,8 +67,7 @@ def measure(minutes: float) -> None:
     """Identify once and print the processor time [s], the peak before the work and at its end [MB]."""
     given = recordings(minutes)
     before, began = peak_memory(), time.process_time()
-    study = identify(given, sex=SEX, height=HEIGHT, settings=Settings(jobs=1))
-    assert study.identification is not None
+    identify(given, sex=SEX, height=HEIGHT, settings=Settings(jobs=1))
     print(f"{time.process_time() - began:.1f} {before:.0f} {peak_memory():.0f}")
 
 

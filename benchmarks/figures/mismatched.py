@@ -12,8 +12,8 @@ from solver.options.plates import PlateOptions
 from solver.options.study import Settings
 from solver.signals import shift_wrenches
 from solver.skeleton.rig import Rig
-from solver.study.pipeline import prepare
 from solver.study.plates.finding import format_warnings
+from solver.study.prepare import prepare
 from solver.study.values import TrialRecord
 from solver.values.wrenches import Wrenches
 

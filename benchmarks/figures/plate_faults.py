@@ -17,13 +17,13 @@ from solver.base.errors import SolverError
 from solver.base.threads import one_blas_thread
 from solver.options.study import Settings
 from solver.skeleton.rig import Rig
-from solver.study.pipeline import identify_motions
 from solver.study.plates.finding import Action, Finding
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import Study, TrialRecord
+from solver.study.values import StudyData, TrialRecord
 from solver.values.wrenches import LEAST_LOAD, Wrenches
+from solver.workflow.pipeline import identify_motions
 
 from .figure import Figure, at_most, missing
 from .mismatched import replace_forces, with_forces
@@ -126,8 +126,7 @@ FAULTS: dict[str, tuple[Change, bool, tuple[str, ...]]] = {
 def measure_person(name: str, rig: Rig, records: Records, mass: float) -> Iterator[Figure]:
     """Faults of one person's plates."""
     clean, notes, wrong, silent = _identify(rig, records, mass), [], [], []
-    assert isinstance(clean, Study)
-    assert clean.identification is not None
+    assert isinstance(clean, StudyData)
     before = {finding.sentence for finding in clean.findings}
     yield Figure("plates as they are: trials accused of crosstalk, drift or location", f"real, {name}",
                  sum(each.done is Action.UNDONE and "offset" not in each.text and "free moment" not in each.text
@@ -140,7 +139,6 @@ def measure_person(name: str, rig: Rig, records: Records, mass: float) -> Iterat
         if isinstance(found, str):
             silent += [] if any(word in found for word in words) else [f"{fault}: refused as {found[:80]}"]
             continue
-        assert found.identification is not None
         new = [each for each in found.findings if each.sentence not in before and each.done is not Action.NOTHING]
         said = " ".join([*found.warnings, *(each.sentence for each in new)])
         moved = np.abs(found.identification.parameters.masses - clean.identification.parameters.masses).max()
@@ -158,14 +156,14 @@ def _count_frames(record: TrialRecord) -> int:
     return 0 if record.poses is None else len(record.poses.times)
 
 
-def _is_wrong(finding: Finding, words: Sequence[str], clean: Study) -> bool:
+def _is_wrong(finding: Finding, words: Sequence[str], clean: StudyData) -> bool:
     """Whether forces were changed for another cause than the fault, or than one of the files as they are."""
     own = {each.text.split(":")[0] for each in clean.findings}
     named = any(word in finding.text for word in words)
     return finding.done is Action.UNDONE and not named and finding.text.split(":")[0] not in own
 
 
-def _identify(rig: Rig, records: Records, mass: float) -> Study | str:
+def _identify(rig: Rig, records: Records, mass: float) -> StudyData | str:
     try:
         return identify_motions(rig, records, stated_mass=mass, settings=Settings(no_cross_validation=True))
     except SolverError as error:

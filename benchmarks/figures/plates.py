@@ -8,9 +8,9 @@ from pathlib import Path
 from solver.base.threads import one_blas_thread
 from solver.options.plates import FREE_MOMENT, POSITION
 from solver.skeleton.rig import Rig
-from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding, format_warnings
-from solver.study.values import Study, TrialRecord
+from solver.study.prepare import prepare
+from solver.study.values import StudyData, TrialRecord
 
 from .figure import Bound, Figure, at_least, at_most, within
 from .foreign import foreign_figures
@@ -23,7 +23,7 @@ LATERAL_BOUND = within(5.5, 3.5)
 """[mm] An analysis of the data by others found about 7 mm."""
 
 
-def subject_figures(prepared: Study) -> list[Figure]:
+def subject_figures(prepared: StudyData) -> list[Figure]:
     """What is found in the subject's own plates as the files are."""
     signs = _select_findings(prepared, FREE_MOMENT)
     undone = [name for finding in signs if finding.done is Action.UNDONE for name in finding.trials]
@@ -91,7 +91,7 @@ def _mismatched_figure(body: tuple[Rig, Sequence[TrialRecord]]) -> Figure:
     return Figure(what, f"real, {MODIFIED}, modified in software", len(CASES) - len(missed), "", bound, note=note)
 
 
-def _select_findings(prepared: Study, kind: str) -> list[Finding]:
+def _select_findings(prepared: StudyData, kind: str) -> list[Finding]:
     return [finding for finding in prepared.findings if finding.kind == kind]
 
 

@@ -21,10 +21,11 @@ from solver.dance.workflows.edited_dance import EditedDance
 from solver.dance.workflows.repair import describe_moves, repair
 from solver.scene.motion_record import MOTION, MotionRecord, motion_record
 from solver.scene.study_folder import MOTION_END
-from solver.study.pipeline import prepare, track
+from solver.study.prepare import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
+from solver.workflow.pipeline import track
 
 from .figure import Bound, Figure, at_most
 from .subject import SEX, STATIC, SUBJECT

@@ -20,10 +20,10 @@ from solver.base.threads import one_blas_thread
 from solver.options.plates import MISMATCH, PlateOptions
 from solver.signals import preset_of, resample, smooth_motion
 from solver.skeleton.rig import GRAVITY, Rig
-from solver.study.pipeline import prepare
 from solver.study.plates.checks import check_recordings
 from solver.study.plates.trial_wrenches import LOADED_FRACTION
 from solver.study.preparation import FilteredTrial
+from solver.study.prepare import prepare
 from solver.study.values import TrialRecord
 from solver.values.wrenches import Wrenches
 

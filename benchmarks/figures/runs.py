@@ -13,11 +13,11 @@ from solver.identification.comparison import Comparison
 from solver.identification.identify import IdentifyOptions, identify_trials
 from solver.options.reading import ReadOptions
 from solver.skeleton.rig import Rig
-from solver.study.pipeline import prepare
+from solver.study.prepare import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import Study, TrialRecord
+from solver.study.values import StudyData, TrialRecord
 from solver.values.wrenches import WRENCH_AXES
 
 from .figure import Figure, at_most
@@ -54,7 +54,7 @@ def run_figures(data: Path) -> list[Figure]:
     return figures
 
 
-def prepare_runs(paths: Sequence[Path]) -> Study:
+def prepare_runs(paths: Sequence[Path]) -> StudyData:
     """Trials of one person, calibrated on all of them."""
     rig, records = track_runs(tuple(paths))
     return prepare(rig, records)
@@ -68,7 +68,7 @@ def track_runs(paths: tuple[Path, ...]) -> tuple[Rig, tuple[TrialRecord, ...]]:
     return calibration.rig, track_all(calibration, recordings)
 
 
-def predict_unused_trials(prepared: Study) -> list[Comparison]:
+def predict_unused_trials(prepared: StudyData) -> list[Comparison]:
     """Predict every trial, or every half of a single one, from the inertials of the others."""
     rig = prepared.rig
     options = IdentifyOptions(
@@ -80,7 +80,7 @@ def predict_unused_trials(prepared: Study) -> list[Comparison]:
     return [c for c in identify_trials(rig, trials, options).comparisons if not c.used]
 
 
-def _measure(prepared: Study) -> tuple[float, str]:
+def _measure(prepared: StudyData) -> tuple[float, str]:
     found = predict_unused_trials(prepared)
     ratio = np.mean([comparison.ratio for comparison in found], axis=0)
     return float(ratio.mean()), f"{format_errors(found)}; over the prior without weights {_unweighted(found)}"

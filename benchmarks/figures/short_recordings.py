@@ -17,8 +17,8 @@ import numpy as np
 from solver.options.plates import FINDINGS, PlateOptions
 from solver.options.study import Settings
 from solver.signals.trial import Recording
-from solver.study.pipeline import identify
 from solver.study.subject_calibration import calibrate
+from solver.workflow.pipeline import identify
 
 from ..peak import peak_memory
 from .figure import Figure, at_most

@@ -13,12 +13,12 @@ from solver.identification.error_model.frequency_weights import UNWEIGHTED
 from solver.identification.identify import MIN_FLIGHT_FRAMES, IdentifyOptions, identify_trials
 from solver.signals import GRAVITY
 from solver.signals.trial import Recording, Trial
-from solver.study.pipeline import prepare
 from solver.study.plates.plate_errors import OFFSET
+from solver.study.prepare import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import Study, TrialRecord
+from solver.study.values import StudyData, TrialRecord
 from solver.values.inertials import InertialParameters
 from solver.values.wrenches import WRENCH_AXES
 
@@ -78,7 +78,7 @@ def track_recordings(
     static: Sequence[str],
     chosen: Sequence[str] = (),
     shoulders: str = "fixed",
-) -> tuple[Study | None, tuple[TrialRecord, ...]]:
+) -> tuple[StudyData | None, tuple[TrialRecord, ...]]:
     """Calibrated on ``static`` (all trials if empty), tracked on the chosen trials (all if empty, then prepared)."""
     calibration = calibrate(recordings, sex=SEX, static=static, shoulders=shoulders)
     wanted = [recording for recording in recordings if not chosen or recording.name in chosen]
@@ -121,7 +121,7 @@ def marker_figures(data: Path, records: Sequence[TrialRecord], *, static_only: b
     return figures
 
 
-def mass_figures(prepared: Study) -> list[Figure]:
+def mass_figures(prepared: StudyData) -> list[Figure]:
     """Body mass, and the offset of the plates in the standing trials."""
     mass = prepared.mass
     if mass is None:
@@ -142,7 +142,7 @@ def mass_figures(prepared: Study) -> list[Figure]:
     ]  # fmt: skip
 
 
-def identification_options(prepared: Study) -> IdentifyOptions:
+def identification_options(prepared: StudyData) -> IdentifyOptions:
     """The pipeline's own options, a single fit."""
     return IdentifyOptions(
         base=str(prepared.rig.provenance.get("base_link", prepared.rig.links[0])),
@@ -152,7 +152,7 @@ def identification_options(prepared: Study) -> IdentifyOptions:
     )
 
 
-def predict_unseen_trials(prepared: Study) -> Iterator[Unseen]:
+def predict_unseen_trials(prepared: StudyData) -> Iterator[Unseen]:
     """Predict every trial from the inertials that the pipeline's method identifies in all the others."""
     usable = [record for record in prepared.records if record.trial is not None and record.trial.counted.any()]
     rig = prepared.rig
@@ -169,7 +169,7 @@ def predict_unseen_trials(prepared: Study) -> Iterator[Unseen]:
         yield Unseen(comparison, plain, _flight(prepared, record, trial, found.parameters, found.prior))
 
 
-def travel_figures(prepared: Study) -> list[Figure]:
+def travel_figures(prepared: StudyData) -> list[Figure]:
     """What weights that were learnt on squats do to walks, and the reverse."""
     trials = {record.name: record.trial for record in prepared.records if record.trial is not None}
     options, figures = identification_options(prepared), []
@@ -191,7 +191,7 @@ def travel_figures(prepared: Study) -> list[Figure]:
 
 
 def _flight(
-    prepared: Study, record: TrialRecord, trial: Trial, ours: InertialParameters, prior: InertialParameters
+    prepared: StudyData, record: TrialRecord, trial: Trial, ours: InertialParameters, prior: InertialParameters
 ) -> FlightCheck | None:
     if record.windows is None:
         return None

@@ -31,7 +31,7 @@ from solver.rigs import human
 from solver.signals.pooling import TWO_SIDED_STDS
 from solver.signals.trial import Trial
 from solver.skeleton.rig import Rig
-from solver.study.pipeline import prepare
+from solver.study.prepare import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all

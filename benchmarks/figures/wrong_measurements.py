@@ -18,7 +18,7 @@ from solver.fixed_base.robot import FixedBaseRobot
 from solver.rigs import from_urdf
 from solver.signals.trial import Recording
 from solver.study.joint_motion import poses_of
-from solver.study.pipeline import prepare
+from solver.study.prepare import prepare
 from solver.study.values import TrialRecord
 
 from .figure import Figure, at_least, at_most

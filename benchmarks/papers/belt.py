@@ -31,10 +31,10 @@ from solver.options.plates import PlateOptions
 from solver.options.study import LoadOptions, Settings
 from solver.signals.trial import Recording, Trial
 from solver.skeleton.rig import Rig
-from solver.study.pipeline import prepare
 from solver.study.plates.plate_errors import collect_known_plates
+from solver.study.prepare import prepare
 from solver.study.subject_calibration import calibrate
-from solver.study.values import Study, TrialRecord
+from solver.study.values import StudyData, TrialRecord
 from solver.tracking import Attachment, track_markers
 from solver.values.inertials import InertialParameters
 from solver.values.motion import Motion
@@ -115,7 +115,7 @@ class Bare:
     person: Volunteer
     rig: Rig
     attachments: tuple[Attachment, ...]
-    prepared: Study
+    prepared: StudyData
 
 
 def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS, known_rig: bool = False) -> BeltResult:
@@ -263,7 +263,9 @@ def _dance(seed: int, rounds: int, number: int) -> Motion:
     return dance(volunteer(seed), 100 * seed + number, rounds)
 
 
-def _prepare(rig: Rig, attachments: tuple[Attachment, ...], recording: Recording, bare: Study | None = None) -> Study:
+def _prepare(
+    rig: Rig, attachments: tuple[Attachment, ...], recording: Recording, bare: StudyData | None = None
+) -> StudyData:
     """A recording on plates whose location is that found without the belt, as `solver.find_load` prepares it."""
     assert recording.markers is not None
     tracked = track_markers(rig, attachments, recording.markers)
@@ -273,13 +275,13 @@ def _prepare(rig: Rig, attachments: tuple[Attachment, ...], recording: Recording
     return prepare(rig, [TrialRecord(recording, tracked)], Settings(filter=PRESET, plates=PlateOptions(known=known)))
 
 
-def _trial(prepared: Study) -> Trial:
+def _trial(prepared: StudyData) -> Trial:
     trial = prepared.records[0].trial
     assert trial is not None, "the simulated recording has forces"
     return trial
 
 
-def _mass(prepared: Study) -> float:
+def _mass(prepared: StudyData) -> float:
     return prepared.rig.prior.total_mass
 
 
@@ -297,7 +299,7 @@ def _blind_difference(rig: Rig, answer: AddedLoad, after: Trial, mass: float) ->
     return estimate.parameters.masses - answer.bare.parameters.masses
 
 
-def _paper_method(rig: Rig, bare: Study, loaded: Study, place: str) -> dict[str, tuple[float, float]]:
+def _paper_method(rig: Rig, bare: StudyData, loaded: StudyData, place: str) -> dict[str, tuple[float, float]]:
     """The hierarchical method, given where the belt is: (bare, belt) masses."""
     found = []
     for prepared, limits in (

@@ -22,10 +22,10 @@ from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.options.study import Settings
 from solver.report.svg import Drawing
 from solver.rigs import hrp2
-from solver.study.pipeline import identify
 from solver.study.recordings import load
-from solver.study.values import Study
+from solver.study.values import StudyData
 from solver.values.wrenches import WRENCH_AXES
+from solver.workflow.pipeline import identify
 
 from ..reference import reference_line
 from . import plots
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def real_study(folder: Path, sex: str) -> Study:
+def real_study(folder: Path, sex: str) -> StudyData:
     """The subject identified by the paper's method and filter, all trials together and one left out at a time."""
     settings = Settings(method="hierarchical", filter="jovic_human", bootstrap=0, no_cross_validation=False)
     return identify(load([folder]), sex=sex, settings=settings)
@@ -170,9 +170,9 @@ def _save(drawing: Drawing, path: Path) -> None:
     print(f"written: {plots.save(drawing, path)}", flush=True)
 
 
-def print_human(study: Study | None, output: Path | None) -> None:
+def print_human(study: StudyData | None, output: Path | None) -> None:
     """Table III and Figs. 8 to 10."""
-    if study is None or study.identification is None:
+    if study is None or study.identified is None:
         print("\nTable III needs a real subject's recordings: --data DIR")
         return
     found = study.identification

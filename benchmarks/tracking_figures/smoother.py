@@ -26,7 +26,7 @@ from solver.dynamics import centroidal_momentum, difference
 from solver.options.reading import ReadOptions
 from solver.signals import GRAVITY, filter_wrenches, light_preset, preset_of, smooth_motion
 from solver.skeleton.rig import ROOT_NV, Rig
-from solver.study.pipeline import prepare
+from solver.study.prepare import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all

@@ -39,7 +39,10 @@ def frozen(name: str, array: object, shape: tuple[int | None, ...], *, finite: b
     Raises:
         InvalidValue: wrong number of axes, wrong length, or (if ``finite``) NaN or infinity, with the first index.
     """
-    result = _read_only_copy(array, float)
+    try:
+        result = _read_only_copy(array, float)
+    except (TypeError, ValueError):
+        raise InvalidValue(f"{name} takes an array of numbers, not {array!r:.60}") from None
     _check_shape(name, result.shape, shape)
     if finite:
         _check_finite(name, result)

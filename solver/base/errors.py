@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
+from typing import Any, TypeVar
 
+T = TypeVar("T", bound=Callable[..., Any])
 SHOWN_CHOICES = 12
+TYPE_FAILURES = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
+"""What a function raises that works with a value of another type than it expects."""
 
 
 class SolverError(Exception):
@@ -117,3 +122,29 @@ class MissingDependency(SolverError):
 
 class Cancelled(SolverError):
     """The user cancelled the job; the message says what was written."""
+
+
+def checked(function: T) -> T:
+    """Mark a public function, or a class with its constructor: an argument of a wrong type is an `InvalidValue`.
+
+    The types are those of the annotations. They are compared only if the function fails, so that a call costs nothing,
+    nothing that works is refused, and an error with arguments of the right types is not disguised.
+    """
+    if isinstance(function, type):
+        function.__init__ = checked(function.__init__)  # type: ignore[misc]
+        return function
+
+    @wraps(function)
+    def call(*values: Any, **named: Any) -> Any:
+        try:
+            return function(*values, **named)
+        except SolverError:
+            raise
+        except TYPE_FAILURES as error:
+            from .argument_types import find_wrong_type  # rarely needed
+
+            if (problem := find_wrong_type(function, values, named)) is None:
+                raise
+            raise InvalidValue(problem) from error
+
+    return call  # type: ignore[return-value]

@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from .errors import InputError, InvalidValue
 
-AnyPath: TypeAlias = "str | os.PathLike[str]"
-Paths: TypeAlias = "AnyPath | Iterable[AnyPath]"
+AnyPath: TypeAlias = str | os.PathLike[str]
+Paths: TypeAlias = AnyPath | Iterable[AnyPath]
 """One path or several, as accepted by public functions."""
 
 LARGEST = 4 << 30

@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
-def lazy_exports(
-    package: str, names_by_module: Mapping[str, tuple[str, ...]], packages: Mapping[str, str] | None = None
-) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """What a package assigns to ``__all__, __getattr__, __dir__``: its sorted public names and two functions.
+def lazy_exports(module: str, prefix: str = "") -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """What a module assigns to ``__all__, __getattr__, __dir__``: its sorted public names and two functions.
+
+    The stub beside it (``__init__.pyi`` of a package) lists the names, as imports ``from .rig import Rig as Rig``. Type
+    checkers and editors read the same file, so they know the types and docstrings of what is imported later. Packages
+    that it imports (``from . import demo as demo``) and ``__version__`` are attributes but not in ``__all__``.
 
     Args:
-        package: ``__name__`` of the package.
-        names_by_module: relative module names and what they define, such as ``{"rig": ("Rig",)}``.
-        packages: modules that are attributes of the package and imported when first used, by attribute.
+        module: ``__name__`` of the module.
+        prefix: of import paths in the stub that are not relative.
     """
-    modules = {name: module for module, names in names_by_module.items() for name in names}
-    further = dict(packages or {})
+    own = sys.modules[module]
+    stub = ast.parse(Path(str(own.__file__)).with_suffix(".pyi").read_text("utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    sources = {
+        alias.name: (f"{'.' * node.level or prefix}{node.module or ''}", node.module)
+        for node in imports
+        for alias in node.names
+    }
 
     def load(name: str) -> Any:
-        if name in further:
-            return import_module(f".{further[name]}", package)
-        if name not in modules:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f".{modules[name]}", package), name)
-        vars(sys.modules[package])[name] = value
+        if name not in sources:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        source, parent = sources[name]
+        value = getattr(import_module(source, own.__package__), name, None) if parent else None
+        if value is None:  # a module, which its package need not have imported yet
+            value = import_module(f"{source}.{name}" if parent else f"{source}{name}", own.__package__)
+        vars(own)[name] = value
         return value
 
-    return sorted(modules), load, lambda: sorted({*vars(sys.modules[package]), *modules, *further})
+    names = sorted(name for name, (_, parent) in sources.items() if parent and not name.startswith("_"))
+    return names, load, lambda: sorted({*vars(own), *sources})

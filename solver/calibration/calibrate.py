@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..base.errors import InputError, InvalidValue
+from ..base.errors import InputError, InvalidValue, checked
 from ..base.progress import Progress, silent
 from ..signals.trial import Recording
 from ..values.marker_names import match_names, name_variants
@@ -17,6 +17,7 @@ from .recognise import recognise
 from .subject import SubjectData
 
 
+@checked
 def fit_calibration(  # noqa: PLR0913 one argument for each property of a person
     recordings: Sequence[Recording],
     *,

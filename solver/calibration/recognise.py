@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import InputError, InvalidValue, SolverError
+from ..base.errors import InputError, InvalidValue, SolverError, checked
 from ..rigs.human_skeleton import LATERAL_SIGN
 from ..scene.marker_set import REVIEW_CONFIDENCE, parse_entry, write_marker_set_tree
 from ..signals.trial import Recording
@@ -152,6 +152,7 @@ class Recognition:
         return write_marker_set_tree(path, self.tree)
 
 
+@checked
 def recognise(
     recordings: Sequence[Recording],
     *,

@@ -11,7 +11,7 @@ from ..base.errors import InvalidValue
 from ..base.file_arrays import FileRows, iterate_slices
 from ..base.progress import Progress
 from ..dynamics.coordinates import joint_coordinates
-from ..rigs.human import human
+from ..rigs import human
 from ..rigs.human_skeleton import default_lengths
 from ..signals.trial import Recording
 from ..skeleton.rig import Rig

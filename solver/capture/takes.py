@@ -16,12 +16,12 @@ import numpy as np
 from ..base.errors import InvalidValue
 from ..calibration.calibration import Calibration
 from ..options.study import Settings
-from ..report.study_folder import write_study
 from ..signals import require_rate, smooth_motion
 from ..skeleton.rig import Rig
-from ..study.values import Poses, Study, TrialRecord
+from ..study.values import Poses, TrialRecord
 from ..tracking.track import TrackedMotion, manifold_velocities
 from ..values.filter_presets import FilterPreset, preset_of
+from ..workflow.study import Study
 from .datagram import Layout, Sample
 from .followers import Pose, build_recording
 
@@ -84,7 +84,7 @@ class Take:
             InputError: the folder cannot be written.
             InvalidValue: fewer than two samples were tracked.
         """
-        return write_study(folder, self.to_study(preset))
+        return self.to_study(preset).write(folder)
 
 
 class TakeRows:

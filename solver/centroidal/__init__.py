@@ -2,19 +2,4 @@
 
 from ..base.lazy_imports import lazy_exports
 
-__all__, __getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "values": (
-            "CentroidalData",
-            "CentroidalEstimate",
-            "InertialModes",
-        ),
-        "inputs": ("centroidal_data",),
-        "estimate": ("estimate_centroidal",),
-        "live": (
-            "CausalFilter",
-            "LiveSample",
-        ),
-    },
-)
+__all__, __getattr__, __dir__ = lazy_exports(__name__)

@@ -1,37 +1,25 @@
-"""Estimators by name with one interface, and estimates of a study's trials: from its folder to files."""
+"""Estimators by name with one interface, and the files of their estimates."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
-from ..base.errors import InputError, InvalidValue, UnknownName, UnknownPreset
-from ..base.progress import Progress, silent
+from ..base.errors import UnknownPreset, checked
 from ..base.threads import one_blas_thread
 from ..formats.csv_tables import write_table
-from ..scene.motion_record import MOTION, MotionRecord
-from ..scene.result import COVARIANCE, RESULT
 from ..scene.study_folder import (
-    COVARIANCE_FILE,
     ESTIMATE_END,
     ESTIMATE_TABLE_END,
-    MOTION_END,
-    RESULT_FILE,
-    read_trial_files,
-    trial_files,
 )
-from ..storage.manifest import stored_file
-from ..storage.output_folder import read_consistent, write_folder
-from ..values.inertials import InertialParameters
+from ..storage.output_folder import write_folder
 from .baselines import extended_kalman, force_only, kinematic, linear_fusion
 from .complementary import causal_complementary, complementary
 from .complementary_filters import FLIGHT
-from .inputs import centroidal_data
 from .kinetics import Kinetics
 from .signal_checks import check_signals, flight_intervals
 from .smoother import smooth_centroidal
@@ -50,10 +38,9 @@ METHODS: Mapping[str, Callable[[CentroidalData], CentroidalEstimate]] = MappingP
     }
 )
 """Each with its default settings."""
-Body = tuple[InertialParameters, np.ndarray | None]
-"""Inertials, and a square root (M, L, 10) of their path if it is known."""
 
 
+@checked
 def estimate_centroidal(data: CentroidalData, method: str = DEFAULT_METHOD) -> CentroidalEstimate:
     """Centre of mass and momentum rate of a recording, with its flights and the values of each source alone.
 
@@ -100,55 +87,7 @@ def estimate_centroidal(data: CentroidalData, method: str = DEFAULT_METHOD) -> C
     )
 
 
-def estimate_study(
-    folder: str | Path,
-    *,
-    method: str = DEFAULT_METHOD,
-    trials: Sequence[str] = (),
-    prior: bool = False,
-    progress: Progress = silent,
-) -> dict[str, CentroidalEstimate]:
-    """Centre of mass and momentum rate of a study's trials with forces.
-
-    Args:
-        folder: that `identify` wrote.
-        method: one of `estimate.METHODS`.
-        trials: names; all with forces by default.
-        prior: kinematics of the prior's inertials instead of the identified ones.
-        progress: receives progress.
-
-    Raises:
-        InputError: no such folder, or no trial with forces in it.
-        UnknownName: no such trial.
-        InvalidValue: a trial's signals cannot be estimated; it is named.
-
-    Example:
-        >>> import tempfile
-        >>> import solver
-        >>> robot = solver.demo.simulated_robot()
-        >>> settings = solver.Settings(no_cross_validation=True)
-        >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=settings)
-        >>> folder = tempfile.mkdtemp()
-        >>> names = solver.write_study(folder, study, simulated=True)
-        >>> found = solver.estimate_study(folder)["dance"]
-        >>> found.com.shape == found.momentum_rate.shape == (len(found), 3)
-        True
-    """
-    records, body = read_study_trials(folder, trials, prior=prior)
-    found = {}
-    for number, (name, record) in enumerate(records.items()):
-        progress(number / len(records), f"estimating {name}")
-        parameters, root = (record.rig.prior, None) if body is None else body
-        assert record.trial is not None
-        data = centroidal_data(record.rig, record.trial, parameters, root)
-        try:
-            found[name] = estimate_centroidal(data, method)
-        except InvalidValue as error:
-            raise InvalidValue(f"trial {name!r}: {error}") from None
-    progress(1.0, "estimated")
-    return found
-
-
+@checked
 def write_estimates(folder: str | Path, estimates: dict[str, CentroidalEstimate]) -> tuple[str, ...]:
     """``NAME.centroidal.npz`` and ``NAME.centroidal.csv`` of every trial, complete or not at all; the files' names.
 
@@ -157,8 +96,8 @@ def write_estimates(folder: str | Path, estimates: dict[str, CentroidalEstimate]
 
     Example:
         >>> import solver
-        >>> found = solver.estimate_study("results")  # doctest: +SKIP
-        >>> solver.write_estimates("momentum", found)  # doctest: +SKIP
+        >>> found = solver.load_study("results").centroidal()  # doctest: +SKIP
+        >>> solver.centroidal.write_estimates("momentum", found)  # doctest: +SKIP
     """
     with write_folder(folder) as building:
         for name, found in estimates.items():
@@ -178,47 +117,3 @@ def _columns(found: CentroidalEstimate) -> tuple[tuple[str, ...], np.ndarray]:
         named[source.replace(" ", "_"), UNITS[source.split()[1]]] = values
     titles = tuple(f"{name}_{axis} [{unit}]" for name, unit in named for axis in "xyz")
     return titles, np.concatenate(list(named.values()), axis=1)
-
-
-def read_study_trials(
-    folder: str | Path, trials: Sequence[str] = (), *, prior: bool = False
-) -> tuple[dict[str, MotionRecord], Body | None]:
-    """The trials with forces of a study's folder, and the identified body; None for the prior.
-
-    Args:
-        folder: that `identify` wrote.
-        trials: names; all with forces by default.
-        prior: leave the identified body out.
-
-    Raises:
-        InputError: no such folder, or no trial with forces in it.
-        UnknownName: no such trial.
-    """
-    folder = Path(folder)
-    if not os.path.isdir(folder):
-        raise InputError(
-            folder, "is not the folder of a study", remedy="Give the folder that `identify --output` wrote"
-        )
-    return read_consistent(folder, lambda: _read(folder, trials, prior))
-
-
-def _read(folder: Path, requested: Sequence[str], prior: bool) -> tuple[dict[str, MotionRecord], Body | None]:
-    files = trial_files(folder)
-    for name in requested:
-        if name not in files:
-            raise UnknownName(name, files)
-    read = read_trial_files(folder, MOTION_END, MOTION, requested)
-    records = {name: record for name, record in read.items() if record.trial is not None and record.trial.counted.any()}
-    if not records:
-        what = f"{', '.join(requested)}: no forces" if requested else f"holds no {MOTION_END} with forces"
-        raise InputError(folder, what, remedy="Identify with force files")
-    result = stored_file(folder, RESULT_FILE)
-    if prior or not os.path.exists(result):
-        return records, None
-    parameters, path = RESULT.read(result).parameters, stored_file(folder, COVARIANCE_FILE)
-    if not os.path.exists(path):
-        return records, (parameters, None)
-    covariance = COVARIANCE.read(path)
-    if covariance.links != parameters.links:
-        raise InputError(path, "has other links than the result", remedy="Identify again")
-    return records, (parameters, covariance.root)

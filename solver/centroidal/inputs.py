@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..base.so3 import cross
 from ..dynamics import centroidal_momentum, com_trajectory
 from ..dynamics.kinematics import LinkMotions, link_motions, product
@@ -44,6 +44,7 @@ UNIT_INERTIAS = np.array(
 """In Pinocchio's order xx xy yy xz yz zz."""
 
 
+@checked
 def centroidal_data(
     rig: Rig, trial: Trial, parameters: InertialParameters, root: np.ndarray | None = None
 ) -> CentroidalData:

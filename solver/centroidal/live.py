@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..signals import GRAVITY
 from .complementary_filters import FLIGHT, RIDGE, ComplementarySettings, build_filters
 from .kinetics import RAMP
@@ -37,6 +37,7 @@ class LiveSample:
     acceleration: Sequence[float] | None = None
 
 
+@checked
 class CausalFilter:
     """Sample by sample the same as `complementary.causal_complementary`.
 

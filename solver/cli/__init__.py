@@ -17,7 +17,7 @@ from ..base.errors import Cancelled, SolverError
 from ..base.standard_streams import robust_streams, write_error
 from ..base.termination import CODE as STOPPED
 from ..base.termination import NOTHING
-from ..version import VERSION
+from ..version import __version__
 from .exit_codes import OK, WRONG_INPUT
 from .extensions import find_extensions
 from .options import AS_WRITTEN, PROGRESS, Paragraphs, Parser, outputs
@@ -89,7 +89,7 @@ def parser(settings: Path | None = None, verb: str | None = None) -> argparse.Ar
         InputError: the settings file cannot be used.
     """
     result = Parser(prog=AS_WRITTEN, description=DESCRIPTION, formatter_class=Paragraphs)
-    result.add_argument("--version", action="version", version=f"exciting_dance {VERSION}")
+    result.add_argument("--version", action="version", version=f"exciting_dance {__version__}")
     verbs = result.add_subparsers(title="verbs", metavar="VERB", dest="verb", required=True)
     for module in find_verbs(verb):
         module.add(verbs)

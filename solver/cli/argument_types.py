@@ -52,23 +52,21 @@ rate = argument(Range(0.0, FASTEST, above=True).parse)
 effort = argument(Range(0.0, MOST_EFFORT, above=True).parse)
 
 
-def by_name(
-    words: Sequence[str], option: str, form: str = "NAME=NUMBER", read: Callable[[str], Any] = number
-) -> dict[str, Any]:
-    """Values by name, numbers from NAME=NUMBER each by default.
+def by_name(words: Sequence[str], option: str) -> dict[str, float]:
+    """Numbers by name, from NAME=NUMBER each.
 
     Raises:
-        InvalidValue: no name, or no value; names the option.
+        InvalidValue: no name, or no number; names the option.
     """
     result = {}
     for word in words:
         name, equals, value = word.partition("=")
         try:
-            result[name] = read(value)
+            result[name] = number(value)
         except argparse.ArgumentTypeError:
             equals = ""
         if not equals or not name:
-            raise InvalidValue(f"{option} takes {form}, not {word!r}")
+            raise InvalidValue(f"{option} takes NAME=NUMBER, not {word!r}")
     return result
 
 

@@ -40,13 +40,13 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
-    from ..centroidal.estimate import estimate_study, write_estimates
+    from ..centroidal.estimate import write_estimates
     from ..centroidal.values import COM, KINEMATIC
     from ..formats.text_table import format_table
+    from ..workflow.study import load_study
 
-    found = estimate_study(
-        options.study, method=options.method, trials=options.trial, prior=options.prior, progress=progress
-    )
+    study = load_study(options.study)
+    found = study.centroidal(method=options.method, trials=options.trial, prior=options.prior, progress=progress)
     write_estimates(options.output, found)
     warn([f"{name}: {note}" for name, estimate in found.items() for note in estimate.notes])
     rows = []

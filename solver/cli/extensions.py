@@ -10,8 +10,8 @@ from types import ModuleType
 def find_extensions() -> tuple[ModuleType, ...]:
     """The sub-package ``verbs`` of every package that has one, in alphabetical order.
 
-    It holds ``VERBS``, modules with a function `add` like those of `cli`, and ``compare(options, result, body)``, which
-    prints the comparison of a result of its own kind, or returns False.
+    It holds ``VERBS``, modules with a function `add` like those of `cli`, and ``compare(options)``, which prints the
+    comparison of a result of its own kind, or returns False.
     """
     names = sorted(path.parent.parent.name for path in Path(__file__).parent.parent.glob("*/verbs/__init__.py"))
     return tuple(import_module(f"..{name}.verbs", __package__) for name in names)

@@ -62,10 +62,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     body: Calibration | Rig | None = require_sense(options, options.before, options.after)
     from ..base.progress import PartialProgress
     from ..calibration.calibration import CALIBRATION
-    from ..report.study_folder import write_study
-    from ..study.find_load import find_load
     from ..study.recordings import load, require_rates
     from ..study.subject_calibration import calibrate
+    from ..workflow.find_load import find_load
     from .printed import warn
     from .words import found_load
 
@@ -83,7 +82,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     study = find_load(
         before, after, body, settings=settings, options=searched, progress=PartialProgress(progress, 0.3, 0.97)
     )
-    write_study(options.output, study)
+    study.write(options.output)
     progress(1.0, "done")
     warn(study.warnings)
     assert study.load is not None

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import InvalidValue
-from ..base.files import Paths, as_paths
 from ..base.progress import Progress
 from ..options.study import Settings
 from ..values.person import LINKS
@@ -30,7 +28,7 @@ from .settings_file import show_only
 
 if TYPE_CHECKING:
     from ..skeleton.rig import Rig
-    from ..study.values import Study
+    from ..workflow.study import Study
 
 EXPLANATION = """
 Calibrates the subject, estimates the body mass, tracks the markers, checks the force plates, selects the frames in
@@ -76,13 +74,10 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     rig = require_sense(options, options.files)
 
     from ..base.progress import PartialProgress
-    from ..formats.recording import list_files_read
     from ..report import REPORT_FILE
-    from ..report.study_folder import write_study
     from ..scene.study_folder import trial_files
-    from ..study.pipeline import identify
-    from ..study.provenance import build_provenance, collect_options
     from ..study.recordings import load
+    from ..workflow.pipeline import identify
     from .printed import warn
     from .words import identified, removed_trials
 
@@ -91,10 +86,6 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     settings = settings_of(options)
     part = PartialProgress(progress, 0.0, 0.97)
     person, reading = None if rig is not None else subject(options), read_options(options)
-    stated = {"rig": options.rig, "mass": options.mass} if person is None else person
-    made_of = build_provenance(
-        _find_common_folder(options.files), list_files_read(options.files), collect_options(reading, settings, stated)
-    )
     recordings = load(options.files, reading)
     if not options.flight_only:
         require_forces(recordings)
@@ -107,11 +98,9 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     if options.write_into is not None:
         _show_matches(options.write_into, study)
     reasons: list[str] = []
-    write_study(
+    study.write(
         options.output,
-        study,
         title=options.title,
-        provenance=made_of,
         write_into=options.write_into,
         warn=reasons.append,
     )
@@ -120,11 +109,11 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     print(identified(study))
     for text in study.assumptions:
         print(f"assumed: {text}")
-    report = "" if study.identification is None else f", the report is {options.output / REPORT_FILE}"
+    report = "" if study.identified is None else f", the report is {options.output / REPORT_FILE}"
     if not options.flight_only and (unused := [r.name for r in recordings if r.wrenches is None]):
         print(f"without forces, not used to identify: {', '.join(unused)}")
     print(f"\nwritten: {options.output}{report}{removed_trials(before, options.output)}")
-    return OK if study.identification is not None else INCOMPLETE
+    return OK if study.identified is not None else INCOMPLETE
 
 
 def _require_match(model: Path, rig: Rig | None) -> None:
@@ -146,19 +135,10 @@ def _show_matches(model: Path, study: Study) -> None:
     from ..rigs.opensim.matching import transfer_inertials
     from ..rigs.opensim.rig import from_opensim
 
-    if study.identification is None:
+    if study.identified is None:
         return
     groups, _ = transfer_inertials(study.rig, study.identification.parameters, from_opensim(model, meshes="none"))
     print(f"links of {study.rig.name} and bodies of {model.name}:")
     for group in groups:
         print(f"  {group.sentence}")
     print()
-
-
-def _find_common_folder(paths: Paths) -> Path:
-    """The folder that contains all recordings; paths are written relative to it."""
-    folders = [each if os.path.isdir(each) else each.parent for each in as_paths(paths)]
-    try:
-        return Path(os.path.commonpath([folder.absolute() for folder in folders]))
-    except ValueError:  # on several drives
-        return Path()

@@ -68,12 +68,11 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     from ..base.progress import PartialProgress
     from ..calibration.calibration import CALIBRATION, Calibration
     from ..formats.text_table import format_table
-    from ..report.study_folder import write_study
     from ..scene.study_folder import trial_files
-    from ..study.pipeline import track
     from ..study.recordings import load, require_rates
     from ..study.subject_calibration import calibrate
     from ..tracking.bone_mapping import MAPPING, guess_mapping
+    from ..workflow.pipeline import track
     from .printed import warn
     from .words import removed_trials
 
@@ -95,7 +94,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
         body = calibrate(recordings, **person, progress=PartialProgress(progress, 0.0, 0.4))
     study = track(recordings, body, settings, PartialProgress(progress, 0.4, 1.0), mapping)
     before = trial_files(options.output)
-    write_study(options.output, study)
+    study.write(options.output)
     if mapping is not None:
         print(format_table(("link", "segment"), list(zip(mapping.links, mapping.segments))) + "\n")
         if options.save_mapping is not None:
@@ -109,7 +108,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
 
 def _person(stated: Subject | None) -> Rig:
     """The rig of a person without markers, of the given or the average stature and mass."""
-    from ..rigs.human import human
+    from ..rigs import human
 
     assert stated is not None
     sex = stated["sex"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..identification.added_load import AddedLoad
     from ..identification.comparison import Comparison
     from ..study.residuals import TrialResidual
-    from ..study.values import Study
+    from ..workflow.study import Study
 
 MOST_ALONE, LEAST_SHARE = 3, 0.005
 """Links whose probability of carrying a load alone is printed: how many, and how improbable."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..base.errors import BackendError, Cancelled, InputError, InvalidValue, SolverError
+from ..base.errors import BackendError, Cancelled, InputError, InvalidValue, SolverError, checked
 from ..base.parallel import LOKY, parallel_map, serial, use_backend
 from ..base.progress import Progress, silent
 from ..base.termination import on_stop
@@ -18,16 +18,15 @@ from ..options.study import CohortOptions, Settings
 from ..report import CONTENT
 from ..report.cohort_content import Cohort, CohortMember, FailedSubject, build_member
 from ..report.cohort_page import COHORT_FILE, COHORT_PAGE, COHORT_TABLE, write_cohort
-from ..report.study_folder import write_study
 from ..scene.study_folder import CONTENT_FILE, PROVENANCE_FILE, REPORT_FILE, study_files
 from ..signals.trial import Recording
 from ..storage.json_tree import to_json_values
 from ..storage.manifest import FileName, check_complete, path_within, stored_file
 from ..storage.output_folder import read_consistent, reserve_folder
-from ..study.pipeline import identify
 from ..study.provenance import PROVENANCE, Provenance, build_provenance, collect_options, program_version
 from ..study.recordings import load
 from ..values.person import SHOULDERS, TRUNKS
+from ..workflow.pipeline import identify
 from .subjects import (
     BIDS_PREFIX,
     PARTICIPANTS,
@@ -53,6 +52,7 @@ class PendingSubject:
     provenance: Provenance
 
 
+@checked
 def cohort(  # noqa: PLR0913 the user's own words about a cohort
     folder: str | Path,
     output: str | Path,
@@ -207,13 +207,13 @@ def _identify_and_write(subject: PendingSubject) -> None:
             static=info.static,
             settings=replace(subject.options.settings, jobs=1),
         )
-        if study.identification is None:
+        if study.identified is None:
             names = ", ".join(recording.name for recording in recordings)
             raise InvalidValue(f"{names}: no trial has motion and forces, which identification needs")
         study = replace(
             study, assumptions=(*info.assumptions, _describe_calibration_start(recordings, info), *study.assumptions)
         )
-        write_study(subject.output, study, title=subject.name, provenance=subject.provenance)
+        study.write(subject.output, title=subject.name, provenance=subject.provenance)
 
 
 def _describe_calibration_start(recordings: Sequence[Recording], info: SubjectInfo) -> str:

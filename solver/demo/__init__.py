@@ -2,13 +2,4 @@
 
 from ..base.lazy_imports import lazy_exports
 
-__all__, __getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "examples": (
-            "simulated_person",
-            "simulated_robot",
-        ),
-        "run": ("run_demo",),
-    },
-)
+__all__, __getattr__, __dir__ = lazy_exports(__name__)

@@ -15,14 +15,13 @@ from ..base.progress import PartialProgress, Progress, silent
 from ..base.termination import lifeline, temporary_folder
 from ..base.threads import one_blas_thread
 from ..options.study import Settings
-from ..report.study_folder import write_study
 from ..scene.study_folder import PICTURE_FILE, REPORT_FILE, SCENE_FILE
 from ..storage.manifest import path_within
 from ..storage.output_folder import write_folder
-from ..study.pipeline import identify
 from ..study.recordings import load
-from ..study.values import Study
 from ..values.inertials import InertialParameters
+from ..workflow.pipeline import identify
+from ..workflow.study import Study
 from .person import HEIGHT, MASS, SEX, record_person, simulate_person
 from .robot import simulate_robot
 
@@ -113,7 +112,7 @@ def identify_first(output: Path, *, seed: int = 1, progress: Progress = silent) 
             settings=Settings(filter=PERSON_FILTER, no_cross_validation=True),
             progress=PartialProgress(progress, 0.25, 0.6),
         )
-    write_study(folder, study, title="A simulated person, first look", truth=person.truth, simulated=True)
+    study.write(folder, title="A simulated person, first look", truth=person.truth, simulated=True)
     progress(0.7, "Blender: scene and picture")
     make_scene(folder)
     progress(1.0, "a short dance: done")
@@ -166,7 +165,7 @@ def _person(building: Path, seed: int, progress: Progress) -> tuple[Study, Inert
         settings=settings,
         progress=PartialProgress(progress, 0.3, 0.95),
     )
-    write_study(building / PERSON, study, title="A simulated person", truth=person.truth, simulated=True)
+    study.write(building / PERSON, title="A simulated person", truth=person.truth, simulated=True)
     return study, person.truth
 
 
@@ -178,7 +177,7 @@ def _robot(building: Path, seed: int, progress: Progress) -> tuple[Study, Inerti
     robot.write(recorded)
     settings = Settings(filter=ROBOT_FILTER)
     study = identify(load([recorded]), rig=robot.rig, settings=settings, progress=PartialProgress(progress, 0.4, 0.95))
-    write_study(building / ROBOT, study, title="A simulated HRP-2 stand-in", truth=robot.truth, simulated=True)
+    study.write(building / ROBOT, title="A simulated HRP-2 stand-in", truth=robot.truth, simulated=True)
     return study, robot.truth
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..base.so3 import cross
 from ..skeleton.rig import Rig
 from ..values.inertials import FIRST_MOMENT, GRAVITY_VECTOR, PER_LINK, InertialParameters
@@ -35,6 +35,7 @@ class Momentum:
     rate: np.ndarray
 
 
+@checked
 def base_regressor(rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "link") -> np.ndarray:
     """Regressor Y (N, 6, 10 L) with Y phi = external wrench at the base link, jovic2016 (3).
 
@@ -62,6 +63,7 @@ def base_regressor(rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "
     return result.reshape(len(motion), 6, -1)
 
 
+@checked
 def predicted_wrench(
     rig: Rig, motion: Motion, parameters: InertialParameters, base: int | str = 0, axes: Axes = "link"
 ) -> np.ndarray:
@@ -102,6 +104,7 @@ def predicted_wrenches(
     return result
 
 
+@checked
 def external_wrench(
     rig: Rig, motion: Motion, wrenches: Wrenches, base: int | str = 0, axes: Axes = "link"
 ) -> np.ndarray:
@@ -130,6 +133,7 @@ def external_wrench(
     return np.einsum("rcn,nkr->nkc", motions.rotation[:, :, index], world.reshape(-1, 2, 3)).reshape(-1, 6)
 
 
+@checked
 def com_trajectory(rig: Rig, motion: Motion, parameters: InertialParameters) -> np.ndarray:
     """Centre of mass (N, 3) [m], world.
 
@@ -160,6 +164,7 @@ def com_acceleration(motions: LinkMotions, parameters: InertialParameters) -> np
     return (motions.to_world(rates).sum(axis=1) / parameters.total_mass).T
 
 
+@checked
 def centroidal_momentum(rig: Rig, motion: Motion, parameters: InertialParameters) -> Momentum:
     """Linear momentum, angular momentum about the centre of mass, and their rates; see `Momentum`.
 

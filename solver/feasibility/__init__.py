@@ -16,6 +16,7 @@ from .checks.planted_feet import patch_points, placement_errors, slip_distances
 from .collisions import CollisionDetector, NearPairs
 from .contact_forces import (
     foot_wrenches,
+    friction_margins,
     joint_torques,
     load_shares,
     surface_axes,
@@ -49,6 +50,7 @@ __all__ = [
     "convex_polygon",
     "coordinate_names",
     "foot_wrenches",
+    "friction_margins",
     "joint_coordinates",
     "joint_torques",
     "load_shares",

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..base.arrays import list_names
+from ..base.errors import InvalidValue
 from ..engine import Solid, solid_of
 from ..skeleton.rig import Rig
 from ..values.shape import Shape
@@ -61,8 +63,17 @@ def fit_shape(link: str, lower: np.ndarray, upper: np.ndarray) -> Shape | None:
 
 @lru_cache(maxsize=8)
 def collision_solids(rig: Rig) -> tuple[Solid, ...]:
-    """The engine's solids of a rig's collision shapes, cached because convex hulls take a tenth of a second."""
-    return tuple(solid_of(shape) for shape in collision_shapes(rig)[0])
+    """The engine's solids of a rig's collision shapes, cached because convex hulls take a tenth of a second.
+
+    Raises:
+        InvalidValue: a mesh is flat, which may end the process instead of giving a distance.
+    """
+    shapes = collision_shapes(rig)[0]
+    if flat := [shape.link for shape in shapes if shape.is_flat]:
+        raise InvalidValue(
+            f"meshes of {list_names(flat)} are flat, so distances to them are unknown: give them thickness"
+        )
+    return tuple(map(solid_of, shapes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,4 @@ No other package imports this one; the command line finds its verbs (`cli.extens
 
 from ..base.lazy_imports import lazy_exports
 
-__all__, __getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "exciting_motions": ("exciting_motion",),
-        ".options.exciting": ("ExcitingOptions",),
-        "identify": (
-            "FixedBaseOptions",
-            "FixedBaseTrial",
-            "identify_fixed_base",
-        ),
-        "robot": ("FixedBaseRobot",),
-    },
-)
+__all__, __getattr__, __dir__ = lazy_exports(__name__)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.errors import SolverError
+from ..base.errors import SolverError, checked
 from ..base.progress import Progress, silent
 from ..options.checks import CheckOptions
 from ..options.exciting import CONDITION, ExcitingOptions
@@ -79,6 +79,7 @@ class ExcitingMotion:
         return self.robot.motion(times, *spline.basis(times).curves(self.control))
 
 
+@checked
 def exciting_motion(
     robot: FixedBaseRobot, options: ExcitingOptions | None = None, *, progress: Progress = silent
 ) -> ExcitingMotion:

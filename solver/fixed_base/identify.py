@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..base.arrays import Array, ArrayValue, Times
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..identification.consistent import ConsistentOptions, consistent
 from ..identification.constraints import ConstraintOptions
 from ..identification.estimate import Estimate
@@ -110,6 +110,7 @@ class FixedBaseIdentification:
     notes: tuple[str, ...] = ()
 
 
+@checked
 def identify_fixed_base(
     robot: FixedBaseRobot, trials: Sequence[FixedBaseTrial], options: FixedBaseOptions | None = None
 ) -> FixedBaseIdentification:

@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..base.arrays import frozen
-from ..base.errors import InvalidValue, UnknownName, UnknownPreset
+from ..base.errors import InvalidValue, UnknownName, UnknownPreset, checked
 from ..base.so3 import quaternion_log
 from ..dynamics import base_regressor
 from ..dynamics.coordinates import coordinate_lengths, coordinate_links, coordinate_names, to_manifold
@@ -54,6 +54,7 @@ RANDOM_STD = 3.0
 """[rad/s, rad/s^2] speeds and accelerations of the random motion from which the structure is computed."""
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class FixedBaseRobot:
     """A rig whose root does not move.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..base.errors import InputError
+from ..base.errors import InputError, checked
 from ..base.files import Paths, as_paths, check_file
 from ..options.reading import DEFAULT_OPTIONS, ReadOptions, watched
 from ..signals.trial import Recording
@@ -35,6 +35,7 @@ NPZ_KINDS = ((MARKERS, "positions"), (JOINTS, "joints"), (JOINTS, "joint_pos"))
 MIN_FRAMES = 2
 
 
+@checked
 def read_recording(paths: Paths, options: ReadOptions = DEFAULT_OPTIONS, *, name: str | None = None) -> Recording:
     """One trial from one file (C3D, npz, or only markers, joints, segments or forces), or from one of motion and one of
     forces.

@@ -2,20 +2,4 @@
 
 from ..base.lazy_imports import lazy_exports
 
-__all__, __getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "accumulate": ("accumulate_regression",),
-        "added_load": (
-            "AddedLoad",
-            "find_added_load",
-        ),
-        "determined": ("find_determined",),
-        "expected": ("expect_determined",),
-        "flight": (
-            "NullSpace",
-            "null_space",
-        ),
-        "regression": ("Regression",),
-    },
-)
+__all__, __getattr__, __dir__ = lazy_exports(__name__)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..dynamics import Axes, base_index
 from ..signals.trial import PostureWrenches, Trial
 from ..skeleton.rig import Rig
@@ -27,6 +27,7 @@ NO_COUNTED_FRAME = (
 )
 
 
+@checked
 def accumulate_regression(
     rig: Rig,
     trials: Iterable[Trial],

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from ..base.arrays import Array, ArrayValue
-from ..base.errors import UnknownLink
+from ..base.errors import UnknownLink, checked
 from ..options.study import LoadOptions
 from ..signals.pooling import TWO_SIDED_STDS
 from ..signals.trial import Trial
@@ -105,6 +105,7 @@ MAX_LISTED = 6
 """Largest number of alternatives in a sentence."""
 
 
+@checked
 def find_added_load(
     rig: Rig, before: Sequence[Trial], after: Sequence[Trial], options: LoadOptions | None = None
 ) -> AddedLoad:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..base.arrays import frozen
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..dynamics import STATIC_PARAMETERS, base_regressor, integrate
 from ..skeleton.rig import Rig
 from ..values.inertials import PARAMETERS, PER_LINK, InertialParameters
@@ -30,6 +30,7 @@ SAMPLE_SEED = 20160523
 """Any seed gives the same structure; a fixed one gives the same last digit."""
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class BaseParameters:
     """An independent set of columns of the regressor, and how the other columns depend on it.
@@ -111,6 +112,7 @@ class BaseParameters:
         return np.flatnonzero(mine)
 
 
+@checked
 def base_parameters(rig: Rig) -> BaseParameters:
     """Structural base parameters of a rig, for any motion and base link.
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from ..base.arrays import frozen
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..skeleton.rig import Rig
 from ..values.inertials import PER_LINK
 from .base_parameters import BaseParameters
@@ -35,6 +35,7 @@ MAX_NOISE_RATIO = 1e8
 """Ratio to the noise beyond which a direction counts as free of noise."""
 
 
+@checked
 @dataclass(frozen=True, slots=True, repr=False)
 class NullSpace:
     """What flights determined of the base parameters, and what not.
@@ -99,6 +100,7 @@ class NullSpace:
         )
 
 
+@checked
 def null_space(regression: Regression, rig: Rig, total_mass: float, metric: str = PLAIN) -> NullSpace:
     """Base parameters from the null space of flights' equations, ayusawa (12) to (15).
 

@@ -10,7 +10,7 @@ from numbers import Integral
 import numpy as np
 
 from ..base.arrays import list_names
-from ..base.errors import InvalidValue, SolverError
+from ..base.errors import InvalidValue, SolverError, checked
 from ..base.progress import PartialProgress, Progress, silent
 from ..scene.determined import DeterminedQuantity
 from ..scene.labels import display_name
@@ -104,6 +104,7 @@ def check_sampling(bootstrap: int, seed: int, jobs: int | None) -> None:
         raise InvalidValue("the number of jobs must not be 0: give 1 or more, or -1 for all processors")
 
 
+@checked
 def identify_trials(
     rig: Rig,
     trials: Sequence[Trial],

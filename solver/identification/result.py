@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 
 from ..base.arrays import Array, ArrayValue, abbreviate
-from ..base.notebook import HtmlResult, build_data_frame
+from ..base.data_frames import build_data_frame
 from ..scene.determined import DeterminedQuantity
 from ..scene.result import SceneResult
 from ..signals.pooling import TWO_SIDED_STDS
@@ -32,7 +33,7 @@ from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
 from .estimate import Estimate, find_bounded_parameters
 
 INERTIA_AXES = ("xx", "xy", "yy", "xz", "yz", "zz")
-UNITS = {"m": "kg", "h": "kg m", "I": "kg m2"}
+UNITS = {"m": "kg", "h": "kg m", "I": "kg m^2"}
 """By the first letter of a parameter's name."""
 
 
@@ -101,7 +102,7 @@ class IdentifiedLink:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Identification(HtmlResult, ArrayValue):
+class Identification(ArrayValue):
     """The result of one identification; ``found["right_thigh"]`` is the result for one link.
 
     Attributes:
@@ -171,6 +172,15 @@ class Identification(HtmlResult, ArrayValue):
 
     def __len__(self) -> int:
         return len(self.parameters.links)
+
+    def _repr_html_(self) -> str:
+        """A table of every link for notebooks: mass [kg] with half of its 95 % interval, and prior [kg]."""
+        rows = [
+            (escape(one.link), f"{one.mass:.3f} ± {width[MASS]:.3f}", f"{one.prior.mass:.3f}")
+            for one, width in zip(self, self.half_widths, strict=True)
+        ]
+        lines = ("</td><td>".join(row) for row in [("link", "mass [kg]", "prior [kg]"), *rows])
+        return "<table>" + "".join(f"<tr><td>{line}</td></tr>" for line in lines) + "</table>"
 
     def to_dataframe(self) -> Any:
         """Parameters as a pandas ``DataFrame``, one row per link, link frame, SI units.

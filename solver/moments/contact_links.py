@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.arrays import true_runs
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..contacts.contact_detection import (
     FARTHEST,
     UNDER,
@@ -18,7 +18,7 @@ from ..contacts.contact_detection import (
     contacts_by_motion,
     sole_distances,
 )
-from ..dynamics.kinematics import link_paths
+from ..contacts.recorded_contacts import link_poses
 from ..skeleton.rig import Rig
 from ..values.motion import Motion
 from ..values.wrenches import Wrenches
@@ -44,6 +44,7 @@ class ContactLinks:
     feet: tuple[int, ...]
 
 
+@checked
 def assign_wrenches(rig: Rig, motion: Motion, wrenches: Wrenches, feet: Sequence[str] = ()) -> ContactLinks:
     """The link on which each wrench acts in each frame.
 
@@ -110,7 +111,7 @@ def _find_feet(rig: Rig, feet: Sequence[str]) -> list[int]:
 
 def _sole_points(rig: Rig, motion: Motion, links: Sequence[int]) -> list[np.ndarray]:
     """Points (N, P, 3) [m] of each foot's sole, world; its origin and tip without a sole."""
-    rotations, origins = link_paths(rig, motion, links)
+    rotations, origins = link_poses(rig, motion, links)
     result = []
     for link, rotation, origin in zip(links, rotations, origins):
         own = [patch.vertices for patch in rig.soles if patch.link == rig.links[link]]

@@ -32,11 +32,11 @@ class JointMoments(ArrayValue):
         mass: [kg] of the whole body.
         std_by_source: (N, C) standard deviations by cause, taken as independent; empty without intervals.
         notes: what limits the result, in plain sentences.
+        meanings: C; anatomical name of the direction in which a coordinate increases, empty if it has none.
         links: K links that a joint with an angle moves.
         vectors: (N, K, 3) [N m] moment on each of them at its joint, world axes: the shortest one whose power per unit
             rate of every angle is that angle's moment; NaN where these are.
         places: (N, K, 3) [m] origin of each of them, world.
-        cycles: start and stop (n, 2) [s] of gait cycles of each side, see `find_gait_cycles`.
     """
 
     trial: str
@@ -48,16 +48,19 @@ class JointMoments(ArrayValue):
     mass: float
     std_by_source: Mapping[str, np.ndarray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    meanings: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     vectors: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 3)))
     places: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 3)))
-    cycles: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def require_consistent(self) -> None:
         object.__setattr__(self, "lengths", tuple(map(bool, self.lengths)))
         shape = self.values.shape
-        if len(self.lengths) != shape[1]:
-            raise InvalidValue(f"{len(self.lengths)} kinds for {shape[1]} coordinates")
+        object.__setattr__(self, "meanings", tuple(self.meanings) or ("",) * shape[1])
+        if not len(self.lengths) == len(self.meanings) == shape[1]:
+            raise InvalidValue(
+                f"{len(self.lengths)} kinds and {len(self.meanings)} meanings for {shape[1]} coordinates"
+            )
         if not 0.0 < self.mass < np.inf:
             raise InvalidValue(f"moments per kilogram need a positive mass, not {self.mass:g} kg")
         object.__setattr__(self, "links", tuple(self.links))
@@ -128,5 +131,5 @@ class JointMoments(ArrayValue):
         return np.asarray(lengths[known].max(axis=0)) if known.any() else np.full(2, np.nan)
 
 
-MOMENTS = FileKind(JointMoments, "exciting dance joint moments", version=3, remedy="Compute the moments again")
+MOMENTS = FileKind(JointMoments, "exciting dance joint moments", version=2, remedy="Compute the moments again")
 """The file of joint moments, an archive."""

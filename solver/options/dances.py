@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil, inf, log2
 from typing import Annotated, Any
 
-from ..base.errors import InvalidValue, UnknownPreset
+from ..base.errors import InvalidValue, UnknownPreset, checked
 from .checks import DANCE_CHECKS, CheckOptions
 from .declared import ANY, COUNT, LIMIT, NATURAL, NOT_NEGATIVE, PART, POSITIVE, SEED, Option, Options, Range
 
@@ -164,6 +164,7 @@ class DanceOptions(Options):
         return replace(self.kept_checks, allowed_slip=0.0, tolerance=SEARCH_TOLERANCE, **reserves)
 
 
+@checked
 def human_options(**changes: Any) -> DanceOptions:
     """Options for a person: eight phrases, comfortable ranges and speeds, and knots every 0.7 s.
 
@@ -179,6 +180,7 @@ def human_options(**changes: Any) -> DanceOptions:
     return DanceOptions(**{**values, **changes})
 
 
+@checked
 def paper_options(kind: str = "hoap3", **changes: Any) -> DanceOptions:
     """Options of bonnet2016 for ``"hoap3"`` or ``"human"``: its criterion and durations, two via points.
 

@@ -2,10 +2,4 @@
 
 from ..base.lazy_imports import lazy_exports
 
-__all__, __getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "drag": ("Drag",),
-        "values": ("DragResult", "Pin", "Target"),
-    },
-)
+__all__, __getattr__, __dir__ = lazy_exports(__name__)

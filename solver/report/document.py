@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
-from ..version import VERSION
+from ..version import __version__
 from .tables import Table, render_table
 
 LARGEST_ROW = 5
 """Cards beside each other."""
+MASS_LEGEND = (
+    '<p class="legend"><span class="disc identified"></span>identified<span class="disc prior"></span>prior</p>'
+)
 BASE_LINK = "moments about the base link's origin"
 """Convention of the wrenches on a page."""
 Card = tuple[str, str, str]
@@ -49,7 +52,7 @@ def build_document(
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{style}</style></head><body><main>"
         f"{head}<nav>{links}</nav>{body}"
-        f"<footer>exciting_dance {VERSION}. SI units; z up; {convention}.</footer>"
+        f"<footer>exciting_dance {__version__}. SI units; z up; {convention}.</footer>"
         "</main></body></html>\n"
     )
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.errors import InvalidValue
-from ..contacts.gait_cycles import find_gait_cycles
-from ..dynamics.anatomical_angles import joint_angles
 from ..identification.added_load import AddedLoad
 from ..identification.equations import measured_wrench, reconstructed_wrenches
 from ..identification.estimate import CONSISTENT, ROTATIONAL
 from ..identification.result import Identification
 from ..signals.filters import LIGHT
 from ..signals.window_reasons import TEXTS, Reason
-from ..study.values import Flights, Study, TrialRecord
+from ..study.values import Flights, StudyData, TrialRecord
 from ..values.filter_presets import preset_of
 from ..values.inertials import InertialParameters
 from ..values.person import UNKNOWN
@@ -23,7 +20,6 @@ from .content import (
     LoadSummary,
     Signals,
     TrackingErrors,
-    TrialAngles,
 )
 
 CONSISTENCY_TEXT = {
@@ -35,7 +31,7 @@ STATE_NAMES = tuple(TEXTS.values())
 
 
 def build_content(
-    study: Study, *, title: str | None = None, simulated: bool = False, truth: InertialParameters | None = None
+    study: StudyData, *, title: str | None = None, simulated: bool = False, truth: InertialParameters | None = None
 ) -> Content:
     """Build the content of a study's report.
 
@@ -49,8 +45,6 @@ def build_content(
         InvalidValue: the study has no identification.
     """
     result = study.identification
-    if result is None:
-        raise InvalidValue("the study has no identification, which a report needs; it only tracked")
     return Content(
         title=title or "Identified inertial parameters",
         subject=study.rig.name,
@@ -68,7 +62,6 @@ def build_content(
         comparisons=result.comparisons,
         signals=tuple(_signals(study, result, record) for record in study.records if record.trial is not None),
         tracking=tuple(found for record in study.records if (found := _tracking(record)) is not None),
-        angles=tuple(_angles(study, record) for record in study.records if record.motion and study.rig.is_person),
         weighing=study.mass,
         residuals=study.residuals,
         findings=study.findings,
@@ -89,7 +82,7 @@ def _flight_identification(flights: Flights | None) -> FlightIdentification | No
     return FlightIdentification(tuple(spans), space.dimension, space.gap, space.summary)
 
 
-def _signals(study: Study, result: Identification, record: TrialRecord) -> Signals:
+def _signals(study: StudyData, result: Identification, record: TrialRecord) -> Signals:
     trial = record.trial
     assert trial is not None
     rig, base = study.rig, result.base_link
@@ -122,17 +115,6 @@ def _tracking(record: TrialRecord) -> TrackingErrors | None:
     return TrackingErrors(record.name, tracked.names, rmse, seen, tracked.rmse)
 
 
-def _angles(study: Study, record: TrialRecord) -> TrialAngles:
-    assert record.motion is not None
-    found, motion = joint_angles(study.rig, record.motion), record.motion
-    trial = record.trial
-    known = () if trial is None else (trial.filtered_wrenches, trial.counted)
-    moving = [k for k, link in enumerate(found.links) if not study.rig.joints[link].hinge or k % 3 == 0]
-    cycles = find_gait_cycles(study.rig, motion, *known)
-    values = np.degrees(found.values[:, moving])
-    return TrialAngles(record.name, motion.times, tuple(found.names[k] for k in moving), values, cycles)
-
-
 def _load_summaries(found: AddedLoad | None) -> tuple[LoadSummary, ...]:
     if found is None:
         return ()
@@ -148,7 +130,7 @@ def _load_summaries(found: AddedLoad | None) -> tuple[LoadSummary, ...]:
     )
 
 
-def _method_rows(study: Study, result: Identification) -> tuple[tuple[str, str], ...]:
+def _method_rows(study: StudyData, result: Identification) -> tuple[tuple[str, str], ...]:
     settings = study.settings
     preset = preset_of(settings.filter)
     given = [record.name for record in study.records if record.name not in result.trials]
@@ -200,7 +182,7 @@ def _method_rows(study: Study, result: Identification) -> tuple[tuple[str, str],
     return tuple(rows)
 
 
-def _describe_segment_table(study: Study) -> str:
+def _describe_segment_table(study: StudyData) -> str:
     """The segment table of a person's prior."""
     parameters = study.rig.provenance
     if parameters.get("kind") != "human":

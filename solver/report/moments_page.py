@@ -8,16 +8,21 @@ from pathlib import Path
 
 import numpy as np
 
+from ..base.errors import checked
 from ..formats.csv_tables import write_table
 from ..moments.values import MOMENTS, JointMoments
 from ..scene.study_folder import MOMENTS_END, MOMENTS_PAGE, MOMENTS_TABLE_END
 from ..storage.atomic import write_atomically
 from ..storage.output_folder import write_folder
 from ..values.wrenches import WRENCH_AXES
-from .coordinate_figures import draw_coordinates, draw_cycles
 from .document import Block, Figure, build_document, render_cards, render_list
+from .figures import WIDTH
+from .svg import Axis, Drawing, axis_limits, find_runs
 from .tables import Column, Table, format_number, number
 
+COLUMNS = 3
+LEFT, GAP, TOP, PANEL, BETWEEN = 44.0, 52.0, 26.0, 84.0, 40.0
+"""Pixels: margin, space between columns, header, height of a panel and space below it."""
 MIN_RANGE = 0.05
 """[N m/kg] Smallest range of a panel, so that noise does not look like a signal."""
 DIGITS = 3
@@ -40,27 +45,26 @@ def build_blocks(found: JointMoments) -> list[Block]:
         ("residual moment", f"{format_number(moment, 1)} N m", f"RMS; peak {format_number(peak_moment, 1)} N m"),
         ("frames", f"{frames} of {len(found)}", "in which every contact is measured"),
     ]
-    names = [(name, "N/kg" if length else "N m/kg") for name, length in zip(found.names, found.lengths)]
-    table = names, found.per_kg, found.half_width / found.mass
-    caption = (
-        "Moment per kilogram of every coordinate (force of a sliding joint): positive drives the coordinate to "
-        "increase. The band is the 95 % interval; frames with unmeasured contacts are left "
-        f"out.{_describe_sources(found)}"
+    figure = Figure(
+        "Moment per kilogram of every coordinate [N m/kg] (forces of sliding joints [N/kg]): positive drives the "
+        "coordinate to increase. The band is the 95 % interval; frames with unmeasured contacts are left "
+        f"out.{_describe_sources(found)}",
+        _draw(found),
     )
-    title = f"Joint moments during {found.trial}"
-    figures = [Figure(caption, draw_coordinates(title, ("time [s]", found.times), table, MIN_RANGE))]
-    if found.cycles:
-        figures.insert(0, Figure(*draw_cycles(found.trial, found.times, table, MIN_RANGE, found.cycles)))
-    return [render_cards(cards), render_list(found.notes, "warnings"), *figures, peak_table(found)]
+    return [render_cards(cards), render_list(found.notes, "warnings"), figure, peak_table(found)]
 
 
 def peak_table(found: JointMoments) -> Table:
     """Least and greatest moment of every coordinate."""
     return Table(
         "Least and greatest moment per kilogram [N m/kg], and half the 95 % interval at the larger one.",
-        (Column("coordinate"), *(Column(title, number(DIGITS)) for title in ("least", "greatest", "± 95 %"))),
-        [(name, *row) for name, row in zip(found.names, found.peaks)],
-    )
+        (
+            Column("coordinate"), Column("positive"),
+            *(Column(title, number(DIGITS)) for title in ("least", "greatest", "± 95 %")),
+        ),
+        [(name, words, *row) for name, words, row in zip(found.names, found.meanings, found.peaks)],
+        has_text_column=any(found.meanings),
+    )  # fmt: skip
 
 
 def _describe_sources(found: JointMoments) -> str:
@@ -73,9 +77,37 @@ def _describe_sources(found: JointMoments) -> str:
     return f" Causes of the variance: {listed}."
 
 
+def _draw(found: JointMoments) -> str:
+    """A panel for every coordinate."""
+    rows = -(-len(found.names) // COLUMNS)
+    column = (WIDTH - LEFT - 12.0 - (COLUMNS - 1) * GAP) / COLUMNS
+    drawing = Drawing(WIDTH, TOP + rows * (PANEL + BETWEEN), f"Joint moments during {found.trial}")
+    half = found.half_width / found.mass
+    for k, name in enumerate(found.names):
+        row, side = divmod(k, COLUMNS)
+        x0, y0 = LEFT + side * (column + GAP), TOP + row * (PANEL + BETWEEN)
+        values = found.per_kg[:, k]
+        x = Axis(float(found.times[0]), float(found.times[-1]), x0, x0 + column)
+        reach = np.nan_to_num(half[:, k])
+        y = Axis(*axis_limits(values - reach, values + reach, min_range=MIN_RANGE), y0 + PANEL, y0)
+        drawing.frame(x, y, x.ticks(4), y.ticks(3))
+        if y.low < 0.0 < y.high:
+            drawing.line(x0, float(y(0.0)), x0 + column, float(y(0.0)), "zero")
+        drawing.text(x0 - LEFT + 4, y0 - 8, found.meanings[k] or name, "panel")
+        for start, stop in find_runs(np.isfinite(values) & np.isfinite(half[:, k])):
+            own = slice(start, stop)
+            upper = zip(x(found.times[own]), y(values[own] + reach[own]))
+            lower = zip(x(found.times[own]), y(values[own] - reach[own]))
+            points = "L".join(f"{a:.1f} {b:.1f}" for a, b in [*upper, *reversed(list(lower))])
+            drawing.add(f'<path class="bar" d="M{points}Z"/>')
+        drawing.curve(x, y, found.times, values, "curve identified")
+    return drawing.markup()
+
+
 RESIDUAL = tuple(map(str.lower, WRENCH_AXES))
 
 
+@checked
 def write_moments(folder: str | Path, found: Mapping[str, JointMoments]) -> tuple[str, ...]:
     """``NAME.moments.csv`` and ``.npz`` of every trial and ``moments.html``, complete or not at all; the files' names.
 
@@ -84,7 +116,7 @@ def write_moments(folder: str | Path, found: Mapping[str, JointMoments]) -> tupl
 
     Example:
         >>> import solver
-        >>> solver.report.write_moments("moments", solver.moments.moments_of_study("results"))  # doctest: +SKIP
+        >>> solver.report.write_moments("moments", solver.load_study("results").moments())  # doctest: +SKIP
     """
     with write_folder(folder) as building:
         for name, moments in found.items():

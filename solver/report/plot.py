@@ -1,4 +1,4 @@
-"""The common figures of a study as SVG, which needs no plotting library: 390 pixels wide, as telephones are.
+"""The common figures of a study as SVG, which needs no plotting library.
 
 An `SvgFigure` shows itself in a notebook; ``figure.write("masses.svg")`` writes it to a file.
 """
@@ -10,9 +10,8 @@ from pathlib import Path
 
 from ..base.errors import InvalidValue, UnknownName
 from ..storage.atomic import write_atomically
-from ..study.values import Study
+from ..study.values import StudyData
 from . import figures
-from .charts import NARROW
 from .from_study import build_content
 from .svg import make_standalone
 
@@ -41,46 +40,54 @@ class SvgFigure:
         return Path(path)
 
 
-def draw_masses(study: Study) -> SvgFigure:
-    """Draw the mass [kg] of every link: prior, identified, and the 95 % interval.
+@dataclass(frozen=True, slots=True)
+class Plots:
+    """The figures of a study with an identification.
 
-    Raises:
-        InvalidValue: the study has no identification.
+    Attributes:
+        study: that is drawn.
 
     Example:
         >>> import solver
         >>> robot = solver.demo.simulated_robot()
         >>> quick = solver.Settings(no_cross_validation=True)
         >>> study = solver.identify(robot.recordings, rig=robot.rig, settings=quick)
-        >>> solver.plot.draw_masses(study).svg.startswith("<svg")
+        >>> study.plot.masses().svg.startswith("<svg")
         True
     """
-    return _figure(figures.draw_masses(build_content(study), NARROW))
 
+    study: StudyData
 
-def draw_wrenches(study: Study, trial: str) -> SvgFigure:
-    """Draw force [N] and moment [N m] during one trial: measured, identified and prior; left-out frames are shaded.
+    def masses(self) -> SvgFigure:
+        """Draw the mass [kg] of every link: prior, identified, and the 95 % interval.
 
-    Raises:
-        InvalidValue: the study has no identification.
-        UnknownName: no such trial with forces.
-    """
-    signals = {each.trial: each for each in build_content(study).signals}
-    if trial not in signals:
-        raise UnknownName(trial, list(signals))
-    return _figure(figures.draw_wrenches(signals[trial], NARROW))
+        Raises:
+            InvalidValue: the study has no identification.
+        """
+        return _figure(figures.draw_masses(build_content(self.study)))
 
+    def wrenches(self, trial: str) -> SvgFigure:
+        """Draw force [N] and moment [N m] during one trial: measured, identified, prior; left-out frames are shaded.
 
-def draw_marker_errors(study: Study) -> SvgFigure:
-    """Draw the tracking error [mm] of every marker.
+        Raises:
+            InvalidValue: the study has no identification.
+            UnknownName: no such trial with forces.
+        """
+        signals = {each.trial: each for each in build_content(self.study).signals}
+        if trial not in signals:
+            raise UnknownName(trial, list(signals))
+        return _figure(figures.draw_wrenches(signals[trial], "0"))
 
-    Raises:
-        InvalidValue: the study has no identification, or its motion was not tracked from markers.
-    """
-    tracking = build_content(study).tracking
-    if not tracking:
-        raise InvalidValue("the study has no marker errors: its motion was not tracked from markers")
-    return _figure(figures.draw_marker_errors(tracking, NARROW))
+    def marker_errors(self) -> SvgFigure:
+        """Draw the tracking error [mm] of every marker.
+
+        Raises:
+            InvalidValue: the study has no identification, or its motion was not tracked from markers.
+        """
+        tracking = build_content(self.study).tracking
+        if not tracking:
+            raise InvalidValue("the study has no marker errors: its motion was not tracked from markers")
+        return _figure(figures.draw_marker_errors(tracking))
 
 
 def _figure(markup: str) -> SvgFigure:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..base.files import AnyPath
+from ..base.errors import InputError
+from ..base.files import AnyPath, as_paths
 from ..calibration.calibration import CALIBRATION
-from ..dynamics.anatomical_angles import JointAngles, joint_angles
-from ..formats.csv_tables import write_table
 from ..formats.joint_coordinates import write_coordinates
 from ..formats.model_writer import identified_model_name, write_back
 from ..formats.model_writer import write_into as write_model_of_person
-from ..formats.opensim_storage import write_storage
 from ..formats.text_files import Warn, ignore_warning
 from ..formats.urdf_writer import write_urdf
 from ..identification.added_load import AddedLoad
@@ -23,14 +22,16 @@ from ..identification.result import Identification, write_result_table
 from ..scene import study_folder as names
 from ..scene.motion import RECORDING, scene_recording
 from ..scene.motion_record import MOTION, motion_record
-from ..scene.result import COVARIANCE, RESULT, InertialCovariance, SceneResult
+from ..scene.result import RESULT, SceneResult
 from ..scene.rig import write_rig
 from ..signals.pooling import TWO_SIDED_STDS
 from ..storage.atomic import write_atomically
 from ..storage.json_tree import to_json_values
-from ..storage.output_folder import write_folder
+from ..storage.manifest import stored_file
+from ..storage.output_folder import read_consistent, write_folder
 from ..study.provenance import PROVENANCE, Provenance, provenance_of_study
-from ..study.values import Flights, Study
+from ..study.values import STUDY, TRIAL, Flights, StoredStudy, StudyData
+from ..tracking.track import TrackedMotion
 from ..values.inertials import InertialParameters
 from . import CONTENT, build_content, render
 from .summary import summarise_study
@@ -38,7 +39,7 @@ from .summary import summarise_study
 
 def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
     folder: str | Path,
-    study: Study,
+    study: StudyData,
     *,
     title: str | None = None,
     truth: InertialParameters | None = None,
@@ -47,64 +48,34 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
     write_into: AnyPath | None = None,
     warn: Warn = ignore_warning,
 ) -> tuple[str, ...]:
-    """Write a study's folder, completely or not at all; returns the names of the files.
-
-    ``result.json`` and ``result.csv`` (the parameters), ``covariance.npz`` (of all links together), ``report.html``,
-    ``rig.json`` (the scene's rig), ``rig.urdf`` and, of a rig from a file, that file with the identified inertials
-    (``MODEL_identified.osim``, ``.urdf`` or ``.xml``, of consistent results), ``calibration.json``, and for every trial
-    ``NAME.motion.npz`` (the rig's motion and the wrenches as they entered the equations, without loss),
-    ``NAME.recording.npz`` (markers and forces, for Blender), ``NAME.joints.mot`` and ``NAME.joints.csv`` (joint
-    coordinates), of a person ``NAME.angles.mot`` and ``NAME.angles.csv`` (anatomical joint angles [degrees]), and
-    ``NAME.markers.csv`` (error of every marker).
-
-    Args:
-        folder: may exist; its other files are kept.
-        study: to write.
-        title: of the report.
-        truth: of a simulation, for the report.
-        simulated: label the report as a simulation.
-        provenance: of the result, written as ``provenance.json`` and shown in the report; None: what the study states
-            itself (`provenance_of_study`).
-        write_into: OpenSim model of the person, scaled; ``MODEL_identified.osim`` is it with the identified inertials.
-        warn: receives the reason for which the file of the rig is not written with the identified inertials.
-
-    Raises:
-        InputError: the folder cannot be written.
-
-    Example:
-        >>> import tempfile
-        >>> import solver
-        >>> robot = solver.demo.simulated_robot()
-        >>> study = solver.track(robot.recordings, robot.rig)
-        >>> "dance.motion.npz" in solver.write_study(tempfile.mkdtemp(), study, simulated=True)
-        True
-    """
-    found = None if study.identification is None else study.identification.parameters
+    """Write a study's folder, completely or not at all; see `workflow.Study.write`."""
+    found = None if study.identified is None else study.identified.parameters
     provenance = provenance_of_study(study) if provenance is None else provenance
     with write_folder(folder) as building:
         write_rig(building / names.RIG_FILE, study.rig)
         if study.calibration is not None:
             CALIBRATION.write(building / names.CALIBRATION_FILE, study.calibration)
         for record in study.records:
+            trial = record.trial and replace(record.trial, posture_wrenches=None)  # large; an identification makes them
+            TRIAL.write(building / f"{record.name}{names.TRIAL_END}", replace(record, trial=trial))
             if record.motion is not None:
                 moved = motion_record(record.name, study.rig, record.motion, found).with_trial(record.trial)
                 MOTION.write(building / f"{record.name}{names.MOTION_END}", moved)
                 for end in (names.STORAGE_END, names.JOINTS_END):
                     write_coordinates(building / f"{record.name}{end}", study.rig, record.motion, degrees=False)
-                if study.rig.is_person:
-                    write_angles(building / record.name, record.motion.times, joint_angles(study.rig, record.motion))
-            if (tracked := record.tracked) is not None:
-                titles = [f"{name} [m]" for name in tracked.names]
-                write_table(building / f"{record.name}{names.MARKERS_END}", tracked.times, titles, tracked.errors)
+            if record.tracked is not None:
+                _write_marker_errors(building / f"{record.name}{names.MARKERS_END}", record.tracked)
             recording = record.recording
             drawn = scene_recording(recording.markers, recording.wrenches)
             RECORDING.write(building / f"{record.name}{names.RECORDING_END}", drawn)
         PROVENANCE.write(building / names.PROVENANCE_FILE, provenance)
-        if study.identification is not None:
-            _write_identification(study, study.identification, building, warn)
+        trials = tuple(record.name for record in study.records)
+        STUDY.write(building / names.STUDY_FILE, StoredStudy(replace(study, records=()), trials))
+        if study.identified is not None:
+            _write_identification(study, study.identified, building, warn)
             if write_into is not None:
                 place = building / identified_model_name(Path(write_into))
-                write_model_of_person(study.rig, study.identification.parameters, Path(write_into), place)
+                write_model_of_person(study.rig, study.identified.parameters, Path(write_into), place)
             content = build_content(study, title=title, simulated=simulated, truth=truth)
             content = replace(content, methods=(*content.methods, *provenance.rows))
             CONTENT.write(building / names.CONTENT_FILE, content)
@@ -113,18 +84,36 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
         return tuple(sorted(file.name for file in building.iterdir()))
 
 
-def _write_identification(study: Study, found: Identification, folder: Path, warn: Warn) -> None:
+def read_study(folder: str | Path) -> StudyData:
+    """Read the study that `write_study` wrote.
+
+    Raises:
+        InputError: see `workflow.load_study`.
+    """
+    (folder,) = as_paths(folder)
+
+    def read() -> StudyData:
+        path = stored_file(folder, names.STUDY_FILE)
+        if not path.exists():
+            problem = "is not the folder of a study" if folder.exists() else "does not exist"
+            raise InputError(folder, problem, remedy="Give the folder that `identify --output` wrote")
+        stored = STUDY.read(path)
+        records = (TRIAL.read(stored_file(folder, f"{name}{names.TRIAL_END}")) for name in stored.trials)
+        return replace(stored.data, records=tuple(records))
+
+    return read_consistent(folder, read)
+
+
+def _write_identification(study: StudyData, found: Identification, folder: Path, warn: Warn) -> None:
     result = build_result(study, found)
     RESULT.write(folder / names.RESULT_FILE, result)
     write_result_table(folder / names.RESULT_TABLE, result)
-    if found.covariance_root is not None:
-        COVARIANCE.write(folder / names.COVARIANCE_FILE, InertialCovariance(result.links, found.covariance_root))
     if np.all(found.parameters.masses >= 0.0):
         write_urdf(study.rig, folder / names.URDF_FILE, found.parameters)
     write_back(study.rig, folder, found.parameters, found.estimate.satisfies, warn)
 
 
-def build_result(study: Study, found: Identification) -> SceneResult:
+def build_result(study: StudyData, found: Identification) -> SceneResult:
     """Build the result file's value from a study."""
     spread = found.uncertainty
     return SceneResult(
@@ -145,7 +134,7 @@ def build_result(study: Study, found: Identification) -> SceneResult:
     )
 
 
-def _result_details(study: Study, found: Identification) -> dict[str, Any]:
+def _result_details(study: StudyData, found: Identification) -> dict[str, Any]:
     """Further details of the result, as plain data."""
     return {
         "summary": summarise_study(study, found),
@@ -226,9 +215,12 @@ def _load_data(found: AddedLoad) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def write_angles(stem: Path, times: np.ndarray, angles: JointAngles) -> None:
-    """Write anatomical joint angles [degrees] over time (N,) [s] as ``.angles.mot`` and ``.angles.csv``."""
-    storage, table = (stem.with_name(f"{stem.name}{end}") for end in names.ANGLES_ENDS)
-    degrees = np.degrees(angles.values)
-    write_storage(storage, times, angles.names, degrees, in_degrees=True)
-    write_table(table, times, [f"{name} [deg]" for name in angles.names], degrees)
+def _write_marker_errors(path: str | Path, tracked: TrackedMotion) -> None:
+    """Writes distances [m] as CSV: a column per marker, a row per frame, empty where not seen; the whole file or
+    none.
+    """
+    template = ",".join(["%.6f"] * (len(tracked.names) + 1)) + "\n"
+    with write_atomically(path) as stream:
+        csv.writer(stream, lineterminator="\n").writerow(["time [s]", *(f"{name} [m]" for name in tracked.names)])
+        for time, row in zip(tracked.times, tracked.errors, strict=True):
+            stream.write((template % (time, *row.tolist())).replace("nan", ""))

@@ -8,7 +8,7 @@ from ..identification.published_masses import describe_masses_outside_tables
 from ..identification.result import Identification
 from ..scene.determined import DATA, MASS_KIND, MOMENT_KIND, SHAPE, TABLES
 from ..scene.labels import display_name, join_names
-from ..study.values import Study
+from ..study.values import StudyData
 from ..values.inertials import MASS
 from ..values.person import UNKNOWN
 from .page import summarise_errors
@@ -17,7 +17,7 @@ SHOWN_WARNINGS = 3
 """Number of warnings in a summary."""
 
 
-def summarise_study(study: Study, found: Identification) -> tuple[str, ...]:
+def summarise_study(study: StudyData, found: Identification) -> tuple[str, ...]:
     """Error on trials not used beside the prior's, what the data determine, masses outside every published table, what
     was assumed of a person's height and sex, and the worst warnings, a sentence each: those of later steps first, from
     a result that the recordings do not decide to markers.

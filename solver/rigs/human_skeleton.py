@@ -123,7 +123,7 @@ def build_skeleton(
     trunk: str = "one",
     shoulders: str = "fixed",
 ) -> HumanSkeleton:
-    """Build the skeleton of a person; see `solver.rigs.human.human` for the arguments.
+    """Build the skeleton of a person; see `solver.rigs.human` for the arguments.
 
     Raises:
         UnknownLength, UnknownLink: an unknown name.

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import checked
 from ..skeleton.rig import Rig
 from ..values.shape import Shape
 from .meshes import MeshSource, convex_hull, cylinder_mesh
@@ -24,6 +25,7 @@ SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(2, 8)
 """MuJoCo's geom types of bodies; planes and height fields are floors."""
 
 
+@checked
 def from_mjcf(
     path: str | Path, *, feet: Sequence[str] | None = None, base_link: str | None = None, up: str = "auto"
 ) -> Rig:

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from ..base.arrays import list_names
-from ..base.errors import InputError, InvalidValue, UnknownLink
+from ..base.errors import InputError, InvalidValue, UnknownLink, checked
 from ..base.files import Paths, as_paths
 from ..skeleton.rig import CONTRADICTING, FEET, GRAVITY, MESHES_LOST, NO_LEGS, UNLIMITED, Rig
 from ..values.inertials import InertialParameters
@@ -57,6 +57,7 @@ MAX_GYRATION = 2.0
 kg m^2 in fingers are above it."""
 
 
+@checked
 def from_urdf(
     path: str | Path,
     packages: Paths = (),
@@ -368,7 +369,7 @@ def _size_notes(origins: np.ndarray, boxes: np.ndarray, prior: InertialParameter
     far = [link for link, radius in zip(prior.links, radii) if radius > MAX_GYRATION * largest]
     if far and extent > 0.0:
         radius = float(radii.max())
-        cause = "the inertia is in another unit than kg m² (kg mm²?), or a placeholder"
+        cause = "the inertia is in another unit than kg m^2 (kg mm^2?), or a placeholder"
         notes.append(f"radius of gyration {radius:.3g} m in a robot of {largest:.2g} m, {cause}: {list_names(far)}")
     return notes
 

@@ -5,32 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayValue, Names, frozen
+from ..base.arrays import frozen
 from ..base.errors import InvalidValue
 from ..storage.codec import FileKind
 from ..values.inertials import PARAMETERS, PER_LINK, InertialParameters
 from .determined import MOMENT_KIND, SHAPE, DeterminedQuantity
-
-
-@dataclass(frozen=True, slots=True)
-class InertialCovariance(ArrayValue):
-    """Covariance of the inertial parameters of all links together.
-
-    Attributes:
-        links: L names.
-        root: (M, L, 10) square root of the covariance, SI: the covariance is the sum of its M outer products.
-    """
-
-    links: Annotated[tuple[str, ...], Names("L")]
-    root: Annotated[np.ndarray, Array(None, "L", PER_LINK)]
-
-
-COVARIANCE = FileKind(InertialCovariance, "exciting dance covariance", remedy="Identify again")
-"""The file of a covariance, an archive."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import os
 from inspect import Parameter, signature
 from pathlib import Path
 
-from ..base.errors import InputError, InvalidValue
+from ..base.errors import InputError, InvalidValue, checked
 from ..base.files import AnyPath
 from ..skeleton.rig import Rig
 from ..storage.codec import JSON_SUFFIX, FileKind
@@ -22,6 +22,7 @@ URDF, ARCHIVE = ".urdf", ".npz"
 RIG = FileKind(Rig, "exciting dance rig", version=2, remedy="Write it with `python -m solver rig`")
 
 
+@checked
 def write_rig(path: str | Path, rig: Rig) -> Path:
     """Write a rig, completely or not at all.
 
@@ -53,6 +54,7 @@ def write_rig(path: str | Path, rig: Rig) -> Path:
     return RIG.write(path, rig)
 
 
+@checked
 def read_rig(path: str | Path) -> Rig:
     """Read a rig that `write_rig` wrote as .json or .npz; `rigs.from_urdf` reads URDF.
 

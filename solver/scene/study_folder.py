@@ -17,8 +17,8 @@ RIG_FILE, URDF_FILE = "rig.json", "rig.urdf"
 """The rig for scenes, and for other programs with the identified inertials."""
 CALIBRATION_FILE = "calibration.json"
 RESULT_FILE, RESULT_TABLE = "result.json", "result.csv"
-COVARIANCE_FILE = "covariance.npz"
-"""Covariance of the inertial parameters of all links."""
+STUDY_FILE, TRIAL_END = "study.npz", ".trial.npz"
+"""The study without its trials, and, after the name of a trial, each of these, without loss."""
 REPORT_FILE, CONTENT_FILE = "report.html", "report.npz"
 """The report page, and its content, from which it can be made again."""
 PROVENANCE_FILE = "provenance.json"
@@ -32,8 +32,6 @@ MOTION_END, RECORDING_END = ".motion.npz", ".recording.npz"
 STORAGE_END, JOINTS_END, BODIES_END = ".joints.mot", ".joints.csv", ".bodies.npz"
 """After the name of a trial: joint coordinates and states of all bodies, for other programs. No input has such a name:
 ``NAME.mot`` usually holds the forces of the trial."""
-ANGLES_ENDS = ".angles.mot", ".angles.csv"
-"""After the name of a trial: a person's anatomical joint angles."""
 MARKERS_END = ".markers.csv"
 """After the name of a trial: errors of its markers."""
 ESTIMATES_FOLDER = "centroidal"
@@ -78,7 +76,7 @@ def read_trial_files(folder: Path, end: str, kind: FileKind[T], trials: Collecti
 
 def study_files(trials: Iterable[str]) -> tuple[str, ...]:
     """Names of all files that a study of these trials may write."""
-    results = (RESULT_FILE, RESULT_TABLE, COVARIANCE_FILE, REPORT_FILE, CONTENT_FILE, PROVENANCE_FILE)
+    results = (RESULT_FILE, RESULT_TABLE, STUDY_FILE, REPORT_FILE, CONTENT_FILE, PROVENANCE_FILE)
     fixed = (RIG_FILE, URDF_FILE, CALIBRATION_FILE, *results)
-    ends = (MOTION_END, RECORDING_END, STORAGE_END, JOINTS_END, *ANGLES_ENDS, MARKERS_END)
+    ends = (TRIAL_END, MOTION_END, RECORDING_END, STORAGE_END, JOINTS_END, MARKERS_END)
     return (*fixed, *(f"{trial}{end}" for trial in trials for end in ends))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.arrays import true_runs
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..skeleton.rig import GRAVITY
 from .resample import rate_of_grid
 
@@ -19,6 +19,7 @@ SHORTEST = 0.06
 """[s] Least duration of a flight; shorter ones are attributed to noise."""
 
 
+@checked
 def find_flights(times: np.ndarray, vertical: np.ndarray) -> np.ndarray:
     """Frames (N,) in which the centre of mass falls freely, as without contact.
 

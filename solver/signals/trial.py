@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.arrays import frozen_mask
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..storage.manifest import FileName
+from ..values.filter_presets import FilterPreset
 from ..values.motion import JointCoordinates, Markers, Motion, RestPose, SegmentPoses, describe_span
 from ..values.wrenches import Wrenches
-
-if TYPE_CHECKING:
-    from .filters import FilterPreset  # its package loads the dynamics library, which file readers do not need
+from .noise import NoiseReplicas
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +36,7 @@ class FoundBody:
     reading: str = ""
 
 
+@checked
 @dataclass(frozen=True, slots=True, repr=False)
 class Recording:
     """A trial as read from files: markers, joint coordinates or segments, and forces, each at its own rate.
@@ -97,6 +96,7 @@ class PostureWrenches:
     origins: np.ndarray
 
 
+@checked
 @dataclass(frozen=True, slots=True, repr=False)
 class Trial:
     """A trial ready for identification: synchronised motion and wrenches, filtered alike.
@@ -107,7 +107,7 @@ class Trial:
         wrenches: N samples at the motion's times.
         counted: (N,) True where every contact with the world is measured, including flight.
         excluded: (reason, number of frames) of excluded frames, for the report.
-        noise_replicas: replicas of the motion with added noise (`signals.NoiseReplicas`); () if unknown.
+        noise_replicas: replicas of the motion with added noise; () if unknown.
         preset: low-pass for both sides of the equations; None if these are used frame by frame without a filter.
         posture_wrenches: errors of the equations that follow posture, of a person; None if unknown.
         corner: [Hz] corner frequency of the equations' noise: each interval of counted frames is whitened by it
@@ -119,7 +119,7 @@ class Trial:
     wrenches: Wrenches
     counted: np.ndarray
     excluded: tuple[tuple[str, int], ...] = field(default=())
-    noise_replicas: Collection[Motion] = field(default=())
+    noise_replicas: NoiseReplicas | tuple[Motion, ...] = ()
     preset: FilterPreset | None = None
     posture_wrenches: PostureWrenches | None = None
     corner: float | None = None

@@ -12,11 +12,10 @@ from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
-from scipy.ndimage import binary_dilation
 
 from ..base.arrays import Array, ArrayValue, Times, frozen, frozen_mask, frozen_times, true_runs
 from ..base.errors import InvalidValue
-from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces, sole_paths
+from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces
 from ..dynamics.wrench import com_acceleration
 from ..skeleton.rig import GRAVITY, Rig
 from ..values.filter_presets import FilterPreset
@@ -159,10 +158,14 @@ class ContactEvidence:
         if len(wrenches) != len(motion):
             raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames; resample the wrenches first")
         acceleration, origins = np.empty((2, len(motion), 3))
-        feet = sole_paths(rig, motion)
+        feet = [np.empty((len(motion), len(patch.vertices), 3)) for patch in rig.soles]
         for start, links in motion_pieces(rig, motion, CHUNK_FRAMES):
             here = slice(start, start + CHUNK_FRAMES)
             acceleration[here], origins[here] = com_acceleration(links, rig.prior), links.position[:, 0].T
+            for patch, corners in zip(rig.soles, feet):
+                link = rig.index(patch.link)
+                rotations, origin = links.rotation[:, :, link].transpose(2, 1, 0), links.position[:, link].T
+                corners[here] = patch.vertices @ rotations + origin[:, None]
         corners_of_all = np.concatenate(feet, axis=1) if feet else None
         return ContactEvidence(motion.times, acceleration, wrenches.total[:, :3], load, corners_of_all, origins, usable)
 
@@ -205,7 +208,7 @@ def find_windows(evidence: ContactEvidence, mass: float, preset: FilterPreset | 
     local = exceeds(AVERAGING, *RELEASED)
     proven = np.any([exceeds(*proof) for proof in MISSING_FORCES], axis=0) & local
     suspect = exceeds(RELEASED_SECONDS, *RELEASED)
-    unmeasured = _widen(proven, round(FOLLOW * rate), suspect)
+    unmeasured = _grow_connected(proven, suspect, round(FOLLOW * rate))
 
     reasons = np.full(count, Reason.MEASURED, np.int8)
     loaded = judged & ~unmeasured & (known[:, 2] > 0.5 * weight)
@@ -244,9 +247,25 @@ def _average(values: np.ndarray, known: np.ndarray, seconds: float, rate: float)
     return (sums[high] - sums[low]) / np.maximum(count, 1)[:, None], count / (2 * half + 1)
 
 
-def _widen(mask: np.ndarray, steps: int, within: np.ndarray | None = None) -> np.ndarray:
-    """Frames of a mask (N,), and those ``within`` another (all by default) connected to them by this many steps."""
-    return np.asarray(binary_dilation(mask, iterations=steps, mask=within)) if steps else mask
+def _grow_connected(proven: np.ndarray, suspect: np.ndarray, steps: int) -> np.ndarray:
+    """Proven frames, and suspect ones connected to them within this number of steps."""
+    result = proven.copy()
+    for start, stop in true_runs(proven):
+        first = start
+        while first > 0 and suspect[first - 1] and start - first < steps:
+            first -= 1
+        last = stop
+        while last < len(proven) and suspect[last] and last - stop < steps:
+            last += 1
+        result[first:last] = True
+    return result
+
+
+def _widen(mask: np.ndarray, steps: int) -> np.ndarray:
+    result = mask.copy()
+    for start, stop in true_runs(mask):
+        result[max(0, start - steps) : stop + steps] = True
+    return result
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..base.arrays import frozen
 from ..base.differences import differences
-from ..base.errors import InvalidValue, UnknownLink, UnknownName
+from ..base.errors import InvalidValue, UnknownLink, UnknownName, checked
 from ..values.inertials import FIRST_MOMENT, GRAVITY, MASS, InertialParameters
 from ..values.joints import ROOT_NV, Joint, Limits, rest_poses
 from ..values.shape import ContactPolygon, Shape
@@ -62,6 +62,7 @@ class _Derived:
         _rest: tuple[np.ndarray, np.ndarray]
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rig(_Derived):
     """A person or robot.

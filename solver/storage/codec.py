@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ..base.errors import InputError
-from ..version import VERSION as PROGRAM
+from ..version import __version__ as PROGRAM
 from .atomic import write_atomically
 from .json_tree import WrongEntry, json_text, parse_json_object, read_json
 from .npz_archive import entry_names, is_archive, read_archive, write_archive

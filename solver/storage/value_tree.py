@@ -24,7 +24,7 @@ from .json_tree import WrongEntry, to_json_values
 
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 SCALARS = {float: "a number", int: "a whole number", bool: "true or false", str: "text"}
-DTYPES = {"float": np.dtype(float), "int": np.dtype(np.int64), "bool": np.dtype(bool)}
+DTYPES = {"float": np.dtype(float), "int": np.dtype(np.int64), "int8": np.dtype(np.int8), "bool": np.dtype(bool)}
 """Types of arrays; an array of objects, which only running code from a file could read, is refused."""
 MAX_ROWS = 1 << 28
 """Largest size of an array without entries, whose other axes could have any length."""

@@ -2,15 +2,4 @@
 
 from ..base.lazy_imports import lazy_exports
 
-__all__, __getattr__, __dir__ = lazy_exports(
-    __name__,
-    {
-        "values": ("TrialRecord",),
-        "joint_motion": (
-            "joints_of",
-            "poses_of",
-        ),
-        "pipeline": ("identify_motions",),
-        "tracking": ("track_all",),
-    },
-)
+__all__, __getattr__, __dir__ = lazy_exports(__name__)

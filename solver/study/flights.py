@@ -40,7 +40,7 @@ from ..signals.windows import UNLOADED
 from ..skeleton.rig import Rig
 from ..values.motion import Motion
 from ..values.wrenches import Wrenches
-from .values import Flights, Study, TrialRecord
+from .values import Flights, StudyData, TrialRecord
 
 LIGHT_CUTOFF_FACTOR = 1.5
 """Cut-off for coordinates in flight, as a multiple of the preset's; their equations are not filtered (on simulated
@@ -166,7 +166,9 @@ def _extrapolate_flights(rig: Rig, q: np.ndarray, in_flight: np.ndarray, rate: f
     return result
 
 
-def identify_flights(prepared: Study, options: IdentifyOptions, progress: Progress) -> tuple[Identification, Flights]:
+def identify_flights(
+    prepared: StudyData, options: IdentifyOptions, progress: Progress
+) -> tuple[Identification, Flights]:
     """Identify from flight phases alone; trials with plates are only compared with, never fitted.
 
     Args:

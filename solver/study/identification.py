@@ -16,11 +16,11 @@ from ..options.study import Settings
 from ..skeleton.rig import Rig
 from ..values.inertials import MASS
 from .flights import identify_flights
-from .values import Flights, Study
+from .values import Flights, StudyData
 
 
 def identify_prepared(
-    prepared: Study, stated_mass: float | None, progress: Progress
+    prepared: StudyData, stated_mass: float | None, progress: Progress
 ) -> tuple[Identification, Flights | None]:
     """Identify from all frames that count, or from flight phases alone if the settings say so.
 
@@ -45,7 +45,7 @@ def identify_prepared(
     return replace(found, determined=(total, *others)), None
 
 
-def warn_of_result(prepared: Study, identified: Identification, flights: Flights | None) -> tuple[str, ...]:
+def warn_of_result(prepared: StudyData, identified: Identification, flights: Flights | None) -> tuple[str, ...]:
     """Warnings that follow from the comparison of the result with the trials and the prior."""
     if flights is not None:
         return flights.warnings
@@ -57,7 +57,7 @@ def warn_of_result(prepared: Study, identified: Identification, flights: Flights
     )
 
 
-def list_assumptions(prepared: Study) -> tuple[str, ...]:
+def list_assumptions(prepared: StudyData) -> tuple[str, ...]:
     """What an identification assumed where the settings specify nothing."""
     settings, person = prepared.settings, prepared.rig.is_person
     assumptions = []
@@ -78,7 +78,7 @@ def choose_base_link(rig: Rig, settings: Settings) -> str:
     return settings.base or str(rig.provenance.get("base_link", rig.links[0]))
 
 
-def build_identify_options(prepared: Study) -> IdentifyOptions:
+def build_identify_options(prepared: StudyData) -> IdentifyOptions:
     settings = prepared.settings
     return IdentifyOptions(
         method=settings.method,
@@ -92,7 +92,7 @@ def build_identify_options(prepared: Study) -> IdentifyOptions:
     )
 
 
-def _find_total_mass(prepared: Study, stated: float | None) -> float:
+def _find_total_mass(prepared: StudyData, stated: float | None) -> float:
     """Total mass [kg] of a body that is identified from flight phases alone.
 
     Raises:

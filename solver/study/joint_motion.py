@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..dynamics import difference, integrate
 from ..dynamics.coordinates import joint_coordinates
 from ..input_checks.joint_configurations import compute_configurations, list_coordinates
@@ -41,6 +41,7 @@ def convert_joint_recordings(
     return tuple(records)
 
 
+@checked
 def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) -> Poses:
     """Configurations of a rig from named joint coordinates.
 
@@ -70,6 +71,7 @@ def poses_of(rig: Rig, joints: JointCoordinates, standing: str | None = None) ->
     return Poses(joints.times, _fill_gaps(rig, joints.times, q, known), known)
 
 
+@checked
 def joints_of(rig: Rig, times: np.ndarray, q: np.ndarray) -> JointCoordinates:
     """The reverse of `poses_of`: configurations as named joint coordinates.
 

@@ -20,8 +20,8 @@ from ..options.study import Settings
 from ..storage.codec import FileKind
 from ..storage.json_tree import to_json_values
 from ..storage.manifest import file_digest
-from ..version import VERSION
-from .values import Study
+from ..version import __version__
+from .values import StudyData
 
 PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
 
@@ -101,7 +101,7 @@ def build_provenance(folder: Path, files: Iterable[Path], options: Mapping[str, 
     return _build(options, inputs)
 
 
-def provenance_of_study(study: Study) -> Provenance:
+def provenance_of_study(study: StudyData) -> Provenance:
     """The provenance of a study that a script computed: its settings, the origin of its rig, and the files read.
 
     Files have the hashes that they had when they were read, and paths relative to their common folder. Recordings that
@@ -118,7 +118,9 @@ def provenance_of_study(study: Study) -> Provenance:
     }
     settings = to_json_values(study.settings)
     settings.pop("jobs")
-    return _build({"settings": settings, "subject": to_json_values(study.rig.provenance)}, named)
+    stated = {record.name: record.recording.stated for record in study.records if record.recording.stated}
+    options = {"reading": stated, "settings": settings, "subject": study.rig.provenance}
+    return _build(to_json_values(options), named)
 
 
 def _build(options: Mapping[str, object], inputs: Mapping[str, str]) -> Provenance:
@@ -135,4 +137,4 @@ def program_version() -> str:
     for root, pattern in ((PACKAGE_FOLDER, "*.py"), (ASSETS, "*.json")):
         for file in sorted(root.rglob(pattern)):
             digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
-    return f"{VERSION} ({digest.hexdigest()})"
+    return f"{__version__} ({digest.hexdigest()})"

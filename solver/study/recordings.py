@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..base.errors import InvalidValue, UnknownLink
+from ..base.errors import InvalidValue, UnknownLink, checked
 from ..base.files import AnyPath, Paths
 from ..calibration.calibration import CALIBRATION, Calibration
 from ..formats.file_formats import recording_suffixes
@@ -26,6 +26,7 @@ HELD, HELD_RATE = 1.0, 60.0
 """[s], [1/s] A skeleton's only posture becomes a motion of this duration and rate."""
 
 
+@checked
 def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, ...]:
     """Read the trials in files and folders.
 
@@ -48,10 +49,7 @@ def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, .
           30 joint coordinates, with the root's pose: 0.00 to 5.99 s at 100 Hz, 600 frames
           Wrenches of right_sole, left_sole: 0.00 to 5.99 s at 100 Hz, 600 frames,)
     """
-    options = ReadOptions() if options is None else options
-    if not isinstance(options, ReadOptions):
-        raise InvalidValue(f"options takes solver.ReadOptions, not {options!r}")
-    return tuple(map(_hold_posture, find_recordings(paths, options)))
+    return tuple(map(_hold_posture, find_recordings(paths, options or ReadOptions())))
 
 
 def _hold_posture(recording: Recording) -> Recording:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..base.errors import InvalidValue, UnknownTrial
+from ..base.errors import InvalidValue, UnknownTrial, checked
 from ..base.files import Paths
 from ..base.progress import Progress, silent
 from ..calibration import fit_calibration
 from ..calibration.calibration import Calibration
 from ..calibration.subject import SubjectData
-from ..input_checks import check_recording
+from ..input_checks.check_recording import check_recording
 from ..signals.trial import Recording
 from ..values.person import MASSES, require_person
 from .recordings import load_recordings
@@ -22,6 +22,7 @@ DEFAULT_MASS = 70.0
 """[kg] Used if neither a mass nor plate data are given. Only the prior's inertias depend on it, not the markers."""
 
 
+@checked
 def calibrate(  # noqa: PLR0913 the user's own words about a person
     recordings: Sequence[Recording] | Paths,
     *,

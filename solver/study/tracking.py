@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..base.arrays import list_names
-from ..base.errors import InvalidValue, SolverError
+from ..base.errors import InvalidValue, SolverError, checked
 from ..base.parallel import parallel_map
 from ..base.progress import PartialProgress, Progress, silent
 from ..calibration.calibration import Calibration
@@ -61,6 +61,7 @@ def compute_poses(
     return body, records
 
 
+@checked
 def track_all(
     calibration: Calibration,
     recordings: Sequence[Recording],

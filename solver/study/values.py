@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from ..base.arrays import Array, ArrayValue, Times, abbreviate
 from ..base.errors import InvalidValue, UnknownName
-from ..base.notebook import HtmlResult, build_data_frame
 from ..calibration.body_mass import MassEstimate
 from ..calibration.calibration import Calibration
 from ..identification.added_load import AddedLoad
@@ -23,26 +22,13 @@ from ..signals.lag import Lag
 from ..signals.trial import Recording, Trial
 from ..signals.windows import Windows
 from ..skeleton.rig import Rig
+from ..storage.codec import FileKind
 from ..tracking.motion_errors import MotionErrors
 from ..tracking.track import TrackedMotion
 from ..values.motion import Motion
-from ..values.wrenches import WRENCH_AXES
 from .plates.finding import Finding
 from .plates.plate_errors import NO_ERRORS, PlateErrors, collect_known_plates
 from .residuals import TrialResidual
-
-
-def require_settings(settings: Settings | None) -> Settings:
-    """The given settings, or the default ones.
-
-    Raises:
-        InvalidValue: neither settings nor None.
-    """
-    if settings is None:
-        return Settings()
-    if not isinstance(settings, Settings):
-        raise InvalidValue(f"settings takes solver.Settings, not {settings!r}")
-    return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +76,17 @@ class TrialRecord:
         return self.recording.name
 
     @property
+    def filtered_trial(self) -> Trial:
+        """The trial with wrenches through the filter of its motion.
+
+        Raises:
+            InvalidValue: the trial has no forces.
+        """
+        if self.trial is None:
+            raise InvalidValue(f"trial {self.name!r} has no forces")
+        return replace(self.trial, wrenches=self.trial.filtered_wrenches, preset=None)
+
+    @property
     def poses(self) -> Poses | None:
         """Configurations over time, tracked or given; None without either."""
         if self.tracked is None:
@@ -123,32 +120,15 @@ class Flights:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Study(HtmlResult):
-    """Result of the main job.
-
-    Attributes:
-        rig: calibrated, with the prior scaled to the measured mass.
-        settings: of the study.
-        records: one per recording, in the order given.
-        calibration: None if the rig was given.
-        mass: body mass and the evidence for it; None if no plate weighs the body.
-        identification: None if the study only tracked.
-        warnings: what the reader must know, in plain sentences.
-        lag: lag of the plates behind the motion, over all trials; None if it was not estimated.
-        seconds: [s] wall time per stage.
-        assumptions: what was estimated or assumed because it was not specified, in plain sentences.
-        load: load added between two sets of recordings; None if none was searched for.
-        findings: results of the plate checks, and what was done about them.
-        flights: data of an identification from flight phases alone; None for one with forces.
-        residuals: of the trials that the identification was fitted to.
-    """
+class StudyData:
+    """What a study consists of; `workflow.Study` describes it and adds what can be done with it."""
 
     rig: Rig
     settings: Settings
     records: tuple[TrialRecord, ...]
     calibration: Calibration | None = None
     mass: MassEstimate | None = None
-    identification: Identification | None = None
+    identified: Identification | None = None
     lag: Lag | None = None
     warnings: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -163,7 +143,7 @@ class Study(HtmlResult):
 
     def __repr__(self) -> str:
         mass = "" if self.mass is None else f", {self.mass.mass:.2f} ± {self.mass.half_width:.2f} kg"
-        found = "nothing identified" if self.identification is None else repr(self.identification).splitlines()[0]
+        found = "nothing identified" if self.identified is None else repr(self.identified).splitlines()[0]
         counted = [f"{r.name} ({int(r.trial.counted.sum())} frames count)" for r in self.records if r.trial is not None]
         others = [r.name for r in self.records if r.trial is None]
         return (
@@ -179,26 +159,16 @@ class Study(HtmlResult):
     def __len__(self) -> int:
         return len(self.records)
 
-    def to_dataframe(self) -> Any:
-        """Errors of reconstructed wrenches as a pandas ``DataFrame``, one row per trial and axis, SI units.
-
-        Columns: trial, used, axis, rmse_identified, rmse_prior and rmse_prior_unweighted [N], [N m].
+    @property
+    def identification(self) -> Identification:
+        """The result of the identification.
 
         Raises:
-            SolverError: pandas is not installed.
+            InvalidValue: the study only tracked.
         """
-        found = () if self.identification is None else self.identification.comparisons
-        rows = [(fit, axis) for fit in found for axis in range(len(WRENCH_AXES))]
-        return build_data_frame(
-            {
-                "trial": [fit.trial for fit, _ in rows],
-                "used": [fit.used for fit, _ in rows],
-                "axis": [WRENCH_AXES[axis] for _, axis in rows],
-                "rmse_identified": [float(fit.identified.rmse[axis]) for fit, axis in rows],
-                "rmse_prior": [float(fit.prior.rmse[axis]) for fit, axis in rows],
-                "rmse_prior_unweighted": [float(fit.unweighted_prior.rmse[axis]) for fit, axis in rows],
-            }
-        )
+        if self.identified is None:
+            raise InvalidValue(f"the study of {self.rig.name} has no identification: none of its recordings has forces")
+        return self.identified
 
     @property
     def known_plates(self) -> KnownPlates:
@@ -220,3 +190,23 @@ class Study(HtmlResult):
             if record.name == name:
                 return record
         raise UnknownName(name, [record.name for record in self.records])
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStudy:
+    """What ``study.npz`` holds.
+
+    Attributes:
+        data: the study without its records.
+        trials: names of the records, in order; each is in a file of its own.
+    """
+
+    data: StudyData
+    trials: tuple[str, ...]
+
+
+REMEDY = "Identify or track the recordings again"
+STUDY = FileKind(StoredStudy, "exciting dance study", remedy=REMEDY)
+"""The file of a study without its records."""
+TRIAL = FileKind(TrialRecord, "exciting dance trial", remedy=REMEDY)
+"""The file of a record."""

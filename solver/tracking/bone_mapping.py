@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..base.arrays import frozen
-from ..base.errors import InvalidValue, UnknownLink, UnknownName
+from ..base.errors import InvalidValue, UnknownLink, UnknownName, checked
 from ..base.so3 import nearest_rotation, rotation_between
 from ..skeleton.match import find_gaps, match_recording
 from ..skeleton.rig import Rig
@@ -43,6 +43,7 @@ MAX_FOOT_SPREAD = 0.2
 are drawn spread and the feet are placed below the hips; otherwise they stay as they stand."""
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class BoneMapping:
     """Which recorded segment each link of a rig follows, and how.
@@ -268,10 +269,8 @@ def _align_rest_poses(
             end, own = rest.heads[column[following]], _bone_vector(rig, link, following, roles, starts)
             if part.endswith(LEG[:2]):
                 lengths.append((float(np.linalg.norm(own)), float(np.linalg.norm(end - rest.heads[place]))))
-        elif part.endswith(ARM[-1]):  # tips of robots' hands, and of hands that Blender imports, are made up
-            forearm = part.replace(ARM[2], ARM[1])
-            own = starts[part] - starts.get(forearm, starts[part])
-            end = 2.0 * rest.heads[place] - heads.get(forearm, rest.heads[place])
+        elif part.endswith(ARM[-1]) and part != link:  # boxes around robots' hands have no direction, their wrists do
+            own = starts[part] - starts.get(part.replace(ARM[2], ARM[1]), starts[part])
         if np.linalg.norm(own) > MIN_BONE_LENGTH:
             bones[row] = rotations[index].T @ own / np.linalg.norm(own)
         pointing, own = facing.T @ (end - rest.heads[place]), forward.T @ own

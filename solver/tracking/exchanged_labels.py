@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.arrays import list_names
+from ..base.errors import checked
 from ..base.file_arrays import iterate_slices
 from ..values.motion import Markers
 from .marker_neighbours import MIN_NEIGHBOURS, learn_shapes
@@ -96,6 +97,7 @@ class CorrectedLabels:
         return tuple(messages)
 
 
+@checked
 def correct_labels(markers: Markers) -> CorrectedLabels:
     """Corrects exchanged labels of a recording; returns it unchanged if there are none.
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from ..base.arrays import Array, ArrayValue, Names, Times
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..base.file_arrays import FileRows, iterate_slices
 from ..base.progress import Progress, silent
 from ..dynamics import difference
@@ -87,6 +87,7 @@ class TrackedMotion(TimeSeries, ArrayValue):
         return dict(zip(self.names, _root_mean_square(self.errors, 0).tolist()))
 
 
+@checked
 def track_markers(
     rig: Rig,
     attachments: Sequence[Attachment],

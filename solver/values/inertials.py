@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
 from ..base.arrays import Array, ArrayValue, Names, abbreviate, frozen
-from ..base.errors import InvalidValue, UnknownLink
+from ..base.errors import InvalidValue, UnknownLink, checked
 
 PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """One link's parameters in Pinocchio's order; h = m c [kg m], I about the link origin [kg m^2]."""
@@ -49,6 +49,7 @@ class LinkInertia(ArrayValue):
         return f"{self.link}: {self.mass:.3f} kg, CoM ({com}) mm, Ixx Iyy Izz at the CoM ({inertia}) g m²"
 
 
+@checked
 @dataclass(frozen=True, slots=True, repr=False)
 class InertialParameters(ArrayValue):
     """Inertial parameters of every link; ``parameters["right_thigh"]`` is one link's.
@@ -85,6 +86,17 @@ class InertialParameters(ArrayValue):
         """
         row = self.index(link)
         return LinkInertia(link, float(self.masses[row]), self.coms[row], self.inertias_at_com[row], self.inertias[row])
+
+    def __iter__(self) -> Iterator[LinkInertia]:
+        """The links, in the rig's order."""
+        return (self[link] for link in self.links)
+
+    def __len__(self) -> int:
+        return len(self.links)
+
+    def __contains__(self, link: object) -> bool:
+        """Whether there is a link of that name."""
+        return link in self.links
 
     @staticmethod
     def from_vector(links: Sequence[str], vector: np.ndarray) -> InertialParameters:

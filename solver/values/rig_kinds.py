@@ -43,9 +43,9 @@ class RigKind:
 
 
 RIG_KINDS: list[RigKind] = [
-    RigKind("human", "..rigs.human:human", "Person", "A person of given stature, mass and sex"),
-    RigKind("hoap3", "..rigs.hoap3:hoap3", "HOAP-3", "Small humanoid, 21 joints"),
-    RigKind("hrp2", "..rigs.hrp2:hrp2", "HRP-2 (Approximate)", "Humanoid, 30 joints, approximate"),
+    RigKind("human", "..rigs.human_rig:human", "Person", "A person of given stature, mass and sex"),
+    RigKind("hoap3", "..rigs.hoap3_rig:hoap3", "HOAP-3", "Small humanoid, 21 joints"),
+    RigKind("hrp2", "..rigs.hrp2_rig:hrp2", "HRP-2 (Approximate)", "Humanoid, 30 joints, approximate"),
     RigKind(
         "urdf", "..rigs.urdf:from_urdf", "Robot File", "Any robot with a free-floating base", (".urdf", XML), "robot"
     ),

@@ -8,13 +8,16 @@ from typing import Annotated
 import numpy as np
 
 from ..base.arrays import Array, ArrayValue, frozen, require_lengths
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 
 KINDS = {"capsule": 2, "box": 3, "sphere": 1, "ellipsoid": 3, "mesh": 3}
 """Kinds of shapes and their number of sizes."""
 EQUAL_AXES = 1e-9
 """Relative difference below which axes of an ellipsoid count as equal."""
 LEAST_CORNERS = 3
+FLAT = 1e-6
+"""Thickness of a mesh over its length up to which it is flat. Of 20 random meshes of 20 corners each, the library of
+distances takes all of this thickness, and ends the process at a thousandth of it."""
 
 
 def sphere_directions(count: int) -> np.ndarray:
@@ -25,6 +28,7 @@ def sphere_directions(count: int) -> np.ndarray:
     return np.column_stack([ring * np.cos(turn), ring * np.sin(turn), height])
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Shape:
     """A collision or display shape on a link.
@@ -59,6 +63,8 @@ class Shape:
         object.__setattr__(self, "centre", frozen("shape centre", self.centre, (3,)))
         vertices = np.reshape(np.asarray(self.vertices, float), (-1, 3))
         object.__setattr__(self, "vertices", frozen("shape vertices", vertices, (None, 3)))
+        if self.kind == "mesh" and len(vertices) < LEAST_CORNERS:
+            raise InvalidValue(f"{called}: a mesh needs {LEAST_CORNERS} vertices or more, got {len(vertices)}")
         require_lengths(called, self.size, self.centre, self.vertices)
         faces = np.array(self.faces, int).reshape(-1, 3)
         if faces.size and not 0 <= faces.min() <= faces.max() < len(vertices):
@@ -71,6 +77,14 @@ class Shape:
         """Whether it is a sphere, by kind or as an ellipsoid of equal axes (to `EQUAL_AXES`)."""
         equal = max(self.size) - min(self.size) <= EQUAL_AXES * max(self.size)
         return self.kind == "sphere" or (self.kind == "ellipsoid" and equal)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether it is a mesh whose corners span no volume."""
+        if self.kind != "mesh":
+            return False
+        longest, _, thickness = np.linalg.svd(self.vertices - self.vertices.mean(axis=0), compute_uv=False)
+        return bool(thickness <= FLAT * longest)
 
     @property
     def volume(self) -> float:

@@ -16,7 +16,7 @@ from addon.base.process_errors import describe_failure
 from addon.jobs.job import END_TIMEOUT, Job
 from addon.operators.rigs import rig_arguments
 from solver.base.errors import BackendError, Cancelled
-from solver.version import VERSION
+from solver.version import __version__
 from tests.formats.recording_files import MARKERS, STANDING, standing_trc
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -35,7 +35,7 @@ def test_manifest_follows_blenders_rules() -> None:
     manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
     assert len(manifest["tagline"]) <= 64
     assert not manifest["tagline"].endswith(".")
-    assert manifest["version"] == VERSION
+    assert manifest["version"] == __version__
     assert set(manifest["permissions"]) == {"files", "network"}
     assert all(len(words) <= 64 and not words.endswith(".") for words in manifest["permissions"].values())
 

@@ -14,7 +14,7 @@ from addon.display import joint_moments, overlays
 from addon.display.properties import study_settings
 from addon.jobs.job_messages import find_message
 from addon.scene.action import curves_of
-from solver.moments import moments_of_study
+from solver import load_study
 from solver.scene.study_folder import MOMENTS_END, MOMENTS_FOLDER
 from tests.addon.scenes import fingerprint
 
@@ -32,7 +32,7 @@ def keyed(body: Any) -> dict[str, np.ndarray]:
 
 def test_moments_key_the_solvers_values(studied: bpy.types.Object, study: Path) -> None:
     """Curves per kilogram under stable names with their unit, tables beside them; repeating changes nothing."""
-    wanted = moments_of_study(study)["dance"]
+    wanted = load_study(study).moments()["dance"]
     moved = len(curves_of(studied))
     for _ in range(2):
         assert bpy.ops.exciting_dance.moments() == {"FINISHED"}
@@ -58,13 +58,13 @@ def test_moments_key_the_solvers_values(studied: bpy.types.Object, study: Path) 
 
 
 def test_a_job_that_fails_changes_nothing(studied: bpy.types.Object, study: Path) -> None:
-    """A damaged motion of the study ends in an error, and scene and files stay."""
+    """A damaged trial of the study ends in an error, and scene and files stay."""
     assert bpy.ops.exciting_dance.moments() == {"FINISHED"}
     archive, before = study / MOMENTS_FOLDER / f"dance{MOMENTS_END}", fingerprint()
     kept = archive.read_bytes()
-    motion = study / "dance.motion.npz"
+    motion = study / "dance.trial.npz"
     motion.write_bytes(motion.read_bytes()[:1000])
-    with pytest.raises(RuntimeError, match=r"dance\.motion\.npz"):
+    with pytest.raises(RuntimeError, match=r"dance\.trial\.npz"):
         bpy.ops.exciting_dance.moments()
     assert archive.read_bytes() == kept
     assert fingerprint() == before

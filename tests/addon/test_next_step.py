@@ -20,7 +20,6 @@ from addon.jobs.job_messages import (
     find_latest_message,
     store_message,
 )
-from addon.live.session import state_fingerprint
 from addon.scene.placement import LARGEST_OBSTACLE, avoid_overlap, floor_position, rest_size
 from addon.scene.recording import find_recordings, has_forces
 from solver.rigs import hoap3
@@ -37,10 +36,8 @@ def next_step(mode: str) -> NextStep:
     return step
 
 
-def test_authoring_leads_from_a_rig_to_a_rehearsal(registered: None, tmp_path: Path) -> None:
-    """Without a rig the step is to add one; then a dance, a second posture, a check, and by its result the rest. A
-    video beside a file that was never saved is not offered, and a verdict about other keys or another frame rate is
-    none."""
+def test_authoring_leads_from_a_rig_to_a_rehearsal(registered: None) -> None:
+    """Without a rig the step is to add one; then a dance, a second posture, a check, and by its result the rest."""
     assert next_step(AUTHOR).operator == "import_rig"
     body, scene = build(hoap3()), bpy.context.scene
     assert next_step(AUTHOR).operator == "design_dance"
@@ -48,23 +45,11 @@ def test_authoring_leads_from_a_rig_to_a_rehearsal(registered: None, tmp_path: P
         scene.frame_set(frame)
         keying.key_posture(scene, body, "preferred")
         assert next_step(AUTHOR).operator == expected
-    assert not bpy.ops.exciting_dance.rehearsal.poll()
-    verdicts = (
-        ("bad", "balance_dance"),
-        ("good", "wm.save_mainfile"),
-        ("good", "rehearsal"),
-        ("failed", "check_dance"),
-    )
-    for verdict, expected in verdicts:
-        if expected == "rehearsal":
-            bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "dance.blend"))
-        store_message(scene, body, "dance", JobMessage("Checked", verdict, fingerprint=state_fingerprint(scene, body)))
+    for verdict, expected in (("bad", "balance_dance"), ("good", "rehearsal"), ("failed", "check_dance")):
+        store_message(scene, body, "dance", JobMessage("Checked", verdict))
         step = next_step(AUTHOR)
         assert step.operator == expected
-        assert "." in expected or getattr(bpy.ops.exciting_dance, step.operator).poll()
-    store_message(scene, body, "dance", JobMessage("Checked", fingerprint=state_fingerprint(scene, body)))
-    scene.render.fps += 1
-    assert next_step(AUTHOR).operator == "check_dance"
+        assert getattr(bpy.ops.exciting_dance, step.operator).poll()
     keying.set_role(body, "free", frame=20.0)
     bpy.context.view_layer.update()
     assert next_step(AUTHOR).operator == "complete_dance"

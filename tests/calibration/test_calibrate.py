@@ -17,7 +17,7 @@ from solver.calibration.marker_set import MarkerSet
 from solver.calibration.subject import is_static
 from solver.dynamics import com_trajectory, integrate
 from solver.formats.trc import read_trc
-from solver.rigs.human import human
+from solver.rigs import human
 from solver.signals.trial import Recording
 from solver.skeleton.rig import Rig
 from solver.tracking import Attachment, track_markers

@@ -11,7 +11,7 @@ import pytest
 from solver.base.errors import InputError, UnknownPreset
 from solver.calibration import detect_marker_set, load_marker_set, marker_sets
 from solver.formats.trc import read_trc
-from solver.rigs.human import human
+from solver.rigs import human
 
 RECORDINGS = {
     "subject_a/markers/squats1.trc": "thigh_and_shank_clusters",

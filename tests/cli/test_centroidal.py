@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +14,6 @@ from solver.centroidal.estimate import METHODS
 from solver.centroidal.values import ESTIMATE
 from solver.cli import main
 from solver.cli.centroidal import NAMES
-from solver.scene.motion_record import MOTION
-from solver.storage.manifest import MANIFEST_FILE
 
 
 def run(*words: object) -> int:
@@ -46,25 +43,10 @@ def test_table_and_archive_hold_the_estimate(
     np.testing.assert_allclose(float(last["moment_y [N m]"]), found.required_wrench[-1, 4], rtol=1e-5)
 
 
-def test_what_the_inertials_leave_open_enters(robot_study: Path, tmp_path: Path) -> None:
-    """With the covariance of the identified inertials the estimate is another than without."""
-    known = solver.estimate_study(robot_study)["dance"]
-    believed = Path(shutil.copytree(robot_study, tmp_path / "believed"))
-    for name in ("covariance.npz", MANIFEST_FILE):  # a manifest would call the folder unfinished
-        (believed / name).unlink()
-    other = solver.estimate_study(believed)["dance"]
-    assert not np.allclose(known.com, other.com, atol=1e-7)
-    copied = Path(shutil.copytree(robot_study, tmp_path / "damaged"))
-    (copied / "covariance.npz").write_bytes(b"damaged")
-    (copied / MANIFEST_FILE).unlink()
-    with pytest.raises(solver.InputError, match=r"covariance\.npz"):
-        solver.estimate_study(copied)
-
-
 def test_wrong_input_is_one_line(robot_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A folder without a study and a trial that is not there end before anything is written, with what there is."""
     assert run(tmp_path, "--output", tmp_path / "out") == 2
-    assert "with forces" in capsys.readouterr().err
+    assert "not the folder of a study" in capsys.readouterr().err
     assert run(robot_study, "--trial", "walk", "--output", tmp_path / "out") == 2
     assert "dance" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
@@ -74,14 +56,13 @@ def test_a_trial_that_is_refused_is_named_once(
     robot_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Plates that show nothing of a body that stands end in one line, which names their trial, and no folder."""
-    changed = tmp_path / "changed"
-    shutil.copytree(robot_study, changed)
-    record = MOTION.read(changed / "dance.motion.npz")
-    assert record.wrenches is not None
-    (changed / MANIFEST_FILE).unlink()  # which would call the folder unfinished
-    empty = replace(record.wrenches, values=np.zeros_like(record.wrenches.values))
-    MOTION.write(changed / "dance.motion.npz", replace(record, wrenches=empty))
-    assert run(changed, "--output", tmp_path / "out") == 2
+    study = solver.load_study(robot_study)
+    (record,) = study.records
+    assert record.trial is not None
+    empty = replace(record.trial.wrenches, values=np.zeros_like(record.trial.wrenches.values))
+    trial = replace(record.trial, wrenches=empty)
+    replace(study, identified=None, records=(replace(record, trial=trial),)).write(tmp_path / "changed")
+    assert run(tmp_path / "changed", "--output", tmp_path / "out") == 2
     told = capsys.readouterr().err
     assert "no load" in told
     assert told.count("'dance'") == 1

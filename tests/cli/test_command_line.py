@@ -17,7 +17,7 @@ from solver.cli import find_verbs, main, parser
 from solver.cli.extensions import find_extensions
 from solver.cli.words import removed_trials
 from solver.scene.study_folder import MOTION_END
-from solver.version import VERSION
+from solver.version import __version__
 from tests.imports import imports
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,11 +33,11 @@ def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 def test_one_version_everywhere() -> None:
     """The solver, the package and the extension's manifest state the same version."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert project["project"]["version"] == VERSION
+    assert project["project"]["version"] == __version__
     manifest = ROOT / "blender_manifest.toml"
     if manifest.exists():
-        assert tomllib.loads(manifest.read_text(encoding="utf-8"))["version"] == VERSION
-    assert VERSION in run("--version").stdout
+        assert tomllib.loads(manifest.read_text(encoding="utf-8"))["version"] == __version__
+    assert __version__ in run("--version").stdout
 
 
 def test_every_verb_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:

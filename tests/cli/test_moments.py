@@ -10,7 +10,6 @@ import pytest
 
 import solver
 from solver.cli import main
-from solver.moments import moments_of_study
 
 
 def run(*words: object) -> int:
@@ -25,7 +24,7 @@ def test_the_table_holds_moments_and_intervals(
     output = tmp_path / "out"
     assert run(robot_study, "--output", output) == 0
     assert "residual at the root" in capsys.readouterr().out
-    found = moments_of_study(robot_study)["dance"]
+    found = solver.load_study(robot_study).moments()["dance"]
     with (output / "dance.moments.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == len(found)
@@ -48,7 +47,8 @@ def test_the_prior_has_no_intervals(robot_study: Path, tmp_path: Path, capsys: p
     printed = capsys.readouterr()
     assert "nan" not in printed.out
     assert printed.err.count("\n") == printed.err.count("without intervals") == 1
-    found, other = moments_of_study(robot_study)["dance"], moments_of_study(robot_study, prior=True)["dance"]
+    study = solver.load_study(robot_study)
+    found, other = study.moments()["dance"], study.moments(prior=True)["dance"]
     assert other.std is None
     assert any("prior" in note for note in other.notes)
     assert not np.allclose(found.values, other.values, equal_nan=True)
@@ -58,8 +58,8 @@ def test_wrong_input_is_one_line(robot_study: Path, tmp_path: Path, capsys: pyte
     """A folder that is no study, a trial that is not in it: one line with what there is, and nothing written."""
     output = tmp_path / "out"
     for words, said in (
-        ((tmp_path / "none",), "not the folder of a study"),
-        ((tmp_path,), "with forces"),
+        ((tmp_path / "none",), "does not exist"),
+        ((tmp_path,), "not the folder of a study"),
         ((robot_study, "--trial", "walk"), "Known: dance"),
         ((robot_study, "--feet", "toe"), "unknown link 'toe'"),
     ):
@@ -68,16 +68,3 @@ def test_wrong_input_is_one_line(robot_study: Path, tmp_path: Path, capsys: pyte
         assert said in printed
         assert "Traceback" not in printed
         assert not output.exists()
-
-
-def test_a_trial_without_forces_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A tracked trial without forces has no joint moments: it is named with the remedy."""
-    robot = solver.demo.simulated_robot()
-    bare = [solver.Recording(each.name, joints=each.joints) for each in robot.recordings]
-    folder = tmp_path / "tracked"
-    solver.write_study(folder, solver.track(bare, robot.rig))
-    assert run(folder, "--trial", "dance", "--output", tmp_path / "out") == 2
-    printed = capsys.readouterr().err
-    assert "dance: no forces" in printed
-    assert "Identify with force files" in printed
-    assert not (tmp_path / "out").exists()

@@ -28,6 +28,7 @@ from solver.formats.npz import segments_to_arrays
 from solver.formats.recording import pair_files, read_recording
 from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
 from solver.options.checks import CheckOptions
+from solver.options.study import Settings
 from solver.report import CONTENT, render
 from solver.report.content import (
     Content,
@@ -44,8 +45,10 @@ from solver.scene.result import RESULT, SceneResult
 from solver.scene.rig import RIG, read_rig, rig_from_text, rig_to_text
 from solver.scene.summary import SUMMARY, SceneFailure, SceneSummary
 from solver.scene.timeline import TIMELINE, SceneKey, SceneStrip, SceneTimeline
+from solver.signals.trial import Recording
 from solver.skeleton.rig import Rig
 from solver.storage.codec import FileKind
+from solver.study.values import STUDY, TRIAL, StoredStudy, StudyData, TrialRecord
 from solver.tracking.tasks import Attachment
 from solver.trajectory.segment import DanceSegment
 from solver.values.motion import Markers, Motion, SegmentPoses
@@ -251,6 +254,8 @@ def _own(folder: Path) -> Iterator[Sample]:
         ("summary", "summary.json", SUMMARY): summary,
         ("result", "result.json", RESULT): result,
         ("report", "report.npz", CONTENT): _content(rig),
+        ("study", "study.npz", STUDY): StoredStudy(StudyData(rig, Settings(), ()), ("walk",)),
+        ("trial", "walk.trial.npz", TRIAL): TrialRecord(Recording("walk", markers, forces), motion=motion),
     }  # fmt: skip
     for (name, file, kind), value in values.items():
         content = kind.write(folder / file, value).read_bytes()

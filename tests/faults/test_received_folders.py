@@ -37,7 +37,7 @@ from tests.fixed_base.arm import arm
 from tests.fixed_base.test_identify import DRIVES, recorded, written
 from tests.tracking.test_retargeting import person, squat
 
-RESULTS = ("calibration", "motion", "drawn recording", "summary", "result", "report")
+RESULTS = ("calibration", "motion", "drawn recording", "summary", "result", "report", "study", "trial")
 READING = (
     ("report", "{}", "--output", "{out}/page.html"),
     ("compare", "{}", "missing.trc"),

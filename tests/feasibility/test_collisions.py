@@ -201,9 +201,8 @@ def test_bounding_capsules_contain_their_shape(kind: str) -> None:
             local = direction * size[0]
         points = local @ turn.T + centre
         count = {"capsule": 2, "sphere": 1}.get(kind, 3)
-        shape = Shape("pelvis", kind, tuple(size[:count]), turn, centre)
-        if kind == "mesh":
-            shape = Shape("pelvis", kind, (1.0,) * 3, np.eye(3), np.zeros(3), points, np.zeros((1, 3), int))
+        mesh = Shape("pelvis", "mesh", (1.0,) * 3, np.eye(3), np.zeros(3), points, np.zeros((1, 3), int))
+        shape = mesh if kind == "mesh" else Shape("pelvis", kind, tuple(size[:count]), turn, centre)
         capsule = bounding_capsules(PERSON, (shape,))
         axis = np.repeat(capsule.end - capsule.start, len(points), axis=0)
         start = np.repeat(capsule.start, len(points), axis=0)

@@ -11,7 +11,7 @@ from solver.base.errors import InputError
 from solver.base.so3 import exp
 from solver.formats.recording import read_recording
 from solver.options.reading import ReadOptions
-from solver.rigs.human import human
+from solver.rigs import human
 from solver.tracking.bone_mapping import guess_mapping
 from tests.formats.skeletons import MVN, mvnx_text
 

@@ -53,7 +53,7 @@ def test_zip_contains_the_extension_only(built: Path) -> None:
     names = zipfile.ZipFile(built).namelist()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"__init__.py", "blender_manifest.toml", "addon", "solver", "assets", "LICENSE", "README.md"}
-    assert "solver/study/pipeline.py" in names
+    assert "solver/workflow/pipeline.py" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
 
 

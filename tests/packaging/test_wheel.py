@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "packaging"))
 import build  # type: ignore[import-not-found]  # noqa: E402
 from long_description import with_absolute_links  # type: ignore[import-not-found]  # noqa: E402
 
-from solver.version import VERSION  # noqa: E402
+from solver.version import __version__  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_installed_package_finds_its_data(installed: Path, tmp_path: Path) -> No
 def test_the_command_works_under_its_own_name(installed: Path, tmp_path: Path) -> None:
     """`exciting-dance` prints its version, uses its name in its help, and writes a rig."""
     command = installed / "bin" / "exciting-dance"
-    assert run(command, "--version", at=tmp_path).split() == ["exciting_dance", VERSION]
+    assert run(command, "--version", at=tmp_path).split() == ["exciting_dance", __version__]
     output = run(command, "rig", "--help", at=tmp_path)
     assert "exciting-dance rig hoap3 --output hoap3.json" in output
     assert "python -m" not in output

@@ -16,19 +16,17 @@ from solver.demo.examples import simulated_robot
 from solver.identification.comparison import mean_ratio
 from solver.options.study import Settings
 from solver.report import CONTENT, build_content, render
-from solver.report.study_folder import write_study
 from solver.scene import study_folder as names
 from solver.scene.determined import DATA, MOMENT_KIND, TABLES
 from solver.scene.motion_record import MOTION
 from solver.scene.result import RESULT
 from solver.storage.manifest import MANIFEST_FILE, file_digest
-from solver.study.comparison import compare
-from solver.study.pipeline import identify
 from solver.study.provenance import PROVENANCE
-from solver.study.values import Study
 from solver.tracking import Attachment, TrackedMotion
 from solver.values.wrenches import WRENCH_AXES
-from solver.version import VERSION
+from solver.version import __version__
+from solver.workflow.pipeline import identify
+from solver.workflow.study import Study
 
 ROBOT = simulated_robot()
 
@@ -43,7 +41,7 @@ def study() -> Study:
 def folder(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study's folder, with its truth beside it."""
     folder = tmp_path_factory.mktemp("study")
-    written = write_study(folder, study, simulated=True, truth=ROBOT.truth)
+    written = study.write(folder, simulated=True, truth=ROBOT.truth)
     assert {*written, MANIFEST_FILE} == {path.name for path in folder.iterdir()}
     return folder
 
@@ -64,10 +62,10 @@ def with_markers(study: Study) -> Study:
 
 def test_a_report_needs_an_identification(study: Study, tmp_path: Path) -> None:
     """A study that only tracked has no report, which is an error; its folder has motions and no result."""
-    only_tracked = replace(study, identification=None)
-    with pytest.raises(InvalidValue, match="no identification, which a report needs"):
+    only_tracked = replace(study, identified=None)
+    with pytest.raises(InvalidValue, match="has no identification"):
         build_content(only_tracked)
-    written = write_study(tmp_path, only_tracked)
+    written = only_tracked.write(tmp_path)
     assert names.RIG_FILE in written
     assert f"dance{names.MOTION_END}" in written
     assert not {names.RESULT_FILE, names.RESULT_TABLE, names.REPORT_FILE, names.URDF_FILE} & set(written)
@@ -89,7 +87,7 @@ def test_the_result_in_the_folder_is_the_study_s(study: Study, folder: Path, tmp
     assert classes[0].endswith(f", {moments.count(DATA)} first moments")
     assert classes[-1] == f"Prior: single links, {moments.count(TABLES)} first moments"
     heights = MOTION.read(folder / f"dance{names.MOTION_END}").scene.com[:, 2]
-    write_study(tmp_path, replace(study, identification=None))
+    replace(study, identified=None).write(tmp_path)
     assert np.abs(heights - MOTION.read(tmp_path / f"dance{names.MOTION_END}").scene.com[:, 2]).max() > 1e-5
 
 
@@ -126,14 +124,13 @@ def test_marker_errors_are_reported_as_tracked(study: Study, tmp_path: Path) -> 
     np.testing.assert_allclose(found.rmse, [0.003, 0.004])
     np.testing.assert_allclose(found.visible_fraction, [1.0, 0.5], atol=1e-3)
     assert "height 1.539 m, 2 markers of the set own set" in dict(content.methods)["Subject"]
-    written = write_study(tmp_path, marked)
+    written = marked.write(tmp_path)
     assert {names.CALIBRATION_FILE, f"dance{names.MARKERS_END}"} <= set(written)
     assert build_content(study).tracking == ()
 
 
 def test_trials_that_were_not_fitted_are_named(study: Study) -> None:
     """A trial that was not used is named; without weighing or load there are no rows of them."""
-    assert study.identification is not None
     more = replace(study, records=(*study.records, replace(study.records[0], recording=replace(
         study.records[0].recording, name="spare"), trial=None)))  # fmt: skip
     assert dict(build_content(more).methods)["Also given"] == "spare: not fitted"
@@ -155,11 +152,7 @@ def test_the_verb_compares_as_the_function(
     table = tmp_path / "table.csv"
     words = ["compare", str(folder), str(files), "--output", str(table), "--progress", "none"]
     assert main(words) == 0
-    assert study.identification is not None
-    found = study.identification
-    wanted, _ = compare(
-        ROBOT.recordings, ROBOT.rig, found.parameters, found.prior, study.settings, weights=found.frequency_weights
-    )
+    wanted, _ = study.compare(ROBOT.recordings)
     with table.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["axis"] for row in rows] == list(WRENCH_AXES)
@@ -184,11 +177,11 @@ def test_a_script_writes_provenance(tmp_path: Path) -> None:
     read = identify(tmp_path / "data", rig=ROBOT.rig, settings=Settings(bootstrap=0, no_cross_validation=True, seed=7))
     for path in (tmp_path / "data").iterdir():
         path.write_text("changed")
-    write_study(tmp_path / "out", read, simulated=True)
+    read.write(tmp_path / "out", simulated=True)
     found = PROVENANCE.read(tmp_path / "out" / names.PROVENANCE_FILE)
     assert found.inputs == before
     assert len(before) == 2
-    assert found.program.startswith(VERSION)
+    assert found.program.startswith(__version__)
     assert found.options["settings"]["seed"] == 7  # type: ignore[index]
     assert found.options["subject"]["kind"] == ROBOT.rig.provenance["kind"]  # type: ignore[index]
     report = (tmp_path / "out" / names.REPORT_FILE).read_text(encoding="utf-8")
@@ -197,5 +190,5 @@ def test_a_script_writes_provenance(tmp_path: Path) -> None:
 
 def test_recordings_by_value_have_no_files(study: Study, tmp_path: Path) -> None:
     """The provenance of a study on arrays states no file."""
-    write_study(tmp_path, study, simulated=True)
+    study.write(tmp_path, simulated=True)
     assert PROVENANCE.read(tmp_path / names.PROVENANCE_FILE).inputs == {}

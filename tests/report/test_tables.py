@@ -129,6 +129,7 @@ SQUAT = JointMoments(
     "squat", np.arange(3.0), ("hip", "knee"), (False, True), np.array([[-10.0, 2.0], [5.0, 4.0], [0.0, 8.0]]),
     np.array([[3, 4, 0, 0, 0, 1], [0, 0, 0, 0, 7, 0], [NAN] * 6]), 10.0,
     {"noise": np.array([[3, 30], [0, 0], [60, 0.3]]), "plates": np.array([[4, 40], [0, 0], [80, 0.4]])},
+    (), ("flexion", "extension"),
 )  # fmt: skip
 
 
@@ -178,15 +179,14 @@ def test_figures_draw_what_their_legend_says() -> None:
     """A curve or dot of larger values is higher or further to the right: measured 0 < identified 10 < prior 20."""
     kinds = ("measured", "identified", "prior")
     levels: dict[str, Any] = {kind: np.full((8, 6), 10.0 * level) for level, kind in enumerate(kinds)}
-    drawn = draw_wrenches(replace(CONTENT.signals[0], **levels))
+    drawn = draw_wrenches(replace(CONTENT.signals[0], **levels), "0")
     heights = [
         re.findall(rf'class="curve {kind}" d="M\S+ ([\d.]+)', drawn) for kind in ("measured", "identified", "prior")
     ]
     assert len(heights[0]) == 6
     assert all(float(low) > float(middle) > float(high) for low, middle, high in zip(*heights, strict=True))
     masses = draw_masses(CONTENT)
-    kinds = ("hollow prior", "solid identified")
-    places = [re.findall(rf'class="{kind}" cx="([\d.]+)"', masses)[1:] for kind in kinds]  # the first is the legend's
+    places = [re.findall(rf'class="{kind}" cx="([\d.]+)"', masses) for kind in ("hollow prior", "solid identified")]
     (pelvis, foot), (found_pelvis, found_foot) = ([float(x) for x in xs] for xs in places)
     assert foot - found_foot == pytest.approx(0.5 * (found_pelvis - pelvis), abs=0.2)  # 3 and 4 kg, 10 and 12 kg
     assert found_foot < foot < pelvis < found_pelvis

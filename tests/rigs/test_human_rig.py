@@ -10,8 +10,8 @@ import pytest
 from solver.base.errors import InvalidValue, UnknownLink, UnknownName
 from solver.dynamics import link_poses
 from solver.dynamics.coordinates import joint_coordinates
+from solver.rigs import human
 from solver.rigs.anthropometry import TABLES, Segment, nearest_consistent, segment_inertia
-from solver.rigs.human import human
 from solver.rigs.human_skeleton import build_skeleton, default_lengths
 from solver.values.inertials import steiner
 from solver.values.person import LINKS, require_person

@@ -11,8 +11,7 @@ from solver.base.errors import InvalidValue, UnknownPreset
 from solver.cli.bodies import add_body, body_of
 from solver.dynamics import integrate
 from solver.dynamics.coordinates import joint_coordinates
-from solver.rigs import build_rig, hoap3, hrp2
-from solver.rigs.human import human
+from solver.rigs import build_rig, hoap3, hrp2, human
 from solver.skeleton.rig import Rig
 from solver.values.shape import Shape
 from tests.joint_entries import entries

@@ -11,9 +11,9 @@ from solver.base.errors import InvalidValue
 from solver.demo.laboratory import PlateNoise, record_markers, record_plates, sole_centres
 from solver.demo.person import SEX, simulate_person
 from solver.signals.trial import Recording
-from solver.study.pipeline import identify, track
 from solver.study.subject_calibration import calibrate
 from solver.values.motion import Markers
+from solver.workflow.pipeline import identify, track
 
 
 @pytest.fixture(scope="module")

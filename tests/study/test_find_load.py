@@ -12,10 +12,10 @@ from solver.cli import main
 from solver.demo.examples import simulated_robot
 from solver.options.study import Settings
 from solver.scene.result import RESULT
-from solver.study.find_load import find_load
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
-from solver.study.values import Study
+from solver.workflow.find_load import find_load
+from solver.workflow.study import Study
 
 LINK, MASS = "right_hand", 0.4
 QUICK = Settings(bootstrap=0, no_cross_validation=True)

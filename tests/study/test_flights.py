@@ -16,9 +16,9 @@ from solver.signals import GRAVITY, preset_of, whiten
 from solver.signals.trial import Recording
 from solver.skeleton.rig import Rig
 from solver.study.flights import find_trial_flights
-from solver.study.pipeline import identify_motions
 from solver.study.values import Poses, TrialRecord
 from solver.values.motion import Markers
+from solver.workflow.pipeline import identify_motions
 from tests.identification.bodies import residuals
 
 RATE, GLIDE, FLIGHT = 200.0, 0.5, 0.4

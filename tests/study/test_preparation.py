@@ -16,8 +16,8 @@ from solver.options.study import Settings
 from solver.signals import PRESETS, shift_wrenches, smooth_motion
 from solver.signals.trial import Recording
 from solver.skeleton.rig import Rig
-from solver.study.pipeline import identify, identify_motions, prepare
 from solver.study.plates.finding import Action
+from solver.study.prepare import prepare
 from solver.study.recordings import load
 from solver.study.rough_mass import compute_mass_readings
 from solver.study.subject_calibration import calibrate
@@ -25,6 +25,7 @@ from solver.study.tracking import track_all
 from solver.study.values import Poses, TrialRecord
 from solver.values.motion import Markers, Motion
 from solver.values.wrenches import Wrenches
+from solver.workflow.pipeline import identify, identify_motions
 from tests.simulated_walk import simulated_walker
 
 PRESET = PRESETS["human_8hz"]
@@ -169,7 +170,7 @@ def test_a_trial_without_motion_is_refused(robot: Rig, motion: Motion) -> None:
 def test_without_forces_there_is_a_study_without_result(robot: Rig, motion: Motion) -> None:
     """A study without forces has motions but no identification."""
     study = identify_motions(robot, [moved(Recording("swing"), motion)])
-    assert study.identification is None
+    assert study.identified is None
     assert study.mass is None
     assert study.record("swing").motion is not None
 

@@ -18,11 +18,11 @@ from solver.options.dances import DanceOptions
 from solver.options.study import Settings
 from solver.scene.result import RESULT
 from solver.skeleton.rig import Rig
-from solver.study.pipeline import identify
 from solver.study.recordings import load
 from solver.values.inertials import InertialParameters
 from solver.values.motion import Motion
 from solver.values.wrenches import Wrenches
+from solver.workflow.pipeline import identify
 
 RATE = 100.0
 NOISE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])

@@ -17,8 +17,8 @@ from solver.options.study import Settings
 from solver.signals import PRESETS, smooth_motion
 from solver.signals.trial import Recording
 from solver.skeleton.rig import Rig
-from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action
+from solver.study.prepare import prepare
 from solver.study.rough_mass import compute_mass_readings, estimate_rough_mass
 from solver.study.values import Poses, TrialRecord
 from solver.values.motion import Motion

@@ -15,12 +15,12 @@ from solver.demo.laboratory import write_trc
 from solver.dynamics import centroidal_momentum
 from solver.options.study import Settings
 from solver.signals.trial import Recording
-from solver.study.pipeline import track
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
 from solver.tracking import targets_from_attachments, track_markers
 from solver.tracking.smoothing.smooth import smooth
 from solver.values.motion import Markers
+from solver.workflow.pipeline import track
 
 
 @pytest.fixture(scope="module")

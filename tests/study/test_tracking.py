@@ -9,10 +9,10 @@ import pytest
 
 import solver
 from solver.base.errors import InvalidValue
-from solver.study.pipeline import track
 from solver.study.tracking import collect_warnings
 from solver.study.values import TrialRecord
 from solver.values.motion import Markers
+from solver.workflow.pipeline import track
 
 
 def test_a_tracked_motion_keeps_its_forces() -> None:

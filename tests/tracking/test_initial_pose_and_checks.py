@@ -11,8 +11,7 @@ import pytest
 
 from solver.base.errors import InvalidValue
 from solver.dynamics import integrate
-from solver.rigs import hrp2
-from solver.rigs.human import human
+from solver.rigs import hrp2, human
 from solver.skeleton.rig import Rig
 from solver.tracking import Targets, TrackingOptions, track_markers
 from solver.tracking.initial_pose import find_initial_pose

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solver.dynamics import integrate
-from solver.rigs.human import human
+from solver.rigs import human
 from solver.skeleton.rig import Rig
 from solver.tracking.joint_limits import JointLimits
 from solver.tracking.kinematics import Kinematics

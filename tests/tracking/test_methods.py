@@ -12,7 +12,7 @@ from solver.base.errors import InvalidValue, UnknownName
 from solver.base.so3 import exp, log
 from solver.base.so3 import exp as exp_so3
 from solver.dynamics import difference, integrate
-from solver.rigs.human import human
+from solver.rigs import human
 from solver.skeleton.rig import Rig
 from solver.tracking import (
     CoupledLimits,

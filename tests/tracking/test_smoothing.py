@@ -12,7 +12,7 @@ from solver.base.errors import BackendError, InvalidValue
 from solver.base.so3 import exp, product, to_quaternion
 from solver.dynamics import difference, integrate
 from solver.dynamics.coordinates import continuous_quaternions
-from solver.rigs.human import human
+from solver.rigs import human
 from solver.skeleton.rig import Rig
 from solver.tracking import Targets, TrackedMotion, TrackingOptions, track_targets
 from solver.tracking.joint_limits import LimitStops

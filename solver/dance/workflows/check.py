@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...base.errors import InvalidValue
+from ...base.errors import InvalidValue, checked
 from ...base.progress import Progress, silent
 from ...feasibility import CheckOptions, Checks, check_motion
 from ...feasibility.attribution import Attribution, attribute_failures
@@ -85,6 +85,7 @@ class CheckResult:
             SUMMARY.write(folder / SUMMARY_FILE, summary)
 
 
+@checked
 def check(
     dance: LoadedDance | AuthoredDance | MotionRecord | str | Path,
     options: CheckOptions | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ...base.errors import checked
 from ...base.progress import PartialProgress, Progress, silent
 from ...feasibility import CheckOptions
 from ...feasibility.messages import describe_unsupported
@@ -18,6 +19,7 @@ from .repair import LIMIT_NOTE, MIN_RATE, describe_conflicts, describe_moves, de
 from .summaries import Conclusion, summarise_authored
 
 
+@checked
 def complete(
     dance: AuthoredDance | str | Path,
     options: CompleteOptions | None = None,

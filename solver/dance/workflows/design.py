@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...base.errors import InvalidValue
+from ...base.errors import InvalidValue, checked
 from ...base.progress import PartialProgress, Progress, silent
 from ...base.threads import one_blas_thread
 from ...feasibility import check_motion
@@ -93,6 +93,7 @@ class DesignedDance:
             write_motion_table(rig, motion, folder / names.STORAGE_FILE)
 
 
+@checked
 def design(rig: Rig, options: DanceOptions | None = None, progress: Progress = silent) -> DesignedDance:
     """A dance that excites a body's inertias within its limits, in balance and without collisions, verified at 500 Hz.
 

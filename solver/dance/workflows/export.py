@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...base.errors import checked
 from ...feasibility import check_motion
 from ...formats.joint_coordinates import STORAGE_SUFFIX, require_table_suffix, write_coordinates
 from ...formats.npz import write_motion_archive
@@ -19,6 +20,7 @@ from .loading import LoadedDance
 RATE = 100.0
 
 
+@checked
 def export(
     dance: LoadedDance | AuthoredDance | MotionRecord | str | Path, path: str | Path, rate: float | None = None
 ) -> Motion:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...base.arrays import find_repeated
-from ...base.errors import InputError, InvalidValue
+from ...base.errors import InputError, InvalidValue, checked
 from ...base.files import check_file
 from ...contacts.recorded_contacts import find_recorded_contacts
 from ...contacts.schedule import Schedule
@@ -115,6 +115,7 @@ class LoadedDance:
         return self.motion(default_rate if rate is None else rate)
 
 
+@checked
 def load_dance(path: str | Path, trial: str | None = None) -> LoadedDance:
     """Load a dance: authored (.json), of a timeline (.timeline.npz), designed (.npz), or a motion (.motion.npz).
 
@@ -137,6 +138,7 @@ def load_dance(path: str | Path, trial: str | None = None) -> LoadedDance:
     return LoadedDance.from_source(dance_from_timeline(found) if isinstance(found, SceneTimeline) else found)
 
 
+@checked
 def load_authored_dance(path: str | Path, trial: str | None = None) -> AuthoredDance:
     """Load a dance that can be edited: an authored dance, a timeline, or a motion, whose contacts are found if unknown.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...base.errors import InputError, InvalidValue
+from ...base.errors import InputError, InvalidValue, checked
 from ...base.progress import Progress, silent
 from ...dynamics.coordinates import continuous_coordinates
 from ...formats.text_table import format_table
@@ -92,6 +92,7 @@ class PerformedDance:
             (folder / REPORT_FILE).write_text(self.report + "\n", "utf-8")
 
 
+@checked
 def perform(
     plan: RecordedMotion | str | Path,
     performed: RecordedMotion | str | Path,

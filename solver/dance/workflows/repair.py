@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...base.errors import InvalidValue
+from ...base.errors import InvalidValue, checked
 from ...base.progress import PartialProgress, Progress, silent
 from ...dynamics.coordinates import coordinate_lengths, coordinate_names
 from ...feasibility import Check, CheckOptions, Checks
@@ -48,6 +48,7 @@ DEEPEST_SQUAT, SQUAT_DEPTHS = 0.6, 61
 """Deepest squat that is checked, as a fraction of the leg's length, and the number of depths."""
 
 
+@checked
 def repair(
     dance: AuthoredDance | str | Path,
     checks: CheckOptions | None = None,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...base.errors import checked
 from ...base.progress import Progress, silent
 from ...feasibility import CheckOptions, Checks, check_motion
 from ...feasibility.messages import describe_unsupported, format_check_table
@@ -22,6 +23,7 @@ SLOWED_TOLERANCE = 1e-3
 """Relative increase of a span's duration from which it counts as slowed."""
 
 
+@checked
 def slow(
     dance: AuthoredDance | str | Path,
     checks: CheckOptions | None = None,

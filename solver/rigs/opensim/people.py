@@ -12,7 +12,7 @@ from ...skeleton.names import match_segments
 from ...skeleton.rig import PARTS, Rig
 from ...values.joints import ROOT_NV, Joint
 from ...values.person import STATURE_GUESS, TRUNK_AND_LEGS, UNKNOWN
-from ..human import human
+from ..human_rig import human
 
 NOTE = "the names of its bodies are a person's, whose left and right are alike and whose joint moments are limited"
 LEG = ("left_thigh", "left_shank", "left_foot")

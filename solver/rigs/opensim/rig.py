@@ -18,7 +18,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ...base.arrays import list_names
-from ...base.errors import InputError, InvalidValue
+from ...base.errors import InputError, InvalidValue, checked
 from ...base.files import Paths, as_paths
 from ...skeleton.rig import Rig
 from ...values.shape import Shape
@@ -43,6 +43,7 @@ MIN_THICKNESS = 1e-4
 """Smallest second moment of a body relative to its largest: a hundredth of its extent."""
 
 
+@checked
 def from_opensim(
     path: str | Path,
     packages: Paths = (),

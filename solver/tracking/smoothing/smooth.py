@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from scipy.linalg.lapack import dpbsv
 
-from ...base.errors import BackendError, InvalidValue
+from ...base.errors import BackendError, InvalidValue, checked
 from ...dynamics import integrate
 from ...dynamics.coordinates import continuous_quaternions
 from ...signals import rate_of_grid, uniform_times
@@ -49,6 +49,7 @@ FRAMES_PER_BLOCK, MARGIN_FRAMES = 800, 100
 """Frames solved together, and frames beside them: those further away have no influence, and memory stays constant."""
 
 
+@checked
 def smooth(rig: Rig, targets: Targets, tracked: TrackedMotion) -> TrackedMotion:
     """The most likely motion of a recording: the tracked motion with less marker noise and skin motion.
 

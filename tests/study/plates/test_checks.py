@@ -22,11 +22,11 @@ from solver.options.plates import CROSSTALK, FREE_MOMENT, FROZEN, MASS, MISMATCH
 from solver.options.study import Settings
 from solver.signals import preset_of
 from solver.skeleton.rig import Rig
-from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.frozen_samples import find_dropouts, find_repeated_forces, find_repeated_markers
 from solver.study.plates.plate_errors import POSITION as POSITION_PARAMETER
-from solver.study.values import Study, TrialRecord
+from solver.study.prepare import prepare
+from solver.study.values import StudyData, TrialRecord
 from solver.values.motion import Markers
 from solver.values.wrenches import Wrenches
 
@@ -35,7 +35,7 @@ BY_NAME = {case.name: case for case in CASES}
 Body = tuple[Rig, tuple[TrialRecord, ...]]
 
 
-def findings(prepared: Study, kind: str) -> list[Finding]:
+def findings(prepared: StudyData, kind: str) -> list[Finding]:
     """Findings of one kind."""
     return [finding for finding in prepared.findings if finding.kind == kind]
 

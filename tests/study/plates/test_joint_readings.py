@@ -12,7 +12,7 @@ from solver.base.errors import InvalidValue
 from solver.demo.robot import Robot, simulate_robot
 from solver.signals.trial import Recording
 from solver.study.joint_motion import poses_of
-from solver.study.pipeline import prepare
+from solver.study.prepare import prepare
 from solver.study.values import TrialRecord
 
 

@@ -10,11 +10,11 @@ import pytest
 from solver.options.plates import MISMATCH
 from solver.signals import GRAVITY
 from solver.skeleton.rig import Rig
-from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action
 from solver.study.plates.mismatch import check_mismatch
 from solver.study.plates.plate_axes import estimate_plate_rotation
 from solver.study.plates.trial_wrenches import ForceMotionPair
+from solver.study.prepare import prepare
 from solver.study.values import TrialRecord
 from solver.values.wrenches import Wrenches
 

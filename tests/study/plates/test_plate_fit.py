@@ -16,20 +16,20 @@ from solver.rigs import from_opensim
 from solver.signals import shift_wrenches
 from solver.skeleton.rig import Rig
 from solver.study.joint_motion import convert_joint_recordings
-from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding
 from solver.study.plates.frozen_samples import find_constant_points, find_saturated_samples, find_unloaded_offsets
 from solver.study.plates.plate_errors import COUPLE, DRIFT, OFFSET, PARAMETERS, PlateErrors, collect_known_plates
 from solver.study.plates.plate_fit import USUAL_LAG, decide_action
 from solver.study.plates.plate_model import CAUSES, PlateEstimate, PlateHypothesis
+from solver.study.prepare import prepare
 from solver.study.recordings import load
-from solver.study.values import Study
+from solver.study.values import StudyData
 from solver.values.wrenches import Wrenches
 
 Body = tuple[Rig, Records]
 
 
-def found(study: Study, kind: str) -> list[Finding]:
+def found(study: StudyData, kind: str) -> list[Finding]:
     """Findings of a kind about which something was done."""
     return [finding for finding in study.findings if finding.kind == kind and finding.done is not Action.NOTHING]
 

@@ -16,12 +16,12 @@ from solver.options.study import Settings
 from solver.signals import preset_of
 from solver.skeleton.rig import Rig
 from solver.study.joint_motion import poses_of
-from solver.study.pipeline import prepare
 from solver.study.plates.finding import Action, Finding
+from solver.study.prepare import prepare
 from solver.study.recordings import load
 from solver.study.subject_calibration import calibrate
 from solver.study.tracking import track_all
-from solver.study.values import Study, TrialRecord
+from solver.study.values import StudyData, TrialRecord
 from solver.values.wrenches import Wrenches
 
 PRESET = preset_of("human_8hz")
@@ -82,7 +82,7 @@ def reverse_free_moments(records: Sequence[TrialRecord], names: Sequence[str] = 
     return result
 
 
-def found(prepared: Study) -> list[Finding]:
+def found(prepared: StudyData) -> list[Finding]:
     """Findings about the free moment."""
     return [finding for finding in prepared.findings if finding.kind == "free-moment"]
 

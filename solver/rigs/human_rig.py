@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..base.assets import read_asset
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..dynamics import link_poses
 from ..skeleton.rig import PRIOR_SPREAD, Rig
 from ..values.inertials import InertialParameters
@@ -64,6 +64,7 @@ MIRRORED_AXES = np.array([True, False, True])
 """Rotations about x and z change sign between right and left."""
 
 
+@checked
 def human(  # noqa: PLR0913 what a user types; all but three have one sensible default each
     height: float,
     mass: float,

@@ -1,5 +1,7 @@
 """The main job as one list of steps, from recordings to identified inertial parameters.
 
+The steps are in the package `study`:
+
 1. read: `recordings.load` reads the files; `check_recordings` refuses unusable ones early
 2. calibrate: `subject_calibration.calibrate` fits a person's rig to the markers
 3. track: `tracking.compute_poses` finds the configurations of every recording
@@ -9,7 +11,7 @@
 7. correct: `preparation.build_trial` removes them
 8. identify: `identification.identify_prepared`
 9. compare: `identification.warn_of_result`
-10. report: `report.study_folder.write_study` writes the result
+10. report: `Study.write` writes the result
 
 `identify` does steps 1 to 9, `identify_motions` steps 4 to 9, `prepare` steps 4 to 7, and `track` steps 3 to 7.
 """
@@ -22,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..base.files import AnyPath, Paths
 from ..base.progress import PartialProgress, Progress, silent
 from ..base.threads import one_blas_thread
@@ -33,20 +35,18 @@ from ..scene.rig import load_rig
 from ..signals import FilterPreset, preset_of, smooth_motion
 from ..signals.trial import Recording, Trial
 from ..skeleton.rig import Rig
+from ..study.identification import identify_prepared, list_assumptions, warn_of_result
+from ..study.plates.finding import format_warnings
+from ..study.prepare import prepare
+from ..study.recordings import load_body, load_recordings, require_base, require_markers, require_rates, require_sex
+from ..study.residuals import compute_residuals
+from ..study.subject_calibration import calibrate
+from ..study.tracking import collect_warnings, compute_poses
+from ..study.values import TrialRecord
 from ..tracking.bone_mapping import BoneMapping
+from ..values.inertials import InertialParameters
 from ..values.person import LINKS
-from .identification import choose_base_link, identify_prepared, list_assumptions, warn_of_result
-from .plates.checks import check_recordings, leave_out
-from .plates.finding import format_warnings
-from .plates.plate_errors import NO_ERRORS
-from .plates.plate_fit import fit_plates
-from .preparation import adapt_cutoff, add_posture_wrenches, build_trial, filter_trial, find_trial_windows
-from .recordings import load_body, load_recordings, require_base, require_markers, require_rates, require_sex
-from .residuals import compute_residuals
-from .subject_calibration import calibrate
-from .tracking import collect_warnings, compute_poses
-from .values import Study, TrialRecord, require_settings
-from .weighing import weigh, weigh_roughly
+from .study import Study
 
 
 @dataclass
@@ -64,6 +64,7 @@ class StageTimer:
         self.seconds[stage] = time.perf_counter() - began
 
 
+@checked
 def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     recordings: Sequence[Recording] | Paths,
     *,
@@ -77,6 +78,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     static: str | Sequence[str] = (),
     settings: Settings | None = None,
     calibration: Calibration | AnyPath | None = None,
+    prior: InertialParameters | None = None,
     progress: Progress = silent,
 ) -> Study:
     """Identify the inertial parameters of every link from a person's or a robot's recordings.
@@ -90,6 +92,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
             with the plates. A new subject needs its sex, which no recording contains.
         settings: of the study.
         calibration: of an earlier run, or its file; then the subject's data are not needed.
+        prior: of the rig's links, in place of the rig's own, which for a person is that of the segment tables.
         progress: receives progress.
 
     Raises:
@@ -106,7 +109,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
         >>> abs(hand.mass - robot.truth["right_hand"].mass) < 0.2
         True
     """
-    settings = require_settings(settings)
+    settings = settings or Settings()
     timer = StageTimer()
     recordings = load_recordings(recordings)
     rig = None if rig is None else load_rig(rig)
@@ -132,6 +135,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     calibration = body if isinstance(body, Calibration) else None
     with timer.measure("tracking"):
         rig, records = compute_poses(recordings, body, settings, PartialProgress(progress, 0.3, 0.6))
+    rig = rig if prior is None else rig.with_prior(prior)
     moved = [record for record in records if record.poses is not None]
     remaining = PartialProgress(progress, 0.6, 1.0)
     study = identify_motions(rig, moved, stated_mass=mass, settings=settings, progress=remaining)
@@ -144,6 +148,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     )
 
 
+@checked
 def identify_motions(
     rig: Rig,
     records: Sequence[TrialRecord],
@@ -170,15 +175,15 @@ def identify_motions(
         >>> poses = solver.study.poses_of(robot.rig, robot.recordings[0].joints)
         >>> record = solver.study.TrialRecord(robot.recordings[0], given=poses)
         >>> quick = solver.Settings(no_cross_validation=True)
-        >>> solver.study.identify_motions(robot.rig, [record], settings=quick).identification.trials
+        >>> solver.workflow.identify_motions(robot.rig, [record], settings=quick).identification.trials
         ('dance',)
     """
-    settings = require_settings(settings)
+    settings = settings or Settings()
     timer = StageTimer()
     rig, replaced = replace_impossible_prior(rig)
     with timer.measure("preparation"):
         progress(0.0, "filters, windows, body mass, time lag")
-        study = prepare(rig, records, settings, stated_mass=stated_mass)
+        study = Study.of(prepare(rig, records, settings, stated_mass=stated_mass))
     warnings = (*format_warnings(study.findings), *study.warnings, *replaced)
     if settings.flight_only or study.trials:
         with timer.measure("identification"):
@@ -186,7 +191,7 @@ def identify_motions(
             identified, flights = identify_prepared(study, stated_mass, remaining)
         study = replace(
             study,
-            identification=identified,
+            identified=identified,
             assumptions=list_assumptions(study),
             flights=flights,
             residuals=compute_residuals(study.rig, study.trials, identified),
@@ -195,58 +200,7 @@ def identify_motions(
     return replace(study, warnings=warnings, seconds=timer.seconds)
 
 
-def prepare(
-    rig: Rig,
-    records: Sequence[TrialRecord],
-    settings: Settings | None = None,
-    *,
-    stated_mass: float | None = None,
-) -> Study:
-    """Filter and weigh trials whose motion is known, and correct their plates; nothing is identified yet.
-
-    The order matters: windows need a rough mass, the mass needs windows, and the fit of the plates needs both.
-
-    Args:
-        rig: calibrated.
-        records: with poses, tracked or given.
-        settings: filter of both sides of the equations, whose cut-off is lowered if every motion is mostly noise above;
-            and options of the plate checks.
-        stated_mass: mass that the user specifies [kg].
-
-    Raises:
-        InvalidValue: a trial has no motion, or a plate check refuses the trials.
-    """
-    settings = require_settings(settings)
-    requested, plates = preset_of(settings.filter), settings.plates
-    preset = adapt_cutoff(rig, requested, records)
-    trials = [filter_trial(rig, record, preset) for record in records]
-    rough = weigh_roughly(rig, trials, stated_mass, plates)
-    trials, mismatches = check_recordings(rig, leave_out(trials, rough.findings), preset, rough.mass, plates)
-    trials = [find_trial_windows(rig, trial, preset, rough.mass) for trial in trials]
-    weighed = weigh(rig, trials, rough, stated_mass, plates)
-    trials = leave_out(trials, weighed.findings)
-    groups = () if weighed.mass is None else [group.trials for group in weighed.mass.groups]
-    fit = fit_plates(weighed.rig, trials, preset, plates, groups)
-    built = [
-        build_trial(trial, preset, fit.errors.get(trial.name, NO_ERRORS)) for trial in leave_out(trials, fit.findings)
-    ]
-    base = choose_base_link(weighed.rig, settings)
-    built = [add_posture_wrenches(weighed.rig, record, base) for record in built]
-    lowered = (
-        f"above {preset.cutoff:.1f} Hz the motion is mostly noise: motion and forces were filtered at that cut-off "
-        f"instead of {requested.cutoff:g} Hz",
-    ) * (preset.cutoff < requested.cutoff)
-    return Study(
-        weighed.rig,
-        settings,
-        tuple(built),
-        mass=weighed.mass,
-        lag=fit.lag,
-        warnings=(*lowered, *weighed.warnings),
-        findings=(*rough.findings, *mismatches, *weighed.findings, *fit.findings),
-    )
-
-
+@checked
 def track(
     recordings: Sequence[Recording] | Paths,
     body: Calibration | Rig | AnyPath,
@@ -274,7 +228,7 @@ def track(
         >>> study.record("dance").motion
         Motion of 36 degrees of freedom: 0.00 to 5.99 s at 100 Hz, 600 frames
     """
-    settings = require_settings(settings)
+    settings = settings or Settings()
     recordings, body = load_recordings(recordings), load_body(body)
     require_rates(recordings, settings)
     preset = preset_of(settings.filter)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..base.assets import read_asset
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..dynamics import contact_corners
 from ..skeleton.rig import Rig
 from ..values.inertials import InertialParameters
@@ -25,6 +25,7 @@ CAD_MASS = 58.0
 """Published total mass before the changes described by jovic2016 [kg]."""
 
 
+@checked
 def hrp2(mass: float = CAD_MASS) -> Rig:
     """An approximate HRP-2 from published dimensions.
 

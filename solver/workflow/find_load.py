@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..base.files import AnyPath, Paths
 from ..base.progress import PartialProgress, Progress, silent
 from ..calibration.body_mass import MassEstimate
@@ -16,13 +16,15 @@ from ..options.study import LoadOptions, Settings
 from ..signals import GRAVITY
 from ..signals.trial import Recording
 from ..skeleton.rig import Rig
-from .pipeline import identify_motions, prepare
-from .plates.finding import format_warnings
-from .recordings import load_body, load_recordings
-from .tracking import collect_warnings, compute_poses
-from .values import Study, require_settings
+from ..study.plates.finding import format_warnings
+from ..study.prepare import prepare
+from ..study.recordings import load_body, load_recordings
+from ..study.tracking import collect_warnings, compute_poses
+from .pipeline import identify_motions
+from .study import Study
 
 
+@checked
 def find_load(
     before: Sequence[Recording] | Paths,
     after: Sequence[Recording] | Paths,
@@ -59,13 +61,13 @@ def find_load(
         >>> abs(found.loads["right_hand"].mass - 0.4) < 0.05  # kg
         True
     """
-    settings = require_settings(settings)
+    settings = settings or Settings()
     before, after, body = load_recordings(before), load_recordings(after), load_body(body)
     rig, bare = compute_poses(before, body, settings, PartialProgress(progress, 0.0, 0.3))
     study = identify_motions(
         rig, [r for r in bare if r.poses is not None], settings=settings, progress=PartialProgress(progress, 0.3, 0.6)
     )
-    if study.identification is None:
+    if study.identified is None:
         raise InvalidValue("no recording without the load has forces: a load is found from forces")
     _, laden = compute_poses(after, body, settings, PartialProgress(progress, 0.6, 0.8))
     plates = settings.plates

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.assets import read_asset
-from ..base.errors import UnknownPreset
+from ..base.errors import UnknownPreset, checked
 from ..skeleton.rig import Rig
 from ..values.inertials import InertialParameters
 from .anthropometry import SegmentInertia
@@ -27,6 +27,7 @@ TORQUE_RATINGS = ("rated", "peak")
 MILLI, SQUARE_MILLI = 1e-3, 1e-6
 
 
+@checked
 def hoap3(payload: str = "battery_radio", torque: str = "peak") -> Rig:
     """HOAP-3 with one of the manufacturer's three trunk loads.
 

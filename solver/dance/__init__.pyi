@@ -1,0 +1,9 @@
+from ..options.dances import human_options as human_options
+from ..options.dances import paper_options as paper_options
+from .workflows.check import CheckResult as CheckResult
+from .workflows.design import DesignedDance as DesignedDance
+from .workflows.edited_dance import EditedDance as EditedDance
+from .workflows.loading import LoadedDance as LoadedDance
+from .workflows.perform import PerformedDance as PerformedDance
+from .workflows.retarget import RetargetedDance as RetargetedDance
+from .workflows.retarget import RetargetLimits as RetargetLimits

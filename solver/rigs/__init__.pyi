@@ -1,0 +1,12 @@
+from ..values.joints import Joint as Joint
+from ..values.joints import Limits as Limits
+from ..values.shape import ContactPolygon as ContactPolygon
+from ..values.shape import Shape as Shape
+from .build import build_rig as build_rig
+from .build import builder_arguments as builder_arguments
+from .hoap3_rig import hoap3 as hoap3
+from .hrp2_rig import hrp2 as hrp2
+from .human_rig import human as human
+from .mjcf import from_mjcf as from_mjcf
+from .opensim.rig import from_opensim as from_opensim
+from .urdf import from_urdf as from_urdf

@@ -1,0 +1,1 @@
+from .pipeline import identify_motions as identify_motions
