@@ -32,7 +32,10 @@ PUBLIC_IN_PACKAGES: dict[str, tuple[str, ...]] = {
         *("RetargetedDance", "human_options", "paper_options"),
     ),
     "demo": ("simulated_person", "simulated_robot"),
-    "dynamics": ("base_regressor", "centroidal_momentum", "com_trajectory", "external_wrench", "predicted_wrench"),
+    "dynamics": (
+        *("base_regressor", "centroidal_momentum", "com_trajectory", "external_wrench", "joint_angles"),
+        "predicted_wrench",
+    ),
     "errors": ("UnknownLink", "UnknownMarker", "UnknownName"),
     "fixed_base": (
         *("ExcitingOptions", "FixedBaseOptions", "FixedBaseRobot", "FixedBaseTrial", "exciting_motion"),

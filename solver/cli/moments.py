@@ -12,7 +12,8 @@ from .printed import warn
 EXPLANATION = """
 Inverse dynamics: what moment each joint had to produce, from the motion, the measured contact wrenches and the
 identified inertial parameters, with 95 % intervals from the errors of parameters, motion and plates. STUDY is the
-folder that `identify` wrote. Each plate's force acts on the foot that is on it. Of an OpenSim model the moments are
+folder that `identify` wrote. Each plate's force acts on the foot that is on it. Moments of a person are those of the
+anatomical joint angles (hip_flexion_r), positive in the direction that increases them. Of an OpenSim model they are
 those of its own coordinates, with their moving axes, as OpenSim's inverse dynamics gives them.
 
 What the measured wrenches leave over appears at the root: the residual force and moment, reported for every trial.
@@ -51,10 +52,9 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     warn([f"{name}: {note}" for name, moments in found.items() for note in moments.notes])
     for name, moments in found.items():
         rows = [
-            (coordinate, *(f"{value:.3f}" for value in row), meaning)
-            for coordinate, row, meaning in zip(moments.names, moments.peaks, moments.meanings)
+            (coordinate, *(f"{value:.3f}" for value in row)) for coordinate, row in zip(moments.names, moments.peaks)
         ]
-        print(format_table((f"{name} [N m/kg]", "least", "greatest", "± 95 %", "positive"), rows))
+        print(format_table((f"{name} [N m/kg]", "least", "greatest", "± 95 %"), rows))
         (force, moment), (peak_force, peak_moment) = moments.residual_rms, moments.residual_peak
         print(
             f"residual at the root: force {force:.1f} N RMS, {peak_force:.1f} N peak; "

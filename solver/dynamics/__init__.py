@@ -1,5 +1,6 @@
 """A rig and its motion in, kinematics, regressors, wrenches and momentum of a free-flying body out."""
 
+from .anatomical_angles import JointAngles, joint_angles
 from .kinematics import LinkMotions, link_motions
 from .mechanics import com_and_jacobian
 from .regressor import STATIC_PARAMETERS, Axes, RegressorPiece, base_index, regressor_pieces
@@ -19,6 +20,7 @@ from .wrench import (
 __all__ = [
     "STATIC_PARAMETERS",
     "Axes",
+    "JointAngles",
     "LinkMotions",
     "Momentum",
     "RegressorPiece",
@@ -34,6 +36,7 @@ __all__ = [
     "external_wrench",
     "ground_wrench",
     "integrate",
+    "joint_angles",
     "link_motions",
     "link_poses",
     "predicted_wrench",

@@ -3,18 +3,20 @@
 A joint's wrench is what all links beyond it require, minus the external wrenches on them; its moment is the power of
 that wrench per unit rate of the coordinate. It is linear in the inertial parameters, which gives its uncertainty.
 
-Coordinates of joints and the motions that they cause: of a rig, and of an OpenSim model with moving axes.
+Coordinates of joints and the motions that they cause: of a rig, of a person's anatomical angles, and of an OpenSim
+model with moving axes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..base.errors import InvalidValue, checked
 from ..dynamics import link_motions
+from ..dynamics.anatomical_angles import joint_angles
 from ..dynamics.coordinates import coordinate_lengths
 from ..dynamics.kinematics import LinkMotions, motion_pieces
 from ..dynamics.regressor import newton_euler_columns
@@ -29,7 +31,6 @@ from ..skeleton.rig import Rig
 from ..values.inertials import GRAVITY, GRAVITY_VECTOR, PER_LINK, InertialParameters
 from ..values.joints import ROOT_NV
 from ..values.motion import Motion
-from ..values.person import SIDES
 from ..values.wrenches import Wrenches
 from .contact_links import SHARED, UNKNOWN, ContactLinks, assign_wrenches
 from .values import INERTIALS, PLATES, JointMoments
@@ -119,7 +120,6 @@ def compute_moments(  # noqa: PLR0913 a trial and what is known of its errors
         parameters.total_mass,
         {source: np.where(known, own, np.nan) for source, own in by_source.items()},
         (*axes.notes, *_note_missing(trial, contacts)),
-        describe_coordinates(rig, axes.names),
         tuple(rig.links[link] for link in moved),
         vectors,
         places[:, moved],
@@ -262,13 +262,29 @@ class CoordinateAxes:
 
 
 def coordinate_axes(rig: Rig, motion: Motion) -> CoordinateAxes:
-    """Axes of the model's own coordinates for an OpenSim model, otherwise of the rig's.
+    """Axes of the model's own coordinates for an OpenSim model, of anatomical angles for a person, or of the rig's.
 
     Raises:
         InputError: the model's file is missing or has changed.
         InvalidValue: poses that the model's joints cannot have.
     """
-    return _opensim_axes(rig, motion) if is_opensim(rig) else _rig_axes(rig, motion)
+    if is_opensim(rig):
+        return _opensim_axes(rig, motion)
+    return _person_axes(rig, motion) if rig.is_person else _rig_axes(rig, motion)
+
+
+def _person_axes(rig: Rig, motion: Motion) -> CoordinateAxes:
+    """Axes of anatomical angles, and of the joints between two segments that they join, such as a clavicle's."""
+    own, angles = _rig_axes(rig, motion), joint_angles(rig, motion)
+    between = np.flatnonzero(~np.isin(own.links, angles.links))
+    origins = link_motions(rig, motion).position.transpose(2, 1, 0)[:, angles.links]
+    twists = np.concatenate([np.cross(origins, angles.axes), angles.axes], axis=2)
+    return CoordinateAxes(
+        (*angles.names, *(own.names[k] for k in between)),
+        (*(False for _ in angles.names), *(own.lengths[k] for k in between)),
+        np.concatenate([angles.links, own.links[between]]),
+        np.concatenate([twists, own.twists[:, between]], axis=1),
+    )
 
 
 def _rig_axes(rig: Rig, motion: Motion) -> CoordinateAxes:
@@ -314,25 +330,3 @@ def _opensim_axes(rig: Rig, motion: Motion) -> CoordinateAxes:
         f"({culprit})",
     ) * bool(worst > 1e-3)
     return CoordinateAxes(tuple(names), tuple(lengths), np.array(links), np.stack(twists, axis=1), notes)
-
-
-PERSON = "human"
-MEANINGS = {
-    "torso_x": "trunk bending to the right", "torso_y": "trunk flexion", "torso_z": "trunk rotation to the left",
-    "thigh_y": "hip extension", "shank": "knee flexion", "foot_y": "ankle plantarflexion",
-    "right_thigh_x": "hip adduction", "left_thigh_x": "hip abduction",
-    "right_thigh_z": "hip internal rotation", "left_thigh_z": "hip external rotation",
-    "forearm": "elbow flexion", "upper_arm_y": "shoulder extension",
-}  # fmt: skip
-"""By coordinate, with or without its side; axes x forward, y to the left, z up in the neutral pose."""
-
-
-def describe_coordinates(rig: Rig, names: Sequence[str]) -> tuple[str, ...]:
-    """For each coordinate the direction in which it increases, such as ``left hip extension``; empty if unnamed."""
-    return ("",) * len(names) if rig.provenance.get("kind") != PERSON else tuple(map(_describe, names))
-
-
-def _describe(name: str) -> str:
-    side = next((side for side in SIDES if name.startswith(f"{side}_")), "")
-    meaning = MEANINGS.get(name) or MEANINGS.get(name.removeprefix(f"{side}_"), "")
-    return f"{side} {meaning}".strip() if meaning else ""

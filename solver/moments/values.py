@@ -32,7 +32,6 @@ class JointMoments(ArrayValue):
         mass: [kg] of the whole body.
         std_by_source: (N, C) standard deviations by cause, taken as independent; empty without intervals.
         notes: what limits the result, in plain sentences.
-        meanings: C; anatomical name of the direction in which a coordinate increases, empty if it has none.
         links: K links that a joint with an angle moves.
         vectors: (N, K, 3) [N m] moment on each of them at its joint, world axes: the shortest one whose power per unit
             rate of every angle is that angle's moment; NaN where these are.
@@ -48,7 +47,6 @@ class JointMoments(ArrayValue):
     mass: float
     std_by_source: Mapping[str, np.ndarray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    meanings: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     vectors: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 3)))
     places: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 3)))
@@ -56,11 +54,8 @@ class JointMoments(ArrayValue):
     def require_consistent(self) -> None:
         object.__setattr__(self, "lengths", tuple(map(bool, self.lengths)))
         shape = self.values.shape
-        object.__setattr__(self, "meanings", tuple(self.meanings) or ("",) * shape[1])
-        if not len(self.lengths) == len(self.meanings) == shape[1]:
-            raise InvalidValue(
-                f"{len(self.lengths)} kinds and {len(self.meanings)} meanings for {shape[1]} coordinates"
-            )
+        if len(self.lengths) != shape[1]:
+            raise InvalidValue(f"{len(self.lengths)} kinds for {shape[1]} coordinates")
         if not 0.0 < self.mass < np.inf:
             raise InvalidValue(f"moments per kilogram need a positive mass, not {self.mass:g} kg")
         object.__setattr__(self, "links", tuple(self.links))

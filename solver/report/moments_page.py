@@ -58,13 +58,9 @@ def peak_table(found: JointMoments) -> Table:
     """Least and greatest moment of every coordinate."""
     return Table(
         "Least and greatest moment per kilogram [N m/kg], and half the 95 % interval at the larger one.",
-        (
-            Column("coordinate"), Column("positive"),
-            *(Column(title, number(DIGITS)) for title in ("least", "greatest", "± 95 %")),
-        ),
-        [(name, words, *row) for name, words, row in zip(found.names, found.meanings, found.peaks)],
-        has_text_column=any(found.meanings),
-    )  # fmt: skip
+        (Column("coordinate"), *(Column(title, number(DIGITS)) for title in ("least", "greatest", "± 95 %"))),
+        [(name, *row) for name, row in zip(found.names, found.peaks)],
+    )
 
 
 def _describe_sources(found: JointMoments) -> str:
@@ -93,7 +89,7 @@ def _draw(found: JointMoments) -> str:
         drawing.frame(x, y, x.ticks(4), y.ticks(3))
         if y.low < 0.0 < y.high:
             drawing.line(x0, float(y(0.0)), x0 + column, float(y(0.0)), "zero")
-        drawing.text(x0 - LEFT + 4, y0 - 8, found.meanings[k] or name, "panel")
+        drawing.text(x0 - LEFT + 4, y0 - 8, name, "panel")
         for start, stop in find_runs(np.isfinite(values) & np.isfinite(half[:, k])):
             own = slice(start, stop)
             upper = zip(x(found.times[own]), y(values[own] + reach[own]))

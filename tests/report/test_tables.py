@@ -129,7 +129,6 @@ SQUAT = JointMoments(
     "squat", np.arange(3.0), ("hip", "knee"), (False, True), np.array([[-10.0, 2.0], [5.0, 4.0], [0.0, 8.0]]),
     np.array([[3, 4, 0, 0, 0, 1], [0, 0, 0, 0, 7, 0], [NAN] * 6]), 10.0,
     {"noise": np.array([[3, 30], [0, 0], [60, 0.3]]), "plates": np.array([[4, 40], [0, 0], [80, 0.4]])},
-    (), ("flexion", "extension"),
 )  # fmt: skip
 
 
