@@ -9,6 +9,7 @@ import numpy as np
 
 from solver.base import so3
 from solver.dynamics import base_index, integrate, link_motions, predicted_wrench
+from solver.dynamics.coordinates import to_manifold
 from solver.signals.trial import Trial
 from solver.skeleton.rig import Rig
 from solver.values.inertials import PER_LINK, InertialParameters
@@ -178,3 +179,17 @@ def part_of(trial: Trial, start: int, stop: int, name: str | None = None) -> Tri
         trial.wrenches.part(start, stop),
         trial.counted[start:stop],
     )
+
+
+def waving(rig: Rig, seconds: float = 0.4, rate: float = 2000.0) -> Motion:
+    """All coordinates of a rig on sinusoids."""
+    generator = np.random.default_rng(3)
+    times = np.arange(round(seconds * rate)) / rate
+    size, turn, phase = (
+        generator.uniform(0.1, 0.4, rig.nv),
+        generator.uniform(3.0, 9.0, rig.nv),
+        generator.random(rig.nv),
+    )
+    angle = turn * times[:, None] + phase
+    curves = to_manifold(rig, size * np.sin(angle), size * turn * np.cos(angle), -size * turn**2 * np.sin(angle))
+    return curves.motion(times)

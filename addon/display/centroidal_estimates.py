@@ -83,7 +83,7 @@ def key_estimates(
     shown = keyed[own[trials.index(played_trial(body)) if played_trial(body) in trials else 0]]
     for name, values in shown.items():
         body[PREFIX + name] = np.nan_to_num(values[0]).tolist()
-        unit = UNITS[_quantity(name)].replace("^2", "²")
+        unit = UNITS[_quantity(name)].replace("2", "²")
         body.id_properties_ui(PREFIX + name).update(description=f"{DESCRIPTIONS[name]} [{unit}]")
     paths = {_data_path(name) for name in shown}
     for item, properties in keyed.items():

@@ -30,7 +30,7 @@ SOURCES = (
 """Quantities by source: the wrench measures the centre of mass by the point of its central axis, bailly2019 (6b), and
 the momentum rate by (8)."""
 UNITS: Mapping[str, str] = MappingProxyType(
-    {COM: "m", "acceleration": "m/s^2", MOMENTUM: "kg m^2/s", MOMENTUM_RATE: "N m", "force": "N", "moment": "N m"}
+    {COM: "m", "acceleration": "m/s2", MOMENTUM: "kg m2/s", MOMENTUM_RATE: "N m", "force": "N", "moment": "N m"}
 )
 MAX_STEP_DEVIATION = 0.01
 """Largest relative deviation of a time step from the mean one that counts as rounding of the time stamps."""

@@ -16,7 +16,6 @@ from .checks.planted_feet import patch_points, placement_errors, slip_distances
 from .collisions import CollisionDetector, NearPairs
 from .contact_forces import (
     foot_wrenches,
-    friction_margins,
     joint_torques,
     load_shares,
     surface_axes,
@@ -50,7 +49,6 @@ __all__ = [
     "convex_polygon",
     "coordinate_names",
     "foot_wrenches",
-    "friction_margins",
     "joint_coordinates",
     "joint_torques",
     "load_shares",

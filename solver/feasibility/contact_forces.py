@@ -123,13 +123,10 @@ def surface_axes(corners: np.ndarray, rotation: np.ndarray) -> np.ndarray:
     return np.array([along, [-along[1], along[0]]])
 
 
-def friction_margins(loads: np.ndarray, axes: np.ndarray, friction: float, weight: float) -> np.ndarray:
-    """Margin (N, F) of (19), mu F_z - max(|F_x|, |F_y|) over the weight (printed with mu on the wrong side)."""
-    return friction_margins_by_side(loads, axes, friction, weight).reshape(len(loads), 4, len(axes)).min(axis=1)
-
-
 def friction_margins_by_side(loads: np.ndarray, axes: np.ndarray, friction: float, weight: float) -> np.ndarray:
-    """Margins (N, 4 F) of (19) forwards, backwards and to both sides of every patch; linear in the loads.
+    """Margins (N, 4 F) of (19), mu F_z - |F_x| and mu F_z - |F_y| over the weight, of every patch; linear in the loads.
+
+    They are forwards, to the left, backwards and to the right. (19) is printed with mu on the wrong side.
 
     Args:
         loads: (N, F, 6) wrenches under the patches.
@@ -153,25 +150,16 @@ def half_lengths(corners: np.ndarray, axes: np.ndarray) -> np.ndarray:
     return np.sqrt(((flat @ axes.T) ** 2).mean(axis=0))
 
 
-def yaw_margins(
-    loads: np.ndarray, centres: np.ndarray, axes: np.ndarray, half_sizes: np.ndarray, friction: float, weight: float
-) -> np.ndarray:
-    """Margin (N, F) of the yaw moment under each patch: the smaller one of `yaw_margins_by_side`.
-
-    Fast motions of arms and legs produce yaw moments. The bounds for a rectangular sole with a friction pyramid have a
-    closed form (Caron, Pham and Nakamura, Stability of surface contacts for humanoid robots, ICRA 2015). The pyramid
-    lies inside Coulomb's cone, so that the bounds hold in any direction. Yaw moments produced by horizontal forces
-    between two soles are part of their loads already (`contact_forces.foot_wrenches`).
-    """
-    return np.minimum(*np.split(yaw_margins_by_side(loads, centres, axes, half_sizes, friction, weight), 2, axis=1))
-
-
 def yaw_margins_by_side(
     loads: np.ndarray, centres: np.ndarray, axes: np.ndarray, half_sizes: np.ndarray, friction: float, weight: float
 ) -> np.ndarray:
     """Margins (N, 2 F) of the yaw moment under each patch: to the left for every patch, then to the right.
 
-    The moment is divided by the sum of the half lengths and by the weight.
+    The moment is divided by the sum of the half lengths and by the weight. Fast motions of arms and legs produce yaw
+    moments. The bounds for a rectangular sole with a friction pyramid have a closed form (Caron, Pham and Nakamura,
+    Stability of surface contacts for humanoid robots, ICRA 2015). The pyramid lies inside Coulomb's cone, so that the
+    bounds hold in any direction. Yaw moments produced by horizontal forces between two soles are part of their loads
+    already (`contact_forces.foot_wrenches`).
 
     Args:
         loads: (N, F, 6) wrenches under the patches, world axes, about the world origin [N, N m].

@@ -6,8 +6,8 @@ contacts, or other patches, no such rule keeps every centre of pressure within i
     min sum_p |f_p|^2 + |m_p / l_p|^2   with   sum_p [f_p, m_p + c_p x f_p] = w   and   w_p in the cone of patch p,
 
 with l_p the patch's size, as equal springs would. The cone of a patch is that of Caron, Pham and Nakamura (ICRA 2015,
-see `yaw_margins`): it pushes, its centre of pressure lies within its corners, and it neither slides nor turns. Without
-the cones the solution is linear in w. Frames in which it violates a cone are least-distance problems, solved by
+see `yaw_margins_by_side`): it pushes, its centre of pressure lies within its corners, and it neither slides nor turns.
+Without the cones the solution is linear in w. Frames in which it violates a cone are least-distance problems, solved by
 non-negative least squares (Lawson and Hanson, Solving Least Squares Problems, 1974, chapter 23). If no wrenches satisfy
 all cones, the violation is as small as possible, and the checks report it.
 """

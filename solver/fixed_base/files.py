@@ -44,7 +44,7 @@ TORQUE_UNITS = {"nm": False, "nmm": False, "n": True, "kn": True}
 MOTION_NAME, DRIVES_FILE = "exciting", "drives.csv"
 EXPORT_RATE = 500.0
 """[1/s] of an exciting motion's tables."""
-DRIVE_UNITS = {False: ("kg m^2", "N m s/rad", "N m", "N m"), True: ("kg", "N s/m", "N", "N")}
+DRIVE_UNITS = {False: ("kg m2", "N m s/rad", "N m", "N m"), True: ("kg", "N s/m", "N", "N")}
 
 
 @dataclass(frozen=True, slots=True)

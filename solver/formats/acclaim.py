@@ -17,6 +17,7 @@ from ..base.errors import InputError
 from ..base.so3 import exp
 from ..options.reading import ReadOptions
 from ..signals.trial import Recording
+from ..values.joints import chain_poses
 from ..values.motion import SegmentPoses
 from .skeleton_segments import SegmentSkeleton, SkeletonMotion, build_segments
 from .text_files import Warn, ignore_warning, parse_numbers, read_lines
@@ -241,19 +242,15 @@ def _forward_kinematics(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rotations (N, B, 3, 3) and starts (N, B, 3) of the bones, in the file's axes and unit."""
     count = len(frames)
-    rotations, starts = np.empty((count, len(bones), 3, 3)), np.zeros((count, len(bones), 3))
+    turns, places = np.empty((count, len(bones), 3, 3)), np.empty((count, len(bones), 3))
     for k, bone in enumerate(bones):
         columns = dict(zip(bone.channels, np.array([frame.get(bone.name, ()) for frame in frames]).T))
         zero = np.zeros(count)
         angles = np.column_stack([columns.get(channel, zero) for channel in ANGLES])
-        own = bone.axes @ _turn(degree * angles, bone.order) @ bone.axes.T
-        if bone.parent < 0:
-            rotations[:, k] = own
-            starts[:, k] = np.column_stack([columns.get(channel, zero) for channel in PLACES])
-        else:
-            before, vector = rotations[:, bone.parent], bones[bone.parent].vector
-            rotations[:, k], starts[:, k] = before @ own, starts[:, bone.parent] + before @ vector
-    return rotations, starts
+        turns[:, k] = bone.axes @ _turn(degree * angles, bone.order) @ bone.axes.T
+        root = np.column_stack([columns.get(channel, zero) for channel in PLACES])
+        places[:, k] = root if bone.parent < 0 else bones[bone.parent].vector
+    return chain_poses([bone.parent for bone in bones], turns, places)
 
 
 def _turn(angles: np.ndarray, order: str) -> np.ndarray:

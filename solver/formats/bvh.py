@@ -22,6 +22,7 @@ from ..base.errors import InputError
 from ..base.so3 import exp
 from ..options.reading import ReadOptions
 from ..signals.trial import Recording
+from ..values.joints import chain_poses
 from ..values.motion import SegmentPoses
 from .skeleton_segments import SegmentSkeleton, SkeletonMotion, build_segments
 from .text_files import Warn, ignore_warning, parse_numbers, read_lines
@@ -241,24 +242,15 @@ def _forward_kinematics(
     joints: Sequence[_Joint], offsets: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rotations (N, B, 3, 3) and positions (N, B, 3) of the joints, in the file's axes and unit."""
-    frames = len(values)
-    rotations, positions = np.empty((frames, len(joints), 3, 3)), np.empty((frames, len(joints), 3))
+    turns, places = np.tile(np.eye(3), (len(values), len(joints), 1, 1)), np.tile(offsets, (len(values), 1, 1))
     for k, joint in enumerate(joints):
-        turn = np.tile(np.eye(3), (frames, 1, 1))
-        offset = np.tile(offsets[k], (frames, 1))
         for column, channel in enumerate(joint.channels or ()):
             series, axis = values[:, joint.first_channel + column], AXES.index(channel[0])
             if channel in POSITIONS:
-                offset[:, axis] = series
+                places[:, k, axis] = series
             else:
-                turn = turn @ exp(np.radians(series)[:, None] * np.eye(3)[axis])
-        if joint.parent < 0:
-            rotations[:, k], positions[:, k] = turn, offset
-        else:
-            rotations[:, k] = rotations[:, joint.parent] @ turn
-            away = np.einsum("nij,nj->ni", rotations[:, joint.parent], offset)
-            positions[:, k] = positions[:, joint.parent] + away
-    return rotations, positions
+                turns[:, k] = turns[:, k] @ exp(np.radians(series)[:, None] * np.eye(3)[axis])
+    return chain_poses([joint.parent for joint in joints], turns, places)
 
 
 def _line_error(path: str | Path, line: int, problem: str) -> InputError:

@@ -49,7 +49,7 @@ from .wrench_checks import FOUND_CONVENTION, ForceConvention
 
 _TITLE = re.compile(r"^(?P<name>[^\[\]]*?)\s*\[(?P<unit>[^\[\]]*)\]$")
 SI_FACTORS = {"s": 1.0, "ms": 1e-3, "rad": 1.0, "deg": np.pi / 180.0, "n": 1.0, "kn": 1e3, "nm": 1.0, "nmm": 1e-3,
-      "m/s": 1.0, "rad/s": 1.0, "deg/s": np.pi / 180.0, "m/s^2": 1.0, "rad/s^2": 1.0, "kg": 1.0, "1": 1.0, "": 1.0,
+      "m/s": 1.0, "rad/s": 1.0, "deg/s": np.pi / 180.0, "m/s2": 1.0, "rad/s2": 1.0, "kg": 1.0, "1": 1.0, "": 1.0,
       **LENGTH_UNITS}  # fmt: skip
 """Factors to SI."""
 AXES = ("x", "y", "z")
@@ -206,8 +206,8 @@ def _parse_titles(path: str | Path, header: Sequence[str], line: int) -> tuple[t
 
 
 def normalise_unit(unit: str) -> str:
-    """A unit without spaces, dots and case: 'N m', 'N.m' and 'Nm' are one."""
-    return unit.strip().lower().replace(" ", "").replace(".", "").replace("*", "")
+    """A unit without spaces, dots, carets and case: "N m", "N.m" and "Nm" are one, and so are "m/s2" and "m/s^2"."""
+    return unit.strip().lower().replace(" ", "").replace(".", "").replace("*", "").replace("^", "")
 
 
 def _marker_names(path: str | Path, table: TimeTable) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.errors import InputError, InvalidValue
 from ..skeleton.limbs import find_limbs
+from ..values.joints import chain_poses
 from ..values.motion import RestPose, SegmentPoses
 from .axes_and_units import Landmarks, find_landmarks, length_in_metres, resolve_up, to_z_up, up_from_landmarks
 from .text_files import Warn
@@ -74,9 +75,8 @@ def build_segments(  # noqa: PLR0913 what a file holds, and what the user states
         InputError: a skeleton whose unit, vertical axis or rest pose cannot be determined.
     """
     times, rotations, positions = motion.times, motion.rotations, motion.positions
-    heads = skeleton.offsets.copy()
-    for k, parent in enumerate(skeleton.parents):
-        heads[k] = (heads[parent] if parent >= 0 else 0.0) + skeleton.offsets[k]
+    axes = np.tile(np.eye(3), (len(skeleton.offsets), 1, 1))
+    heads = chain_poses(skeleton.parents, axes, skeleton.offsets)[1]
     ends = find_skeleton_landmarks(skeleton.names, skeleton.parents, skeleton.offsets)
     zeros = bool(is_standing(ends, heads))
     if not zeros and not is_standing(ends, positions).any():
@@ -85,7 +85,6 @@ def build_segments(  # noqa: PLR0913 what a file holds, and what the user states
     places = heads[None] if zeros else positions
     axis = resolve_up(up, up_from_landmarks(ends, places), path)
     upright = to_z_up(axis)
-    axes = np.tile(np.eye(3), (len(heads), 1, 1))
     if not zeros:
         if (frame := find_standing_frame(ends, positions @ upright.T)) is None:
             problem = f"the skeleton stands upright along {axis} in no frame"

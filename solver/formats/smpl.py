@@ -12,6 +12,7 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..base.so3 import exp
+from ..values.joints import chain_poses
 from ..values.motion import RestPose, SegmentPoses
 from .axes_and_units import to_z_up
 from .npz_arrays import NpzArrays
@@ -73,12 +74,8 @@ def read_body_model(arrays: NpzArrays, up: str = "auto") -> SegmentPoses:
     if np.nanmax(np.abs(turns), initial=0.0) > MAX_ROTATION:
         problem = f"holds rotation vectors up to {np.nanmax(np.abs(turns)):.3g} rad"
         raise InputError(arrays.path, problem, place="array poses", remedy=REMEDY)
-    local = exp(turns)
-    rotations = np.empty_like(local)
-    heads = np.zeros((len(JOINT_NAMES), 3))
-    for k, parent in enumerate(JOINT_PARENTS):
-        rotations[:, k] = local[:, k] if parent < 0 else rotations[:, parent] @ local[:, k]
-        heads[k] = (0.0 if parent < 0 else heads[parent]) + T_POSE_OFFSETS[k]
+    heads = chain_poses(JOINT_PARENTS, np.tile(np.eye(3), (len(JOINT_NAMES), 1, 1)), T_POSE_OFFSETS)[1]
+    rotations = chain_poses(JOINT_PARENTS, exp(turns), T_POSE_OFFSETS)[0]
     positions = np.full((len(vectors), len(JOINT_NAMES), 3), np.nan)
     upright = to_z_up("z" if up == "auto" else up)
     rotations, positions[:, 0] = upright @ rotations, place @ upright.T

@@ -58,7 +58,7 @@ class ConstraintOptions:
         if self.total_mass is not None and not self.total_mass > 0.0:
             raise InvalidValue(f"the total mass must be positive, not {self.total_mass:g} kg")
         if self.floor is not None and not self.floor > 0.0:
-            raise InvalidValue(f"the inertia floor must be positive, not {self.floor:g} kg m^2")
+            raise InvalidValue(f"the inertia floor must be positive, not {self.floor:g} kg m²")
         for name, value in [("alpha", self.alpha), ("beta", self.beta), *(("beta", b) for b in self.betas.values())]:
             if value is not None and not 0.0 <= value < 1.0:
                 raise InvalidValue(f"{name} must be in [0, 1), not {value:g}")

@@ -33,7 +33,7 @@ from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
 from .estimate import Estimate, find_bounded_parameters
 
 INERTIA_AXES = ("xx", "xy", "yy", "xz", "yz", "zz")
-UNITS = {"m": "kg", "h": "kg m", "I": "kg m^2"}
+UNITS = {"m": "kg", "h": "kg m", "I": "kg m2"}
 """By the first letter of a parameter's name."""
 
 

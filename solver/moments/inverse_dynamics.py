@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.errors import InvalidValue, checked
+from ..contacts.gait_cycles import find_gait_cycles
 from ..dynamics import link_motions
 from ..dynamics.anatomical_angles import joint_angles
 from ..dynamics.coordinates import coordinate_lengths
@@ -42,7 +43,7 @@ PARTLY = 0.01
 
 
 @checked
-def compute_moments(  # noqa: PLR0913 a trial and what is known of its errors
+def compute_moments(
     rig: Rig,
     trial: Trial,
     parameters: InertialParameters | None = None,
@@ -50,7 +51,6 @@ def compute_moments(  # noqa: PLR0913 a trial and what is known of its errors
     covariance_root: np.ndarray | None = None,
     motions: Iterable[tuple[str, Rig, Motion]] = (),
     contacts: ContactLinks | None = None,
-    axes: CoordinateAxes | None = None,
 ) -> JointMoments:
     """Joint moments of one trial.
 
@@ -62,7 +62,6 @@ def compute_moments(  # noqa: PLR0913 a trial and what is known of its errors
             no standard deviations.
         motions: draws of the error of rig and motion by cause; the first one is without error.
         contacts: links on which the wrenches act; found by `assign_wrenches` by default.
-        axes: of the coordinates; found by `coordinate_axes` by default.
 
     Raises:
         InvalidValue: parameters of another rig, wrenches without moments, no frame that counts, or no feet.
@@ -90,7 +89,7 @@ def compute_moments(  # noqa: PLR0913 a trial and what is known of its errors
         raise InvalidValue(f"trial {trial.name!r} has no frame in which every contact is measured")
     motion = trial.motion
     contacts = assign_wrenches(rig, motion, wrenches) if contacts is None else contacts
-    axes = coordinate_axes(rig, motion) if axes is None else axes
+    axes = coordinate_axes(rig, motion)
     known = _determined(rig, axes, contacts) & trial.counted[:, None]
     values = -_external_powers(rig, axes, contacts, wrenches.values)
     residual = -wrenches.about(motion.q[:, :3])
@@ -123,6 +122,7 @@ def compute_moments(  # noqa: PLR0913 a trial and what is known of its errors
         tuple(rig.links[link] for link in moved),
         vectors,
         places[:, moved],
+        find_gait_cycles(rig, motion, wrenches, trial.counted),
     )
 
 

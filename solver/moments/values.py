@@ -36,6 +36,7 @@ class JointMoments(ArrayValue):
         vectors: (N, K, 3) [N m] moment on each of them at its joint, world axes: the shortest one whose power per unit
             rate of every angle is that angle's moment; NaN where these are.
         places: (N, K, 3) [m] origin of each of them, world.
+        cycles: start and stop (n, 2) [s] of gait cycles of each side, see `find_gait_cycles`.
     """
 
     trial: str
@@ -50,6 +51,7 @@ class JointMoments(ArrayValue):
     links: tuple[str, ...] = ()
     vectors: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 3)))
     places: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 3)))
+    cycles: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def require_consistent(self) -> None:
         object.__setattr__(self, "lengths", tuple(map(bool, self.lengths)))
@@ -126,5 +128,5 @@ class JointMoments(ArrayValue):
         return np.asarray(lengths[known].max(axis=0)) if known.any() else np.full(2, np.nan)
 
 
-MOMENTS = FileKind(JointMoments, "exciting dance joint moments", version=2, remedy="Compute the moments again")
+MOMENTS = FileKind(JointMoments, "exciting dance joint moments", version=3, remedy="Compute the moments again")
 """The file of joint moments, an archive."""

@@ -15,9 +15,9 @@ from ..scene.study_folder import REPORT_FILE
 from ..storage.atomic import write_atomically
 from ..storage.output_folder import write_folder
 from ..values.wrenches import WRENCH_AXES
+from .charts import Dots, draw_rows
 from .cohort_content import COHORT, Cohort, CohortMember
 from .document import (
-    MASS_LEGEND,
     Block,
     Card,
     Figure,
@@ -26,14 +26,12 @@ from .document import (
     render_definitions,
     render_list,
 )
-from .figures import UNITS, WIDTH
-from .svg import DASH, MINUS, Axis, Drawing, axis_limits
+from .figures import MASS_LEGEND, UNITS
+from .svg import DASH
 from .tables import Column, Table, change, format_number, link, number, ratio, relative_change, with_interval
 
 MAX_UNFOLDED = 6
 """Largest number of subjects whose warnings are unfolded from the start."""
-ROW_HEIGHT = 24.0
-"""Height of a row."""
 
 
 def render_cohort(cohort: Cohort) -> str:
@@ -52,7 +50,7 @@ def build_sections(cohort: Cohort) -> tuple[tuple[str, Sequence[Block]], ...]:
         groups.setdefault(member.links, []).append(member)
     return (
         ("Failed", [render_list((f"{item.name}: {item.reason}" for item in cohort.failed), "warnings")]),
-        ("Subjects", [subject_table(cohort), _subject_figure(cohort)]),
+        ("Subjects", [subject_table(cohort)]),
         ("Masses", [block for some in groups.values() for block in (_mass_figure(some), mass_table(some))]),
         ("Warnings", [_fold_warnings(member, cohort) for member in cohort.members if member.warnings]),
         ("Methods", [render_definitions(cohort.methods)]),
@@ -122,19 +120,11 @@ def _rmse_of_bodies(errors: tuple[float, float, float]) -> str:
     return f'{identified} <span class="std">({prior}, {unweighted})</span>'
 
 
-def _subject_figure(cohort: Cohort) -> Figure:
-    return Figure(
-        "Each subject's RMSE ratio on trials not used (filled) and used (open), force error in body weights, and error "
-        "of the markers.",
-        draw_subjects(cohort.members) if cohort.members else "",
-    )
-
-
 def _mass_figure(members: Sequence[CohortMember]) -> Figure:
     return Figure(
         "Mass of every link as a share of the body mass: a filled dot for each subject, an open one for its prior; the "
         "bar shows the subjects' mean and one standard deviation between subjects.",
-        MASS_LEGEND + draw_masses(members),
+        draw_masses(members),
     )
 
 
@@ -224,52 +214,18 @@ def draw_masses(members: Sequence[CohortMember]) -> str:
     """Share of every link in the body mass: each subject with its prior, and the mean of all."""
     found, prior = (100.0 * shares for shares in mass_fractions(members))
     names = members[0].links
-    left, right, top = 150.0, 84.0, 10.0
-    bottom = top + ROW_HEIGHT * len(names)
-    drawing = Drawing(WIDTH, bottom + 44.0, "Mass of every link as a share of the body mass")
-    low, high = axis_limits(found, prior, np.zeros(1), margin=0.03)
-    x = Axis(min(low, 0.0), high, left, WIDTH - right)
-    drawing.grid(x, x.ticks(8), top, bottom)
-    drawing.text(WIDTH - right, bottom + 36, "share of the body mass [%]", "tick", "end")
-    for index, name in enumerate(names):
-        y = top + ROW_HEIGHT * (index + 0.5)
-        drawing.text(left - 10, y + 4, display_name(name), "label", "end")
-        mean, scatter = float(found[:, index].mean()), float(found[:, index].std(ddof=1)) if len(members) > 1 else 0.0
-        drawing.line(float(x(mean - scatter)), y, float(x(mean + scatter)), y, "interval")
-        drawing.line(float(x(mean)), y - 8, float(x(mean)), y + 8, "interval")
-        for member, share, before in zip(members, found[:, index], prior[:, index], strict=True):
-            hint = f"{member.name}, {name}: identified {share:.2f} %, prior {before:.2f} %"
-            drawing.dot(float(x(before)), y + 5, 3.2, "hollow prior", hint)
-            drawing.dot(float(x(share)), y - 5, 3.2, "solid identified", hint)
-        grown = 100.0 * relative_change(mean, float(prior[:, index].mean()))
-        drawing.text(WIDTH - 4, y + 4, f"{grown:+.0f} %".replace("-", MINUS), "tick", "end")
-    return drawing.markup()
-
-
-def draw_subjects(members: Sequence[CohortMember]) -> str:
-    """Three panels with a row for each subject: RMSE ratio unused and used, force in body weights, marker error."""
-    panels = (
-        ("RMSE identified / prior", [(m.mean_ratio, m.mean_ratio_used) for m in members], 1.0),
-        ("force, not used [% BW]", [(100.0 * m.force_in_body_weights, np.nan) for m in members], np.nan),
-        ("marker error [mm]", [(1e3 * m.marker_error, np.nan) for m in members], np.nan),
-    )
-    left, gap, top = 150.0, 36.0, 26.0
-    width = (WIDTH - left - 12.0 - gap * (len(panels) - 1)) / len(panels)
-    bottom = top + ROW_HEIGHT * len(members)
-    drawing = Drawing(WIDTH, bottom + 26.0, "Errors of each subject")
-    for row, member in enumerate(members):
-        drawing.text(left - 10, top + ROW_HEIGHT * (row + 0.5) + 4, member.name, "label", "end")
-    for place, (title, pairs, mark) in enumerate(panels):
-        values = np.array(pairs, float)
-        _, high = axis_limits(values, np.array([mark]), np.zeros(1))
-        x = Axis(0.0, high, left + place * (width + gap), left + place * (width + gap) + width)
-        drawing.text(x.start, top - 10, title, "panel")
-        drawing.grid(x, x.ticks(4), top, bottom)
-        if np.isfinite(mark):
-            drawing.line(float(x(mark)), top, float(x(mark)), bottom, "mark")
-        for row, (unused, used) in enumerate(values):
-            y = top + ROW_HEIGHT * (row + 0.5)
-            for value, style in ((used, "hollow prior"), (unused, "solid identified")):
-                if np.isfinite(value):
-                    drawing.dot(float(x(value)), y, 4.5, style, f"{members[row].name}: {value:.2f}")
-    return drawing.markup()
+    dots = []
+    for member, share, before in zip(members, found, prior, strict=True):
+        hints = [
+            f"{member.name}, {name}: identified {one:.2f} %, prior {two:.2f} %"
+            for name, one, two in zip(names, share, before)
+        ]
+        dots += [Dots(before, "hollow prior", hints, 3.2, 5.0), Dots(share, "solid identified", hints, 3.2, -5.0)]
+    mean, scatter = found.mean(axis=0), found.std(axis=0, ddof=1) if len(members) > 1 else np.full(len(names), np.nan)
+    dots.append(Dots(mean, "solid truth", [f"{name}: mean {one:.2f} %" for name, one in zip(names, mean)], 3.2))
+    bars = ((mean - scatter, mean + scatter, "interval"),)
+    changes = [change(relative_change(one, two)) for one, two in zip(mean, prior.mean(axis=0))]
+    legend = (*MASS_LEGEND, ("solid truth", "mean"), ("interval", "one standard deviation between subjects"))
+    title = "Mass of every link as a share of the body mass"
+    rows = list(map(display_name, names))
+    return draw_rows(title, "share of the body mass [%]", rows, dots, legend, bars=bars, notes=changes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -73,6 +74,25 @@ class TrackingErrors(ArrayValue):
 
 
 @dataclass(frozen=True, slots=True)
+class TrialAngles(ArrayValue):
+    """Anatomical joint angles of one trial, see `joint_angles`.
+
+    Attributes:
+        trial: its name.
+        times: (N,) [s].
+        names: C; angles that the rig's joints cannot change are left out.
+        values: (N, C) [degrees].
+        cycles: start and stop (K, 2) [s] of gait cycles of each side, see `find_gait_cycles`.
+    """
+
+    trial: str
+    times: Annotated[np.ndarray, Times()]
+    names: Annotated[tuple[str, ...], Names("C")]
+    values: Annotated[np.ndarray, Array("N", "C")]
+    cycles: Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
 class FlightIdentification:
     """Identification from flight phases, without forces.
 
@@ -128,7 +148,7 @@ class Content:
         truth: the known parameters of a simulation, or None.
         comparisons: with the prior, trials used and unused.
         weighing: body mass that the plates measured; None if no plate weighs the body.
-        residuals, signals, tracking, findings, flights: sections; empty if there is nothing to show.
+        residuals, signals, tracking, angles, findings, flights: sections; empty if there is nothing to show.
         from_flight: data of an identification from flight phases alone; None for one with forces.
         loads: added between two sets of recordings; one without a link if none was found; empty without a search.
         methods: rows (title, text) of the method section.
@@ -151,6 +171,7 @@ class Content:
     comparisons: tuple[Comparison, ...] = ()
     signals: tuple[Signals, ...] = ()
     tracking: tuple[TrackingErrors, ...] = ()
+    angles: tuple[TrialAngles, ...] = ()
     weighing: MassEstimate | None = None
     findings: tuple[Finding, ...] = ()
     residuals: tuple[TrialResidual, ...] = ()

@@ -13,9 +13,6 @@ from .tables import Table, render_table
 
 LARGEST_ROW = 5
 """Cards beside each other."""
-MASS_LEGEND = (
-    '<p class="legend"><span class="disc identified"></span>identified<span class="disc prior"></span>prior</p>'
-)
 BASE_LINK = "moments about the base link's origin"
 """Convention of the wrenches on a page."""
 Card = tuple[str, str, str]

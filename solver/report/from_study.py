@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..contacts.gait_cycles import find_gait_cycles
+from ..dynamics.anatomical_angles import joint_angles
 from ..identification.added_load import AddedLoad
 from ..identification.equations import measured_wrench, reconstructed_wrenches
 from ..identification.estimate import CONSISTENT, ROTATIONAL
@@ -20,6 +22,7 @@ from .content import (
     LoadSummary,
     Signals,
     TrackingErrors,
+    TrialAngles,
 )
 
 CONSISTENCY_TEXT = {
@@ -62,6 +65,7 @@ def build_content(
         comparisons=result.comparisons,
         signals=tuple(_signals(study, result, record) for record in study.records if record.trial is not None),
         tracking=tuple(found for record in study.records if (found := _tracking(record)) is not None),
+        angles=tuple(_angles(study, record) for record in study.records if record.motion and study.rig.is_person),
         weighing=study.mass,
         residuals=study.residuals,
         findings=study.findings,
@@ -113,6 +117,17 @@ def _tracking(record: TrialRecord) -> TrackingErrors | None:
     seen = np.isfinite(tracked.errors).mean(axis=0)
     rmse = np.array([tracked.marker_rmse[name] for name in tracked.names])
     return TrackingErrors(record.name, tracked.names, rmse, seen, tracked.rmse)
+
+
+def _angles(study: StudyData, record: TrialRecord) -> TrialAngles:
+    assert record.motion is not None
+    found, motion = joint_angles(study.rig, record.motion), record.motion
+    trial = record.trial
+    known = () if trial is None else (trial.filtered_wrenches, trial.counted)
+    moving = [k for k, link in enumerate(found.links) if not study.rig.joints[link].hinge or k % 3 == 0]
+    cycles = find_gait_cycles(study.rig, motion, *known)
+    values = np.degrees(found.values[:, moving])
+    return TrialAngles(record.name, motion.times, tuple(found.names[k] for k in moving), values, cycles)
 
 
 def _load_summaries(found: AddedLoad | None) -> tuple[LoadSummary, ...]:

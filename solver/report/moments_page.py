@@ -15,14 +15,10 @@ from ..scene.study_folder import MOMENTS_END, MOMENTS_PAGE, MOMENTS_TABLE_END
 from ..storage.atomic import write_atomically
 from ..storage.output_folder import write_folder
 from ..values.wrenches import WRENCH_AXES
+from .coordinate_figures import draw_coordinates, draw_cycles
 from .document import Block, Figure, build_document, render_cards, render_list
-from .figures import WIDTH
-from .svg import Axis, Drawing, axis_limits, find_runs
 from .tables import Column, Table, format_number, number
 
-COLUMNS = 3
-LEFT, GAP, TOP, PANEL, BETWEEN = 44.0, 52.0, 26.0, 84.0, 40.0
-"""Pixels: margin, space between columns, header, height of a panel and space below it."""
 MIN_RANGE = 0.05
 """[N m/kg] Smallest range of a panel, so that noise does not look like a signal."""
 DIGITS = 3
@@ -45,13 +41,18 @@ def build_blocks(found: JointMoments) -> list[Block]:
         ("residual moment", f"{format_number(moment, 1)} N m", f"RMS; peak {format_number(peak_moment, 1)} N m"),
         ("frames", f"{frames} of {len(found)}", "in which every contact is measured"),
     ]
-    figure = Figure(
-        "Moment per kilogram of every coordinate [N m/kg] (forces of sliding joints [N/kg]): positive drives the "
-        "coordinate to increase. The band is the 95 % interval; frames with unmeasured contacts are left "
-        f"out.{_describe_sources(found)}",
-        _draw(found),
+    names = [(name, "N/kg" if length else "N m/kg") for name, length in zip(found.names, found.lengths)]
+    table = names, found.per_kg, found.half_width / found.mass
+    caption = (
+        "Moment per kilogram of every coordinate (force of a sliding joint): positive drives the coordinate to "
+        "increase. The band is the 95 % interval; frames with unmeasured contacts are left "
+        f"out.{_describe_sources(found)}"
     )
-    return [render_cards(cards), render_list(found.notes, "warnings"), figure, peak_table(found)]
+    title = f"Joint moments during {found.trial}"
+    figures = [Figure(caption, draw_coordinates(title, ("time [s]", found.times), table, MIN_RANGE))]
+    if found.cycles:
+        figures.insert(0, Figure(*draw_cycles(found.trial, found.times, table, MIN_RANGE, found.cycles)))
+    return [render_cards(cards), render_list(found.notes, "warnings"), *figures, peak_table(found)]
 
 
 def peak_table(found: JointMoments) -> Table:
@@ -71,33 +72,6 @@ def _describe_sources(found: JointMoments) -> str:
     total = max(sum(means.values()), np.finfo(float).tiny)
     listed = ", ".join(f"{escape(source)} {100.0 * mean / total:.0f} %" for source, mean in means.items())
     return f" Causes of the variance: {listed}."
-
-
-def _draw(found: JointMoments) -> str:
-    """A panel for every coordinate."""
-    rows = -(-len(found.names) // COLUMNS)
-    column = (WIDTH - LEFT - 12.0 - (COLUMNS - 1) * GAP) / COLUMNS
-    drawing = Drawing(WIDTH, TOP + rows * (PANEL + BETWEEN), f"Joint moments during {found.trial}")
-    half = found.half_width / found.mass
-    for k, name in enumerate(found.names):
-        row, side = divmod(k, COLUMNS)
-        x0, y0 = LEFT + side * (column + GAP), TOP + row * (PANEL + BETWEEN)
-        values = found.per_kg[:, k]
-        x = Axis(float(found.times[0]), float(found.times[-1]), x0, x0 + column)
-        reach = np.nan_to_num(half[:, k])
-        y = Axis(*axis_limits(values - reach, values + reach, min_range=MIN_RANGE), y0 + PANEL, y0)
-        drawing.frame(x, y, x.ticks(4), y.ticks(3))
-        if y.low < 0.0 < y.high:
-            drawing.line(x0, float(y(0.0)), x0 + column, float(y(0.0)), "zero")
-        drawing.text(x0 - LEFT + 4, y0 - 8, name, "panel")
-        for start, stop in find_runs(np.isfinite(values) & np.isfinite(half[:, k])):
-            own = slice(start, stop)
-            upper = zip(x(found.times[own]), y(values[own] + reach[own]))
-            lower = zip(x(found.times[own]), y(values[own] - reach[own]))
-            points = "L".join(f"{a:.1f} {b:.1f}" for a, b in [*upper, *reversed(list(lower))])
-            drawing.add(f'<path class="bar" d="M{points}Z"/>')
-        drawing.curve(x, y, found.times, values, "curve identified")
-    return drawing.markup()
 
 
 RESIDUAL = tuple(map(str.lower, WRENCH_AXES))

@@ -12,9 +12,9 @@ from ..identification.estimate import group_bounds
 from ..scene.labels import display_name
 from ..study.residuals import FORCE_THRESHOLD, MOMENT_THRESHOLD, TrialResidual
 from . import figures
-from .content import Content, Signals
+from .content import Content, Signals, TrialAngles
+from .coordinate_figures import draw_coordinates, draw_cycles
 from .document import (
-    MASS_LEGEND,
     Block,
     Card,
     Figure,
@@ -44,12 +44,8 @@ from .recording_tables import (
 )
 from .tables import finite_mean, format_number
 
-WRENCH_LEGEND = (
-    '<p class="legend"><span class="key measured"></span>measured'
-    '<span class="key identified"></span>reconstructed, identified'
-    '<span class="key prior"></span>reconstructed, prior'
-    '<span class="box left-out"></span>left out</p>'
-)
+MIN_ANGLE_RANGE = 5.0
+"""[deg] Smallest range of a panel."""
 
 
 def render(content: Content) -> str:
@@ -81,8 +77,8 @@ def build_sections(content: Content) -> tuple[tuple[str, Sequence[Block]], ...]:
         ("Added load", [load_table(content), _list_carriers(content)]),
         ("Comparison with the truth", [truth_table(content)]),
         ("Explained forces and moments", [mean_error_table(content), error_table(content), residual_table(content)]),
-        ("Forces and moments over time", [_wrench_figure(one, k) for k, one in enumerate(content.signals)]),
-        ("Frames", [_frame_figure(content), frame_table(content)]),
+        ("Forces and moments over time", [*map(_wrench_figure, content.signals)]),
+        ("Frames", [frame_table(content)]),
         (
             "Identification from flight",
             [
@@ -94,6 +90,7 @@ def build_sections(content: Content) -> tuple[tuple[str, Sequence[Block]], ...]:
         ("Plate checks", [finding_table(content)]),
         ("Body mass", [weighing_table(content)]),
         ("Marker tracking", [marker_table(content), _marker_figure(content)]),
+        ("Joint angles", [_angle_figure(one) for one in content.angles]),
         ("Methods", [render_definitions(content.methods), f"<h3>Notes</h3>{notes}" if notes else ""]),
     )
 
@@ -154,12 +151,11 @@ def _error_card(comparisons: Sequence[Comparison]) -> tuple[str, str]:
 
 
 def _mass_figure(content: Content) -> Figure:
-    truth = " Black ticks: the truth of the simulation." if content.truth is not None else ""
     return Figure(
         "Masses of limbs and trunk, then of every link as split by "
         f"{escape(content.prior_source)}: prior (open) and identified (filled) with its 95 % interval; at the right "
-        f"the change against the prior, which is scaled to the measured mass.{truth}",
-        MASS_LEGEND + figures.draw_masses(content),
+        f"the change against the prior, which is scaled to the measured mass.",
+        figures.draw_masses(content),
     )
 
 
@@ -182,25 +178,27 @@ def _list_carriers(content: Content) -> str:
     return f"<p>Not excluded by the data at 95 %, the whole load on:</p>{others}"
 
 
-def _wrench_figure(signals: Signals, index: int) -> Figure:
+def _wrench_figure(signals: Signals) -> Figure:
     lag = f" The plates lag the motion by {format_number(1e3 * signals.lag, 1)} ms, which was removed."
     return Figure(
         f"External wrench during <b>{escape(signals.trial)}</b>.{lag if np.isfinite(signals.lag) else ''}",
-        WRENCH_LEGEND + figures.draw_wrenches(signals, str(index)),
+        figures.draw_wrenches(signals),
     )
 
 
-def _frame_figure(content: Content) -> Figure:
-    strips = "".join(figures.draw_timeline(signals) for signals in content.signals)
-    return Figure(
-        "Frames that count (blue) and frames left out, mostly because a contact with the environment was not measured.",
-        f'<div class="strips">{strips}</div>' if strips else "",
-    )
+def _angle_figure(angles: TrialAngles) -> Figure:
+    table = [(name, "deg") for name in angles.names], angles.values, np.full(angles.values.shape, np.nan)
+    if angles.cycles:
+        caption, drawing = draw_cycles(angles.trial, angles.times, table, MIN_ANGLE_RANGE, angles.cycles)
+    else:
+        caption, title = "Over time.", f"Joint angles during {angles.trial}"
+        drawing = draw_coordinates(title, ("time [s]", angles.times), table, MIN_ANGLE_RANGE)
+    return Figure(f"Joint angles of the ISB during <b>{escape(angles.trial)}</b>. {caption}", drawing)
 
 
 def _marker_figure(content: Content) -> Figure:
     known = any(np.isfinite(trial.rmse).any() for trial in content.tracking)
     return Figure(
-        "RMSE of every marker: mean over trials (bar) and each trial (dots).",
+        "RMSE of every marker.",
         figures.draw_marker_errors(content.tracking) if known else "",
     )

@@ -1,4 +1,4 @@
-"""The common figures of a study as SVG, which needs no plotting library.
+"""The common figures of a study as SVG, which needs no plotting library: 390 pixels wide, as telephones are.
 
 An `SvgFigure` shows itself in a notebook; ``figure.write("masses.svg")`` writes it to a file.
 """
@@ -12,6 +12,7 @@ from ..base.errors import InvalidValue, UnknownName
 from ..storage.atomic import write_atomically
 from ..study.values import StudyData
 from . import figures
+from .charts import NARROW
 from .from_study import build_content
 from .svg import make_standalone
 
@@ -64,7 +65,7 @@ class Plots:
         Raises:
             InvalidValue: the study has no identification.
         """
-        return _figure(figures.draw_masses(build_content(self.study)))
+        return _figure(figures.draw_masses(build_content(self.study), NARROW))
 
     def wrenches(self, trial: str) -> SvgFigure:
         """Draw force [N] and moment [N m] during one trial: measured, identified, prior; left-out frames are shaded.
@@ -76,7 +77,7 @@ class Plots:
         signals = {each.trial: each for each in build_content(self.study).signals}
         if trial not in signals:
             raise UnknownName(trial, list(signals))
-        return _figure(figures.draw_wrenches(signals[trial], "0"))
+        return _figure(figures.draw_wrenches(signals[trial], NARROW))
 
     def marker_errors(self) -> SvgFigure:
         """Draw the tracking error [mm] of every marker.
@@ -87,7 +88,7 @@ class Plots:
         tracking = build_content(self.study).tracking
         if not tracking:
             raise InvalidValue("the study has no marker errors: its motion was not tracked from markers")
-        return _figure(figures.draw_marker_errors(tracking))
+        return _figure(figures.draw_marker_errors(tracking, NARROW))
 
 
 def _figure(markup: str) -> SvgFigure:

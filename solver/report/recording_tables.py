@@ -29,20 +29,14 @@ def frame_table(content: Content) -> Table:
         trial = signals.trial
         for state, name in enumerate(signals.state_names):
             if count := int(np.sum(signals.states == state)):
-                rows.append((trial, (state, name), count, 100.0 * count / len(signals.states)))
+                rows.append((trial, name, count, 100.0 * count / len(signals.states)))
                 trial = ""
     return Table(
         "Counted and excluded frames, with reasons.",
-        (Column("trial"), Column("", _coloured_state), Column("frames", str), Column("share [%]", number(1))),
+        (Column("trial"), Column("reason"), Column("frames", str), Column("share [%]", number(1))),
         rows,
         has_text_column=True,
     )
-
-
-def _coloured_state(pair: tuple[int, str]) -> str:
-    """A reason with its colour in the strips."""
-    state, name = pair
-    return f'<span class="box state-{state}"></span>{escape(name)}'
 
 
 def finding_table(content: Content) -> Table:

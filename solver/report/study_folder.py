@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,12 @@ import numpy as np
 from ..base.errors import InputError
 from ..base.files import AnyPath, as_paths
 from ..calibration.calibration import CALIBRATION
+from ..dynamics.anatomical_angles import JointAngles, joint_angles
+from ..formats.csv_tables import write_table
 from ..formats.joint_coordinates import write_coordinates
 from ..formats.model_writer import identified_model_name, write_back
 from ..formats.model_writer import write_into as write_model_of_person
+from ..formats.opensim_storage import write_storage
 from ..formats.text_files import Warn, ignore_warning
 from ..formats.urdf_writer import write_urdf
 from ..identification.added_load import AddedLoad
@@ -31,7 +33,6 @@ from ..storage.manifest import stored_file
 from ..storage.output_folder import read_consistent, write_folder
 from ..study.provenance import PROVENANCE, Provenance, provenance_of_study
 from ..study.values import STUDY, TRIAL, Flights, StoredStudy, StudyData
-from ..tracking.track import TrackedMotion
 from ..values.inertials import InertialParameters
 from . import CONTENT, build_content, render
 from .summary import summarise_study
@@ -63,8 +64,11 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
                 MOTION.write(building / f"{record.name}{names.MOTION_END}", moved)
                 for end in (names.STORAGE_END, names.JOINTS_END):
                     write_coordinates(building / f"{record.name}{end}", study.rig, record.motion, degrees=False)
-            if record.tracked is not None:
-                _write_marker_errors(building / f"{record.name}{names.MARKERS_END}", record.tracked)
+                if study.rig.is_person:
+                    write_angles(building / record.name, record.motion.times, joint_angles(study.rig, record.motion))
+            if (tracked := record.tracked) is not None:
+                titles = [f"{name} [m]" for name in tracked.names]
+                write_table(building / f"{record.name}{names.MARKERS_END}", tracked.times, titles, tracked.errors)
             recording = record.recording
             drawn = scene_recording(recording.markers, recording.wrenches)
             RECORDING.write(building / f"{record.name}{names.RECORDING_END}", drawn)
@@ -215,12 +219,9 @@ def _load_data(found: AddedLoad) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _write_marker_errors(path: str | Path, tracked: TrackedMotion) -> None:
-    """Writes distances [m] as CSV: a column per marker, a row per frame, empty where not seen; the whole file or
-    none.
-    """
-    template = ",".join(["%.6f"] * (len(tracked.names) + 1)) + "\n"
-    with write_atomically(path) as stream:
-        csv.writer(stream, lineterminator="\n").writerow(["time [s]", *(f"{name} [m]" for name in tracked.names)])
-        for time, row in zip(tracked.times, tracked.errors, strict=True):
-            stream.write((template % (time, *row.tolist())).replace("nan", ""))
+def write_angles(stem: Path, times: np.ndarray, angles: JointAngles) -> None:
+    """Write anatomical joint angles [degrees] over time (N,) [s] as ``.angles.mot`` and ``.angles.csv``."""
+    storage, table = (stem.with_name(f"{stem.name}{end}") for end in names.ANGLES_ENDS)
+    degrees = np.degrees(angles.values)
+    write_storage(storage, times, angles.names, degrees, in_degrees=True)
+    write_table(table, times, [f"{name} [deg]" for name in angles.names], degrees)

@@ -12,8 +12,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..base.arrays import true_runs
+
 MINUS, DASH = "\N{MINUS SIGN}", "\N{EN DASH}"
 """Typeset signs."""
+KEY, LETTER, LINE = 30.0, 6.6, 20.0
+"""[px] Width of a legend's key and of a letter of its words, and height of its lines."""
 POINTS_PER_PIXEL = 2
 """A line is thinned to this many extremes per pixel of width; more cannot be seen."""
 
@@ -103,13 +107,39 @@ class Drawing:
     def curve(self, x: Axis, y: Axis, times: np.ndarray, values: np.ndarray, style: str) -> None:
         """A line through samples; NaN breaks it."""
         pieces = []
-        for start, stop in find_runs(np.isfinite(values)):
+        for start, stop in true_runs(np.isfinite(values)):
             xs, ys = thin_line(
                 np.asarray(x(times[start:stop])), np.asarray(y(values[start:stop])), abs(x.stop - x.start)
             )
             pieces.append("M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(xs, ys, strict=True)))
         if pieces:
             self.add(f'<path class="{style}" d="{"".join(pieces)}"/>')
+
+    def band(self, x: Axis, y: Axis, places: np.ndarray, ends: tuple[np.ndarray, np.ndarray], style: str) -> None:
+        """The area between two lines; NaN breaks it."""
+        low, high = ends
+        for start, stop in true_runs(np.isfinite(low) & np.isfinite(high)):
+            own, back = slice(start, stop), slice(stop - 1, start - 1 if start else None, -1)
+            across = np.concatenate([x(places[own]), x(places[back])])
+            up = np.concatenate([y(high[own]), y(low[back])])
+            self.add(f'<path class="{style}" d="M{"L".join(f"{a:.1f} {b:.1f}" for a, b in zip(across, up))}Z"/>')
+
+    def legend(self, entries: Sequence[tuple[str, str]]) -> float:
+        """Keys, by their styles, with words in lines at the top; the height [px] of these lines."""
+        x, y = 0.0, 14.0
+        for style, words in entries:
+            room = 1.5 * KEY + LETTER * len(words)
+            if x > 0.0 and x + room > self.width:
+                x, y = 0.0, y + LINE
+            if style.startswith(("solid", "hollow")):
+                self.dot(x + 0.4 * KEY, y - 4.0, 4.5, style)
+            elif style.startswith(("band", "left-out")):
+                self.rect(x, y - 10.0, 0.8 * KEY, 12.0, style)
+            else:
+                self.line(x, y - 4.0, x + 0.8 * KEY, y - 4.0, style)
+            self.text(x + KEY, y, words, "tick")
+            x += room
+        return y if entries else 0.0
 
     def frame(self, x: Axis, y: Axis, xticks: Sequence[float], yticks: Sequence[float], *, times: bool = True) -> None:
         """Grid lines and tick labels; the time labels only where ``times``."""
@@ -143,12 +173,6 @@ def make_standalone(markup: str) -> str:
     text = f"svg {{ {' '.join(palette.split())} font-family: sans-serif; }} {' '.join(rules)}"
     head, _, rest = markup.removeprefix("<svg").partition(">")
     return f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{text}</style>{rest}'
-
-
-def find_runs(mask: np.ndarray) -> list[tuple[int, int]]:
-    """Start and stop (exclusive) of every run of True in a mask (N,)."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], np.asarray(mask, bool), [False]]).astype(int)))
-    return [(int(start), int(stop)) for start, stop in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def thin_line(xs: np.ndarray, ys: np.ndarray, pixels: float) -> tuple[np.ndarray, np.ndarray]:

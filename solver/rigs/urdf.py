@@ -369,7 +369,7 @@ def _size_notes(origins: np.ndarray, boxes: np.ndarray, prior: InertialParameter
     far = [link for link, radius in zip(prior.links, radii) if radius > MAX_GYRATION * largest]
     if far and extent > 0.0:
         radius = float(radii.max())
-        cause = "the inertia is in another unit than kg m^2 (kg mm^2?), or a placeholder"
+        cause = "the inertia is in another unit than kg m² (kg mm²?), or a placeholder"
         notes.append(f"radius of gyration {radius:.3g} m in a robot of {largest:.2g} m, {cause}: {list_names(far)}")
     return notes
 

@@ -32,6 +32,8 @@ MOTION_END, RECORDING_END = ".motion.npz", ".recording.npz"
 STORAGE_END, JOINTS_END, BODIES_END = ".joints.mot", ".joints.csv", ".bodies.npz"
 """After the name of a trial: joint coordinates and states of all bodies, for other programs. No input has such a name:
 ``NAME.mot`` usually holds the forces of the trial."""
+ANGLES_ENDS = ".angles.mot", ".angles.csv"
+"""After the name of a trial: a person's anatomical joint angles."""
 MARKERS_END = ".markers.csv"
 """After the name of a trial: errors of its markers."""
 ESTIMATES_FOLDER = "centroidal"
@@ -78,5 +80,5 @@ def study_files(trials: Iterable[str]) -> tuple[str, ...]:
     """Names of all files that a study of these trials may write."""
     results = (RESULT_FILE, RESULT_TABLE, STUDY_FILE, REPORT_FILE, CONTENT_FILE, PROVENANCE_FILE)
     fixed = (RIG_FILE, URDF_FILE, CALIBRATION_FILE, *results)
-    ends = (TRIAL_END, MOTION_END, RECORDING_END, STORAGE_END, JOINTS_END, MARKERS_END)
+    ends = (TRIAL_END, MOTION_END, RECORDING_END, STORAGE_END, JOINTS_END, *ANGLES_ENDS, MARKERS_END)
     return (*fixed, *(f"{trial}{end}" for trial in trials for end in ends))

@@ -191,29 +191,21 @@ def fit_spline(times: np.ndarray, values: np.ndarray) -> BSpline:
 
 
 def _layout(rig: Rig) -> _Layout:
-    plain: list[tuple[int, int]] = []
-    quaternions: list[tuple[int, int]] = []
-    carried: list[tuple[int, int, int]] = []
-    circles: list[tuple[int, int]] = []
-    at = vat = 0
-    for joint in rig.joints:
-        if joint.kind == "free":
-            carried.append((at, vat, at + 3))
-            quaternions.append((at + 3, vat + 3))
-        elif joint.kind == "spherical":
-            quaternions.append((at, vat))
-        elif joint.kind == "continuous":
-            circles.append((at, vat))
-        elif joint.kind in ("revolute", "prismatic"):
-            plain.append((at, vat))
-        elif joint.kind == "universal":  # its velocities are the rates of its two angles
-            plain += [(at, vat), (at + 1, vat + 1)]
-        else:
+    joints = [(joint, own.start, rate.start) for joint, own, rate in zip(rig.joints, rig.q_slices, rig.v_slices)]
+    for joint, *_ in joints:
+        if joint.kind == "planar":
             raise InvalidValue(
                 f"joint {joint.name!r} is {joint.kind}, which cannot be filtered or differentiated: use another kind"
             )
-        at, vat = at + joint.nq, vat + joint.nv
-    return _Layout(tuple(plain), tuple(quaternions), tuple(carried), tuple(circles))
+    free = [(at, vat, at + 3) for joint, at, vat in joints if joint.kind == "free"]
+    turning = [(at, vat) for joint, at, vat in joints if joint.kind == "spherical"]
+    equal = ("revolute", "prismatic", "universal")  # their velocities are the rates of their coordinates
+    return _Layout(
+        plain=tuple((at + k, vat + k) for joint, at, vat in joints if joint.kind in equal for k in range(joint.nv)),
+        quaternions=tuple(sorted([*((own, vat + 3) for _, vat, own in free), *turning])),
+        carried=tuple(free),
+        circles=tuple((at, vat) for joint, at, vat in joints if joint.kind == "continuous"),
+    )
 
 
 def _continuous_signs(q: np.ndarray, layout: _Layout, first: int = 0) -> np.ndarray:

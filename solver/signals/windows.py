@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
+from scipy.ndimage import binary_dilation
 
 from ..base.arrays import Array, ArrayValue, Times, frozen, frozen_mask, frozen_times, true_runs
 from ..base.errors import InvalidValue
@@ -208,7 +209,7 @@ def find_windows(evidence: ContactEvidence, mass: float, preset: FilterPreset | 
     local = exceeds(AVERAGING, *RELEASED)
     proven = np.any([exceeds(*proof) for proof in MISSING_FORCES], axis=0) & local
     suspect = exceeds(RELEASED_SECONDS, *RELEASED)
-    unmeasured = _grow_connected(proven, suspect, round(FOLLOW * rate))
+    unmeasured = _widen(proven, round(FOLLOW * rate), suspect)
 
     reasons = np.full(count, Reason.MEASURED, np.int8)
     loaded = judged & ~unmeasured & (known[:, 2] > 0.5 * weight)
@@ -247,25 +248,9 @@ def _average(values: np.ndarray, known: np.ndarray, seconds: float, rate: float)
     return (sums[high] - sums[low]) / np.maximum(count, 1)[:, None], count / (2 * half + 1)
 
 
-def _grow_connected(proven: np.ndarray, suspect: np.ndarray, steps: int) -> np.ndarray:
-    """Proven frames, and suspect ones connected to them within this number of steps."""
-    result = proven.copy()
-    for start, stop in true_runs(proven):
-        first = start
-        while first > 0 and suspect[first - 1] and start - first < steps:
-            first -= 1
-        last = stop
-        while last < len(proven) and suspect[last] and last - stop < steps:
-            last += 1
-        result[first:last] = True
-    return result
-
-
-def _widen(mask: np.ndarray, steps: int) -> np.ndarray:
-    result = mask.copy()
-    for start, stop in true_runs(mask):
-        result[max(0, start - steps) : stop + steps] = True
-    return result
+def _widen(mask: np.ndarray, steps: int, within: np.ndarray | None = None) -> np.ndarray:
+    """Frames of a mask (N,), and those ``within`` another (all by default) connected to them by this many steps."""
+    return np.asarray(binary_dilation(mask, iterations=steps, mask=within)) if steps else mask
 
 
 @dataclass(frozen=True, slots=True)

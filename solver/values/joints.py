@@ -120,11 +120,24 @@ def rest_poses(joints: Sequence[Joint]) -> tuple[np.ndarray, np.ndarray]:
     Args:
         joints: each after its parent.
     """
-    rotations, origins = np.empty((len(joints), 3, 3)), np.empty((len(joints), 3))
-    for k, joint in enumerate(joints):
-        parent = joint.parent
-        base, origin = (np.eye(3), np.zeros(3)) if parent < 0 else (rotations[parent], origins[parent])
-        rotations[k], origins[k] = base @ joint.rotation, origin + base @ joint.position
+    turns, offsets = np.array([joint.rotation for joint in joints]), np.array([joint.position for joint in joints])
+    return chain_poses([joint.parent for joint in joints], turns, offsets)
+
+
+def chain_poses(parents: Sequence[int], turns: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rotations (..., B, 3, 3) and origins (..., B, 3) of bodies, by the poses of each in the one that carries it.
+
+    Args:
+        parents: B indices of the carrying bodies, each before those that it carries; -1 in the world.
+        turns: (..., B, 3, 3) axes of a body in the carrying one's.
+        offsets: (..., B, 3) its origin there.
+    """
+    rotations, origins = np.empty(turns.shape), np.empty(turns.shape[:-1])
+    for k, parent in enumerate(parents):
+        base = np.eye(3) if parent < 0 else rotations[..., parent, :, :]
+        rotations[..., k, :, :] = base @ turns[..., k, :, :]
+        moved = (base @ offsets[..., k, :, None])[..., 0]
+        origins[..., k, :] = moved if parent < 0 else origins[..., parent, :] + moved
     return rotations, origins
 
 

@@ -182,7 +182,8 @@ class Study(StudyData):
         ``report.html``, ``result.json`` and ``result.csv`` (the parameters), ``rig.json`` and ``rig.urdf``; of a rig
         from a file that file with the identified inertials; ``study.npz`` and for every trial ``NAME.trial.npz`` (all
         of the study, for `load_study`), ``NAME.motion.npz`` and ``NAME.recording.npz`` (for Blender),
-        ``NAME.joints.mot``, ``NAME.joints.csv`` and ``NAME.markers.csv``.
+        ``NAME.joints.mot``, ``NAME.joints.csv``, of a person ``NAME.angles.mot`` and ``NAME.angles.csv``, and
+        ``NAME.markers.csv``.
 
         Args:
             folder: may exist; its other files are kept.

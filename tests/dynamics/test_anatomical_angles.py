@@ -11,13 +11,11 @@ from scipy.spatial.transform import Rotation
 import solver
 from solver.dynamics import link_motions
 from solver.dynamics.anatomical_angles import joint_angles
-from solver.dynamics.coordinates import to_manifold
 from solver.formats.joint_coordinates import read_joints_storage
 from solver.input_checks.opensim_configurations import opensim_configurations
 from solver.rigs.opensim.rig import from_opensim
-from solver.skeleton.rig import Rig
 from solver.values.motion import Motion
-from tests.random_motion import mixed_rig, random_motion
+from tests.random_motion import mixed_rig, random_motion, waving
 
 RIG = solver.human(1.75, 70.0, "male")
 FORWARD, INWARD, UP = np.eye(3)
@@ -36,16 +34,6 @@ def angles(motion: Motion, joint: str) -> np.ndarray:
     """The three angles [degrees] of a joint in the first frame."""
     found = joint_angles(RIG, motion)
     return np.degrees(found.values[0, [name.startswith(joint) and name.endswith("_l") for name in found.names]])
-
-
-def waving(rig: Rig) -> Motion:
-    """All coordinates on sinusoids, the arms raised."""
-    generator, times = np.random.default_rng(4), np.arange(400) / 2000.0
-    size, turn = generator.uniform(0.1, 0.4, rig.nv), generator.uniform(3.0, 9.0, rig.nv)
-    angle = turn * times[:, None] + generator.random(rig.nv)
-    y = size * np.sin(angle)
-    y[:, rig.v_slices[rig.index("left_upper_arm")].start] += 1.0
-    return to_manifold(rig, y, size * turn * np.cos(angle), -size * turn**2 * np.sin(angle)).motion(times)
 
 
 @pytest.mark.parametrize("side", ["right", "left"])

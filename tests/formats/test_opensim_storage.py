@@ -224,20 +224,6 @@ def test_a_written_table_reads_back(tmp_path: Path) -> None:
     assert storage_kinds(tmp_path / "m.mot") != ("forces",)
 
 
-def test_the_plates_read_the_weight_at_the_true_rate(tmp_path: Path) -> None:
-    """Two plates share 706 N at 600 Hz whose stamps were rounded to 0.1 ms: mean weight, rate and places are right."""
-    stamps = np.round(np.arange(300) / 600.0, 4)
-    rows = []
-    for share, side in ((0.3, 0.15), (0.7, -0.15)):
-        rows.append(to_y_up(np.array([[0.0, 0.0, share * 72.0 * 9.81], [0.1, side, 0.0], [0.0, 0.0, 0.0]])).reshape(-1))
-    names = [name for k in (1, 2) for name in force_names(plate=k)]
-    wrenches = read_forces(write_mot(tmp_path / "f.mot", names, stamps, np.tile(np.concatenate(rows), (300, 1))))[0]
-    assert len(wrenches.frames) == 2
-    assert wrenches.rate == pytest.approx(600.0, rel=1e-6)
-    assert wrenches.total[:, 2].mean() / 9.81 == pytest.approx(72.0, rel=1e-9)
-    np.testing.assert_allclose(centres_of_pressure(wrenches)[0], [[0.1, 0.15, 0.0], [0.1, -0.15, 0.0]], atol=1e-9)
-
-
 def test_written_joint_angles_are_no_forces(tmp_path: Path) -> None:
     """A .mot of joint angles has other columns, degrees as its header says; read as forces it is refused."""
     path = tmp_path / "ik.mot"
@@ -245,14 +231,6 @@ def test_written_joint_angles_are_no_forces(tmp_path: Path) -> None:
     assert read_storage(path).in_degrees
     with pytest.raises(InputError, match="has no force columns"):
         read_forces(path)[0]
-
-
-def test_subject_a_weighs_60_kg_on_its_static_trials(shared_data: Path) -> None:
-    """static1 and squats1 read 60.0 kg (their plates miss a constant force), and the feet carry it on two plates."""
-    for trial in ("static1", "squats1"):
-        wrenches = read_forces(shared_data / f"subject_a/forces/{trial}.mot")[0]
-        assert wrenches.total[:, 2].mean() / 9.81 == pytest.approx(60.0, abs=0.2)
-        assert len(wrenches.frames) == 3
 
 
 @pytest.mark.parametrize(

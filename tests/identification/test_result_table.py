@@ -48,7 +48,7 @@ def test_the_table_has_one_row_a_parameter(tmp_path: Path) -> None:
     rows = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
     assert len(rows) == 20
     assert (rows[0]["link"], rows[0]["parameter"], rows[0]["unit"]) == ("pelvis", "m", "kg")
-    assert (rows[1]["unit"], rows[4]["unit"]) == ("kg m", "kg m^2")
+    assert (rows[1]["unit"], rows[4]["unit"]) == ("kg m", "kg m2")
     assert float(rows[12]["identified"]) == pytest.approx(result().parameters.values[1, 2])
     assert float(rows[12]["upper end of 95 %"]) == pytest.approx(result().upper[1, 2])
     assert float(rows[12]["prior"]) == pytest.approx(result().prior.values[1, 2])

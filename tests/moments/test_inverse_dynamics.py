@@ -11,7 +11,6 @@ import pytest
 import solver
 from solver.dynamics import link_motions
 from solver.dynamics.anatomical_angles import joint_angles
-from solver.dynamics.coordinates import to_manifold
 from solver.dynamics.mechanics import Mechanics, contact_joint_forces
 from solver.input_checks.opensim_configurations import opensim_configurations
 from solver.moments import JointMoments, compute_moments
@@ -24,7 +23,7 @@ from solver.skeleton.rig import Rig
 from solver.values.inertials import FIRST_MOMENT, GRAVITY, InertialParameters
 from solver.values.motion import JointCoordinates, Motion
 from solver.values.wrenches import Wrenches
-from tests.random_motion import mixed_rig, random_motion
+from tests.random_motion import mixed_rig, random_motion, waving
 from tests.rigs.opensim_files import EVERY_JOINT, ZERO, Link, Model, transform
 
 ARM = """<robot name="arm"><link name="base"><inertial><mass value="3"/><inertia ixx=".1" iyy=".1" izz=".1" ixy="0"
@@ -54,20 +53,6 @@ def still(rig: Rig, height: float = 1.0, frames: int = 3) -> Motion:
 def at(point: np.ndarray, force: np.ndarray, frames: int = 3) -> np.ndarray:
     """A constant force at a point as a wrench about the world origin."""
     return np.tile(np.concatenate([force, np.cross(point, force)]), (frames, 1))
-
-
-def waving(rig: Rig, seconds: float = 0.4, rate: float = 2000.0) -> Motion:
-    """All coordinates of a rig on sinusoids."""
-    generator = np.random.default_rng(3)
-    times = np.arange(round(seconds * rate)) / rate
-    size, turn, phase = (
-        generator.uniform(0.1, 0.4, rig.nv),
-        generator.uniform(3.0, 9.0, rig.nv),
-        generator.random(rig.nv),
-    )
-    angle = turn * times[:, None] + phase
-    curves = to_manifold(rig, size * np.sin(angle), size * turn * np.cos(angle), -size * turn**2 * np.sin(angle))
-    return curves.motion(times)
 
 
 def energy(rig: Rig, motion: Motion) -> np.ndarray:
@@ -130,17 +115,6 @@ def test_the_ankle_of_a_standing_person_balances_the_ground_force() -> None:
     np.testing.assert_allclose(found.values[0, ankle], levers[[1, 0, 2]], atol=1e-9)
     assert found.values[0, ankle[0]] < -15.0  # the load is in front of the ankle: the calf pushes the toes down
     np.testing.assert_allclose(found.residual[:, :3], 0.0, atol=1e-9)
-
-
-def test_a_falling_person_needs_no_moment() -> None:
-    """In free fall without rotation every joint is without load, and nothing is left over at the root."""
-    rig = solver.human(1.75, 70.0, "male")
-    motion = still(rig)
-    falling = np.zeros(motion.a.shape)
-    falling[:, 2] = -GRAVITY
-    found = compute_moments(rig, free(rig, replace(motion, a=falling)))
-    np.testing.assert_allclose(found.values, 0.0, atol=1e-9)
-    np.testing.assert_allclose(found.residual, 0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("rig", [mixed_rig(), solver.human(1.75, 70.0, "male")], ids=["mixed", "person"])

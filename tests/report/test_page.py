@@ -18,7 +18,7 @@ from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
 from solver.report import CONTENT, Content, render
 from solver.report.content import Signals, TrackingErrors
 from solver.report.figures import draw_masses
-from solver.report.svg import Axis, find_runs, round_ticks, thin_line
+from solver.report.svg import Axis, round_ticks, thin_line
 from solver.scene.determined import MASS_KIND, MOMENT_KIND, SHAPE, TABLES, DeterminedQuantity
 from solver.scene.labels import display_name
 from solver.study.plates.finding import Action, Finding
@@ -226,15 +226,6 @@ def test_axis_maps_its_ends() -> None:
     """Lower and upper limit fall on the axis's two ends, and the map is linear between."""
     axis = Axis(-2.0, 6.0, 100.0, 20.0)
     assert np.allclose(axis(np.array([-2.0, 2.0, 6.0])), [100.0, 60.0, 20.0])
-
-
-def test_runs_cover_the_mask() -> None:
-    """The runs of a mask are disjoint and cover exactly its True entries."""
-    mask = np.array([True, True, False, False, True, False, True])
-    again = np.zeros(7, int)
-    for start, stop in find_runs(mask):
-        again[start:stop] += 1
-    assert np.array_equal(again, mask.astype(int))
 
 
 def test_content_survives_its_file(content: Content, tmp_path: Path) -> None:

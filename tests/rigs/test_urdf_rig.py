@@ -169,7 +169,7 @@ def test_inertia_in_another_unit_is_named(write: Write) -> None:
     """A radius of gyration far beyond the robot's size names the links and the unit; a right file has no such note."""
     right, wrong = (from_urdf(write(text)) for text in (BIPED, BIPED.replace(INERTIA, INERTIA.replace("0.0", "2000"))))
     assert not any("gyration" in note for note in right.notes)
-    assert any("kg mm^2" in note and "left_thigh" in note for note in wrong.notes)
+    assert any("kg mm²" in note and "left_thigh" in note for note in wrong.notes)
 
 
 def test_other_encodings_are_read(tmp_path: Path) -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from solver.base.errors import InvalidValue
-from solver.formats.opensim_storage import read_forces
 from solver.signals import PRESETS, filter_wrenches, resample, uniform_times
 from solver.values.wrenches import Wrenches
 
@@ -96,12 +93,3 @@ def test_a_rounded_record_is_filtered_at_its_true_rate() -> None:
     times = np.arange(10, 110) / 60.0
     found = resample(forces, times, HUMAN).total[:, 0]
     np.testing.assert_allclose(found, np.sin(2.0 * np.pi * 2.0 * times), atol=5e-3)
-
-
-def test_the_real_rounded_record_keeps_its_rate(shared_data: Path) -> None:
-    """subject_c's forces are 600 Hz, though the median of their rounded steps reads 588; real recording."""
-    forces = read_forces(shared_data / "subject_c" / "subject01_walk1_grf.mot")[0]
-    times = np.arange(10, 140) / 60.0
-    filtered = filter_wrenches(forces, HUMAN)
-    assert 1.0 / np.diff(filtered.times).mean() == pytest.approx(600.0, rel=1e-3)
-    assert np.isfinite(resample(forces, times, HUMAN).total).all()

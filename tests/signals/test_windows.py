@@ -234,13 +234,6 @@ def test_plates_of_a_wrong_gain_still_count(push: Callable[[np.ndarray], np.ndar
     assert set(found.reasons) == {Reason.MEASURED, Reason.TRIAL_END}
 
 
-@pytest.mark.parametrize("trial", ["static1", "squats1"])
-def test_standing_and_squats_count_entirely(shared_data: Path, trial: str) -> None:
-    """Though the plates read 5.5 % too little, only the ends are excluded (real recordings)."""
-    _, found = real(shared_data, "subject_a", trial, SUBJECT_A, 63.5)
-    assert set(found.reasons) == {Reason.MEASURED, Reason.TRIAL_END}
-
-
 def test_every_flight_of_the_run_is_kept(shared_data: Path) -> None:
     """All 14 flights of 80 to 115 ms of subject_b count, with no excluded frame between the margins (real)."""
     _, found = real(shared_data, "subject_b", "run", RUNNER, 73.0)

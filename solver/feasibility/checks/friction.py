@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from ...scene.labels import format_percent
 from ..check_definition import Check, CheckItems, CheckMessages, SmoothLimit, comfortable_share
 from ..check_input import CheckedBody, CheckInput
-from ..contact_forces import friction_margins, friction_margins_by_side, yaw_margins, yaw_margins_by_side
+from ..contact_forces import friction_margins_by_side, yaw_margins_by_side
 
 
 def patch_items(body: CheckedBody) -> CheckItems:
@@ -15,24 +18,9 @@ def patch_items(body: CheckedBody) -> CheckItems:
     return CheckItems(body.rig.patches, tuple((patch.link,) for patch in body.rig.contacts))
 
 
-def _friction_margins(inputs: CheckInput) -> np.ndarray:
-    body = inputs.body
-    margins = friction_margins(inputs.loads, inputs.planted.axes, body.options.friction, body.weight)
-    return inputs.expand_to_patches(margins)
-
-
 def _friction_margins_by_side(inputs: CheckInput) -> np.ndarray:
     body = inputs.body
     return friction_margins_by_side(inputs.loads, inputs.planted.axes, body.options.friction, body.weight)
-
-
-def _yaw_margins(inputs: CheckInput) -> np.ndarray:
-    body, planted = inputs.body, inputs.planted
-    return inputs.expand_to_patches(
-        yaw_margins(
-            inputs.loads, planted.centres, planted.axes, planted.half_lengths, body.options.friction, body.weight
-        )
-    )
 
 
 def _yaw_margins_by_side(inputs: CheckInput) -> np.ndarray:
@@ -40,6 +28,12 @@ def _yaw_margins_by_side(inputs: CheckInput) -> np.ndarray:
     return yaw_margins_by_side(
         inputs.loads, planted.centres, planted.axes, planted.half_lengths, body.options.friction, body.weight
     )
+
+
+def _least_margins(by_side: Callable[[CheckInput], np.ndarray], inputs: CheckInput) -> np.ndarray:
+    """The smallest margin of every patch (N, P), from margins (N, k F) of k sides of every loaded patch."""
+    sides = by_side(inputs).reshape(len(inputs.loads), -1, inputs.loads.shape[1])
+    return inputs.expand_to_patches(sides.min(axis=1))
 
 
 def _pressing_margins(inputs: CheckInput) -> np.ndarray:
@@ -53,7 +47,7 @@ FRICTION = Check(
     unit="of the weight",
     limit="friction coefficient times the vertical force of each foot",
     items=patch_items,
-    margins=_friction_margins,
+    margins=partial(_least_margins, _friction_margins_by_side),
     comfortable_margin=comfortable_share,
     messages=CheckMessages(
         "friction",
@@ -73,7 +67,7 @@ TWIST = Check(
     unit="of the weight",
     limit="yaw moment that friction under each foot resists",
     items=patch_items,
-    margins=_yaw_margins,
+    margins=partial(_least_margins, _yaw_margins_by_side),
     comfortable_margin=comfortable_share,
     messages=CheckMessages(
         "turning feet",

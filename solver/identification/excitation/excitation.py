@@ -19,7 +19,7 @@ from ...dynamics.regressor_derivatives import regressor_derivatives
 from ...skeleton.rig import Rig
 from ...values.inertials import PER_LINK, InertialParameters
 from ...values.motion import Motion
-from ..base_parameters import BaseParameters, base_parameters
+from ..base_parameters import BaseParameters
 from ..triangular import append_rows, join_factors, triangular_factor
 
 PLATE_NOISE = np.array([2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
@@ -114,14 +114,6 @@ class Excitation:
         size = np.abs(self.structure.project(parameters))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(size > 0.0, self.deviations() / size, np.inf)
-
-
-def base_condition(rig: Rig, motion: Motion) -> float:
-    """cond(W_b) of a motion: condition number of the columns that the data can determine; infinite if they do not.
-
-    The full regressor of `base_regressor` has dependent columns, so that its condition number is infinite always.
-    """
-    return Excitation.before_motion(base_parameters(rig)).with_motion(rig, motion).total_condition
 
 
 def base_rows(rig: Rig, motion: Motion, structure: BaseParameters, base: int | str = 0) -> np.ndarray:

@@ -277,7 +277,7 @@ class _OpenSimReader:
             raise InputError(self.path, problem, place=place, remedy="Give it a mass, or set its inertia to zero")
         if moments[0] < MIN_MOMENT * abs(moments[-1]):
             shown = ", ".join(f"{moment:.3g}" for moment in moments)
-            problem = f"has principal moments of inertia {shown} kg m^2, and no body has a negative one"
+            problem = f"has principal moments of inertia {shown} kg m², and no body has a negative one"
             raise InputError(self.path, problem, place=place, remedy="Correct its inertia in OpenSim")
 
     def _read_meshes(self, place: str, element: Element) -> tuple[Mesh, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from scipy.ndimage import binary_opening
 
 from ...base.arrays import true_runs
 from ...base.file_arrays import iterate_slices
@@ -148,8 +149,6 @@ def report_frozen_samples(
 
 
 def _keep_long(still: np.ndarray, rate: float) -> np.ndarray:
-    result = np.zeros(len(still), bool)
-    for start, stop in true_runs(still):
-        if stop - start >= MIN_DURATION * rate:
-            result[max(start - 1, 0) : stop] = True
-    return result
+    """Samples (N,) in runs of at least the shortest frozen interval, and the one before each."""
+    long = binary_opening(still, np.ones(max(int(np.ceil(MIN_DURATION * rate)), 1)))
+    return np.asarray(long | np.append(long[1:], False))

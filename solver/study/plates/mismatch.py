@@ -161,49 +161,51 @@ def check_mismatch(
         overridden: True: leave no trial out.
         joint_causes: likely errors of recorded joint coordinates, by trial.
     """
-    done = Action.LEFT_OUT.unless(overridden)
-    found, rotations = [], find_plate_rotations(pairs, mass)
+    rotations = find_plate_rotations(pairs, mass)
+    found = []
     for item in pairs:
         others = {other.name: other.wrenches for other in pairs if other is not item}
-        if (
-            not is_loaded(item.measured, mass).any()
-            and is_loaded(item.predicted, mass).mean() > MAX_IMPOSSIBLE_FRACTION
-        ):
-            text = "the plates never carry anything: nobody stepped on them, or the forces are from another time"
-            found.append(Finding(MISMATCH, (item.name,), 0.0, UNKNOWN_INTERVAL, "", Action.REPORTED, text))
-            continue
-        as_it_is = compute_residual(item, item.measured, mass)
-        time_offsets = [
-            TimeOffset.from_shifted(item, as_it_is, seconds, moved, mass) for seconds, moved in _shift_in_time(item)
-        ]
-        cause = find_best_hypothesis(item, others, time_offsets, mass)
         rotation = rotations.get(item.name)
         causes = [(rotation.text, rotation.evaluation)] if rotation is not None else []
         causes += [joint_causes[item.name]] if item.name in joint_causes else []
-        for other in causes:
-            if cause is None or other[1].ratio < cause[1].ratio:
-                cause = other
-        if cause is not None:
-            text, evaluation = cause
-            finding_text = f"{text}; this reduces the mean squared residual to {evaluation.ratio:.2f} of its value"
-            interval = compute_interval(evaluation.ratio, evaluation.std)
-            found.append(Finding(MISMATCH, (item.name,), evaluation.ratio, interval, "", done, finding_text))
-            continue
-        share, text = find_impossible_forces(item, mass)
-        if share > MAX_IMPOSSIBLE_FRACTION:
-            finding_text = f"{text} (in {100.0 * share:.0f} % of the loaded time)"
-            found.append(Finding(MISMATCH, (item.name,), share, UNKNOWN_INTERVAL, "", done, finding_text))
-            continue
-        share, text = find_unrelated_forces(item, time_offsets, mass)
-        if share > MAX_BETTER_FRACTION:
-            finding_text = f"{text}: {OTHER_RECORDING}"
-            found.append(Finding(MISMATCH, (item.name,), share, UNKNOWN_INTERVAL, "", done, finding_text))
-        elif (ratio := compute_band_ratio(item, cutoff)) < MIN_BAND_RATIO:
-            band = f"from {0.5 * cutoff:g} to {cutoff:g} Hz"
-            text = f"the forces are smoothed: {band} they contain {100.0 * ratio:.0f} % of what the motion needs; "
-            text += "export them with a higher low-pass, or without one"
-            found.append(Finding(MISMATCH, (item.name,), ratio, UNKNOWN_INTERVAL, "", done, text))
+        if (mismatch := _find_mismatch(item, mass, cutoff, others, causes)) is not None:
+            evidence, interval, text, is_error = mismatch
+            done = Action.LEFT_OUT.unless(overridden) if is_error else Action.REPORTED
+            found.append(Finding(MISMATCH, (item.name,), evidence, interval, "", done, text))
     return found
+
+
+def _find_mismatch(
+    item: ForceMotionPair,
+    mass: float,
+    cutoff: float,
+    others: Mapping[str, Wrenches],
+    causes: Sequence[tuple[str, HypothesisScore]],
+) -> tuple[float, tuple[float, float], str, bool] | None:
+    """Evidence with its interval, a sentence, and whether the trial must be left out; None without a mismatch."""
+    if not is_loaded(item.measured, mass).any() and is_loaded(item.predicted, mass).mean() > MAX_IMPOSSIBLE_FRACTION:
+        text = "the plates never carry anything: nobody stepped on them, or the forces are from another time"
+        return 0.0, UNKNOWN_INTERVAL, text, False
+    as_it_is = compute_residual(item, item.measured, mass)
+    time_offsets = [
+        TimeOffset.from_shifted(item, as_it_is, seconds, moved, mass) for seconds, moved in _shift_in_time(item)
+    ]
+    best = find_best_hypothesis(item, others, time_offsets, mass)
+    if known := [cause for cause in (best, *causes) if cause is not None]:
+        text, evaluation = min(known, key=lambda cause: cause[1].ratio)
+        text = f"{text}; this reduces the mean squared residual to {evaluation.ratio:.2f} of its value"
+        return evaluation.ratio, compute_interval(evaluation.ratio, evaluation.std), text, True
+    share, text = find_impossible_forces(item, mass)
+    if share > MAX_IMPOSSIBLE_FRACTION:
+        return share, UNKNOWN_INTERVAL, f"{text} (in {100.0 * share:.0f} % of the loaded time)", True
+    share, text = find_unrelated_forces(item, time_offsets, mass)
+    if share > MAX_BETTER_FRACTION:
+        return share, UNKNOWN_INTERVAL, f"{text}: {OTHER_RECORDING}", True
+    if (ratio := compute_band_ratio(item, cutoff)) < MIN_BAND_RATIO:
+        band = f"from {0.5 * cutoff:g} to {cutoff:g} Hz"
+        text = f"the forces are smoothed: {band} they contain {100.0 * ratio:.0f} % of what the motion needs; "
+        return ratio, UNKNOWN_INTERVAL, f"{text}export them with a higher low-pass, or without one", True
+    return None
 
 
 def compute_band_ratio(item: ForceMotionPair, cutoff: float) -> float:

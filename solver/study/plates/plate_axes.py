@@ -208,8 +208,7 @@ def _iterate_rotations(names: Sequence[str]) -> Iterator[tuple[str, np.ndarray, 
     ):
         for k, name in enumerate(names if plates > 1 else ()):
             for word, level in changes.items():
-                each = np.tile(np.eye(2), (plates, 1, 1))
-                each[k] = level
+                each = np.where(np.arange(plates)[:, None, None] == k, level, np.eye(2))
                 yield text.format(name=name, word=word, what=what), each, places
 
 
