@@ -11,7 +11,7 @@ import numpy as np
 from ..base.arrays import true_runs
 from ..base.errors import InvalidValue
 from ..base.so3 import to_matrix
-from ..dynamics.kinematics import motion_pieces
+from ..dynamics.kinematics import link_paths
 from ..skeleton.rig import Rig
 from ..values.motion import Motion
 from ..values.wrenches import Wrenches
@@ -28,8 +28,6 @@ from .rolling import PARTS, RollingSole
 from .rolling_stances import axes_pitch, find_stance, flatten_pitch, level_axes
 from .schedule import Anchor, Phase, Schedule
 
-CHUNK = 2048
-"""Frames whose link poses are computed at once."""
 STILL_LEG = 0.05
 """[m] Height above the lowest stance from which a stance is on a raised support."""
 
@@ -78,7 +76,7 @@ def find_recorded_contacts(
     if len(motion) < 2:
         raise InvalidValue("contacts cannot be found in a single frame: give at least two")
     patches = tuple(rig.sides.values())
-    rotations, origins = link_poses(rig, motion, [rig.index(rig.patch(name).link) for name in patches])
+    rotations, origins = link_paths(rig, motion, [rig.index(rig.patch(name).link) for name in patches])
     soles = [
         origin[:, None] + rig.patch(patch).vertices @ rotation.swapaxes(1, 2)
         for patch, rotation, origin in zip(patches, rotations, origins)
@@ -138,15 +136,6 @@ def build_schedule(
         ]
         phases.append(Phase(float(times[start]), float(times[stop]), tuple(planted)))
     return Schedule(tuple(phases), ground)
-
-
-def link_poses(rig: Rig, motion: Motion, links: Sequence[int]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Rotations (N, 3, 3) and origins (N, 3) [m] of links, world."""
-    pieces = [
-        (part.rotation[:, :, links].transpose(2, 3, 0, 1), part.position[:, links].transpose(1, 2, 0))
-        for _, part in motion_pieces(rig, motion, CHUNK)
-    ]
-    return list(np.concatenate([a for a, _ in pieces], axis=1)), list(np.concatenate([b for _, b in pieces], axis=1))
 
 
 def _in_moving_frame(motion: Motion, velocity: np.ndarray) -> Motion:

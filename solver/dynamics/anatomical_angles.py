@@ -22,7 +22,7 @@ from ..base.so3 import exp
 from ..skeleton.rig import PARTS, Rig
 from ..values.motion import Motion
 from ..values.person import LINKS, SIDES
-from .kinematics import CHUNK_FRAMES, motion_pieces
+from .kinematics import link_paths
 
 Y, Z = 1, 2
 JOINTS = (
@@ -87,8 +87,8 @@ def joint_angles(rig: Rig, motion: Motion) -> JointAngles:
         raise InvalidValue(f"rig {rig.name!r} is no person: its joints have no anatomical angles")
     known: Mapping[str, str] = rig.provenance.get(PARTS, {link: link for link in rig.links})  # type: ignore[assignment]
     places = {part: rig.index(link) for part, link in known.items()}
-    pieces = [piece.rotation.transpose(3, 2, 0, 1) for _, piece in motion_pieces(rig, motion, CHUNK_FRAMES)]
-    segments = np.concatenate(pieces) @ (rig.rest[0].swapaxes(1, 2) @ _anatomical_axes(rig, places))
+    turned = np.stack(link_paths(rig, motion, range(len(rig.links)))[0], axis=1)
+    segments = turned @ (rig.rest[0].swapaxes(1, 2) @ _anatomical_axes(rig, places))
     names, links, values, axes = [], [], [], []
     for *ends, first, own, signs in JOINTS:
         for side in ("",) if ends[1] in LINKS else SIDES:

@@ -86,12 +86,14 @@ class BallJoints:
         moves: (k, 3) in v.
         single: indices in q and v of joints with equal coordinates in both.
         circles: of continuous joints, with cosine and sine in q.
+        others: indices in v of joints that have no flat coordinates.
     """
 
     into: np.ndarray
     moves: np.ndarray
     single: tuple[np.ndarray, np.ndarray]
     circles: tuple[tuple[slice, slice], ...]
+    others: tuple[slice, ...]
 
     def of(self, y: np.ndarray) -> np.ndarray:
         """Their entries (N, k, 3) in flat coordinates (N, nv), frames last in memory for speed."""
@@ -100,24 +102,27 @@ class BallJoints:
 
 @lru_cache(maxsize=32)
 def ball_joints(rig: Rig) -> BallJoints:
-    into, moves, single, circles = [np.arange(3, ROOT_NQ)], [np.arange(3, ROOT_NV)], [], []
-    for joint, place, span in joint_slices(rig)[1:]:
-        if joint.nq == joint.nv:
-            single.append((place, span))
-        elif joint.kind == "spherical":
-            into.append(np.r_[place])
-            moves.append(np.r_[span])
-        elif joint.kind == "continuous":
-            circles.append((place, span))
-        else:
-            raise InvalidValue(f"joint {joint.name!r} is {joint.kind}: dances cannot use this kind of joint")
-    places, spans = (np.concatenate([np.r_[pair[k]] for pair in single] or [np.zeros(0, int)]) for k in (0, 1))
-    return BallJoints(np.array(into), np.array(moves), (places, spans), tuple(circles))
+    joints = joint_slices(rig)[1:]
+    balls = [(np.r_[place], np.r_[span]) for joint, place, span in joints if joint.kind == "spherical"]
+    single = [(np.r_[place], np.r_[span]) for joint, place, span in joints if joint.nq == joint.nv]
+    none = np.zeros(0, int)
+    return BallJoints(
+        np.array([np.arange(3, ROOT_NQ), *(place for place, _ in balls)]),
+        np.array([np.arange(3, ROOT_NV), *(span for _, span in balls)]),
+        (
+            np.concatenate([none, *(place for place, _ in single)]),
+            np.concatenate([none, *(span for _, span in single)]),
+        ),
+        tuple((place, span) for joint, place, span in joints if joint.kind == "continuous"),
+        tuple(span for joint, _, span in joints if joint.kind in ("free", "planar")),
+    )
 
 
 def configurations(rig: Rig, y: np.ndarray, turns: Exponential) -> np.ndarray:
     """(N, nq) of flat coordinates (N, nv) and the rotation vectors (N, k, 3) of root and spherical joints."""
     balls = ball_joints(rig)
+    if balls.others:
+        raise InvalidValue(f"rig {rig.name!r} has joints with several coordinates that dances cannot use")
     q = np.zeros((len(y), rig.nq))
     q[:, :3] = y[:, :3]
     q[:, balls.into] = turns.quaternion
@@ -177,35 +182,15 @@ def joint_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:
     q = np.asarray(q, float)
     if rig.nq - ROOT_NQ == rig.nv - ROOT_NV:  # every coordinate is an entry of q
         return np.array(q[..., ROOT_NQ:])
-    result = np.empty((*q.shape[:-1], rig.nv - ROOT_NV))
-    (places, spans), (balls, turns) = _vector_and_ball_indices(rig)
-    result[..., spans] = q[..., places]
-    if len(balls):  # all at once, frames last in memory
-        result[..., turns] = quaternion_log(q.T[balls.T].T)
-    for joint, into, moves in joint_slices(rig)[1:]:
-        own, values = slice(moves.start - ROOT_NV, moves.stop - ROOT_NV), q[..., into]
-        if joint.nq == joint.nv or joint.kind == "spherical":
-            continue
-        if joint.kind == "continuous":
-            result[..., own] = np.arctan2(values[..., 1:], values[..., :1])
-        else:
-            result[..., own] = difference(rig, rig.neutral, q)[..., moves]
-    return result
-
-
-@lru_cache(maxsize=32)
-def _vector_and_ball_indices(rig: Rig) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Indices in q and in the joint coordinates: of joints with equal coordinates, (n,) each, and of spherical joints,
-    (k, 4) and (k, 3).
-    """
-    spans = [(joint, np.r_[into], np.r_[moves] - ROOT_NV) for joint, into, moves in joint_slices(rig)[1:]]
-    plain = [(into, own) for joint, into, own in spans if joint.nq == joint.nv]
-    round_ = [(into, own) for joint, into, own in spans if joint.kind == "spherical"]
-    places, own = (np.concatenate([pair[k] for pair in plain] or [np.zeros(0, int)]) for k in (0, 1))
-    return (places, own), (
-        np.array([into for into, _ in round_], int).reshape(-1, 4),
-        np.array([own for _, own in round_], int).reshape(-1, 3),
-    )
+    result, balls = np.empty((*q.shape[:-1], rig.nv)), ball_joints(rig)
+    result[..., balls.single[1]] = q[..., balls.single[0]]
+    if len(balls.into) > 1:  # all at once, frames last in memory
+        result[..., balls.moves[1:]] = quaternion_log(q.T[balls.into[1:].T].T)
+    for place, span in balls.circles:
+        result[..., span] = np.arctan2(q[..., place][..., 1:], q[..., place][..., :1])
+    for span in balls.others:
+        result[..., span] = difference(rig, rig.neutral, q)[..., span]
+    return result[..., ROOT_NV:]
 
 
 def continuous_coordinates(rig: Rig, q: np.ndarray) -> np.ndarray:

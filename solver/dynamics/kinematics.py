@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +58,23 @@ def motion_pieces(rig: Rig, motion: Motion, chunk: int) -> Iterator[tuple[int, L
     dynamics = FrameDynamics(rig.model)
     for start in range(0, len(motion), chunk):
         yield start, _evaluate_piece(dynamics, motion.part(start, start + chunk))
+
+
+def link_paths(rig: Rig, motion: Motion, links: Sequence[int]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Rotations (N, 3, 3) and origins (N, 3) [m] of links, world."""
+    pieces = [
+        (part.rotation[:, :, links].transpose(2, 3, 0, 1), part.position[:, links].transpose(1, 2, 0))
+        for _, part in motion_pieces(rig, motion, CHUNK_FRAMES)
+    ]
+    return list(np.concatenate([a for a, _ in pieces], axis=1)), list(np.concatenate([b for _, b in pieces], axis=1))
+
+
+def sole_paths(rig: Rig, motion: Motion) -> list[np.ndarray]:
+    """Corners (N, V, 3) [m] of each sole, world."""
+    poses = link_paths(rig, motion, [rig.index(patch.link) for patch in rig.soles]) if rig.soles else ((), ())
+    return [
+        patch.vertices @ turns.swapaxes(1, 2) + origins[:, None] for patch, turns, origins in zip(rig.soles, *poses)
+    ]
 
 
 def _evaluate_piece(dynamics: FrameDynamics, motion: Motion) -> LinkMotions:

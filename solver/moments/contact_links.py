@@ -18,7 +18,7 @@ from ..contacts.contact_detection import (
     contacts_by_motion,
     sole_distances,
 )
-from ..contacts.recorded_contacts import link_poses
+from ..dynamics.kinematics import link_paths
 from ..skeleton.rig import Rig
 from ..values.motion import Motion
 from ..values.wrenches import Wrenches
@@ -111,7 +111,7 @@ def _find_feet(rig: Rig, feet: Sequence[str]) -> list[int]:
 
 def _sole_points(rig: Rig, motion: Motion, links: Sequence[int]) -> list[np.ndarray]:
     """Points (N, P, 3) [m] of each foot's sole, world; its origin and tip without a sole."""
-    rotations, origins = link_poses(rig, motion, links)
+    rotations, origins = link_paths(rig, motion, links)
     result = []
     for link, rotation, origin in zip(links, rotations, origins):
         own = [patch.vertices for patch in rig.soles if patch.link == rig.links[link]]

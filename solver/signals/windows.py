@@ -16,7 +16,7 @@ from scipy.ndimage import binary_dilation
 
 from ..base.arrays import Array, ArrayValue, Times, frozen, frozen_mask, frozen_times, true_runs
 from ..base.errors import InvalidValue
-from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces
+from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces, sole_paths
 from ..dynamics.wrench import com_acceleration
 from ..skeleton.rig import GRAVITY, Rig
 from ..values.filter_presets import FilterPreset
@@ -159,14 +159,10 @@ class ContactEvidence:
         if len(wrenches) != len(motion):
             raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames; resample the wrenches first")
         acceleration, origins = np.empty((2, len(motion), 3))
-        feet = [np.empty((len(motion), len(patch.vertices), 3)) for patch in rig.soles]
+        feet = sole_paths(rig, motion)
         for start, links in motion_pieces(rig, motion, CHUNK_FRAMES):
             here = slice(start, start + CHUNK_FRAMES)
             acceleration[here], origins[here] = com_acceleration(links, rig.prior), links.position[:, 0].T
-            for patch, corners in zip(rig.soles, feet):
-                link = rig.index(patch.link)
-                rotations, origin = links.rotation[:, :, link].transpose(2, 1, 0), links.position[:, link].T
-                corners[here] = patch.vertices @ rotations + origin[:, None]
         corners_of_all = np.concatenate(feet, axis=1) if feet else None
         return ContactEvidence(motion.times, acceleration, wrenches.total[:, :3], load, corners_of_all, origins, usable)
 

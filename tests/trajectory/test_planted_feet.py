@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.figures.jump import CHECKS, keyed_jump
 from solver.base.so3 import exp
-from solver.contacts.recorded_contacts import link_poses
 from solver.contacts.schedule import Phase, Schedule, stance
+from solver.dynamics.kinematics import link_paths
 from solver.rigs import human
 from solver.skeleton.rig import ROOT_NV
 from solver.trajectory.ballistic import find_flights, make_flights_ballistic
@@ -95,7 +95,7 @@ def own_pose(trajectory: PlantedTrajectory, times: np.ndarray) -> tuple[np.ndarr
     """Axes and origin of the left foot in the curve as given."""
     rig = trajectory.rig
     motion = trajectory.curve.motion(rig, times)
-    rotations, positions = link_poses(rig, motion, [rig.index(rig.patch(rig.sides["left"]).link)])
+    rotations, positions = link_paths(rig, motion, [rig.index(rig.patch(rig.sides["left"]).link)])
     return rotations[0], positions[0]
 
 
@@ -147,7 +147,7 @@ def test_legs_follow_their_feet(walk: tuple[PlantedTrajectory, PlantedTrajectory
     times = np.linspace(0.0, 5.0, 51)
     rig, motion = trajectory.rig, trajectory.motion(times)
     links = [rig.index(leg.link) for leg in trajectory.solved_legs]
-    rotations, positions = link_poses(rig, motion, links)
+    rotations, positions = link_paths(rig, motion, links)
     for k, (position, _, _) in enumerate(trajectory.foot_poses(times)):
         np.testing.assert_allclose(positions[k], position[:, :3], atol=1e-9)
         np.testing.assert_allclose(rotations[k], exp(position[:, 3:]), atol=1e-9)

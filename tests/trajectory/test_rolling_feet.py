@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver.contacts.recorded_contacts import link_poses
 from solver.contacts.rolling import BALL, HEEL, RollingSole
 from solver.contacts.rolling_stances import posture_schedule
 from solver.dance.authoring.timeline import schedule_from_strips
 from solver.dance.workflows.summaries import scene_strips
+from solver.dynamics.kinematics import link_paths
 from solver.feasibility import check_motion
 from solver.options.checks import CheckOptions
 from solver.rigs import human
@@ -42,7 +42,7 @@ def test_what_a_keyed_roll_touches_stays_in_place(curve: FlatCurve) -> None:
     schedule, times = schedule_from_strips(RIG, curve, STRIPS), np.linspace(0.0, 3.0, 301)
     assert scene_strips(schedule, 0.0, 3.0) == STRIPS
     motion = PlantedTrajectory(RIG, curve, schedule).motion(times)
-    (rotations,), (origins,) = link_poses(RIG, motion, [FOOT])
+    (rotations,), (origins,) = link_paths(RIG, motion, [FOOT])
     assert SOLE.pitch(rotations)[[0, -1]] == pytest.approx([0.3, -0.35], abs=0.04)
     assert SOLE.lowest_points(rotations, origins)[..., 2].min() > -1e-5
     flat = schedule_from_strips(RIG, curve, [replace(strip, part="sole") for strip in STRIPS])
@@ -59,5 +59,5 @@ def test_a_posture_is_planted_where_its_heel_or_ball_touches(curve: FlatCurve, t
     assert anchor.part == part
     planted = SOLE.line(part) @ (anchor.rotation @ SOLE.axes).T + anchor.position
     assert planted[:, 2] == pytest.approx(0.0, abs=1e-9)
-    (rotations,), (origins,) = link_poses(RIG, motion, [FOOT])
+    (rotations,), (origins,) = link_paths(RIG, motion, [FOOT])
     assert SOLE.touching_points(part, rotations, origins)[0, :, :2] == pytest.approx(planted[:, :2], abs=1e-3)

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from ...base.arrays import Array, ArrayValue, Times
-from ...dynamics.kinematics import CHUNK_FRAMES, motion_pieces
+from ...dynamics.kinematics import sole_paths
 from ...skeleton.rig import GRAVITY, Rig
 from ...values.motion import Motion
 from ...values.wrenches import Wrenches
@@ -50,14 +50,11 @@ def pair_forces_with_motion(
     rig: Rig, motion: Motion, wrenches: Wrenches, predicted: np.ndarray, name: str
 ) -> ForceMotionPair:
     """Pair a trial's forces with its motion; see the attributes."""
-    most = max((len(patch.vertices) for patch in rig.soles), default=0)
-    feet = np.zeros((len(motion), len(rig.soles), most, 3))
-    for start, links in motion_pieces(rig, motion, CHUNK_FRAMES):
-        for place, patch in enumerate(rig.soles):
-            index = rig.index(patch.link)
-            corners = np.resize(patch.vertices, (most, 3))  # repeated corners change no box around them
-            turns, origin = links.rotation[:, :, index].transpose(2, 1, 0), links.position[:, index].T
-            feet[start : start + CHUNK_FRAMES, place] = corners @ turns + origin[:, None]
+    soles = sole_paths(rig, motion)
+    most = np.arange(max((sole.shape[1] for sole in soles), default=0))
+    feet = np.zeros((len(motion), len(soles), len(most), 3))
+    for place, sole in enumerate(soles):
+        feet[:, place] = sole[:, most % sole.shape[1]]  # repeated corners change no box around them
     return ForceMotionPair(name, motion.times, predicted, motion.q[:, :3], feet, wrenches)
 
 

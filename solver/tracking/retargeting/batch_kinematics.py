@@ -18,7 +18,7 @@ import numpy as np
 
 from ...base.errors import InvalidValue
 from ...base.so3 import Exponential, cross, rotation_between
-from ...dynamics.coordinates import joint_slices
+from ...dynamics.coordinates import ROOT_NQ, ball_joints, configurations, joint_slices
 from ...dynamics.kinematics import product
 from ...skeleton.rig import ROOT_NV, Rig
 from ...values.inertials import FIRST_MOMENT
@@ -253,14 +253,6 @@ def to_configurations(rig: Rig, quaternions: np.ndarray, y: np.ndarray) -> np.nd
     """Configurations (N, nq) of the root's quaternions (N, 4) and coordinates (N, nv), see
     `BatchKinematics.forward`.
     """
-    q = np.empty((len(y), rig.nq))
-    for joint, into, moves in joint_slices(rig):
-        if joint.kind == "free":
-            q[:, into] = np.concatenate([y[:, :3], quaternions], axis=1)
-        elif joint.kind == "spherical":
-            q[:, into] = Exponential(y[:, moves]).quaternion
-        elif joint.kind == "continuous":
-            q[:, into] = np.concatenate([np.cos(y[:, moves]), np.sin(y[:, moves])], axis=1)
-        else:
-            q[:, into] = y[:, moves]
+    q = configurations(rig, y, Exponential(ball_joints(rig).of(y)))
+    q[:, 3:ROOT_NQ] = quaternions
     return q
