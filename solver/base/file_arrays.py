@@ -10,7 +10,7 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 from weakref import WeakSet
@@ -109,6 +109,14 @@ def iterate_slices(count: int, rows: int = 2**14) -> Iterator[slice]:
     for start in range(0, count, rows):
         yield slice(start, min(start + rows, count))
         release_pages()
+
+
+def map_slices(count: int, function: Callable[[slice], np.ndarray], rows: int = 2**14) -> np.ndarray:
+    """Rows (n, ...) of a function of consecutive slices, one below the other, in a file if they are long."""
+    result = FileRows()
+    for own in iterate_slices(count, rows):
+        result.add(function(own))
+    return result.finish()
 
 
 def _folder() -> str | None:

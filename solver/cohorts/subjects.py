@@ -20,7 +20,7 @@ from ..base.numerals import numeral
 from ..calibration.subject import SubjectData
 from ..formats.axes_and_units import LENGTH_UNITS
 from ..formats.recording import has_only_results
-from ..formats.text_files import MISSING_CELLS, read_csv_rows, read_lines
+from ..formats.text_files import MISSING_CELLS, read_csv_rows, read_rows, require_cells, split_at_tabs
 from ..formats.trial_names import printable_name
 from ..storage.json_tree import parse_json_object
 from ..storage.manifest import path_within
@@ -130,16 +130,13 @@ def read_subject_table(folder: Path) -> dict[str, TableRow]:
     if not tables:
         return {}
     path = tables[0]
-    lines = _read_tab_separated(path) if path.name == PARTICIPANTS else list(read_csv_rows(path))
+    lines = list(read_rows(path, split=split_at_tabs) if path.name == PARTICIPANTS else read_csv_rows(path))
     if not lines:
         raise InputError(path, "has no header", remedy=f"Begin with a line of titles: {KNOWN_TITLES}")
     (first, titles), *rest = lines
     columns = _map_columns(path, first, titles)
     found: dict[str, TableRow] = {}
-    for line, cells in rest:
-        if len(cells) != len(titles):
-            problem = f"the row has {len(cells)} cells, the header {len(titles)}"
-            raise InputError(path, problem, place=f"line {line}", remedy="Write n/a for unknown values")
+    for line, cells in require_cells(path, rest, len(titles)):
         words = {what: (cells[column].strip(), unit) for what, (column, unit) in columns.items()}
         name = words.pop("name")[0]
         if name in found:
@@ -218,10 +215,6 @@ def _read_units(path: Path) -> dict[str, str]:
     tree = parse_json_object(described, read_bytes(described), "Describe each column by an object with Units")
     found = {title: entry.get("Units") for title, entry in tree.items() if isinstance(entry, dict)}
     return {title: unit for title, unit in found.items() if isinstance(unit, str)}
-
-
-def _read_tab_separated(path: Path) -> list[tuple[int, list[str]]]:
-    return [(number, line.split("\t")) for number, line in enumerate(read_lines(path), 1) if line.strip()]
 
 
 def _info_from_row(row: TableRow) -> SubjectInfo:

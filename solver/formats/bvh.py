@@ -25,7 +25,7 @@ from ..signals.trial import Recording
 from ..values.joints import chain_poses
 from ..values.motion import SegmentPoses
 from .skeleton_segments import SegmentSkeleton, SkeletonMotion, build_segments
-from .text_files import Warn, ignore_warning, parse_numbers, read_lines
+from .text_files import Warn, ignore_warning, parse_numbers, parse_rows, read_lines, require_cells
 from .trial_names import printable_name
 
 AXES = "XYZ"
@@ -229,11 +229,7 @@ def _parse_motion(
     if len(kept) > 1 and not 0.0 < step < MAX_FRAME_TIME:
         raise _line_error(path, row, f"a frame of {step:g} s")
     titles = [f"channel {k + 1}" for k in range(channels)]
-    values = np.empty((len(kept), channels))
-    for k, (number, cells) in enumerate(kept):
-        if len(cells) != channels:
-            raise _line_error(path, number, f"the row has {len(cells)} values, the joints {channels} channels")
-        values[k] = parse_numbers(cells, path, number, titles)
+    values = parse_rows(path, require_cells(path, kept, channels, "the channels of the joints need"), titles, 0).values
     times = np.arange(len(kept)) * (step if len(kept) > 1 else 1.0)
     return times, np.where(np.abs(values) < 1e9, values, np.nan)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,6 @@ from ..base.arrays import find_repeated
 from ..base.errors import InputError
 from ..options.reading import DEFAULT_OPTIONS, ReadOptions
 from ..signals.trial import Recording
-from ..values.motion import Markers
-from ..values.wrenches import Wrenches
 from .axes_and_units import (
     length_in_metres,
     reconcile_up,
@@ -22,7 +19,7 @@ from .axes_and_units import (
     up_from_names,
 )
 from .c3d_format import C3dData, Parameters, read_c3d_data
-from .c3d_plates import PlateReading, plate_wrenches, read_platforms
+from .c3d_plates import plate_wrenches, read_platforms
 from .force_plates import ForcePlate
 from .marker_positions import MarkerSource
 from .text_files import Warn, ignore_warning
@@ -38,26 +35,7 @@ MILLIMETRES = 1e-3
 EMPTY_REMEDY = "Export the markers or the force plates of the trial"
 
 
-@dataclass(frozen=True, slots=True)
-class C3d:
-    """Content of a C3D file.
-
-    Attributes:
-        markers: in metres, z up; None where the file holds no points.
-        wrenches: of the plates on the body about the world origin, z up; None where there are no samples.
-        plates: geometry, in the file's axes.
-        metadata: ``mass`` [kg], ``height`` [m], ``subject``, as far as the file states them.
-        up: the file's vertical axis.
-    """
-
-    markers: Markers | None
-    wrenches: Wrenches | None
-    plates: tuple[ForcePlate, ...] = ()
-    metadata: Mapping[str, object] = field(default_factory=dict)
-    up: str = "z"
-
-
-def read_c3d(path: str | Path, options: ReadOptions = DEFAULT_OPTIONS, *, warn: Warn = ignore_warning) -> C3d:
+def read_c3d(path: str | Path, options: ReadOptions = DEFAULT_OPTIONS, *, warn: Warn = ignore_warning) -> Recording:
     """Read markers and plate forces of a C3D file.
 
     Points that are outputs of the recording software's model (angles, moments, segment axes) are left out.
@@ -88,19 +66,20 @@ def read_c3d(path: str | Path, options: ReadOptions = DEFAULT_OPTIONS, *, warn: 
     markers = source.rotate(axis, ignore_warning) if source.names else None
     messages: list[str] = []
     start = float(source.times[0]) if len(source.times) else 0.0
-    wrenches = plate_wrenches(path, content, platforms, PlateReading(axis, metre, start, options), messages.append)
+    wrenches = plate_wrenches(content, platforms, axis, start, options, messages.append)
     if markers is None and wrenches is None:
         why = "; ".join(message.removeprefix(f"{Path(path).name}: ") for message in messages)
         raise InputError(path, f"holds no markers, and no forces can be read from it: {why}", remedy=EMPTY_REMEDY)
     for message in messages:
         warn(message)
-    return C3d(markers, wrenches, plates, _read_metadata(parameters), axis)
+    metadata = _read_metadata(parameters)
+    return Recording(printable_name(Path(path).stem), markers, wrenches, metadata=metadata, up=axis)
 
 
 def read_recording_file(path: Path, options: ReadOptions, motion_up: str | None, warn: Warn) -> tuple[Recording, str]:
     """Read a C3D file; see `file_formats.FileFormat`."""
     found = read_c3d(path, options, warn=warn)
-    return Recording(printable_name(path.stem), found.markers, found.wrenches, metadata=found.metadata), found.up
+    return found, found.up
 
 
 def _find_markers(path: str | Path, content: C3dData, unit_in_metres: float, warn: Warn) -> MarkerSource:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..base.errors import InvalidValue
-from ..base.file_arrays import FileRows, iterate_slices
+from ..base.file_arrays import map_slices
 from ..options.reading import ReadOptions
 from ..values.wrenches import Wrenches
 from .axes_and_units import to_z_up
@@ -61,11 +61,13 @@ class Platforms:
         plates: with valid geometry.
         indices: of each among all plates that the file names, from 0.
         unreadable: the other plates.
+        metre: [m] the file's unit of length.
     """
 
     plates: tuple[ForcePlate, ...] = ()
     indices: tuple[int, ...] = ()
     unreadable: tuple[UnreadablePlate, ...] = ()
+    metre: float = 1.0
 
 
 def read_platforms(path: str | Path, parameters: Parameters, unit_in_metres: float) -> Platforms:
@@ -88,7 +90,7 @@ def read_platforms(path: str | Path, parameters: Parameters, unit_in_metres: flo
             numbers.append(k)
         except InvalidValue as error:
             broken.append(UnreadablePlate(k, kind, str(error), calibration))
-    return Platforms(tuple(plates), tuple(numbers), tuple(broken))
+    return Platforms(tuple(plates), tuple(numbers), tuple(broken), unit_in_metres)
 
 
 def _read_plate(
@@ -112,25 +114,8 @@ def _read_plate(
     return plate
 
 
-@dataclass(frozen=True, slots=True)
-class PlateReading:
-    """How the channels of plates are read.
-
-    Attributes:
-        up: the file's vertical axis.
-        unit_in_metres: the file's unit of length.
-        start_time: [s] of the first sample.
-        options: as stated.
-    """
-
-    up: str
-    unit_in_metres: float
-    start_time: float
-    options: ReadOptions
-
-
 def plate_wrenches(
-    path: str | Path, content: C3dData, platforms: Platforms, reading: PlateReading, warn: Warn
+    content: C3dData, platforms: Platforms, up: str, start: float, options: ReadOptions, warn: Warn
 ) -> Wrenches | None:
     """Wrenches of the plates on the body about the world origin, z up; None if they are unknown.
 
@@ -141,6 +126,7 @@ def plate_wrenches(
     Raises:
         InputError: units unknown, samples missing, or forces that contradict axis, unit or sign.
     """
+    path = content.path
     if not (named := len(platforms.plates) + len(platforms.unreadable)):
         return None
     if (clock := _sample_rate(path, content, warn)) is None:
@@ -148,28 +134,31 @@ def plate_wrenches(
         return None
     rate, per_frame = clock
     broken, plates = list(platforms.unreadable), []
-    vertical = (rotation := to_z_up(reading.up)).T @ np.array([0.0, 0.0, 1.0])
+    vertical = (rotation := to_z_up(up)).T @ np.array([0.0, 0.0, 1.0])
     total = np.zeros((content.sample_count, 3))
     for k, plate in zip(platforms.indices, platforms.plates, strict=True):
         try:
-            channels = read_plate_channels(path, content, k, plate.kind, reading.unit_in_metres, warn)
+            channels = read_plate_channels(path, content, k, plate.kind, platforms.metre, warn)
         except InvalidValue as error:
             broken.append(UnreadablePlate(k, None, str(error)))
             continue
         samples = channels.read()
         channels = replace(channels, baseline=find_baseline(channels, samples, plate, warn))
         samples -= channels.baseline
-        pieces = (plate.wrench(samples[own], vertical)[:, :3] @ rotation.T for own in iterate_slices(len(samples)))
-        total += (forces := np.concatenate(list(pieces)))
+        forces = map_slices(
+            len(samples),
+            lambda own: plate.wrench(samples[own], vertical)[:, :3] @ rotation.T,  # noqa: B023
+        )
+        total += forces
         largest = float(np.abs(forces[:, 2]).max())
         saturated = find_saturated(path, samples, plate, rate, warn)
         plates.append(_ReadPlate(plate, channels, saturated, largest, _has_moments(plate, samples)))
-    lost = find_lost_samples(path, content, broken, reading.unit_in_metres, rate, warn)
+    lost = find_lost_samples(path, content, broken, platforms.metre, rate, warn)
     if lost is None or lost.all() or not plates:
         return None
     absent = ~np.isfinite(total).all(axis=1)
-    report_missing(path, absent, f"analog sample {int(np.argmax(absent)) + 1}", reading.options.missing, warn)
-    sign = reading.options.sign or _find_sign(path, total, warn)
+    report_missing(path, absent, f"analog sample {int(np.argmax(absent)) + 1}", options.missing, warn)
+    sign = options.sign or _find_sign(path, total, warn)
     check_apart(path, [each.plate for each in plates if each.largest > CONTACT_FORCE])
     resolve_force_up("z", sign * total[~lost], path)
     measured = np.ones((len(lost), 6), bool)
@@ -182,14 +171,17 @@ def plate_wrenches(
         warn(f"{Path(path).name}: {said}; moments are treated as not measured")
         measured[:, 3:] = False
     names = tuple(each.plate.name for each in plates)
-    rows, of_lost = FileRows(), np.where(lost, np.nan, 0.0)[:, None, None] * np.ones(6)
-    for frames in iterate_slices(content.frames.count, FRAMES):
+    of_lost = np.where(lost, np.nan, 0.0)[:, None, None] * np.ones(6)
+
+    def read(frames: slice) -> np.ndarray:
         own = slice(frames.start * per_frame, frames.stop * per_frame)
         values = np.stack([each.wrench(frames, own, vertical) for each in plates], axis=1)
         values = sign * np.concatenate([values[:, :, :3] @ rotation.T, values[:, :, 3:] @ rotation.T], axis=2)
-        rows.add(np.concatenate([values, of_lost[own]], axis=1) if lost.any() else values)
+        return np.concatenate([values, of_lost[own]], axis=1) if lost.any() else values
+
+    values = map_slices(content.frames.count, read, FRAMES)
     names += (UNREADABLE_PLATES,) * bool(lost.any())
-    wrenches = Wrenches(reading.start_time + np.arange(len(lost)) / rate, names, rows.finish(), measured)
+    wrenches = Wrenches(start + np.arange(len(lost)) / rate, names, values, measured)
     check_centres_of_pressure(wrenches, path)
     _check_centres_inside(path, [each.plate for each in plates], rotation, wrenches, warn)
     return wrenches
@@ -340,9 +332,9 @@ def _find_loaded_samples(
     path: str | Path, content: C3dData, plate: UnreadablePlate, unit_in_metres: float
 ) -> np.ndarray | None:
     """Samples (N,) in which a plate carries load; None if its channels do not determine it."""
-    if plate.kind not in CHANNEL_COUNTS or (plate.kind == 4 and plate.calibration is None):
-        return None if _has_signal(content, plate.index) else np.zeros(content.sample_count, bool)
     try:
+        if plate.kind not in CHANNEL_COUNTS or (plate.kind == 4 and plate.calibration is None):
+            raise InvalidValue("its channels have no known meaning")
         channels = read_plate_channels(path, content, plate.index, plate.kind, unit_in_metres, ignore_warning).read()
     except InvalidValue:
         return None if _has_signal(content, plate.index) else np.zeros(content.sample_count, bool)

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..base.arrays import find_repeated
 from ..base.errors import InputError
-from ..base.file_arrays import FileRows, iterate_slices
+from ..base.file_arrays import map_slices
 from ..storage.atomic import write_atomically
 from ..values.motion import Markers
 from ..values.wrenches import Wrenches
@@ -78,10 +78,7 @@ def read_table(path: str | Path, *, resample: bool = True, warn: Warn = ignore_w
     factors = np.array([SI_FACTORS[normalise_unit(unit)] for unit in units])
     times, lines, values = factors[0] * parsed.leading[:, 0], parsed.lines, parsed.values
     if (factors != 1.0).any():
-        scaled = FileRows()
-        for own in iterate_slices(len(lines)):
-            scaled.add(values[own] * factors[1:])
-        values = scaled.finish()
+        values = map_slices(len(lines), lambda own: parsed.values[own] * factors[1:])
     if factors[0] == 1.0:
         times = undo_rounding(times, parsed.decimals)
     check_times(times, lines, path)

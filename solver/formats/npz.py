@@ -41,7 +41,8 @@ from .npz_arrays import REMEDY, NpzArrays
 from .smpl import BODY_MODEL_KEYS, has_body_model, read_body_model
 from .text_files import Warn, ignore_warning
 from .trial_names import printable_name
-from .wrench_checks import check_centres_of_pressure, resolve_force_up
+from .uniform_sampling import resample_wrenches
+from .wrench_checks import check_centres_of_pressure, report_missing, resolve_force_up
 
 MAX_LENGTH_ERROR = 1e-3
 """Largest error of a quaternion's length."""
@@ -177,17 +178,12 @@ def _read_wrenches(arrays: NpzArrays, options: ReadOptions, warn: Warn) -> Wrenc
     else:
         return None
     times = arrays.times("force", len(values))
-    missing, absent = options.missing, ~np.isfinite(values[:, :, :3]).all(axis=(1, 2))
-    if absent.any():
-        problem = f"{int(absent.sum())} of {len(absent)} force samples are missing"
-        if missing == "error":
-            place = f"force sample {int(np.argmax(absent))}"
-            remedy = "Write the forces again, or leave these samples out: --keep-missing, in Python missing='keep'"
-            raise InputError(path, problem, place=place, remedy=remedy)
-        warn(f"{Path(path).name}: {problem} and left out")
+    absent = ~np.isfinite(values[:, :, :3]).all(axis=(1, 2))
+    report_missing(path, absent, f"force sample {int(np.argmax(absent))}", options.missing, warn)
     rotation = to_z_up(resolve_force_up(options.up, values[:, :, :3].sum(axis=1), path)).T
     values = np.concatenate([values[:, :, :3] @ rotation, values[:, :, 3:] @ rotation], axis=2)
     wrenches = Wrenches(times, frames, values, measured)
+    wrenches = resample_wrenches(path, wrenches, np.arange(len(times)), options.missing, warn)
     check_centres_of_pressure(wrenches, path)
     return wrenches
 

@@ -73,8 +73,6 @@ def find_plate_columns(path: str | Path, names: Sequence[str]) -> Plates:
     Raises:
         InputError: no column is a force, a plate lacks an axis, or two columns have the same meaning.
     """
-    if has_documented_titles(names):
-        return _documented_plates(path, names)
     named = any(FORCE in groups for groups in _parse_other_names(names).values())
     return _other_plates(path, names) if named and not has_free_moments(names) else _opensim_plates(path, names)
 
@@ -95,19 +93,6 @@ def check_free_moments(path: str | Path, plate: str, forces: np.ndarray, moments
         problem += "moments, and their reference point is unknown"
         remedy = "Remove these columns, or export the free moments at the centre of pressure"
         raise InputError(path, problem, remedy=remedy)
-
-
-def _documented_plates(path: str | Path, names: Sequence[str]) -> Plates:
-    found: dict[str, dict[str, dict[str, str]]] = {}
-    for name in names:
-        if match := _DOCUMENTED.match(name):
-            what = _LETTERS[match["what"]]
-            found.setdefault(match["stem"], {}).setdefault(what, {})[match["axis"]] = name
-    return {
-        stem: _require_axes(path, stem, groups, lambda what, axis: f"{stem}.{what.replace(FORCE, 'f')}{axis}")  # noqa: B023
-        for stem, groups in found.items()
-        if FORCE in groups
-    }
 
 
 def _opensim_plates(path: str | Path, names: Sequence[str]) -> Plates:
@@ -170,6 +155,8 @@ def _parse_other_names(names: Sequence[str]) -> dict[str, dict[str, dict[str, li
 
 def _parse_name(name: str) -> tuple[str, str, str] | None:
     """Plate, quantity and axis of one column; None if its name is unknown."""
+    if titled := _DOCUMENTED.match(name):
+        return titled["stem"], _LETTERS[titled["what"]], titled["axis"]
     if flat := _FLATTENED.match(name):
         return flat["plate"], _LETTERS[flat["what"].lower()], "xyz"[int(flat["axis"]) - 1]
     rest, kinds, letters, axes = [], [], [], []

@@ -123,7 +123,8 @@ def report_missing(path: str | Path, absent: np.ndarray, first: str, missing: st
 def spread(wrenches: Wrenches) -> Wrenches:
     """Evenly spread samples, as many as are needed to find axis, unit and sign."""
     some = spread_frames(len(wrenches), SAMPLE)
-    return Wrenches(wrenches.times[some], wrenches.frames, wrenches.values[some])
+    assert wrenches.measured is not None
+    return Wrenches(wrenches.times[some], wrenches.frames, wrenches.values[some], wrenches.measured[some])
 
 
 def check_centres_of_pressure(wrenches: Wrenches, path: str | Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from ..base.arrays import Array, ArrayValue, Names, Times
+from ..base.file_arrays import FileRows
 from ..base.files import Paths
 from ..base.so3 import continuous_signs, to_quaternion
 from ..storage.codec import FileKind
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from ..values.motion import Markers, Motion
     from ..values.wrenches import Wrenches
 
+FRAMES = 2**12
+"""Frames that are converted at once. Chosen on a person of 21 links: they take 20 MB."""
+DRAWN_RATE = 100.0
+"""[1/s] Forces are drawn at most so often, more often than a scene has frames."""
 NEAR_GROUND = 0.04
 """[m] Height up to which a point of a contact patch counts as on the floor: tracked soles are off by a few cm."""
 
@@ -87,25 +92,34 @@ def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None
     Raises:
         InvalidValue: the motion or the parameters are of another rig.
     """
-    from ..dynamics import centroidal_momentum, com_trajectory, link_motions
+    from ..dynamics import centroidal_momentum, com_trajectory
+    from ..dynamics.kinematics import motion_pieces
 
     parameters = rig.prior if parameters is None else parameters
-    links = link_motions(rig, motion)
-    turns, origins = links.rotation.transpose(3, 2, 0, 1), links.position.transpose(2, 1, 0)
-    rotations, translations = joint_movements(rig, turns, origins)
-    root = translations[:, 0].copy()
-    translations[:, 0] = 0.0
-    corners = [turns[:, k] @ c.vertices.T + origins[:, k, :, None] for c in rig.contacts for k in [rig.index(c.link)]]
-    standing = np.concatenate([c.swapaxes(1, 2) for c in corners], axis=1) if corners else np.zeros((len(motion), 0, 3))
+    patches = [(rig.index(patch.link), patch.vertices.T) for patch in rig.contacts]
+    rows, last = [FileRows() for _ in range(4)], np.zeros((0, len(rig.links), 4))
+    for _, links in motion_pieces(rig, motion, FRAMES):
+        turns, origins = links.rotation.transpose(3, 2, 0, 1), links.position.transpose(2, 1, 0)
+        turned, moved = joint_movements(rig, turns, origins)
+        turned = continuous_signs(np.concatenate([last, turned]))[len(last) :]
+        last = turned[-1:]
+        start = moved[:, 0].copy()
+        moved[:, 0] = 0.0
+        corners = [(turns[:, k] @ vertices + origins[:, k, :, None]).swapaxes(1, 2) for k, vertices in patches]
+        corner = np.concatenate([np.zeros((len(turned), 0, 3)), *corners], axis=1)
+        standing = np.where(corner[:, :, 2:] <= NEAR_GROUND, corner, np.nan)
+        for row, part in zip(rows, (start, turned, moved, standing), strict=True):
+            row.add(part)
+    root, rotations, translations, standing = (row.finish() for row in rows)
     return SceneMotion(
         times=motion.times,
         links=rig.links,
         root=root,
-        rotations=continuous_signs(rotations),
+        rotations=rotations,
         translations=translations,
         com=com_trajectory(rig, motion, parameters),
         momentum=centroidal_momentum(rig, motion, parameters).momentum,
-        standing=np.where(standing[:, :, 2:] <= NEAR_GROUND, standing, np.nan),
+        standing=standing,
     )
 
 
@@ -134,21 +148,17 @@ def joint_movements(rig: Rig, turns: np.ndarray, origins: np.ndarray) -> tuple[n
 
 def scene_recording(markers: Markers | None, wrenches: Wrenches | None) -> SceneRecording:
     """A recording as a scene draws it, with the centre of pressure on the floor z = 0."""
-    names: tuple[str, ...] = ()
-    plates: tuple[str, ...] = ()
-    marker_times, positions = np.zeros(0), np.zeros((0, 0, 3))
-    force_times, centres, forces = np.zeros(0), np.zeros((0, 0, 3)), np.zeros((0, 0, 3))
-    if markers is not None:
-        marker_times, names, positions = markers.times, markers.names, markers.positions
-    if wrenches is not None:
-        forces, moments = wrenches.values[:, :, :3], wrenches.values[:, :, 3:]
-        loaded = forces[:, :, 2] > DRAWN_FORCE
-        assert wrenches.measured is not None
-        loaded &= wrenches.measured[:, None, 3:5].all(axis=2)
-        vertical = np.where(loaded, forces[:, :, 2], np.nan)
-        centres = np.stack([-moments[:, :, 1] / vertical, moments[:, :, 0] / vertical, 0.0 * vertical], axis=2)
-        force_times, plates = wrenches.times, wrenches.frames
-    return SceneRecording(marker_times, names, positions, force_times, plates, centres, forces)
+    none = np.zeros(0), (), np.zeros((0, 0, 3))
+    marked = none if markers is None else (markers.times, markers.names, markers.positions)
+    if wrenches is None:
+        return SceneRecording(*marked, *none, none[2])
+    assert wrenches.measured is not None
+    step = max(1, int(wrenches.rate / DRAWN_RATE)) if len(wrenches) > 1 else 1
+    times, values, measured = (array[::step] for array in (wrenches.times, wrenches.values, wrenches.measured))
+    drawn = replace(wrenches, times=times, values=values, measured=measured)
+    loaded = (values[:, :, 2] > DRAWN_FORCE) & measured[:, None, 3:5].all(axis=2)
+    centres = drawn.centres_of_pressure(loaded)
+    return SceneRecording(*marked, drawn.times, drawn.frames, centres, drawn.values[:, :, :3])
 
 
 def read_trials(paths: Paths) -> dict[str, SceneRecording]:

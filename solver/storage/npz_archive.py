@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ..base.errors import InputError
+from ..base.file_arrays import release_pages
 from ..base.files import check_file, first_bytes
 
 NPY_SUFFIX = ".npy"
@@ -92,6 +93,7 @@ def write_archive(
         for name, array in arrays.items():
             with archive.open(f"{name}{NPY_SUFFIX}", "w", force_zip64=True) as entry:
                 npy.write_array(entry, array, allow_pickle=False)
+            release_pages()
 
 
 def _check_entries(path: str | Path, entries: list[zipfile.ZipInfo], size: int) -> None:

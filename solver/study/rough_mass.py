@@ -53,7 +53,7 @@ def estimate_rough_mass(recordings: Sequence[Recording]) -> float | None:
     for recording in recordings:
         if recording.wrenches is None:
             continue
-        vertical = recording.wrenches.total[:, 2]
+        vertical = recording.wrenches.map(lambda values, _: values[:, :, 2].sum(axis=1))
         vertical = vertical[np.isfinite(vertical)]
         loaded = np.flatnonzero(vertical > LOADED_FRACTION * np.max(vertical, initial=0.0))
         if len(loaded):

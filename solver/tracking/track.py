@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.arrays import Array, ArrayValue, Names, Times
 from ..base.errors import InvalidValue, checked
-from ..base.file_arrays import FileRows, iterate_slices
+from ..base.file_arrays import FileRows, iterate_slices, map_slices
 from ..base.progress import Progress, silent
 from ..dynamics import difference
 from ..skeleton.rig import Rig
@@ -243,12 +243,13 @@ def manifold_velocities(rig: Rig, times: np.ndarray, q: np.ndarray) -> np.ndarra
     """Velocities (N, nv) of configurations (N, nq) by central differences on the manifold, one-sided at the ends."""
     if len(times) < 2:
         return np.zeros((len(times), rig.nv))
-    result, last = FileRows(), len(times) - 1
-    for start in range(0, len(times), FRAMES_PER_BLOCK):
-        frames = np.arange(start, min(start + FRAMES_PER_BLOCK, len(times)))
-        before, after = np.maximum(frames - 1, 0), np.minimum(frames + 1, last)
-        result.add(difference(rig, q[before], q[after]) / (times[after] - times[before])[:, None])
-    return result.finish()
+
+    def velocities(own: slice) -> np.ndarray:
+        frames = np.arange(own.start, own.stop)
+        before, after = np.maximum(frames - 1, 0), np.minimum(frames + 1, len(times) - 1)
+        return np.asarray(difference(rig, q[before], q[after]) / (times[after] - times[before])[:, None])
+
+    return map_slices(len(times), velocities, FRAMES_PER_BLOCK)
 
 
 def _warn_of_error(errors: np.ndarray) -> tuple[str, ...]:

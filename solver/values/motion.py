@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.arrays import Array, ArrayValue, Names, Times, abbreviate
 from ..base.errors import InvalidValue, UnknownMarker
-from ..base.file_arrays import FileRows, iterate_slices
+from ..base.file_arrays import iterate_slices, map_slices
 
 POSE = 7
 """Entries of a pose: position and quaternion."""
@@ -78,11 +78,13 @@ class Markers(TimeSeries, ArrayValue):
     def require_consistent(self) -> None:
         positions = self.positions
         if not all(_is_complete(positions[own]) for own in iterate_slices(len(positions))):
-            rows = FileRows()
-            for own in iterate_slices(len(positions)):
-                missing = ~np.isfinite(positions[own]).all(axis=2)
-                rows.add(np.where(missing[:, :, None], np.nan, positions[own]))
-            object.__setattr__(self, "positions", rows.finish())
+            positions = map_slices(
+                len(positions),
+                lambda own: np.where(
+                    np.isfinite(self.positions[own]).all(axis=2, keepdims=True), self.positions[own], np.nan
+                ),
+            )
+            object.__setattr__(self, "positions", positions)
 
     def __repr__(self) -> str:
         known = 100.0 * float(self.seen.mean()) if self.seen.size else 0.0
@@ -115,10 +117,9 @@ class Markers(TimeSeries, ArrayValue):
         """Only these markers, in this order."""
         if tuple(names) == self.names:
             return self
-        chosen, positions = [self.index(name) for name in names], FileRows()
-        for own in iterate_slices(len(self)):
-            positions.add(self.positions[own][:, chosen])
-        return Markers(self.times, tuple(names), positions.finish().reshape(len(self), len(chosen), 3))
+        chosen = [self.index(name) for name in names]
+        positions = map_slices(len(self), lambda own: self.positions[own][:, chosen])
+        return Markers(self.times, tuple(names), positions.reshape(len(self), len(chosen), 3))
 
     def part(self, start: int, stop: int) -> Markers:
         """Frames start..stop-1."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..base.arrays import abbreviate, frozen, frozen_mask, frozen_times
+from ..base.file_arrays import map_slices
 from .motion import TimeSeries, describe_span
 
 WRENCH_AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
@@ -55,10 +56,17 @@ class Wrenches(TimeSeries):
             f"  measured: {', '.join(axes) or 'nothing'}{mean}"
         )
 
+    def map(self, function: Callable[[np.ndarray, slice], np.ndarray]) -> np.ndarray:
+        """A function of some values (n, K, 6) and which samples they are, over all samples, a few at a time.
+
+        The result is in a file if it is long: an hour of eight plates at 1,000 Hz does not fit into memory.
+        """
+        return map_slices(len(self), lambda own: function(self.values[own], own))
+
     @property
     def total(self) -> np.ndarray:
         """Sum over the sensors (N, 6), world axes, about the world origin [N, N m]; NaN if a sensor is missing."""
-        return self.values.sum(axis=1)
+        return self.map(lambda values, _: values.sum(axis=1)).reshape(-1, 6)
 
     def about(self, points: np.ndarray) -> np.ndarray:
         """The total wrench with the moment about other points.

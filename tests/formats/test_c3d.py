@@ -17,6 +17,8 @@ from solver.formats.axes_and_units import to_z_up
 from solver.formats.c3d import read_c3d
 from solver.formats.c3d_channels import find_plateau
 from solver.formats.c3d_format import read_c3d_data
+from solver.formats.c3d_plates import read_platforms
+from solver.formats.force_plates import ForcePlate
 from solver.formats.recording import read_recording
 from solver.formats.wrench_checks import centres_of_pressure
 from solver.options.reading import ReadOptions
@@ -34,6 +36,11 @@ FORCE, POINT, FREE = np.array([20.0, -10.0, 690.0]), np.array([0.15, -0.05, 0.0]
 VERTICAL = np.array([0.0, 0.0, 1.0])
 WRENCH = np.concatenate([FORCE, np.cross(POINT, FORCE) + FREE * VERTICAL])
 DEPTH, HALF_X, HALF_Y = 0.04, 0.2, 0.12
+
+
+def plates_of(path: Path) -> tuple[ForcePlate, ...]:
+    """Geometry of the plates of a file in millimetres."""
+    return read_platforms(path, read_c3d_data(path).parameters, 1e-3).plates
 
 
 def plate_axes() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -134,7 +141,7 @@ def test_every_plate_type_gives_the_wrench_by_hand(tmp_path: Path, kind: int, pr
     assert content.wrenches.rate == pytest.approx(10.0 * RATE)
     points = centres_of_pressure(content.wrenches)  # type: ignore[arg-type]
     np.testing.assert_allclose(points[:, 0], np.tile(POINT, (len(points), 1)), atol=1e-5)
-    corners = content.plates[0].corners @ to_z_up(up).T
+    corners = plates_of(tmp_path / "plate.c3d")[0].corners @ to_z_up(up).T
     assert (corners[:, :2].min(axis=0) < POINT[:2]).all()
     assert (POINT[:2] < corners[:, :2].max(axis=0)).all()
 
@@ -280,7 +287,7 @@ def test_a_broken_plate_costs_what_it_carried_and_no_more(tmp_path: Path, kind: 
         messages: list[str] = []
         content = read_c3d(two_plates(tmp_path / "broken.c3d", load * STEP, BROKEN[kind]), warn=messages.append)
         np.testing.assert_array_equal(content.markers.positions, whole.markers.positions)
-        assert [plate.name for plate in content.plates] == ["plate_1"]
+        assert [plate.name for plate in plates_of(tmp_path / "broken.c3d")] == ["plate_1"]
         total = content.wrenches.total
         free = (load * STEP == 0.0) & ((load == 0.0) | (np.abs(np.arange(len(STEP)) - 54.5) > 31.0))
         np.testing.assert_array_equal(np.isnan(total).any(axis=1), ~free)  # and 6 samples on either side
@@ -416,7 +423,7 @@ def test_centres_of_pressure_lie_on_the_plates(shared_data: Path, name: str) -> 
     for k in loaded:
         on = points[:, k][np.isfinite(points[:, k]).all(axis=1), :2]
         assert len(on) > 10
-        corners = (content.plates[k].corners @ rotation.T)[:, :2]
+        corners = (plates_of(shared_data / f"c3d/{name}.c3d")[k].corners @ rotation.T)[:, :2]
         inside = ((on > corners.min(axis=0) - 0.01) & (on < corners.max(axis=0) + 0.01)).all(axis=1)
         assert inside.mean() > 0.98
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...formats.axes_and_units import MIN_MARKERS_FOR_EXTENT
 from ...formats.c3d_plates import CONTACT_FORCE
-from ...formats.wrench_checks import LOADED_FRACTION
+from ...formats.wrench_checks import LOADED_FRACTION, spread
 from ...skeleton.rig import GRAVITY
 from ...values.motion import Markers
 from ...values.wrenches import Wrenches
@@ -37,8 +37,9 @@ measured on a real sprint whose steps carry up to 2.5 weights."""
 
 
 def _measure(inputs: InputToCheck) -> InputProblem | None:
-    if (wrenches := inputs.recording.wrenches) is None:
+    if inputs.recording.wrenches is None:
         return None
+    wrenches = spread(inputs.recording.wrenches)
     vertical = np.nan_to_num(wrenches.values[:, :, 2])
     peaks = np.abs(vertical).max(axis=0)
     used = peaks > max(CONTACT_FORCE, LEAST_SHARE * float(np.abs(vertical.sum(axis=1)).max()))
@@ -47,7 +48,7 @@ def _measure(inputs: InputToCheck) -> InputProblem | None:
         _find_pulling(inputs, vertical, loaded)
         or _find_repeated(wrenches, loaded)
         or _find_distant(inputs, wrenches, loaded)
-        or _compare_weight(inputs, vertical.sum(axis=1))
+        or _compare_weight(inputs, wrenches.times, vertical.sum(axis=1))
     )
 
 
@@ -116,12 +117,12 @@ def _find_distant(inputs: InputToCheck, wrenches: Wrenches, loaded: np.ndarray) 
     return None
 
 
-def _compare_weight(inputs: InputToCheck, total: np.ndarray) -> InputProblem | None:
+def _compare_weight(inputs: InputToCheck, times: np.ndarray, total: np.ndarray) -> InputProblem | None:
     """At rest the plates carry the body."""
-    markers, wrenches, rig = inputs.recording.markers, inputs.recording.wrenches, inputs.rig
-    if markers is None or wrenches is None or rig is None or not (still := _resting_times(markers)).any():
+    markers, rig = inputs.recording.markers, inputs.rig
+    if markers is None or rig is None:
         return None
-    at_rest = still[np.clip(np.searchsorted(markers.times, wrenches.times), 0, len(markers) - 1)]
+    at_rest = _find_rest(markers, np.searchsorted(markers.times, times).clip(0, len(markers) - 1))
     carried = total[at_rest & (total > CONTACT_FORCE)]
     mass = float(np.median(carried)) / GRAVITY if len(carried) > MIN_SAMPLES else 0.0
     if not mass or mass < MASS_RATIO * rig.prior.total_mass:
@@ -130,13 +131,14 @@ def _compare_weight(inputs: InputToCheck, total: np.ndarray) -> InputProblem | N
     return InputProblem(text, "Export the forces in newtons, each plate once")
 
 
-def _resting_times(markers: Markers) -> np.ndarray:
-    """Frames (N,) around which no marker moves farther than `STILL` within `STILL_TIME`."""
+def _find_rest(markers: Markers, frames: np.ndarray) -> np.ndarray:
+    """(n,) True for frames (n,) after which no marker moves farther than `STILL` within `STILL_TIME`."""
     step = max(1, round(STILL_TIME * markers.rate)) if len(markers) > 1 else 1
-    moved = np.linalg.norm(markers.positions[step:] - markers.positions[:-step], axis=2)
+    after = np.minimum(frames + step, len(markers) - 1)
+    moved = np.linalg.norm(markers.positions[after] - markers.positions[frames], axis=2)
     known = np.isfinite(moved)
     still = np.where(known, moved, 0.0).max(axis=1, initial=0.0) < STILL
-    return np.concatenate([still & known.any(axis=1), np.zeros(min(step, len(markers)), bool)])
+    return still & known.any(axis=1) & (after == frames + step)
 
 
 FORCES = InputCheck(

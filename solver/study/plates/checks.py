@@ -107,10 +107,7 @@ def _remove_bad_samples(
     if spans := find_frozen_intervals(repeated, times, predicted[:, :3], trial.motion.times, mass):
         ends = [(float(times[start]), float(times[stop - 1])) for start, stop in spans]
         findings.append(report_frozen_samples(trial.name, ends, "forces", "markers", overridden))
-        values = recorded.values.copy()
-        for start, stop in spans:
-            values[start:stop] = np.nan
-        recorded = Wrenches(times, recorded.frames, values, recorded.measured)
+        recorded = _without(recorded, _is_within(times, ends)[:, None])
     for lost, what in (
         (find_dropouts(recorded, mass), "read nothing between two samples under load: samples were lost"),
         (find_saturated_samples(recorded), "are saturated: they stay at their largest force"),
@@ -124,8 +121,7 @@ def _remove_bad_samples(
             if own.any()
         }
         findings.append(report_lost_samples(trial.name, plates, what, overridden))
-        values = np.where(lost[:, :, None], np.nan, recorded.values)
-        recorded = Wrenches(times, recorded.frames, values, recorded.measured)
+        recorded = _without(recorded, lost)
     if (constant := find_constant_points(recorded, mass)).any():
         names = ", ".join(name for name, own in zip(recorded.frames, constant) if own)
         text = f"the centre of pressure of {names} is constant while the force changes: the moments are not used"
@@ -146,9 +142,14 @@ def _remove_bad_samples(
         largest, done = float(np.abs(offsets[:, :3]).max()), Action.UNDONE.unless(options.only_reports(MASS))
         findings.append(Finding(MASS, (trial.name,), largest, UNKNOWN_INTERVAL, "N", done, text))
         if done is Action.UNDONE:
-            recorded = Wrenches(times, recorded.frames, recorded.values - offsets, recorded.measured)
+            recorded = replace(recorded, values=recorded.map(lambda values, _: values - offsets))
     wrenches = trial.wrenches if recorded is original else resample(recorded, trial.motion.times, preset)
     return replace(trial, is_usable=usable, recorded_wrenches=recorded, wrenches=wrenches), findings
+
+
+def _without(wrenches: Wrenches, lost: np.ndarray) -> Wrenches:
+    """The wrenches with NaN in lost samples (N, K) or (N, 1)."""
+    return replace(wrenches, values=wrenches.map(lambda values, own: np.where(lost[own, :, None], np.nan, values)))
 
 
 def _is_within(times: np.ndarray, spans: Sequence[tuple[float, float]]) -> np.ndarray:

@@ -5,7 +5,7 @@ Plates under a person and markers always have noise. Samples that repeat exactly
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from scipy.ndimage import binary_opening
@@ -36,15 +36,16 @@ UNLOADED_OFFSET, LEAST_OFFSET = 0.06, 5.0
 """Fraction of the weight below which a plate may be unloaded in spite of its offset; [N] largest offset that does not
 matter, and the largest noise of an unloaded plate. Chosen on three walks over plates that were not zeroed (foreign)
 and six people's trials."""
+MOST_IDLE = 10_000
+"""Samples of an unloaded plate whose median is its offset. Chosen on six people's trials, of which none has more."""
 MAX_DROPOUT = 0.2
 """[s] Longest dropout: a plate that reads nothing for longer may really be unloaded."""
 
 
 def find_repeated_forces(wrenches: Wrenches, mass: float) -> np.ndarray:
     """(K,) True in samples under load that repeat the previous one, for at least the shortest frozen interval."""
-    step = np.abs(np.diff(wrenches.values[:, :, :3], axis=0)).max(axis=(1, 2))
-    still = np.append(False, step < SAME_FORCE * mass * GRAVITY) & wrenches.loaded.any(axis=1)
-    return _keep_long(still, wrenches.rate)
+    still = _find_still(wrenches.values, lambda values: values[:, :, :3], SAME_FORCE * mass * GRAVITY)
+    return _keep_long(still & wrenches.loaded.any(axis=1), wrenches.rate)
 
 
 def find_dropouts(wrenches: Wrenches, mass: float) -> np.ndarray:
@@ -52,9 +53,10 @@ def find_dropouts(wrenches: Wrenches, mass: float) -> np.ndarray:
 
     Both edges must be steep: a landing also rises within a sample, but the load before it falls slowly.
     """
-    load = np.linalg.norm(wrenches.values[:, :, :3], axis=2) / (mass * GRAVITY)
-    found = np.zeros(load.shape, bool)
-    for plate, share in enumerate(load.T):
+    found = np.zeros((len(wrenches), len(wrenches.frames)), bool)
+    for plate in range(len(wrenches.frames)):
+        forces = wrenches.map(lambda values, _: np.linalg.norm(values[:, plate, :3], axis=1))  # noqa: B023
+        share = forces / (mass * GRAVITY)
         for start, stop in true_runs(share < UNLOADED_FRACTION):
             inside = start > 0 and stop < len(share) and stop - start <= MAX_DROPOUT * wrenches.rate
             if inside and min(share[start - 1], share[stop]) > LOADED_FRACTION:
@@ -66,13 +68,14 @@ def find_unloaded_offsets(wrenches: Wrenches, mass: float) -> np.ndarray:
     """(P, 6) Median wrench of each plate while nothing touches it, about the world origin; zero if it is small, was cut
     to zero, or is unknown because the plate is never unloaded."""
     result = np.zeros((len(wrenches.frames), 6))
-    for plate, values in enumerate(np.moveaxis(wrenches.values, 1, 0)):
-        share = np.abs(values[:, 2]) / (mass * GRAVITY)
-        empty = _keep_long(share < UNLOADED_OFFSET, wrenches.rate)
-        if not empty.any() or not np.any(share > LOADED_FRACTION):
+    for plate in range(len(wrenches.frames)):
+        share = np.abs(wrenches.map(lambda values, _: values[:, plate, 2])) / (mass * GRAVITY)  # noqa: B023
+        empty = np.flatnonzero(_keep_long(share < UNLOADED_OFFSET, wrenches.rate))
+        if not len(empty) or not np.any(share > LOADED_FRACTION):
             continue
-        median = np.median(values[empty], axis=0)
-        if np.linalg.norm(median[:3]) > LEAST_OFFSET > np.median(np.abs(values[empty, :3] - median[:3]), axis=0).max():
+        idle = wrenches.values[empty[:: max(1, len(empty) // MOST_IDLE)], plate]
+        median = np.median(idle, axis=0)
+        if np.linalg.norm(median[:3]) > LEAST_OFFSET > np.median(np.abs(idle[:, :3] - median[:3]), axis=0).max():
             result[plate] = median
     return result
 
@@ -94,8 +97,9 @@ def report_lost_samples(
 
 def find_saturated_samples(wrenches: Wrenches) -> np.ndarray:
     """(K, P) True in samples of a plate at its largest vertical force, if it stays there: its range has ended."""
-    load = wrenches.values[:, :, 2]
-    largest = load >= np.nanmax(load, axis=0, initial=LEAST_LOAD) * (1.0 - SAME_FORCE)
+    peaks = [np.nanmax(wrenches.values[own, :, 2], axis=0, initial=LEAST_LOAD) for own in iterate_slices(len(wrenches))]
+    least = np.max(peaks, axis=0) * (1.0 - SAME_FORCE)
+    largest = wrenches.map(lambda values, _: values[:, :, 2] >= least) > 0.0
     return largest & np.array([_keep_long(own, wrenches.rate).any() for own in largest.T], bool)
 
 
@@ -104,23 +108,20 @@ def find_constant_points(wrenches: Wrenches, mass: float) -> np.ndarray:
     found = np.zeros(len(wrenches.frames), bool)
     if not np.asarray(wrenches.measured)[:, 3:5].all():
         return found
-    loaded = wrenches.values[:, :, 2] > LOADED_FRACTION * mass * GRAVITY
-    points = wrenches.centres_of_pressure(loaded)
-    for plate in np.flatnonzero(loaded.sum(axis=0) > MIN_DURATION * wrenches.rate):
-        steps = np.abs(np.diff(points[loaded[:, plate], plate, :2], axis=0)).max(axis=1)
-        change = np.ptp(wrenches.values[loaded[:, plate], plate, 2])
+    for plate in range(len(wrenches.frames)):
+        forces = wrenches.map(lambda values, _: values[:, plate, 2:5])  # noqa: B023
+        vertical, about_x, about_y = forces[forces[:, 0] > LOADED_FRACTION * mass * GRAVITY].T
+        if len(vertical) <= MIN_DURATION * wrenches.rate:
+            continue
+        steps = np.abs(np.diff([-about_y / vertical, about_x / vertical])).max(axis=0)
+        change = np.ptp(vertical)
         found[plate] = np.median(steps) < SAME_POINT and change > MIN_FORCE_CHANGE * mass * GRAVITY
     return found
 
 
 def find_repeated_markers(markers: Markers) -> np.ndarray:
     """(N,) True in frames in which no visible marker moves, for at least the shortest frozen interval."""
-    still = np.zeros(len(markers), bool)
-    for own in iterate_slices(len(markers) - 1):
-        step = np.abs(np.diff(markers.positions[own.start : own.stop + 1], axis=0))
-        known = np.isfinite(step).any(axis=(1, 2))
-        still[own.start + 1 : own.stop + 1] = known & ~(np.nan_to_num(step).max(axis=(1, 2)) > SAME_POSITION)
-    return _keep_long(still, markers.rate)
+    return _keep_long(_find_still(markers.positions, lambda positions: positions, SAME_POSITION), markers.rate)
 
 
 def find_frozen_intervals(
@@ -146,6 +147,16 @@ def report_frozen_samples(
     text = f"the {what} are frozen for {seconds:.2f} s ({listed}) while the {other} change: "
     text += "samples were lost and filled in"
     return Finding(FROZEN, (trial,), seconds, UNKNOWN_INTERVAL, "s", Action.LEFT_OUT.unless(overridden), text)
+
+
+def _find_still(values: np.ndarray, part: Callable[[np.ndarray], np.ndarray], least: float) -> np.ndarray:
+    """(N,) True in samples in which no known entry of a part (n, K, C) of the values changes by ``least`` or more."""
+    still = np.zeros(len(values), bool)
+    for own in iterate_slices(len(values) - 1):
+        step = np.abs(np.diff(part(values[own.start : own.stop + 1]), axis=0))
+        known = np.isfinite(step).any(axis=(1, 2))
+        still[own.start + 1 : own.stop + 1] = known & (np.nan_to_num(step).max(axis=(1, 2)) < least)
+    return still
 
 
 def _keep_long(still: np.ndarray, rate: float) -> np.ndarray:

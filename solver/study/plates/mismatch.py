@@ -385,5 +385,5 @@ def _equal_fraction(one: Wrenches, two: Wrenches) -> float:
         return 0.0
     count = min(len(one), len(two))
     loaded = (one.loaded[:count] & two.loaded[:count]).any(axis=1)
-    same = (one.values[:count, :, :3] == two.values[:count, :, :3]).all(axis=(1, 2))
+    same = one.part(0, count).map(lambda values, own: (values == two.values[own])[:, :, :3].all(axis=(1, 2))) > 0.0
     return float(same[loaded].mean()) if loaded.any() else 0.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.arrays import Array, ArrayValue
 from ...options.plates import KnownLayout, KnownPlates
-from ...values.wrenches import Wrenches
+from ...values.wrenches import LEAST_LOAD, Wrenches
 
 VERTICAL_MOMENT = 5
 """Index of the vertical moment in a wrench."""
@@ -46,31 +46,45 @@ class PlateErrors(ArrayValue):
 
     def remove_from(self, wrenches: Wrenches) -> Wrenches:
         """The wrenches without the errors, on the motion's time."""
-        values, times, measured = wrenches.values.copy(), wrenches.times, np.array(wrenches.measured)
-        for plate, errors in enumerate(self.plates):
-            if len(used := np.flatnonzero(errors)):
-                values[:, plate] -= error_wrenches(wrenches, plate, used, self.start) @ errors[used]
+        times, measured = wrenches.times, np.array(wrenches.measured)
+        reaches = {plate: find_reach(wrenches, plate) for plate, errors in enumerate(self.plates) if errors.any()}
+
+        def correct(values: np.ndarray, own: slice) -> np.ndarray:
+            part, values = wrenches.part(own.start, own.stop), values.copy()
+            for plate, reach in reaches.items():
+                used = np.flatnonzero(self.plates[plate])
+                values[:, plate] -= error_wrenches(part, plate, used, self.start, reach) @ self.plates[plate, used]
+            return values
+
         measured[:, VERTICAL_MOMENT] &= self.has_vertical_moment
         times = times - self.lag - self.clock * (times - self.start)
-        return Wrenches(times, wrenches.frames, values, measured)
+        return Wrenches(times, wrenches.frames, wrenches.map(correct) if reaches else wrenches.values, measured)
 
 
 NO_ERRORS = PlateErrors()
 
 
-def error_wrenches(wrenches: Wrenches, plate: int, parameters: Sequence[int] | np.ndarray, start: float) -> np.ndarray:
+def find_reach(wrenches: Wrenches, plate: int) -> np.ndarray:
+    """Smallest, largest and mean centre of pressure (3, 3) [m] of a plate while it is well loaded; 0 if it never is."""
+    own = wrenches.map(lambda values, _: values[:, plate, [2, 4, 3]] * [1.0, -1.0, 1.0])
+    load = own[:, 0]
+    reliable = own[(load > LEAST_LOAD) & (load > WELL_LOADED * np.nanmax(load, initial=0.0))]
+    if not len(reliable):
+        return np.zeros((3, 3))
+    points = np.column_stack([reliable[:, 1:] / reliable[:, :1], np.zeros(len(reliable))])
+    return np.stack([points.min(axis=0), points.max(axis=0), points.mean(axis=0)])
+
+
+def error_wrenches(
+    wrenches: Wrenches, plate: int, parameters: Sequence[int] | np.ndarray, start: float, reach: np.ndarray
+) -> np.ndarray:
     """Wrenches (N, 6, k) that k parameters of one plate add to its readings, each of size one, about the world origin.
 
-    A false force acts at the centre of pressure, as in files that state forces beside it.
+    A false force acts at the centre of pressure, as in files that state forces beside it, within the plate's ``reach``
+    (3, 3) in all samples (`find_reach`).
     """
     force, loaded = wrenches.values[:, plate, :3], wrenches.loaded[:, plate]
-    point = np.zeros_like(force)
-    if loaded.any():
-        own = wrenches.centres_of_pressure()[:, plate]
-        reliable = own[loaded & (force[:, 2] > WELL_LOADED * np.nanmax(force[:, 2]))]
-        point = np.where(
-            loaded[:, None], np.clip(own, reliable.min(axis=0), reliable.max(axis=0)), reliable.mean(axis=0)
-        )
+    point = np.where(loaded[:, None], np.clip(wrenches.centres_of_pressure()[:, plate], reach[0], reach[1]), reach[2])
     result = np.zeros((len(wrenches), 6, len(parameters)))
     for column, parameter in enumerate(parameters):
         added, moment = np.zeros_like(force), 0.0

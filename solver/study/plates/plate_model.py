@@ -33,7 +33,7 @@ from ...skeleton.rig import GRAVITY, Rig
 from ...values.inertials import PER_LINK
 from ...values.wrenches import Wrenches
 from ..preparation import FilteredTrial
-from .plate_errors import COUPLE, DRIFT, OFFSET, PARAMETERS, VERTICAL_GAIN, error_wrenches
+from .plate_errors import COUPLE, DRIFT, OFFSET, PARAMETERS, VERTICAL_GAIN, error_wrenches, find_reach
 
 RATE, MAX_FRAMES, MIN_FRAMES = 25.0, 500, 20
 """[1/s] Frames per second of a trial that are used, the most, and the least: a low-pass of 8 Hz leaves no more
@@ -282,7 +282,9 @@ def sum_trial(rig: Rig, root: np.ndarray, trial: FilteredTrial, wrenches: Wrench
         columns[:, axis, first - 3 + axis] = about[:, axis]  # acts near the root
     for plate in np.flatnonzero(loaded):
         at = first + plate * PARAMETERS
-        columns[:, :, at : at + PARAMETERS] = error_wrenches(seen, plate, range(PARAMETERS), start)
+        columns[:, :, at : at + PARAMETERS] = error_wrenches(
+            seen, plate, range(PARAMETERS), start, find_reach(seen, plate)
+        )
         if np.mean(seen.loaded[:, plate]) < 1.0 - LEAST_UNLOADED:
             columns[:, :, at + OFFSET : at + DRIFT] = 0.0  # an offset would show while nothing touches it
         else:
