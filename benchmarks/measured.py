@@ -4,11 +4,15 @@ A table of a page is between two comments, ``<!-- table: NAME -->`` and ``<!-- e
 docs/measured/NAME.json, which ``python -m benchmarks VERB --output docs/measured/NAME.json`` wrote; or from
 docs/measured/NAME.txt, where ``{FILE: WHAT}`` or ``{FILE: WHAT | DATA}`` is the value of the row of FILE.json whose
 first column is WHAT, and whose second contains DATA.
+
+docs/papers.md has blocks of docs/measured/papers.json, which ``python -m benchmarks papers`` wrote. Between ``<!--
+block: PAPER: WORDS | WORDS -->`` and ``<!-- end of block -->`` is the block of that paper with all these words.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import re
 from collections.abc import Sequence
@@ -22,8 +26,10 @@ from .figures.table import MeasuredTable
 from .reference import ORDINARY
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES, TABLES = (ROOT / "README.md", ROOT / "docs" / "measured.md"), ROOT / "docs" / "measured"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "measured.md", ROOT / "docs" / "papers.md")
+TABLES = ROOT / "docs" / "measured"
 PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- block: (\w+): (.+?) -->\n).*?(<!-- end of block -->)", re.DOTALL)
 VALUE = re.compile(r"\{([\w-]+): ([^|{}]+?)(?: \| ([^{}]+))?\}")
 MARKS = {FigureStatus.MISSED: "missed", FigureStatus.EDGE: "at the edge", FigureStatus.NOT_MEASURED: "not measured"}
 """What is added to the value of such a row; the worst first."""
@@ -40,7 +46,17 @@ def fill_tables(page: str, folder: Path) -> str:
         OSError: a table of the page has no file.
         LookupError: a value of a table is that of no row, or of several.
     """
-    return PLACE.sub(lambda found: found[1] + _make_table(folder, found[2]) + found[3], page)
+    page = PLACE.sub(lambda found: found[1] + _make_table(folder, found[2]) + found[3], page)
+    return BLOCK.sub(lambda found: found[1] + _find_block(folder, found[2], found[3].split(" | ")) + found[4], page)
+
+
+def _find_block(folder: Path, paper: str, words: list[str]) -> str:
+    blocks = json.loads((folder / "papers.json").read_text(encoding="utf-8"))[paper]["blocks"]
+    texts = ["\n".join(block) for block in blocks]
+    found = [text for text in texts if all(word in text for word in words)]
+    if len(found) != 1:
+        raise LookupError(f"papers.json: {len(found)} blocks of {paper} contain {' and '.join(words)!r}")
+    return f"```text\n{found[0]}\n```\n"
 
 
 def _make_table(folder: Path, name: str) -> str:

@@ -180,11 +180,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     print(reference_line())
     with one_blas_thread():
-        print(table_1(), flush=True)
+        print(f"{table_1()}\n", flush=True)
         for figure in rows(options.quick):
             print(row(figure), flush=True)
         text, drawing = jumper.figure_5(jumper.Jumps(5 if options.quick else 10, 1e-3))
-        print(text, flush=True)
+        print(f"\n{text}\n", flush=True)
         if options.output is not None:
             print(f"written: {plots.save(drawing, options.output / 'fig5.svg')}")
         for figure in () if options.quick else jumper.rows():

@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 
 from solver.identification.accumulate import accumulate_regression
-from solver.identification.added_load import AddedLoad, find_added_load
+from solver.identification.added_load import find_added_load
 from solver.identification.constraints import ConstraintOptions
 from solver.identification.identify import IdentifyOptions, get_method
 from solver.identification.load_likelihood import LoadLikelihood
@@ -71,24 +71,16 @@ class BeltResult:
         found: [kg] blind answer on that link.
         elsewhere: link with the largest mass that the blind answer puts anywhere else, ``""`` if none.
         elsewhere_max: [kg] that mass.
-        masses: blind answer by link [kg].
-        spread: blind answer when every link may carry something, by link [kg]: neighbours share.
-        difference: ablation: masses of two blind identifications, their difference by link [kg].
         paper: the paper's manner: (bare, belt) masses by link [kg].
         probability: of the right link over all links, if one of them carries the belt.
-        total: [kg] weighed bare, with belt.
     """
 
     place: str
     found: float
     elsewhere: str
     elsewhere_max: float
-    masses: Mapping[str, float]
-    spread: Mapping[str, float]
-    difference: Mapping[str, float]
     paper: Mapping[str, tuple[float, float]]
     probability: float
-    total: tuple[float, float]
 
     @property
     def passed(self) -> bool:
@@ -118,24 +110,22 @@ class Bare:
     prepared: StudyData
 
 
-def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS, known_rig: bool = False) -> BeltResult:
+def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS) -> BeltResult:
     """One belt trial.
 
     Args:
         place: link that carries the belt, one of `PLACES` or any other.
         seed: of person, motion and noise.
         rounds: of 24 s of motion, bare and with belt each.
-        known_rig: ablation: skeleton and marker places are known instead of calibrated.
     """
-    bare = bare_person(seed, rounds, known_rig)
+    bare = bare_person(seed, rounds)
     person = bare.person
     truth = person.truth.replaced(place, person.truth.link(place) + belt(person.rig, place).values[0])
     number = 1 + person.rig.index(place)
     recording = record(person, f"belt on {place}", _dance(seed, rounds, number), truth, Noise(), 1000 * seed + number)
     loaded = _prepare(bare.rig, bare.attachments, recording, bare.prepared)
-    rig, mass = bare.prepared.rig, _mass(bare.prepared)
-    before, after = _trial(bare.prepared), _trial(loaded)
-    answer = find_added_load(rig, [before], [after], LoadOptions(bare_mass=mass))
+    rig, options = bare.prepared.rig, LoadOptions(bare_mass=_mass(bare.prepared))
+    answer = find_added_load(rig, [_trial(bare.prepared)], [_trial(loaded)], options)
     here = rig.index(place)
     others = np.array(answer.masses)
     others[here] = 0.0
@@ -145,12 +135,8 @@ def belt_test(place: str, *, seed: int = 1, rounds: int = ROUNDS, known_rig: boo
         float(answer.masses[here]),
         rig.links[worst] if others[worst] > 0.0 else "",
         float(others[worst]),
-        _by_link(rig, answer.masses),
-        _by_link(rig, answer.distributed.masses),
-        _by_link(rig, _blind_difference(rig, answer, after, _mass(loaded))),
         _paper_method(rig, bare.prepared, loaded, place),
         float(answer.probabilities[here]),
-        (mass, _mass(loaded)),
     )
 
 
@@ -164,7 +150,6 @@ class PlacedLoad:
         probabilities: (P,) of the places, if exactly one link carries it all.
         is_likeliest: whether the most probable link is one of the places.
         not_excluded: whether the places are the carriers or among the alternatives.
-        spread: [kg] on the places if every link may carry something.
         gain: of the log-likelihood by the true split over the closest load on one link, in data without noise; 0 for a
             load on one link. At 5 % no test finds a split with a probability above Phi(sqrt(2 gain) - 1.645).
     """
@@ -174,7 +159,6 @@ class PlacedLoad:
     probabilities: tuple[float, ...]
     is_likeliest: bool
     not_excluded: bool
-    spread: float
     gain: float
 
     @property
@@ -190,7 +174,7 @@ class PlacedLoad:
 
 def place_loads(seed: int) -> Iterator[PlacedLoad]:
     """The belt on every link of a person with moving skin, then half of it on each link of `SPLITS`."""
-    bare = bare_person(seed, 1, False, SKIN)
+    bare = bare_person(seed, 1, SKIN)
     person, rig = bare.person, bare.prepared.rig
     options = LoadOptions(bare_mass=_mass(bare.prepared))
     singles = [(link,) for link in rig.links]
@@ -212,7 +196,6 @@ def place_loads(seed: int) -> Iterator[PlacedLoad]:
             tuple(float(answer.probabilities[k]) for k in at),
             int(np.argmax(answer.probabilities)) in at,
             frozenset(places) in named,
-            float(answer.distributed.masses[at].sum()),
             compute_gain(rig, before, after, loads, options) if len(places) > 1 else 0.0,
         )
 
@@ -231,16 +214,13 @@ def compute_gain(rig: Rig, before: Trial, after: Trial, loads: np.ndarray, optio
 
 
 @lru_cache(maxsize=4)
-def bare_person(seed: int, rounds: int, known_rig: bool, skin: float = 0.0) -> Bare:
+def bare_person(seed: int, rounds: int, skin: float = 0.0) -> Bare:
     """A person recorded standing and moving without belt, calibrated and tracked; cached for the other places."""
     person = volunteer(seed)
     moving = record(person, "bare", _dance(seed, rounds, 0), person.truth, Noise(skin=skin), 1000 * seed)
-    if known_rig:
-        rig, attachments = person.rig, person.attachments
-    else:
-        standing = record(person, "static", static(person), person.truth, Noise(skin=skin), 1000 * seed + 999)
-        calibration = calibrate([standing, moving], sex=SEX, height=HEIGHT, mass=MASS)
-        rig, attachments = calibration.rig, calibration.attachments
+    standing = record(person, "static", static(person), person.truth, Noise(skin=skin), 1000 * seed + 999)
+    calibration = calibrate([standing, moving], sex=SEX, height=HEIGHT, mass=MASS)
+    rig, attachments = calibration.rig, calibration.attachments
     return Bare(person, rig, attachments, _prepare(rig, attachments, moving))
 
 
@@ -283,20 +263,6 @@ def _trial(prepared: StudyData) -> Trial:
 
 def _mass(prepared: StudyData) -> float:
     return prepared.rig.prior.total_mass
-
-
-def _by_link(rig: Rig, values: np.ndarray) -> dict[str, float]:
-    return {link: float(value) for link, value in zip(rig.links, values)}
-
-
-def _blind_difference(rig: Rig, answer: AddedLoad, after: Trial, mass: float) -> np.ndarray:
-    loaded = rig.with_prior(rig.prior.scaled(mass))
-    _, estimate = fit_axis_weights(
-        accumulate_regression(loaded, [after], axes="world"),
-        get_method(loaded, IdentifyOptions(total_mass=mass)),
-        loaded,
-    )
-    return estimate.parameters.masses - answer.bare.parameters.masses
 
 
 def _paper_method(rig: Rig, bare: StudyData, loaded: StudyData, place: str) -> dict[str, tuple[float, float]]:

@@ -29,7 +29,14 @@ from solver.rigs import hoap3
 from ..reference import reference_line
 from . import plots
 from .bonnet2016_counts import count_rows
-from .bonnet2016_criterion import criterion_drawing, criterion_rows, design_rows, evolutions, identified_rows
+from .bonnet2016_criterion import (
+    criterion_drawing,
+    criterion_rows,
+    design_rows,
+    deviation_rows,
+    evolutions,
+    identified_rows,
+)
 from .bonnet2016_dances import Dances
 from .bonnet2016_planar import planar_drawing, planar_periods, planar_rows
 from .bonnet2016_zmp import format_table, zmp_drawing, zmp_table
@@ -90,8 +97,11 @@ def _robot_parts(
     wanted = sum(dances.options(paper_options("hoap3"), unseen=False).postures.values())
     most = QUICK_TRANSITIONS if options.quick else None
     if "criterion" in options.only:
-        found = evolutions(dance)
+        straight, every = (dances.of(rig, paper_options("hoap3", **one))[0] for one in ({"rounds": 0}, {"via": None}))
+        variants = {"straight paths": straight, "two via points (paper's program)": dance, "all control values": every}
+        found = evolutions(dance, straight)
         rows = design_rows(dance, rig, seconds, wanted) + criterion_rows(found, wanted)
+        rows += deviation_rows(variants, rig, wanted)
         rows += identified_rows(dance, rig, wanted)
         drawings["fig5"] = criterion_drawing(found)
         yield table("Fig. 5, III.E and IV.D: HOAP-3's dance", rows), rows
@@ -118,18 +128,20 @@ def _wrench_part(dances: Dances, drawings: dict[str, Drawing]) -> Iterator[tuple
 
 
 def _load_part(dances: Dances, drawings: dict[str, Drawing]) -> Iterator[tuple[str, list[Row]]]:
-    from .bonnet2016_load import fit_rows, load_rows, load_test
+    from .bonnet2016_load import fit_rows, load_rows, load_tests
     from .bonnet2016_wrench import identification_rows, wrench_drawing, wrench_table
 
-    test = load_test(dances)
-    rows = load_rows(test) + fit_rows(test)
-    sets = {"table": test.rig.prior, "(8), without load": test.found[0].paper, "(8), with load": test.found[1].paper}
-    drawings["fig8"] = plots.parameters(test.rig, sets, "Fig. 8: parameters of a person, SIMULATED")
-    drawings["fig9"] = wrench_drawing(test.squats, "Fig. 9: wrench of a person in squats not used, SIMULATED")
-    yield table("IV.B, Fig. 8: a load on the left arm", rows), rows
-    yield wrench_table(test.squats, "ten squats"), []
-    rows = identification_rows(test.squats)
-    yield table("IV.B: identification from the person's dance", rows), rows
+    for test in load_tests(dances):
+        rows = load_rows(test) + fit_rows(test)
+        if "fig8" not in drawings:
+            before, after = (found.paper for found in test.found)
+            sets = {"table": test.rig.prior, "(8), without load": before, "(8), with load": after}
+            drawings["fig8"] = plots.parameters(test.rig, sets, "Fig. 8: parameters of a person, SIMULATED")
+            drawings["fig9"] = wrench_drawing(test.squats, "Fig. 9: wrench of a person in squats not used, SIMULATED")
+        yield table(f"IV.B, Fig. 8: a load on the left arm; {test.squats.noise}", rows), rows
+        yield wrench_table(test.squats, "ten squats"), []
+        rows = identification_rows(test.squats)
+        yield table(f"IV.B: identification from the person's dance; {test.squats.noise}", rows), rows
 
 
 if __name__ == "__main__":

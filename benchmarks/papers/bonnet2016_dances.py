@@ -58,7 +58,7 @@ class Dances:
         each = EACH_QUICK if self.quick else EACH_UNSEEN if unseen else EACH
         options = replace(options, postures=dict.fromkeys(FOOT_CONFIGURATIONS, each), workers=self.workers)
         if self.quick or unseen:
-            options = replace(options, pool=60, starts=2, rounds=2)
+            options = replace(options, pool=60, starts=2, rounds=min(options.rounds, 2))
         return replace(options, seed=UNSEEN_SEED) if unseen else options
 
 

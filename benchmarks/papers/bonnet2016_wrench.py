@@ -109,7 +109,8 @@ def wrench_table(test: WrenchTest, unseen: str) -> str:
     rows = [
         f"\nTable II, {test.who}: RMS error [N, N m] and correlation of the wrench in the root's axes on {unseen};",
         "left the paper's (real), right ours (SIMULATED: MuJoCo's plates). Id (8): the paper's program; Id ours: our",
-        f"default; weighed: the prior scaled to the mass on the plates. {test.noise}",
+        "default; weighed: the prior scaled to the mass on the plates; truth: the body's own parameters. Where others",
+        f"have the error of the truth, it is the noise of the sensors. {test.noise}",
         _line("axis", [f"paper {name}", "paper Id"], titles),
     ]
     for axis, axis_name in enumerate(WRENCH_AXES):

@@ -164,14 +164,14 @@ class Hrp2Result:
         """How the paper's motion's parameters, the drawings and the scaled drawings explain a trial's wrench."""
         rig = self.robot.rig
         base = base_link(rig)
-        sets = {**self.paper.sets, "CAD": rig.prior, "CAD scaled": self.scaled}
+        sets = {**self.paper.sets, "CAD": rig.prior, "CAD scaled": self.scaled, "truth": self.robot.truth}
         measured, counted = measured_wrench(rig, trial, base), trial.counted
         return {name: fit_wrenches(measured[counted], reconstructed_wrench(rig, trial, found, base)[counted])
                 for name, found in sets.items()}  # fmt: skip
 
 
 def hrp2_experiment(
-    *, seconds: float = 30.0, candidates: int = 8, seed: int = 0, dance: Dance | None = None
+    *, seconds: float = 30.0, candidates: int = 8, seed: int = 0, dance: Dance | None = None, noise: float = 1.0
 ) -> Hrp2Result:
     """Simulate, choose the motion, record, identify.
 
@@ -183,6 +183,7 @@ def hrp2_experiment(
         candidates: random motions to choose from.
         seed: of truth, motions and noise.
         dance: of the robot as drawn, performed as well.
+        noise: of the sensors, as a multiple of theirs.
     """
     robot = change_robot(seed)
     rig = robot.rig
@@ -204,12 +205,13 @@ def hrp2_experiment(
             f"robot {seed}: the chosen motion or the unseen one leaves joint ranges or tips the robot over"
         )
     motions = [exciting(rig, start, plan, RATE, *each) for each in plans]
-    trials = [_record(robot, m, _halves(m), name, seed) for m, name in zip(motions, ("used", "unseen"))]
+    trials = [_record(robot, m, _halves(m), name, seed, noise) for m, name in zip(motions, ("used", "unseen"))]
     mass = _measured_mass(rig, trials)
     own = None
     if dance is not None:
         motion = dance.sample(rig, RATE)
-        own = _identify(rig, _record(robot, motion, foot_shares(rig, dance.schedule, motion.times), "own", seed), mass)
+        shares = foot_shares(rig, dance.schedule, motion.times)
+        own = _identify(rig, _record(robot, motion, shares, "own", seed, noise), mass)
     scores = tuple(score for score, _ in scored)
     return Hrp2Result(robot, _identify(rig, trials[0], mass), own, trials[1], mass, means[0], scores)
 
@@ -312,21 +314,22 @@ def foot_shares(rig: Rig, schedule: Schedule, times: np.ndarray) -> np.ndarray:
     return shares
 
 
-def _record(robot: Robot, motion: Motion, shares: np.ndarray, name: str, seed: int) -> Trial:
+def _record(robot: Robot, motion: Motion, shares: np.ndarray, name: str, seed: int, size: float) -> Trial:
     """Sensor data of a motion; both sides of the equations are filtered at 20 Hz, the coordinates less.
 
-    ``shares`` (N, 2) are those of the feet in the load. The robot knows where the feet that carry it stand.
+    ``shares`` (N, 2) are those of the feet in the load. The robot knows where the feet that carry it stand. ``size`` is
+    that of the noise, as a multiple of the sensors'.
     """
     rig = robot.rig
     generator = np.random.default_rng((seed, len(name), 22))
     count = len(motion)
     q = np.array(motion.q)
-    q[:, 7:] += ENCODER * generator.standard_normal((count, rig.nq - 7))
+    q[:, 7:] += size * ENCODER * generator.standard_normal((count, rig.nq - 7))
     wander = low_pass(generator.standard_normal((count, 3)), RATE, WANDERING)
     wander *= WANDER / wander.std()
-    tilt = wander + ATTITUDE * generator.standard_normal((count, 3))
+    tilt = size * (wander + ATTITUDE * generator.standard_normal((count, 3)))
     wrenches = _foot_wrenches(robot, motion, shares)
-    noise = generator.standard_normal(wrenches.shape) * ([FORCE] * 3 + [MOMENT] * 3)
+    noise = generator.standard_normal(wrenches.shape) * size * np.repeat([FORCE, MOMENT], 3)
     feet, trunk = [rig.index(foot) for foot in FEET], rig.index(base_link(rig))
     true_turns, true_places = _poses(rig, motion.q)
     turns, _ = _poses(rig, q)

@@ -28,6 +28,10 @@ rect.plain { fill: #e8a33d; } rect.still { fill: #d93025; }
 """
 
 
+PANEL_WIDTH = 330
+"""[px] of a panel of curves, and the most points of a curve."""
+
+
 def save(drawing: Drawing, path: Path) -> Path:
     """Write a drawing as a file of its own; returns the path."""
     markup = drawing.markup().replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
@@ -87,18 +91,18 @@ def curves_over_time(
     times: np.ndarray, panels: Sequence[tuple[str, Mapping[str, np.ndarray]]], title: str, rows: int = 3
 ) -> Drawing:
     """Panels of named curves (N,) over times (N,) [s], filled column by column; names get the same style in each."""
-    columns = -(-len(panels) // rows)
+    columns, each = -(-len(panels) // rows), -(-len(times) // PANEL_WIDTH)
     drawing = Drawing(400.0 * columns, 70.0 + 150.0 * rows, title)
     drawing.text(10.0, 18.0, title, "title")
     for number, (name, curves) in enumerate(panels):
         column, line = divmod(number, rows)
-        x = Axis(float(times[0]), float(times[-1]), 60.0 + 400.0 * column, 390.0 + 400.0 * column)
+        x = Axis(float(times[0]), float(times[-1]), 60.0 + 400.0 * column, 60.0 + PANEL_WIDTH + 400.0 * column)
         low, high = axis_limits(*curves.values())
         y = Axis(low, high, 160.0 + 150.0 * line, 50.0 + 150.0 * line)
         drawing.frame(x, y, x.ticks(), y.ticks(), times=line == rows - 1 or number == len(panels) - 1)
         drawing.text(x.start, y.stop - 6.0, name, "label")
         for style, values in zip(STYLES, curves.values()):
-            drawing.curve(x, y, times, values, style)
+            drawing.curve(x, y, times[::each], values[::each], style)
     _legend(drawing, list(dict.fromkeys(name for _, curves in panels for name in curves)))
     return drawing
 

@@ -1,20 +1,19 @@
-"""The five papers beside ours: ``python -m benchmarks papers [NAME ...] [--quick] [--data DIR] [--output DIR]``.
+"""The five papers beside ours: ``python -m benchmarks papers [NAME ...] [--quick] [--data DIR] [--output FILE]
+[--figures DIR]``.
 
-Prints each paper's tables as they are measured and writes them to ``NAME.txt``, and with the figures that are drawn to
-``index.html``. Every paper says which rows are its own program and which are ours, what differs from the paper,
-and what is not shown.
+Prints each paper's tables as they are measured, and writes them to a file, in which the other papers stay, and the
+figures to a folder. docs/papers.md is made from docs/measured/papers.json; it says what differs from the papers.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
-from html import escape
+from datetime import date
 from importlib import import_module
 from pathlib import Path
 from typing import TextIO
@@ -24,27 +23,11 @@ from solver.storage.atomic import write_atomically
 from ..recordings import DATA
 from ..reference import reference_line
 
-OUTPUT = Path("out/papers")
-HEAD = '<!doctype html><meta charset="utf-8"><title>Five papers beside ours</title>'
+FIGURES = Path("out/papers")
 PERSON, SEX = "subject_a", "female"
 """Whose recordings Table III of jovic2016 uses, and that person's sex."""
-
-
-@dataclass(frozen=True, slots=True)
-class Paper:
-    """One paper.
-
-    Attributes:
-        run: prints its tables and writes its drawings.
-        programs: which rows are the paper's program and which are ours.
-        different: what differs here from the paper.
-        missing: tables and figures of the paper that are neither printed nor drawn.
-    """
-
-    run: Callable[[argparse.Namespace, Path], object]
-    programs: str
-    different: str
-    missing: str
+NOT_MEASURED = ("written: ", "reference loop ")
+"""How lines begin that are not kept."""
 
 
 def _call(module: str, *arguments: str) -> object:
@@ -77,41 +60,14 @@ def _ayusawa(options: argparse.Namespace, folder: Path) -> None:
     _call("ayusawa", *_quick(options), "--output", str(folder))
 
 
-PAPERS: Mapping[str, Paper] = {
-    "ayusawa": Paper(
-        _ayusawa,
-        "Table I, rows `plain`, Fig. 5's row of that name: the paper's program; `noise`, `scaled`, `ours`: ours",
-        "simulated throws of the chain whose parameters Table I prints, and a simulated jumper; markers with 1 mm of "
-        "white noise, no moving skin, no error in the motion on which Fig. 5 is judged",
-        "nothing of Table I and Fig. 5",
-    ),
-    "bailly2019": Paper(
-        _with_data("bailly2019"),
-        "complementary at the paper's stop, ekf: the paper's programs; all others: ours",
-        "inertials 30 and 50 % wrong instead of 100 %, kinematic noise filtered before use",
-        "the real walk of HRP-2, which is not public: Fig. 9 has a person's",
-    ),
-    "bonnet2016": Paper(
-        _bonnet,
-        "planar example, criterion, dance, least squares (7), Id (8): the paper's program; Id ours, checks: ours",
-        "simulated in rigid contact, without the robot's stuck ankles; with --quick one posture on each foot "
-        "configuration",
-        "nothing of the tables and of Figs. 4 to 6, 8, 9, 12 and 13",
-    ),
-    "jovic2016": Paper(
-        _jovic,
-        "`paper's program`, `known place`: the paper's program; `ours`, `blind`: ours",
-        "HRP-2 is a stand-in in simulation, nothing bends; skin moves in the last part of Table IV alone",
-        "nothing of Tables I to IV and Figs. 5 to 13",
-    ),
-    "rapetti2020": Paper(
-        _with_data("rapetti2020"),
-        "dynamical, whole-body and pair-wise: the paper's programs, with our corrections of (9) and (12)",
-        "a person's recorded walk and run with added noise instead of a suit, an exact T-pose; Fig. 8 ends in "
-        "standing, because the models' zero is the T-pose",
-        "what a real iCub did, in Figs. 3 and 9",
-    ),
+PAPERS: Mapping[str, Callable[[argparse.Namespace, Path], object]] = {
+    "ayusawa": _ayusawa,
+    "bailly2019": _with_data("bailly2019"),
+    "bonnet2016": _bonnet,
+    "jovic2016": _jovic,
+    "rapetti2020": _with_data("rapetti2020"),
 }
+"""By paper what prints its tables and writes its figures into a folder."""
 
 
 class _Tee(io.TextIOBase):
@@ -134,39 +90,26 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PAPERS)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="fewer seeds, short motions, small dances")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real recordings (default: %(default)s)")
-    parser.add_argument("--output", type=Path, default=OUTPUT, help="folder of index.html (default: %(default)s)")
+    parser.add_argument("--output", type=Path, help="file that receives the tables, docs/measured/papers.json")
+    parser.add_argument("--figures", type=Path, default=FIGURES, help="folder of the figures (default: %(default)s)")
     options = parser.parse_args(list(arguments))
     if unknown := [name for name in options.names if name not in PAPERS]:
         parser.error(f"no paper {', '.join(unknown)}: choose from {', '.join(PAPERS)}")
     print(reference_line(), flush=True)
-    sections = []
     for name in options.names or PAPERS:
-        paper, shown = PAPERS[name], _Tee(sys.stdout)
-        began = time.process_time()
+        shown = _Tee(sys.stdout)
         with redirect_stdout(shown):
-            print(f"\n== {name}\n{_describe(paper)}", flush=True)
-            paper.run(options, options.output / name)
-            print(f"processor {time.process_time() - began:.0f} s without child processes", flush=True)
-        text = shown.kept.getvalue()
-        _write(options.output / f"{name}.txt", text.lstrip())
-        sections.append(_section(name, text, options.output))
-        _write(options.output / "index.html", HEAD + "".join(sections))
-    print(f"\nwritten: {options.output / 'index.html'}")
+            PAPERS[name](options, options.figures / name)
+        if options.output is not None:
+            known = json.loads(options.output.read_text(encoding="utf-8")) if options.output.exists() else {}
+            known[name] = {"day": f"{date.today()}", "blocks": split_blocks(shown.kept.getvalue())}
+            with write_atomically(options.output) as stream:
+                stream.write(json.dumps(known, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
     return 0
 
 
-def _describe(paper: Paper) -> str:
-    return f"programs: {paper.programs}\ndiffers from the paper: {paper.different}\nnot shown: {paper.missing}"
-
-
-def _section(name: str, text: str, output: Path) -> str:
-    """A paper's text and its drawings."""
-    drawings = sorted((output / name).glob("*.svg"))
-    pictures = "".join(f'<p><img src="{name}/{path.name}" alt="{name}, {path.stem}"></p>' for path in drawings)
-    return f"<h2>{escape(name)}</h2><pre>{escape(text)}</pre>{pictures}"
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with write_atomically(path) as stream:
-        stream.write(text)
+def split_blocks(text: str) -> list[list[str]]:
+    """Lines of the blocks that empty lines divide, without those about the run."""
+    lines = [line for line in text.splitlines() if not line.startswith(NOT_MEASURED)]
+    blocks = ("\n".join(line.rstrip() for line in lines)).split("\n\n")
+    return [block.strip("\n").splitlines() for block in blocks if block.strip()]

@@ -91,7 +91,7 @@ class DanceOptions(Options):
         via: N_K, control values of each joint that a transition optimises (paper: 2); None: all of them.
         pool: feasible postures drawn per foot configuration.
         starts: of the multi-start choice among them, with ``"criterion"``.
-        rounds: linear programs per phrase or transition.
+        rounds: linear programs per phrase or transition; 0 keeps the straight paths.
         poses: named by an animator; every posture is a variation of one of them. Empty: any posture.
         seed: of every random choice; the same seed gives the same dance with any number of workers.
         workers: number of processes.
@@ -117,7 +117,7 @@ class DanceOptions(Options):
     via: Annotated[int | None, Option(COUNT, in_code_only=True)] = None
     pool: Annotated[int, Option(COUNT, in_code_only=True)] = 100
     starts: Annotated[int, Option(COUNT, in_code_only=True)] = 4
-    rounds: Annotated[int, Option(COUNT, in_code_only=True)] = 4
+    rounds: Annotated[int, Option(NATURAL, in_code_only=True)] = 4
     poses: tuple[Any, ...] = ()
     seed: Annotated[int, Option(SEED, label="Seed", common=True)] = 0
     workers: Annotated[int, Option(COUNT)] = 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from benchmarks.figures.figure import Figure, FigureStatus, at_least, at_most, within
 from benchmarks.figures.table import FigureTable, MeasuredTable
-from benchmarks.measured import PAGES, PLACE, TABLES, fill_tables, format_table
+from benchmarks.measured import BLOCK, PAGES, PLACE, TABLES, fill_tables, format_table
 
 FIGURES = (
     Figure("mass | of a link", "real, x", 63.51, "kg", within(63.5, 0.4), at_most(63.52), "a < b"),
@@ -68,11 +69,19 @@ def test_times_are_compared_as_an_ordinary_machines(table: MeasuredTable) -> Non
 
 
 def test_a_table_of_chosen_values_is_filled(tmp_path: Path, table: MeasuredTable) -> None:
-    """A value is found by both columns, and is that of an ordinary machine; one that is not there is an error."""
+    """A value is found by both columns, and is that of an ordinary machine; a paper's block is found by all its words.
+    What is not there, or several times, is an error."""
     table.write(tmp_path / "times.json")
     page = "before\n<!-- table: chosen -->\n| 7 |\n<!-- end of table -->\nafter"
     (tmp_path / "chosen.txt").write_text("| {times: failed} | {times: missed | simul} |\n", encoding="utf-8")
     assert fill_tables(page, tmp_path) == page.replace("| 7 |", "| nan | 1 |")
+    (tmp_path / "papers.json").write_text(json.dumps({"a": {"blocks": [["Table I", " 2"], ["Table I, quiet"]]}}))
+    page = "<!-- block: a: Table I | {} -->\nold\n<!-- end of block -->"
+    assert "```text\nTable I, quiet\n```" in fill_tables(page.format("quiet"), tmp_path)
+    for words in ("Table", "loud"):
+        with pytest.raises(LookupError, match=f"and {words}"):
+            fill_tables(page.format(words), tmp_path)
+    page = "<!-- table: chosen -->\n<!-- end of table -->"
     for value in ("missed | real", "none", "unknown"):
         (tmp_path / "chosen.txt").write_text(f"| {{times: {value}}} |\n", encoding="utf-8")
         with pytest.raises(LookupError, match=r"times\.json"):
@@ -80,11 +89,14 @@ def test_a_table_of_chosen_values_is_filled(tmp_path: Path, table: MeasuredTable
 
 
 def test_the_documentation_is_made_from_its_files() -> None:
-    """`python -m benchmarks measured` would change nothing, and every file has its place in a page."""
-    names = set()
+    """`python -m benchmarks measured` would change nothing; every file, and every block of a paper, has its place."""
+    names, blocks = {"papers"}, 0
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert fill_tables(text, TABLES) == text
         names |= {found[2] for found in PLACE.finditer(text)}
+        blocks += len({found[0] for found in BLOCK.finditer(text)})
     assert names == {path.stem for path in TABLES.iterdir()}
+    papers = json.loads((TABLES / "papers.json").read_text(encoding="utf-8"))
+    assert blocks == sum(len(paper["blocks"]) for paper in papers.values())
     assert len(re.findall(r"^\| (?!what )", PAGES[1].read_text(encoding="utf-8"), re.MULTILINE)) <= 150

@@ -11,12 +11,10 @@ from benchmarks.papers.planar import (
     LENGTHS,
     STATIC,
     PlanarProblem,
-    condition_gradient,
     optimise,
     planar_rows,
 )
 from solver.base.so3 import exp as exp_so3
-from solver.identification.excitation.excitation import condition
 from tests.pinocchio import pin
 
 
@@ -101,13 +99,3 @@ def test_the_criterion_beats_the_total_condition_from_the_papers_start() -> None
     curve = problem.matrices()[0] @ by_criterion.points
     assert np.all(curve >= problem.ranges[:, 0] - 0.02)
     assert np.all(curve <= problem.ranges[:, 1] + 0.02)
-
-
-def test_gradient_of_the_condition_number() -> None:
-    """The analytic gradient equals central differences."""
-    generator = np.random.default_rng(0)
-    matrix, slopes = generator.standard_normal((30, 5)), generator.standard_normal((3, 30, 5))
-    _, gradient = condition_gradient(matrix, slopes)
-    for number, slope in enumerate(slopes):
-        ahead, behind = condition(matrix + 1e-6 * slope), condition(matrix - 1e-6 * slope)
-        assert gradient[number] == pytest.approx((ahead - behind) / 2e-6, rel=1e-5)

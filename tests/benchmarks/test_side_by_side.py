@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import replace
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.papers import plots, side_by_side
-from benchmarks.papers.side_by_side import PAPERS, main
+from benchmarks.papers.side_by_side import main
 
 
 def test_an_unknown_paper_is_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,23 +19,17 @@ def test_an_unknown_paper_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "jovic2061: choose from ayusawa, bailly2019" in capsys.readouterr().err
 
 
-def test_the_page_has_what_was_printed_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each paper's text, its labels and its drawings are on the page, escaped."""
-
-    def run(_: argparse.Namespace, folder: Path) -> None:
-        print("error < 2 mm")
-        folder.mkdir()
-        (folder / "fig5.svg").write_text("<svg/>")
-
-    paper = replace(PAPERS["bailly2019"], run=run)
-    monkeypatch.setattr(side_by_side, "PAPERS", {"bailly2019": paper})
+def test_the_blocks_of_a_paper_replace_its_own_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was printed is kept in blocks, without lines about the run; other papers in the file stay."""
     monkeypatch.setattr(side_by_side, "reference_line", lambda: "")
-    assert main(["--output", str(tmp_path), "bailly2019"]) == 0
-    page = (tmp_path / "index.html").read_text()
-    assert "error &lt; 2 mm" in page
-    assert paper.different in page
-    assert 'src="bailly2019/fig5.svg"' in page
-    assert "error < 2 mm" in (tmp_path / "bailly2019.txt").read_text()
+    for name, text in (("a", "old"), ("b", "other"), ("a", "reference loop 2 s\n\n| Table I\n 2 < 3 \n\n\nTable II\n")):
+        monkeypatch.setattr(side_by_side, "PAPERS", {name: lambda *_, text=text: print(text)})
+        assert main(["--output", str(tmp_path / "papers.json"), name]) == 0
+    found = json.loads((tmp_path / "papers.json").read_text())
+    assert {name: each["blocks"] for name, each in found.items()} == {
+        "a": [["| Table I", " 2 < 3"], ["Table II"]],
+        "b": [["other"]],
+    }
 
 
 def test_every_bar_and_curve_is_drawn() -> None:
