@@ -10,6 +10,7 @@ from ..base.option_fields import labelled
 from ..base.scene_rigs import active_rig
 from ..base.solver_api import ExcitingOptions
 from ..panels.base import DancePanel
+from ..panels.messages import draw_fields
 from .properties import fixed_base_settings
 
 
@@ -32,13 +33,8 @@ class EXCITING_DANCE_PT_fixed_base(DancePanel, bpy.types.Panel):  # type: ignore
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         layout, settings = layout_of(self), fixed_base_settings(scene(context))
-        layout.use_property_split, layout.use_property_decorate = True, False
-        column = layout.column(align=True)
-        column.prop(settings, "seconds")
-        column.prop(settings, "measured")
-        if settings.measured == "torques":
-            column.prop(settings, "drives")
-        column.prop(settings, "held")
+        drives = ["drives"] if settings.measured == "torques" else []
+        draw_fields(layout, settings, "seconds", "measured", *drives, "held")
         row = layout.row()
         row.scale_y = 1.3
         row.operator("exciting_dance.excite", icon="CON_ARMATURE")
@@ -54,10 +50,7 @@ class EXCITING_DANCE_PT_fixed_base_limits(DancePanel, bpy.types.Panel):  # type:
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         layout, settings = layout_of(self), fixed_base_settings(scene(context))
-        layout.use_property_split, layout.use_property_decorate = True, False
-        for name in (*labelled(ExcitingOptions), "output"):
-            if name != "seconds":
-                layout.prop(settings, name)
+        draw_fields(layout, settings, *(name for name in labelled(ExcitingOptions) if name != "seconds"), "output")
 
 
 CLASSES = (EXCITING_DANCE_PT_fixed_base, EXCITING_DANCE_PT_fixed_base_limits)

@@ -76,17 +76,18 @@ class PolledOperator:
 class AtomicOperator(PolledOperator):
     """Mix-in of an operator whose `run` is applied completely, or not at all with an error message."""
 
-    def run(self, context: bpy.types.Context) -> Status:
-        """Do the operator's work."""
+    def run(self, context: bpy.types.Context) -> None:
+        """Do the operator's work, or raise an error of the solver or the system."""
         raise NotImplementedError
 
     def execute(self, context: bpy.types.Context) -> Status:
         """Run the operator and report its errors."""
         try:
             with all_or_nothing():
-                return self.run(context)
+                self.run(context)
         except (OSError, errors.SolverError) as error:
             return report_error(self, error)
+        return {"FINISHED"}
 
 
 class RigOperator(AtomicOperator):

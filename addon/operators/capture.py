@@ -33,12 +33,11 @@ class EXCITING_DANCE_OT_capture(AtomicOperator, bpy.types.Operator):
             return find_rig_problem(context)
         return "Keep or discard the recording first" if session.recording else ""
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         if Capture.session is not None:
             Capture.stop()
         else:
             Capture.start(context, require_active_rig(context))
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_capture_record(AtomicOperator, bpy.types.Operator):
@@ -54,9 +53,8 @@ class EXCITING_DANCE_OT_capture_record(AtomicOperator, bpy.types.Operator):
             return NO_CAPTURE
         return "A recording is running already" if session.recording else ""
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         require(Capture.session, "capture").record()
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_capture_discard(AtomicOperator, bpy.types.Operator):
@@ -69,9 +67,8 @@ class EXCITING_DANCE_OT_capture_discard(AtomicOperator, bpy.types.Operator):
     def find_problem(cls, context: bpy.types.Context) -> str:
         return NO_RECORDING if Capture.session is None or not Capture.session.recording else ""
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         require(Capture.session, "capture").discard()
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_capture_keep(PolledOperator, bpy.types.Operator):
@@ -146,11 +143,10 @@ class EXCITING_DANCE_OT_replay(AtomicOperator, bpy.types.Operator):
             return "No recording is listed: drop its files onto the 3D view"
         return NO_CAPTURE if Capture.session is None else ""
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         settings = study_settings(context)
         chosen = settings.files[min(settings.file_index, len(settings.files) - 1)]
         Capture.replay(context, [bpy.path.abspath(chosen.path)], "")
-        return {"FINISHED"}
 
 
 CLASSES = (

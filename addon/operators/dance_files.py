@@ -26,13 +26,12 @@ class EXCITING_DANCE_OT_open_dance(AtomicOperator, bpy.types.Operator):
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..authoring.dance_import import read_dance
 
         dance = read_dance(bpy.path.abspath(self.directory))
         body = show_designed(context, dance, active_rig(context))
         store_message(scene(context), body, DanceJob.panel, summary_message(dance))
-        return {"FINISHED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         context.window_manager.fileselect_add(self)

@@ -63,9 +63,8 @@ class EXCITING_DANCE_OT_colour(InertialsOperator, bpy.types.Operator):
             else f"{body.name} has no local shapes to colour: {SHAPES_REMEDY}"
         )
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         colour_body(scene(context), require_active_rig(context), self.quantity)
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_ellipsoids(InertialsOperator, bpy.types.Operator):
@@ -75,18 +74,17 @@ class EXCITING_DANCE_OT_ellipsoids(InertialsOperator, bpy.types.Operator):
     bl_label = "Ellipsoids"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..drawing.ellipsoids import ELLIPSOID_KEY, make_ellipsoids, remove_ellipsoids
         from ..scene.armature import local_collection
 
         body = require_active_rig(context)
         if any(ELLIPSOID_KEY in child for child in body.children):
             remove_ellipsoids(body)
-            return {"FINISHED"}
+            return
         impossible = make_ellipsoids(body, local_collection(scene(context), body))
         if impossible:
             self.report({"WARNING"}, f"The inertia is physically impossible for {', '.join(impossible)}")
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_trial(RigOperator, bpy.types.Operator):
@@ -97,11 +95,10 @@ class EXCITING_DANCE_OT_trial(RigOperator, bpy.types.Operator):
 
     name: bpy.props.StringProperty()  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..display.study import show_trial
 
         show_trial(context, require_active_rig(context), self.name)
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_picture(InertialsOperator, bpy.types.Operator):
@@ -112,7 +109,7 @@ class EXCITING_DANCE_OT_picture(InertialsOperator, bpy.types.Operator):
 
     filepath: bpy.props.StringProperty(subtype="FILE_PATH")  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..base.solver_api import study_folder
         from ..display.study import study_folder_of
         from ..drawing.render import render_body
@@ -122,7 +119,6 @@ class EXCITING_DANCE_OT_picture(InertialsOperator, bpy.types.Operator):
         path = Path(bpy.path.abspath(self.filepath)) if self.filepath else beside / study_folder.PICTURE_FILE
         render_body(context, body, path)
         self.report({"INFO"}, f"Saved {path}")
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_report(JobOperator, bpy.types.Operator):
@@ -184,12 +180,11 @@ class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
             else "The rig plays no recorded motion: choose one of its trials"
         )
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..scene.key_reduction import reduce_keys
 
         before, now = reduce_keys(require_active_rig(context), self.angle, self.distance)
         self.report({"INFO"}, f"Reduced {before} keys to {now}")
-        return {"FINISHED"}
 
 
 CLASSES = (

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from ..base.bpy_access import Status, require, scene, view_layer
+from ..base.bpy_access import require, scene, view_layer
 from ..base.solver_api import errors
 from ..live.control import LiveCheck
 from .base import RigOperator, require_active_rig
@@ -39,12 +39,11 @@ class EXCITING_DANCE_OT_apply_ghost(GhostOperator, bpy.types.Operator):
     bl_idname = "exciting_dance.apply_ghost"
     bl_label = "Apply"
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..authoring.ghost import apply_ghost
 
         old = apply_ghost(context, require_active_rig(context))
         self.report({"INFO"}, f"Applied; the earlier keys are in the action {old.name!r}")
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_keep_posture(GhostOperator, bpy.types.Operator):
@@ -65,7 +64,7 @@ class EXCITING_DANCE_OT_keep_posture(GhostOperator, bpy.types.Operator):
             return "The ghost takes nothing back"
         return "Start the live check first: it moves the body" if session is None or not session.checks(body) else ""
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..authoring.ghost import apply_ghost
         from ..authoring.taken_back import read_taken_back
         from ..authoring.timeline import read_key_roles
@@ -88,7 +87,6 @@ class EXCITING_DANCE_OT_keep_posture(GhostOperator, bpy.types.Operator):
         problem = key_posture(context, role, between=True)
         obstacle = problem or drag.describe()
         self.report({"INFO"}, f"Kept, but {obstacle}" if obstacle else "Kept")
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_discard_ghost(GhostOperator, bpy.types.Operator):
@@ -97,11 +95,10 @@ class EXCITING_DANCE_OT_discard_ghost(GhostOperator, bpy.types.Operator):
     bl_idname = "exciting_dance.discard_ghost"
     bl_label = "Discard"
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..authoring.ghost import discard_ghost
 
         discard_ghost(context, require_active_rig(context))
-        return {"FINISHED"}
 
 
 CLASSES: tuple[Any, ...] = (

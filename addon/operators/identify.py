@@ -114,13 +114,12 @@ class EXCITING_DANCE_OT_open_study(AtomicOperator, bpy.types.Operator):
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..display.study import read_study
 
         body = _show(context, read_study(bpy.path.abspath(self.directory)), active_rig(context))
         study_settings(context).mode = RESEARCH
         self.report({"INFO"}, f"Opened {body.name}")
-        return {"FINISHED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         context.window_manager.fileselect_add(self)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import bpy
 
 from ..authoring.properties import ROLES
-from ..base.bpy_access import Status, scene
+from ..base.bpy_access import scene
 from ..base.scene_rigs import active_rig
+from ..base.solver_api import errors
 from ..jobs.job_messages import dismiss_message
 from ..live.control import LiveCheck
 from .base import AtomicOperator, RigOperator, require_active_rig
@@ -45,11 +46,10 @@ class EXCITING_DANCE_OT_key_posture(RigOperator, bpy.types.Operator):
         default=True,
     )
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         problem = key_posture(context, self.role, between=self.between)
         if problem:
             self.report({"WARNING"}, problem)
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_set_role(RigOperator, bpy.types.Operator):
@@ -63,16 +63,14 @@ class EXCITING_DANCE_OT_set_role(RigOperator, bpy.types.Operator):
         name="Selected Keys", description="Change the selected keys instead of the posture at this frame"
     )
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..authoring import keying
 
         frame = None if self.selected else keying.current_frame(scene(context))
         count = keying.set_role(require_active_rig(context), self.role, frame=frame)
         if not count:
             where = "selected in the Dope Sheet" if self.selected else "at this frame"
-            self.report({"WARNING"}, f"The rig has no key {where}")
-            return {"CANCELLED"}
-        return {"FINISHED"}
+            raise errors.InvalidValue(f"the rig has no key {where}")
 
 
 class EXCITING_DANCE_OT_jump_posture(RigOperator, bpy.types.Operator):
@@ -83,16 +81,15 @@ class EXCITING_DANCE_OT_jump_posture(RigOperator, bpy.types.Operator):
 
     forward: bpy.props.BoolProperty(name="Forward", default=True)  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..authoring import keying
         from ..scene.action import set_frame
 
         frame = keying.next_posture(scene(context), require_active_rig(context), forward=self.forward)
         if frame is None:
             self.report({"INFO"}, "There are no more postures in this direction")
-            return {"CANCELLED"}
-        set_frame(scene(context), frame)
-        return {"FINISHED"}
+        else:
+            set_frame(scene(context), frame)
 
 
 class EXCITING_DANCE_OT_jump_frame(AtomicOperator, bpy.types.Operator):
@@ -104,11 +101,10 @@ class EXCITING_DANCE_OT_jump_frame(AtomicOperator, bpy.types.Operator):
 
     frame: bpy.props.FloatProperty(name="Frame")  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..scene.action import set_frame
 
         set_frame(scene(context), self.frame)
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_contact(RigOperator, bpy.types.Operator):
@@ -131,7 +127,7 @@ class EXCITING_DANCE_OT_contact(RigOperator, bpy.types.Operator):
     )
     patch: bpy.props.StringProperty(name="Patch", description="Contact patch of the rig")  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..authoring import keying
         from ..scene.armature import rig_of
 
@@ -147,7 +143,6 @@ class EXCITING_DANCE_OT_contact(RigOperator, bpy.types.Operator):
             chosen[self.patch] = {"heel": "heel", "toe": toe}.get(self.standing, "sole")
         if keying.key_contacts(scene(context), body, chosen):
             self.report({"INFO"}, "Contacts before and after this frame were keyed from the motion")
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_clear_inbetweens(RigOperator, bpy.types.Operator):
@@ -158,7 +153,7 @@ class EXCITING_DANCE_OT_clear_inbetweens(RigOperator, bpy.types.Operator):
 
     selected: bpy.props.BoolProperty(name="Selected Only", description="Delete only keys selected in the Dope Sheet")  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..authoring import keying
         from ..authoring.timeline import motion_range
 
@@ -166,7 +161,6 @@ class EXCITING_DANCE_OT_clear_inbetweens(RigOperator, bpy.types.Operator):
         preview = (now.frame_preview_start, now.frame_preview_end) if now.use_preview_range else None
         count = keying.clear_inbetweens(body, *(preview or motion_range(now, body)), selected=self.selected)
         self.report({"INFO"}, f"Removed {count} generated keys" if count else "There are no generated keys here")
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_clear_marks(AtomicOperator, bpy.types.Operator):
@@ -182,11 +176,10 @@ class EXCITING_DANCE_OT_clear_marks(AtomicOperator, bpy.types.Operator):
 
         return "" if find_failure_markers(scene(context), active_rig(context)) else "There are no markers of a check"
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..authoring.failure_markers import clear_failure_markers
 
         clear_failure_markers(scene(context), active_rig(context))
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_forget_message(AtomicOperator, bpy.types.Operator):
@@ -198,9 +191,8 @@ class EXCITING_DANCE_OT_forget_message(AtomicOperator, bpy.types.Operator):
 
     place: bpy.props.StringProperty(description="Panel that shows the message")  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         dismiss_message(scene(context), active_rig(context), self.place)
-        return {"FINISHED"}
 
 
 CLASSES = (

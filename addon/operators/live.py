@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 
-from ..base.bpy_access import Status, require, scene
+from ..base.bpy_access import require, scene
 from ..live.control import LiveCheck
 from .base import AtomicOperator, find_rig_problem, require_active_rig
 
@@ -21,11 +21,11 @@ class EXCITING_DANCE_OT_live(AtomicOperator, bpy.types.Operator):
             return problem
         return ""
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         if LiveCheck.session is not None:
             LiveCheck.stop()
-            return {"FINISHED"}
-        return start_live_check(context)
+        else:
+            LiveCheck.start(context, require_active_rig(context))
 
 
 class EXCITING_DANCE_OT_live_restart(AtomicOperator, bpy.types.Operator):
@@ -38,8 +38,8 @@ class EXCITING_DANCE_OT_live_restart(AtomicOperator, bpy.types.Operator):
     def find_problem(cls, context: bpy.types.Context) -> str:
         return find_rig_problem(context)
 
-    def run(self, context: bpy.types.Context) -> Status:
-        return start_live_check(context)
+    def run(self, context: bpy.types.Context) -> None:
+        LiveCheck.start(context, require_active_rig(context))
 
 
 class EXCITING_DANCE_OT_live_check_all(AtomicOperator, bpy.types.Operator):
@@ -52,9 +52,8 @@ class EXCITING_DANCE_OT_live_check_all(AtomicOperator, bpy.types.Operator):
     def find_problem(cls, context: bpy.types.Context) -> str:
         return "Start the live check first" if LiveCheck.session is None else ""
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         require(LiveCheck.session, "live check").check_all()
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_live_jump(AtomicOperator, bpy.types.Operator):
@@ -66,20 +65,13 @@ class EXCITING_DANCE_OT_live_jump(AtomicOperator, bpy.types.Operator):
 
     time: bpy.props.FloatProperty(name="Time", description="Time in seconds")  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         import numpy as np
 
         from ..scene.action import frames_at, set_frame
 
         where = scene(context)
         set_frame(where, round(float(frames_at(where, np.array(self.time)))))
-        return {"FINISHED"}
-
-
-def start_live_check(context: bpy.types.Context) -> Status:
-    """Start the live check for the active rig."""
-    LiveCheck.start(context, require_active_rig(context))
-    return {"FINISHED"}
 
 
 CLASSES = (

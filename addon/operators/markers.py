@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from ..base.bpy_access import Status, require, scene
+from ..base.bpy_access import require, scene
 from ..base.solver_api import errors
 from ..display.properties import study_settings
 from ..jobs.job_messages import JobMessage
@@ -90,11 +90,10 @@ class EXCITING_DANCE_OT_tick_markers(MarkersOperator, bpy.types.Operator):
         """Description of the button."""
         return next(text for name, _, text in SELECTIONS if name == properties.which)  # type: ignore[attr-defined]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         for row in marker_list(scene(context)).rows:
             row.use = bool(row.place) and self.which != "none"
             row.use = row.use and not (self.which == "sure" and is_uncertain(row))
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_place_marker(MarkersOperator, bpy.types.Operator):
@@ -106,9 +105,8 @@ class EXCITING_DANCE_OT_place_marker(MarkersOperator, bpy.types.Operator):
 
     where: bpy.props.StringProperty()  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         require(active_row(scene(context)), "marker").place = self.where
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_save_markers(MarkersOperator, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
@@ -121,7 +119,7 @@ class EXCITING_DANCE_OT_save_markers(MarkersOperator, bpy.types.Operator, Export
     filename_ext = ".json"
     filter_glob: bpy.props.StringProperty(default="*.json", options={"HIDDEN"})  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..base.solver_api import marker_set
 
         path = Path(self.filepath)  # type: ignore[attr-defined]
@@ -130,7 +128,6 @@ class EXCITING_DANCE_OT_save_markers(MarkersOperator, bpy.types.Operator, Export
         study_settings(context).marker_set = str(path)
         used = sum(row.use for row in marker_list(scene(context)).rows)
         self.report({"INFO"}, f"Saved {used} markers to {path.name}, which Track and Identify will use")
-        return {"FINISHED"}
 
 
 CLASSES = (

@@ -173,7 +173,7 @@ class EXCITING_DANCE_OT_remove_file(AtomicOperator, bpy.types.Operator):
     def find_problem(cls, context: bpy.types.Context) -> str:
         return "" if len(study_settings(context).files) else "The list is empty"
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..scene.recording import find_recordings, read_files, remove_recordings
 
         settings = study_settings(context)
@@ -185,7 +185,6 @@ class EXCITING_DANCE_OT_remove_file(AtomicOperator, bpy.types.Operator):
         )
         settings.files.remove(settings.file_index)
         settings.file_index = min(settings.file_index, max(len(settings.files) - 1, 0))
-        return {"FINISHED"}
 
 
 class EXCITING_DANCE_OT_take_armature(JobOperator, bpy.types.Operator, ExportHelper):  # type: ignore[misc]

@@ -8,7 +8,7 @@ import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ..base import bpy_access, scene_rigs
-from ..base.bpy_access import Status, require
+from ..base.bpy_access import require
 from ..base.solver_api import errors, robot_suffixes
 from ..display.properties import AUTHOR, SceneSettings, study_settings
 from ..jobs.job import JobOperator
@@ -210,13 +210,12 @@ class EXCITING_DANCE_OT_limits(RigOperator, bpy.types.Operator):
 
     enforce: bpy.props.BoolProperty(name="Enforce", description="Keep hinges within their limits", default=True)  # type: ignore[valid-type]
 
-    def run(self, context: bpy.types.Context) -> Status:
+    def run(self, context: bpy.types.Context) -> None:
         from ..scene import armature
 
         body = require_active_rig(context)
         if not armature.enforce_limits(body, self.enforce):
             raise errors.InvalidValue(f"{body.name} has no constraints for its joint limits: add the rig again")
-        return {"FINISHED"}
 
 
 CLASSES = (

@@ -12,7 +12,7 @@ from ..base.scene_rigs import active_rig
 from ..capture.control import Capture, CaptureSettings, capture_settings, find_calibration
 from ..display.properties import RESEARCH
 from .base import DancePanel
-from .messages import draw_wrapped
+from .messages import draw_fields, draw_wrapped
 
 if TYPE_CHECKING:
     from ..capture.session import CaptureSession
@@ -55,9 +55,7 @@ class EXCITING_DANCE_PT_stream(DancePanel, bpy.types.Panel):  # type: ignore[mis
         """Draw the panel."""
         layout, settings = layout_of(self), capture_settings(scene(context))
         layout.enabled = Capture.session is None
-        layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("address", "port", "lsl", "budget"):
-            layout.prop(settings, name)
+        draw_fields(layout, settings, "address", "port", "lsl", "budget")
         column = layout.column(align=True)
         if not bpy.app.online_access:
             column.active = False

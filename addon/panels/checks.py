@@ -10,7 +10,7 @@ from ..base.scene_rigs import active_rig
 from ..base.solver_api import errors
 from ..scene.check_settings import SHOWN_CHECKS, check_settings, read_checks
 from .base import AuthorPanel
-from .messages import draw_wrapped
+from .messages import draw_fields, draw_wrapped
 
 
 class EXCITING_DANCE_PT_checks(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
@@ -24,10 +24,7 @@ class EXCITING_DANCE_PT_checks(AuthorPanel, bpy.types.Panel):  # type: ignore[mi
         """Draw the panel."""
         layout, body = layout_of(self), require(active_rig(context), "rig")
         layout.label(text="Used by Live Check, Check, Balance and Design", icon="INFO")
-        column = layout.column()
-        column.use_property_split, column.use_property_decorate = True, False
-        for name in SHOWN_CHECKS:
-            column.prop(check_settings(body), name)
+        draw_fields(layout, check_settings(body), *SHOWN_CHECKS)
         try:
             read_checks(body)
         except errors.InvalidValue as error:  # the fields then show the defaults

@@ -10,6 +10,7 @@ from ..base.option_fields import labelled
 from ..base.solver_api import DanceOptions
 from ..display.properties import AUTHOR
 from .base import DancePanel
+from .messages import draw_fields
 
 
 class EXCITING_DANCE_PT_design(DancePanel, bpy.types.Panel):  # type: ignore[misc]
@@ -23,17 +24,8 @@ class EXCITING_DANCE_PT_design(DancePanel, bpy.types.Panel):  # type: ignore[mis
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         layout, settings = require(self.layout, "layout"), dance_settings(context)
-        layout.use_property_split, layout.use_property_decorate = True, False
-        column = layout.column(align=True)
-        column.prop(settings, "postures")
-        column.prop(settings, "effort")
-        for name in labelled(DanceOptions):
-            column.prop(settings, name)
-        column = layout.column(align=True)
-        column.prop(settings, "emphasise")
-        if settings.emphasise != "none":
-            column.prop(settings, "factor")
-        layout.prop(settings, "posed")
+        draw_fields(layout, settings, "postures", "effort", *labelled(DanceOptions))
+        draw_fields(layout, settings, "emphasise", *([] if settings.emphasise == "none" else ["factor"]), "posed")
         row = layout.row(align=True)
 
         row.scale_y = 1.3

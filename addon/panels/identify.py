@@ -10,6 +10,7 @@ from ..base.solver_api import CohortOptions, find_method
 from ..base.solver_api import Settings as StudySettings
 from ..display.properties import RESEARCH, study_settings
 from .base import DancePanel
+from .messages import draw_fields
 
 
 class EXCITING_DANCE_PT_identify(DancePanel, bpy.types.Panel):  # type: ignore[misc]
@@ -27,10 +28,9 @@ class EXCITING_DANCE_PT_identify(DancePanel, bpy.types.Panel):  # type: ignore[m
         row.operator("exciting_dance.track", icon="CON_FOLLOWPATH")
         row.operator("exciting_dance.identify", icon="PHYSICS")
         layout.operator("exciting_dance.open_study", icon="FILE_FOLDER")
-        layout.use_property_split, layout.use_property_decorate = True, False
-        for name in (*labelled(CohortOptions), *labelled(StudySettings), "output"):
-            if name != "bootstrap" or not find_method(settings.method).has_posterior:
-                layout.prop(settings, name)
+        unused = {"bootstrap"} if find_method(settings.method).has_posterior else ()
+        names = (name for name in labelled(StudySettings) if name not in unused)
+        draw_fields(layout, settings, *labelled(CohortOptions), *names, "output")
 
 
 CLASSES = (EXCITING_DANCE_PT_identify,)

@@ -75,6 +75,15 @@ def _describe_details(failures: int, notes: int) -> str:
     return f"Details: {' and '.join(parts)}" if parts else "Details"
 
 
+def draw_fields(layout: bpy.types.UILayout, owner: Any, *names: str) -> bpy.types.UILayout:
+    """Draw properties of an owner in a column, each beside its name; returns the column."""
+    column = layout.column(align=True)
+    column.use_property_split, column.use_property_decorate = True, False
+    for name in names:
+        column.prop(owner, name)
+    return column
+
+
 def draw_wrapped(
     context: bpy.types.Context,
     column: bpy.types.UILayout,

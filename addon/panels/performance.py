@@ -12,6 +12,7 @@ from ..base.bpy_access import require, scene
 from ..base.scene_rigs import active_rig
 from ..jobs.job_messages import find_message
 from .base import RigPanel, SimpleList, capitalised_name
+from .messages import draw_fields
 
 
 class EXCITING_DANCE_UL_joints(SimpleList, bpy.types.UIList):  # type: ignore[misc]
@@ -55,10 +56,7 @@ class EXCITING_DANCE_PT_perform(RigPanel, bpy.types.Panel):  # type: ignore[misc
         from ..authoring.performance import PANEL
 
         layout, settings = require(self.layout, "layout"), dance_settings(context)
-        layout.use_property_split, layout.use_property_decorate = True, False
-        column = layout.column(align=True)
-        column.prop(settings, "performed")
-        column.prop(settings, "trial")
+        draw_fields(layout, settings, "performed", "trial")
         layout.operator("exciting_dance.compare_performance", icon="ARROW_LEFTRIGHT")
         numbers = find_message(scene(context), active_rig(context), PANEL)
         if numbers is not None:

@@ -7,6 +7,7 @@ import bpy
 from ..base.bpy_access import layout as layout_of
 from ..rehearsal.properties import rehearsal_settings
 from .base import AuthorPanel, DancePanel
+from .messages import draw_fields
 
 
 class EXCITING_DANCE_PT_rehearsal(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
@@ -19,18 +20,9 @@ class EXCITING_DANCE_PT_rehearsal(AuthorPanel, bpy.types.Panel):  # type: ignore
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         layout, settings = layout_of(self), rehearsal_settings(context)
-        layout.use_property_split, layout.use_property_decorate = True, False
-        column = layout.column(align=True)
-        for name in ("slow", "pause", "lead", "loops", "bpm"):
-            column.prop(settings, name)
-        column = layout.column(align=True)
-        column.prop(settings, "ghost")
-        column.prop(settings, "colours")
-        column.prop(settings, "view")
-        if settings.view == "camera":
-            column.prop(settings, "camera")
-        layout.prop(settings, "mirror")
-        layout.prop(settings, "output")
+        draw_fields(layout, settings, "slow", "pause", "lead", "loops", "bpm")
+        camera = ["camera"] if settings.view == "camera" else []
+        draw_fields(layout, settings, "ghost", "colours", "view", *camera, "mirror", "output")
         row = layout.row()
         row.scale_y = 1.3
         row.operator("exciting_dance.rehearsal", icon="RENDER_ANIMATION")
@@ -46,12 +38,9 @@ class EXCITING_DANCE_PT_rehearsal_film(DancePanel, bpy.types.Panel):  # type: ig
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         layout, settings = layout_of(self), rehearsal_settings(context)
-        layout.use_property_split, layout.use_property_decorate = True, False
-        layout.prop(settings, "film")
-        column = layout.column(align=True)
-        column.active = bool(settings.film)
-        for name in ("film_clock", "film_offset", "film_start", "film_speed", "no_shadow"):
-            column.prop(settings, name)
+        draw_fields(layout, settings, "film")
+        names = ("film_clock", "film_offset", "film_start", "film_speed", "no_shadow")
+        draw_fields(layout, settings, *names).active = bool(settings.film)
 
 
 class EXCITING_DANCE_PT_rehearsal_picture(DancePanel, bpy.types.Panel):  # type: ignore[misc]
@@ -64,11 +53,8 @@ class EXCITING_DANCE_PT_rehearsal_picture(DancePanel, bpy.types.Panel):  # type:
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         layout, settings = layout_of(self), rehearsal_settings(context)
-        layout.use_property_split, layout.use_property_decorate = True, False
         for names in (("title", "title_time"), ("width", "height", "rate"), ("engine", "samples")):
-            column = layout.column(align=True)
-            for name in names:
-                column.prop(settings, name)
+            draw_fields(layout, settings, *names)
 
 
 CLASSES = (EXCITING_DANCE_PT_rehearsal, EXCITING_DANCE_PT_rehearsal_film, EXCITING_DANCE_PT_rehearsal_picture)

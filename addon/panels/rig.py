@@ -9,7 +9,7 @@ from ..base.scene_rigs import active_rig
 from ..display.properties import RESEARCH, SceneSettings, study_settings
 from ..interface.next_step import find_next_step
 from .base import DancePanel
-from .messages import draw_wrapped
+from .messages import draw_fields, draw_wrapped
 
 
 class EXCITING_DANCE_PT_rig(DancePanel, bpy.types.Panel):  # type: ignore[misc]
@@ -42,30 +42,20 @@ class EXCITING_DANCE_PT_rig(DancePanel, bpy.types.Panel):  # type: ignore[misc]
         layout.label(text="New Rig")
         draw_new_rig(layout, settings, with_person=step is None or step.operator not in ("identify", "track"))
         layout.operator("exciting_dance.import_rig", icon="ADD")
-        layout.operator("exciting_dance.use_character", icon="OUTLINER_OB_ARMATURE")
 
 
 def draw_new_rig(layout: bpy.types.UILayout, settings: SceneSettings, *, with_person: bool = True) -> None:
     """Draw the settings of a new rig; ``with_person``: unless the top of the tab shows those of a person."""
-    column = layout.column()
-    column.use_property_split, column.use_property_decorate = True, False
-    column.prop(settings, "kind")
+    draw_fields(layout, settings, "kind")
     if settings.kind == "human" and with_person:
         draw_person(layout, settings)
     elif settings.kind == "urdf":
-        column.prop(settings, "urdf")
-        column.prop(settings, "packages")
-        column.prop(settings, "up")
+        draw_fields(layout, settings, "urdf", "packages", "up")
 
 
 def draw_person(layout: bpy.types.UILayout, settings: SceneSettings, *, weighs: bool = False) -> None:
     """Draw height, mass and sex of a person; ``weighs``: the mass only if force plates do not determine it."""
-    column = layout.column(align=True)
-    column.use_property_split, column.use_property_decorate = True, False
-    column.prop(settings, "height")
-    column.prop(settings, "sex")
-    if weighs:
-        column.prop(settings, "weigh")
+    column = draw_fields(layout, settings, "height", "sex", *(["weigh"] if weighs else []))
     if not weighs or not settings.weigh:
         column.prop(settings, "mass")
 
@@ -80,9 +70,8 @@ class EXCITING_DANCE_PT_stated(DancePanel, bpy.types.Panel):  # type: ignore[mis
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         layout, settings = layout_of(self), study_settings(context)
-        layout.use_property_split, layout.use_property_decorate = True, False
-        for name in ("stated_feet", "stated_soles", "stated_patches", "stated_torques", "stated_pairs", "stated_srdf"):
-            layout.prop(settings, name)
+        names = ("stated_feet", "stated_soles", "stated_patches", "stated_torques", "stated_pairs", "stated_srdf")
+        draw_fields(layout, settings, *names)
         layout.operator("exciting_dance.state_rig", icon="GREASEPENCIL")
 
 
