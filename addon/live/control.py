@@ -13,6 +13,7 @@ import bpy
 from ..base import bpy_access, redraw
 from ..base.bpy_access import session_id
 from ..base.interpreter import Interpreter, chosen_interpreter
+from ..base.scene_rigs import active_rig
 from ..base.solver_api import errors
 from .properties import live_settings
 
@@ -85,6 +86,9 @@ def _tick() -> float | None:
     if session is None:
         return None
     try:
+        body = active_rig(bpy.context) if session.receiver is None else None  # a drag ends with its rig
+        if body is not None and session_id(body) != session.body:
+            session.follow(bpy_access.scene(bpy.context), body)
         session.tick()
     except errors.SolverError:  # the rig or its scene was deleted
         LiveCheck.stop()

@@ -123,6 +123,12 @@ class CheckSession:
         """
         return find_by_session_id(bpy.data.scenes, self.scene), find_by_session_id(bpy.data.objects, self.body)
 
+    def follow(self, scene: bpy.types.Scene, body: bpy.types.Object) -> None:
+        """Check this rig from now on, with the same process, and remove the results of the earlier one."""
+        self.scene, self.body, self.needs_stepping, self.change_time = session_id(scene), session_id(body), False, 0.0
+        self._pose_serial, self._pose_sent = 0, None
+        self._clear_results("")
+
     def checks(self, body: bpy.types.Object) -> bool:
         """Whether it is the check of this rig and its process runs."""
         return self.body == session_id(body) and self.process.running
@@ -170,7 +176,7 @@ class CheckSession:
             if answer.serial == self._pose_serial:
                 self._pose_sent = None
             if answer.kind == "pose":
-                if self._unkeyed:
+                if self._unkeyed and answer.serial == self._pose_serial:
                     self.pose, self.problem = answer.frames[0], ""
             elif answer.kind == INVALID:
                 self.problem = answer.message

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..base.bpy_access import layout as layout_of
-from ..base.bpy_access import scene, session_id
+from ..base.bpy_access import scene
 from ..base.scene_rigs import active_rig
 from ..display.properties import AUTHOR, study_settings
 from ..live.control import LiveCheck
@@ -61,12 +61,7 @@ class EXCITING_DANCE_PT_live(DancePanel, bpy.types.Panel):  # type: ignore[misc]
         row = layout.row()
         row.scale_y = 1.3
         row.operator("exciting_dance.live", icon="PAUSE" if session else "PLAY", depress=session is not None)
-        active = active_rig(context)
-        checks_active = session is not None and (active is None or session_id(active) == session.body)
-        if session is not None and active is not None and not checks_active:
-            layout.label(text=f"Another rig is being checked, not {active.name}", icon="INFO")
-            layout.operator("exciting_dance.live_restart", text=f"Check {active.name}", icon="FILE_REFRESH")
-        elif session is not None:
+        if session is not None:
             _draw_state(context, layout, session)
             _draw_failures(context, layout, session)
         header, body = layout.panel("exciting_dance_live_shown", default_closed=True)
@@ -75,7 +70,7 @@ class EXCITING_DANCE_PT_live(DancePanel, bpy.types.Panel):  # type: ignore[misc]
             grid = body.grid_flow(columns=2, even_columns=True, align=True)
             for name in DISPLAY_PROPERTIES:
                 grid.prop(settings, name, toggle=True)
-        if checks_active and session is not None and session.results is not None:
+        if session is not None and session.results is not None:
             _draw_notes(context, layout, session.results.notes)
 
 
