@@ -52,21 +52,23 @@ rate = argument(Range(0.0, FASTEST, above=True).parse)
 effort = argument(Range(0.0, MOST_EFFORT, above=True).parse)
 
 
-def by_name(words: Sequence[str], option: str) -> dict[str, float]:
-    """Numbers by name, from NAME=NUMBER each.
+def by_name(
+    words: Sequence[str], option: str, form: str = "NAME=NUMBER", read: Callable[[str], Any] = number
+) -> dict[str, Any]:
+    """Values by name, numbers from NAME=NUMBER each by default.
 
     Raises:
-        InvalidValue: no name, or no number; names the option.
+        InvalidValue: no name, or no value; names the option.
     """
     result = {}
     for word in words:
         name, equals, value = word.partition("=")
         try:
-            result[name] = number(value)
+            result[name] = read(value)
         except argparse.ArgumentTypeError:
             equals = ""
         if not equals or not name:
-            raise InvalidValue(f"{option} takes NAME=NUMBER, not {word!r}")
+            raise InvalidValue(f"{option} takes {form}, not {word!r}")
     return result
 
 

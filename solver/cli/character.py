@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from ..base.progress import Progress
-from .argument_types import path
-from .options import add_output_file, add_verb
+from .argument_types import by_name, path
+from .options import PARTS, add_output_file, add_parts, add_verb
 
 EXPLANATION = """
 Blender writes the file: bones, surface and weights in rest pose. Bones are matched to the parts of a person by name
@@ -24,29 +24,21 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("character", type=path, metavar="FILE", help="the character, written by Blender")
     words = "mass of the whole body [kg]; without it, that of its volume and the densities of tables"
     parser.add_argument("--mass", type=float, metavar="KG", help=words)
-    words = "bones of parts of a person: left_thigh=Bone.007; head= for a character without a head"
-    parser.add_argument("--parts", nargs="+", default=[], metavar="PART=BONE", help=words)
+    add_parts(parser)
     add_output_file(parser, "write the rig there, .json", ".json", required=True)
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
-    from ..base.errors import InvalidValue
     from ..character.character import CHARACTER
     from ..character.rig import build_character_rig
     from ..formats.text_table import format_inertial_table
     from ..scene.rig import write_rig
 
-    stated = {}
-    for text in options.parts:
-        part, equals, bone = text.partition("=")
-        if not equals:
-            raise InvalidValue(f"--parts {text}: expected PART=BONE")
-        stated[part] = bone
     progress(0.0, "reading the character")
     character = CHARACTER.read(options.character)
     progress(0.1, "measuring its volume")
-    built = build_character_rig(character, options.mass, stated)
+    built = build_character_rig(character, options.mass, by_name(options.parts, *PARTS))
     rig = built.rig
     print(f"{rig.name}: {len(rig.links)} links, {rig.prior.total_mass:.2f} kg\n")
     print(format_inertial_table(rig.prior))

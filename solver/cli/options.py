@@ -188,6 +188,16 @@ def add_subject(parser: argparse.ArgumentParser, *, required: bool = True) -> No
 SEX = "table of segment inertias; unknown: mean of both tables, with a wider prior"
 
 
+PARTS = "--parts", "PART=BONE", str
+"""Of `by_name`, for the bones of parts of a person."""
+
+
+def add_parts(parser: argparse.ArgumentParser) -> None:
+    """The bones of parts of a person, where names and shape do not tell them."""
+    words = "bones of parts of a person: left_thigh=Bone.007; head= for a body without a head"
+    parser.add_argument(PARTS[0], nargs="+", default=(), metavar=PARTS[1], help=words)
+
+
 def add_calibration(parser: argparse.ArgumentParser) -> None:
     """A subject calibrated before."""
     parser.add_argument(

@@ -14,11 +14,22 @@ from ..options.authoring import RepairOptions, RetargetOptions
 from ..options.checks import CheckOptions
 from ..options.reading import ReadOptions, watched
 from ..options.study import Settings
-from .argument_types import add_options, given, path
-from .bodies import rig_named
+from .argument_types import add_options, by_name, given, path
+from .bodies import body_of
 from .dances import add_checks, repair_options
 from .exit_codes import INCOMPLETE, OK
-from .options import add_calibration, add_output, add_reading, add_subject, add_verb, read_options, settings_of, subject
+from .options import (
+    PARTS,
+    add_calibration,
+    add_output,
+    add_parts,
+    add_reading,
+    add_subject,
+    add_verb,
+    read_options,
+    settings_of,
+    subject,
+)
 
 if TYPE_CHECKING:
     from ..tracking.retargeting.performer import Performer
@@ -35,6 +46,8 @@ fall. What still fails is repaired with the least change if soles stay flat. Fea
 The motion begins and ends as the recording does; with --from-rest it begins and ends on both feet, and a step that the
 recording cuts off is completed if the legs reach. Contacts are found from the motion of the feet, and from force plates
 if --forces is given.
+
+The motion as retargeted is written first, so that it is there while the repair takes its time, or if it is stopped.
 
 The mapping of segments to links is a preset (HRP-2, HOAP-3, iCub, G1, people), or proposed from names and joints. It is
 printed and written to mapping.json, and can be corrected and given back with --mapping.
@@ -58,12 +71,14 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "retarget", "transfer a motion to another body, such as a robot", EXPLANATION, run)
     parser.add_argument("recording", type=path, metavar="RECORDING", help="a motion, segments or markers")
-    parser.add_argument("target", metavar="RIG", help="hoap3, hrp2, a .urdf file, or a rig.json of this program")
+    words = "human (with --mass and --sex; by default as tall as the performer), hoap3, hrp2, a .urdf file, a rig.json"
+    parser.add_argument("target", metavar="RIG", help=words)
     parser.add_argument(
         "--packages", nargs="+", default=(), metavar="DIR", help="folders in which package:// paths are searched"
     )
     parser.add_argument("--trial", metavar="NAME", help="trial, if the folder holds several")
     parser.add_argument("--mapping", type=path, metavar="FILE", help="mapping of segments to links, .json")
+    add_parts(parser)
     words = "ground reaction forces of the recording (.mot, .csv, .c3d), from which contacts are found"
     parser.add_argument("--forces", type=path, metavar="FILE", help=words)
     add_options(parser, RetargetOptions)
@@ -84,8 +99,6 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     from ..storage.codec import is_own_file
     from ..tracking.bone_mapping import MAPPING
 
-    rig = rig_named(options.target, options.packages)
-    rig.require_contacts()
     mapping = None if options.mapping is None else MAPPING.read(options.mapping)
     progress(0.0, "reading the recording")
     file: Path = options.recording
@@ -97,6 +110,10 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         )
         if options.forces is not None:
             source = source.with_plate_contacts(forces(options.forces, reading))
+    size = {"height": options.height or source.stature, "mass": options.mass, "sex": options.sex}
+    asked = {"body": options.target, "packages": options.packages}
+    rig = body_of(argparse.Namespace(**asked, **(size if options.target == "human" else {})))
+    rig.require_contacts()
     followed = retarget(
         source,
         rig,
@@ -106,6 +123,7 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
             CHECKS.changed(**given(options, CheckOptions)), None if options.no_repair else repair_options(options)
         ),
         PartialProgress(progress, 0.3, 0.95),
+        lambda first: first.write(options.output),
     )
     followed.write(options.output)
     progress(1.0, "done")
@@ -137,6 +155,7 @@ def performer(options: argparse.Namespace, reading: ReadOptions, progress: Progr
     """
     from ..calibration.calibration import CALIBRATION
     from ..input_checks import check_recording
+    from ..skeleton.match import match_recording
     from ..study.recordings import load
     from ..study.subject_calibration import calibrate
     from ..tracking.retargeting.performer import Performer
@@ -145,12 +164,16 @@ def performer(options: argparse.Namespace, reading: ReadOptions, progress: Progr
 
     recordings = load([options.recording], reading)
     if recordings[0].segments is not None:
-        checked = check_recording(recordings[0])
+        stated = by_name(options.parts, *PARTS)
+        checked = check_recording(
+            recordings[0], parts=match_recording(recordings[0].segments, stated) if stated else None
+        )
         assert checked.segments is not None
+        assert checked.found is not None
         if lacks_lengths(checked.segments):
             found = performer_of_stature(checked.segments, options.height or DEFAULT_STATURE, checked.name)
         else:
-            found = Performer.from_segments(checked.segments, checked.name)
+            found = Performer.from_segments(checked.segments, checked.name, checked.found.parts)
         notes = [note for note in checked.warnings if note not in recordings[0].warnings]
         return replace(found, notes=(*found.notes, *notes))
     if recordings[0].markers is None:

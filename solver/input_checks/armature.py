@@ -12,7 +12,7 @@ from ..skeleton.match import PELVIS, Skeleton
 from ..values.motion import RestPose, SegmentPoses
 from ..values.person import CHAINS, SIDES
 from .check_definition import InputToCheck
-from .check_recording import find_problems
+from .check_recording import check_recording, find_problems
 
 NEEDED = (PELVIS, *(f"{side}_{name}" for side in SIDES for name in CHAINS[1]))
 """Parts without which a character cannot be posed on its feet."""
@@ -36,3 +36,25 @@ def require_parts(skeleton: Skeleton, parts: Mapping[str, str]) -> None:
     segments = SegmentPoses(np.zeros(1), tuple(skeleton.bones), turns[None], skeleton.heads[None], rest)
     for _, problem in find_problems(InputToCheck(Recording("armature", segments=segments), parts=parts)):
         raise InvalidValue(f"the armature in rest pose: {problem.text}. {problem.remedy}")
+
+
+def describe_body(recording: Recording) -> str:
+    """Height and rest posture of a recorded skeleton, and with what it is read, in sentences.
+
+    Raises:
+        InputError: a check fails, as of `check_recording`.
+        InvalidValue: legs are missing.
+    """
+    checked = check_recording(recording)
+    found, segments = checked.found, checked.segments
+    assert found is not None
+    if segments is None or found.rest is None or any(part not in found.parts for part in NEEDED):
+        raise InvalidValue("no bones were found for the pelvis and legs: choose them below")
+    at = {part: found.rest.heads[segments.names.index(name)] for part, name in found.parts.items()}
+    spine = at[PELVIS] - (at["left_foot"] + at["right_foot"]) / 2.0
+    words = f"{found.stature:.2f} m tall, in rest pose along {'xyz'[int(np.argmax(np.abs(spine)))]}"
+    if "left_hand" in at and "left_upper_arm" in at:
+        arm = at["left_hand"] - at["left_upper_arm"]
+        angle = np.degrees(np.arcsin(arm @ spine / np.linalg.norm(arm) / np.linalg.norm(spine)))
+        words += f" with arms {abs(angle):.0f} degrees {'above' if angle > 0.0 else 'below'} the shoulders"
+    return ". ".join((words, *checked.warnings))

@@ -104,13 +104,20 @@ def match_bones(skeleton: Skeleton, stated: Mapping[str, str] | None = None) -> 
     return {part: names[part] for part in LINKS if names.get(part)}
 
 
-def match_recording(recording: SegmentPoses) -> dict[str, str]:
-    """The segment of each part of a person (part: segment); by names alone if the recording has no tree of bones."""
+def match_recording(recording: SegmentPoses, stated: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The segment of each part of a person (part: segment); by names alone if the recording has no tree of bones.
+
+    Args:
+        recording: of segments.
+        stated: as of `match_bones`.
+    """
     rest = recording.rest
     if rest is None or not rest.parents:
-        return match_segments(recording.names)
+        return match_segments(recording.names) | dict(stated or {})
     ends = np.where(np.isfinite(rest.tips), rest.tips, rest.heads)
-    return match_bones(Skeleton(recording.names, rest.parents, rest.heads, ends, np.ones(len(rest.heads), bool)))
+    return match_bones(
+        Skeleton(recording.names, rest.parents, rest.heads, ends, np.ones(len(rest.heads), bool)), stated
+    )
 
 
 def find_gaps(parts: Collection[str]) -> dict[str, tuple[str, str]]:

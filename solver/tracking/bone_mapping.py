@@ -269,8 +269,10 @@ def _align_rest_poses(
             end, own = rest.heads[column[following]], _bone_vector(rig, link, following, roles, starts)
             if part.endswith(LEG[:2]):
                 lengths.append((float(np.linalg.norm(own)), float(np.linalg.norm(end - rest.heads[place]))))
-        elif part.endswith(ARM[-1]) and part != link:  # boxes around robots' hands have no direction, their wrists do
-            own = starts[part] - starts.get(part.replace(ARM[2], ARM[1]), starts[part])
+        elif part.endswith(ARM[-1]):  # tips of robots' hands, and of hands that Blender imports, are made up
+            forearm = part.replace(ARM[2], ARM[1])
+            own = starts[part] - starts.get(forearm, starts[part])
+            end = 2.0 * rest.heads[place] - heads.get(forearm, rest.heads[place])
         if np.linalg.norm(own) > MIN_BONE_LENGTH:
             bones[row] = rotations[index].T @ own / np.linalg.norm(own)
         pointing, own = facing.T @ (end - rest.heads[place]), forward.T @ own

@@ -268,12 +268,12 @@ def test_crossed_legs_widen_no_stance() -> None:
 def test_checks_are_reported_before_and_after() -> None:
     """Also without a repair: before with the depth, and after with separated links; unchanged if not requested."""
     followed = retarget(armed(0.45), hrp2(), None, None, RetargetLimits(repair=None))
-    assert followed.adjustment == SEPARATED
+    assert followed.steps[-1].label == SEPARATED
     assert followed.report.index("as followed") < followed.report.index(f"\n{SEPARATED}\n")
     assert followed.after.failed.mean() < followed.before.failed.mean()
     left = retarget(armed(0.45), hrp2(), None, RetargetOptions(allow_collisions=True), RetargetLimits(repair=None))
-    assert left.adjusted is None
-    assert deepest(left.retargeted) > 0.01
+    assert len(left.steps) == 1
+    assert deepest(left.unrepaired) > 0.01
 
 
 def test_excluded_pairs_may_overlap() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -57,52 +58,55 @@ class RetargetLimits:
     repair: RepairOptions | None = field(default_factory=RepairOptions)
 
 
+@dataclass(frozen=True, slots=True)
+class RetargetStep:
+    """A motion on the way to the result, its checks, and what it is: `AS_FOLLOWED`, `SEPARATED` or `BALANCED`."""
+
+    label: str
+    motion: RetargetedMotion
+    checks: Checks
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class RetargetedDance:
     """A motion retargeted to a rig, before and after its repair.
 
     Attributes:
         name: of the motion.
-        retargeted: motion of the rig as it follows the source.
-        before: checks of this motion.
         limits: checks and repair.
-        adjusted: the same with links separated, and with its centre of mass balanced above its feet if less fails so;
-            None if nothing was changed.
-        adjusted_checks: checks of the adjusted motion.
+        steps: the motion as it follows the source; then, if that was changed, with links separated, and with its centre
+            of mass balanced above its feet if less fails so.
         repaired: the repaired dance; None without a repair, or if nothing fails.
-        adjustment: how it was adjusted before the repair: `AS_FOLLOWED`, `SEPARATED` or `BALANCED`.
     """
 
     name: str
-    retargeted: RetargetedMotion
-    before: Checks
     limits: RetargetLimits
-    adjusted: RetargetedMotion | None = None
-    adjusted_checks: Checks | None = None
+    steps: tuple[RetargetStep, ...]
     repaired: EditedDance | None = None
-    adjustment: str = AS_FOLLOWED
 
     def __repr__(self) -> str:
-        return f"{self.retargeted.rig.name} follows {self.name!r}: {self.message}"
+        return f"{self.unrepaired.rig.name} follows {self.name!r}: {self.message}"
+
+    @property
+    def before(self) -> Checks:
+        """Checks of the motion as it follows the source."""
+        return self.steps[0].checks
 
     @property
     def unrepaired(self) -> RetargetedMotion:
-        """The motion before the repair, adjusted if it was."""
-        return self.retargeted if self.adjusted is None else self.adjusted
+        """The motion before the repair."""
+        return self.steps[-1].motion
 
     @property
     def motion(self) -> Motion:
         """Motion of the rig, repaired if it was."""
-        return (
-            self.unrepaired.motion if self.repaired is None else self.repaired.dance.motion(self.retargeted.motion.rate)
-        )
+        rate = self.unrepaired.motion.rate
+        return self.unrepaired.motion if self.repaired is None else self.repaired.dance.motion(rate)
 
     @property
     def after(self) -> Checks:
         """Checks of this motion."""
-        if self.repaired is not None:
-            return self.repaired.checks
-        return self.before if self.adjusted_checks is None else self.adjusted_checks
+        return self.steps[-1].checks if self.repaired is None else self.repaired.checks
 
     @property
     def message(self) -> str:
@@ -112,25 +116,16 @@ class RetargetedDance:
     @property
     def report(self) -> str:
         """The mapping, and the checks before and after the repair; plain text."""
-        mapping = self.retargeted.mapping
+        mapping = self.unrepaired.mapping
         rows = [(link, segment, f"{w:g}") for link, segment, w in zip(mapping.links, mapping.segments, mapping.weights)]
         parts = [
             format_table(("link", "follows", "weight"), rows),
             f"positions are scaled by {mapping.scale:.3f}",
             "",
             *(f"note: {note}" for note in self.unrepaired.notes),
-            "",
-            "as followed",
-            format_check_table(self.before),
-            summarise_checks(self.before),
         ]
-        if self.adjusted_checks is not None:
-            parts += [
-                "",
-                self.adjustment,
-                format_check_table(self.adjusted_checks),
-                summarise_checks(self.adjusted_checks),
-            ]
+        for step in self.steps:
+            parts += ["", step.label, format_check_table(step.checks), summarise_checks(step.checks)]
         if self.before.skipped:
             parts.append(describe_omitted_checks(self.before))
         if self.repaired is not None:
@@ -139,7 +134,7 @@ class RetargetedDance:
 
     def record(self) -> MotionRecord:
         """The motion for Blender and other commands, with its contacts and checks."""
-        return motion_record(self.name, self.retargeted.rig, self.motion).with_contacts(
+        return motion_record(self.name, self.unrepaired.rig, self.motion).with_contacts(
             self.schedule, self.limits.checks
         )
 
@@ -150,7 +145,7 @@ class RetargetedDance:
 
     def summary(self) -> SceneSummary:
         """The result after the repair for a scene; the notes state the result before it and the mapping."""
-        mapping, checks, times = self.retargeted.mapping, self.after, self.motion.times
+        mapping, checks, times = self.unrepaired.mapping, self.after, self.motion.times
         start, stop = float(times[0]), float(times[-1])
         notes = [] if self.after is self.before else [f"before adjustments: {summarise_checks(self.before)}"]
         notes += [
@@ -160,7 +155,7 @@ class RetargetedDance:
         ]
         return SceneSummary(
             "retarget", "feasible" if checks.feasible else "infeasible", checks.feasible,
-            f"{self.retargeted.rig.name} follows {self.name}: "
+            f"{self.unrepaired.rig.name} follows {self.name}: "
             f"{self.message}", strips=scene_strips(self.schedule, start, stop),
             failures=scene_failures(checks), ranges=failed_time_ranges(checks),
             problems=() if self.repaired is None else self.repaired.summary.problems,
@@ -174,13 +169,13 @@ class RetargetedDance:
         quaternion xyzw, joints), ``NAME.bodies.npz`` (poses and speeds of all bodies), ``NAME.joints.mot``,
         ``mapping.json``, ``summary.json`` and ``report.txt``.
         """
-        motion, rig = self.motion, self.retargeted.rig
+        motion, rig = self.motion, self.unrepaired.rig
         with write_folder(Path(path)) as folder:
             MOTION.write(folder / MOTION_FILE, self.record())
             write_humanoid_table(folder / table_name(self.name, round(motion.rate, 2)), rig, motion)
             write_body_states(folder / f"{self.name}{BODIES_END}", rig, motion)
             write_coordinates(folder / f"{self.name}{STORAGE_END}", rig, motion, degrees=True)
-            MAPPING.write(folder / MAPPING_FILE, self.retargeted.mapping)
+            MAPPING.write(folder / MAPPING_FILE, self.unrepaired.mapping)
             SUMMARY.write(folder / SUMMARY_FILE, self.summary())
             (folder / REPORT_FILE).write_text(self.report + "\n", "utf-8")
 
@@ -198,13 +193,14 @@ def load_performer(source: MotionRecord | LoadedDance | str | Path) -> Performer
 
 
 @checked
-def retarget(
+def retarget(  # noqa: PLR0913 what is retargeted, how, and who watches
     source: Performer | MotionRecord | LoadedDance | str | Path,
     rig: Rig,
     mapping: BoneMapping | None = None,
     options: RetargetOptions | None = None,
     limits: RetargetLimits | None = None,
     progress: Progress = silent,
+    preview: Callable[[RetargetedDance], object] = lambda _: None,
 ) -> RetargetedDance:
     """Retarget the motion of a person or another rig to a rig.
 
@@ -220,6 +216,7 @@ def retarget(
         options: pace and smoothness.
         limits: checks that the result must pass, and how it is repaired.
         progress: receives the progress; may cancel.
+        preview: receives the motion as retargeted, before it is balanced and repaired; not called without repair.
 
     Raises:
         InvalidValue: no segment for the feet or the root, or a rig without feet.
@@ -236,31 +233,28 @@ def retarget(
     limits = RetargetLimits() if limits is None else limits
     options = RetargetOptions() if options is None else options
     found = retarget_motion(source, rig, mapping, options, PartialProgress(progress, 0.0, 0.3))
-    before = check_motion(rig, found.motion, found.schedule, limits.checks)
-    way = _Candidate(found, before, AS_FOLLOWED)
+    steps = [_check_step(AS_FOLLOWED, found, limits)]
     if not options.allow_collisions:
         apart, options = separate_legs_and_links(source, found, options, limits.checks)
-        if apart is not found:
-            way = _check_candidate(apart, limits, SEPARATED)
-    if limits.repair is not None and not way.checks.feasible:
-        tried = _check_candidate(
-            balance_motion(way.motion, options, limits.checks, PartialProgress(progress, 0.3, 0.6)),
-            limits,
-            BALANCED,
-        )
-        way = min(way, tried, key=lambda each: each.checks.failed.mean())
-    led, after_led = (None, None) if way.label == AS_FOLLOWED else (way.motion, way.checks)
-    answer, best, verdict = None, way.motion, way.checks
-    if limits.repair is None:
-        return RetargetedDance(source.name, found, before, limits, led, after_led, adjustment=way.label)
+        steps += [] if apart is found else [_check_step(SEPARATED, apart, limits)]
+    first = RetargetedDance(source.name, limits, tuple(steps))
+    if limits.repair is None or first.after.feasible:
+        progress(1.0, "followed")
+        return first
+    preview(first)
+    balanced = balance_motion(first.unrepaired, options, limits.checks, PartialProgress(progress, 0.3, 0.6))
+    tried, answer, note = _check_step(BALANCED, balanced, limits), None, ""
+    if tried.checks.failed.mean() < first.after.failed.mean():
+        steps = [steps[0], tried]
+    best, verdict = steps[-1].motion, steps[-1].checks
     phases = best.schedule.phases
-    jumps, rolls = any(p.airborne for p in phases), any(a.part != SOLE for p in phases for a in p.anchors)
-    if not verdict.feasible and (jumps or rolls):
-        note = "it is not repaired further, because " + (
-            "it jumps: repair it with the repair command" if jumps else "its feet roll"
-        )
-        found, led = replace(found, notes=(*found.notes, note)), led and replace(led, notes=(*led.notes, note))
-    elif not verdict.feasible:
+    if verdict.feasible:
+        pass
+    elif any(phase.airborne for phase in phases):
+        note = "it is not repaired further, because it jumps: repair it with the repair command"
+    elif any(anchor.part != SOLE for phase in phases for anchor in phase.anchors):
+        note = "it is not repaired further, because its feet roll"
+    else:
         samples = Samples(best.motion.times, best.motion.q)
         keyed = AuthoredDance(rig, (), best.schedule, samples, name=source.name, checks=limits.checks)
         part = PartialProgress(progress, 0.6, 1.0)
@@ -268,21 +262,12 @@ def retarget(
             answer = repair(keyed, limits.checks, limits.repair, rate=found.motion.rate, progress=part)
         except InvalidValue as error:  # such as legs that cannot keep both feet in place
             note = f"it is not repaired: {error}"
-            found, led = replace(found, notes=(*found.notes, note)), led and replace(led, notes=(*led.notes, note))
         if answer is not None and answer.checks.failed.mean() >= verdict.failed.mean():
             answer = None  # a repair must not increase the number of failing frames
+    steps[-1] = replace(steps[-1], motion=replace(best, notes=(*best.notes, *filter(None, [note]))))
     progress(1.0, "followed")
-    return RetargetedDance(source.name, found, before, limits, led, after_led, answer, way.label)
+    return RetargetedDance(source.name, limits, tuple(steps), answer)
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A motion, its checks, and how it was adjusted."""
-
-    motion: RetargetedMotion
-    checks: Checks
-    label: str
-
-
-def _check_candidate(motion: RetargetedMotion, limits: RetargetLimits, label: str) -> _Candidate:
-    return _Candidate(motion, check_motion(motion.rig, motion.motion, motion.schedule, limits.checks), label)
+def _check_step(label: str, motion: RetargetedMotion, limits: RetargetLimits) -> RetargetStep:
+    return RetargetStep(label, motion, check_motion(motion.rig, motion.motion, motion.schedule, limits.checks))

@@ -19,12 +19,23 @@ RATIOS, POSTURE, CLOSE_RATIOS = (0.6, 1.6), 0.2, (0.75, 1.3)
 ADULTS = (1.2, 2.2)
 """[m] Statures for which another unit is accepted if no body is known."""
 RIGHT_LEG = tuple(f"right_{part}" for part in CHAINS[1])
-FACTORS = {
-    **{f"lengths in {unit} instead of m": factor for unit, factor in LENGTH_UNITS.items() if factor != 1.0},
-    **{f"lengths {factor:g} times as large": factor for factor in (10.0, 100.0, 1000.0)},
-    "lengths in inch instead of cm": 2.54,
-    "lengths in inch instead of mm": 25.4,
-}
+POWERS = [10.0**k for k in range(-6, 7)]
+FACTORS = (
+    {
+        **{f"lengths in {unit} instead of m": factor for unit, factor in LENGTH_UNITS.items() if factor != 1.0},
+        **{f"lengths {factor:g} times as large": factor for factor in (10.0, 100.0, 1000.0)},
+        "lengths in inch instead of cm": 2.54,
+        "lengths in inch instead of mm": 25.4,
+    },
+    {f"lengths {factor:g} times as large": factor for factor in POWERS},
+    {
+        f"lengths in {unit}, {power:g} times as large": LENGTH_UNITS[unit] * power
+        for unit in ("inch", "cmu")
+        for power in POWERS
+    },
+)
+"""Lengths by another unit; by a power of ten, as of an import into Blender at another scale; by both. Each is tried if
+none before fits."""
 
 
 def _range(inputs: InputToCheck, people: tuple[float, float], ratios: tuple[float, float]) -> np.ndarray:
@@ -50,8 +61,10 @@ def _measure(inputs: InputToCheck) -> InputProblem | None:
 def _readings(inputs: InputToCheck) -> Sequence[OtherReading]:
     assert inputs.points is not None
     low, high = _range(inputs, ADULTS, CLOSE_RATIOS)
-    fitting = [name for name, factor in FACTORS.items() if low <= factor * inputs.points.stature <= high]
-    return tuple(OtherReading(name, "--units m", partial(_scale, FACTORS[name])) for name in fitting)
+    stature = inputs.points.stature
+    fitting = ([item for item in each.items() if low <= item[1] * stature <= high] for each in FACTORS)
+    found = next(filter(None, fitting), [])
+    return tuple(OtherReading(name, "--units m", partial(_scale, factor)) for name, factor in found)
 
 
 def _scale(factor: float, recording: Recording) -> Recording:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,13 +17,14 @@ from ...contacts.contact_detection import (
     stances_by_force,
 )
 from ...dynamics import link_motions
+from ...input_checks.body_points import LEG_LENGTH
 from ...rigs import human
 from ...scene.labels import format_length
 from ...skeleton.match import match_recording
 from ...skeleton.rig import Rig
 from ...storage.manifest import FileName
 from ...values.motion import Motion, RestPose, SegmentPoses
-from ...values.person import CHAINS, SIDES
+from ...values.person import CHAINS, LINKS, SIDES
 from ...values.wrenches import Wrenches
 from ..anatomy import LEG, ROOT, TRUNK, find_anatomy, find_joint_centres
 
@@ -48,6 +49,31 @@ MIN_SOLE = 0.01
 """[m] Length of a sole below which it has no direction."""
 HEEL_FRACTION, TOE_FRACTION = -0.25, 1.0
 """Heel and toe of a foot without a known sole, as fractions of the way from its ankle to its tip."""
+
+
+def known_parts(
+    recording: SegmentPoses, parts: Mapping[str, str] | None, needed: Sequence[str], placed: Sequence[str] = LINKS
+) -> tuple[Mapping[str, str], RestPose]:
+    """Segment of each part of a person, and the rest pose, of a recording that can be followed.
+
+    Args:
+        recording: of segments.
+        parts: as stated; None: from names and shape.
+        needed: parts that must be known.
+        placed: parts whose positions must be known in every frame, as far as they are recorded.
+
+    Raises:
+        InvalidValue: there is no rest pose, no positions or not every needed part, or samples are missing.
+    """
+    parts = match_recording(recording) if parts is None else parts
+    if missing := [part for part in needed if part not in parts]:
+        raise InvalidValue(f"no segment has a name that means {', '.join(missing)}: rename the segments")
+    if recording.rest is None or recording.positions is None:
+        raise InvalidValue("the recording has no rest pose or no positions: track it with a person's rig first")
+    turned, moved = ([recording.names.index(parts[p]) for p in some if p in parts] for some in (LINKS, placed))
+    if not (np.isfinite(recording.positions[:, moved]).all() and np.isfinite(recording.rotations[:, turned]).all()):
+        raise InvalidValue("segments are missing in some frames: track the recording with a person's rig first")
+    return parts, recording.rest
 
 
 @checked
@@ -109,23 +135,21 @@ class Performer:
         return Performer(recording, anatomy.parts, soles, name, notes)
 
     @staticmethod
-    def from_segments(recording: SegmentPoses, name: str = "followed") -> Performer:
-        """From segments of a skeleton, whose names say the parts and whose feet are as long as their bones.
+    def from_segments(
+        recording: SegmentPoses, name: str = "followed", parts: Mapping[str, str] | None = None
+    ) -> Performer:
+        """From segments of a skeleton whose feet are as long as their bones.
+
+        Args:
+            recording: of the segments.
+            name: of the motion.
+            parts: segment of each part of a person; by default from names and shape.
 
         Raises:
             InvalidValue: there is no rest pose, no positions or no feet, or samples are missing.
         """
-        parts = match_recording(recording)
-        rest, positions = recording.rest, recording.positions
         feet = [f"{side}_{LEG[-1]}" for side in SIDES]
-        missing = [part for part in (*feet, *(f"{side}_{LEG[0]}" for side in SIDES)) if part not in parts]
-        if missing:
-            raise InvalidValue(f"no segment has a name that means {', '.join(missing)}: rename the segments")
-        if rest is None or positions is None:
-            raise InvalidValue("the recording has no rest pose or no positions: track it with a person's rig first")
-        columns = [recording.names.index(segment) for segment in parts.values()]
-        if not (np.isfinite(positions[:, columns]).all() and np.isfinite(recording.rotations[:, columns]).all()):
-            raise InvalidValue("segments are missing in some frames: track the recording with a person's rig first")
+        parts, rest = known_parts(recording, parts, (*feet, *(f"{side}_{LEG[0]}" for side in SIDES)))
         floor = min(
             float(np.nanmin([rest.heads[recording.names.index(parts[foot])][2] for foot in feet])),
             float(np.nanmin([rest.tips[recording.names.index(parts[foot])][2] for foot in feet])),
@@ -143,6 +167,14 @@ class Performer:
     def times(self) -> np.ndarray:
         """(N,) [s]."""
         return self.recording.times
+
+    @property
+    def stature(self) -> float:
+        """[m] By the lengths of the legs."""
+        rest = self.recording.rest
+        assert rest is not None
+        joints = [rest.heads[self.recording.names.index(self.parts[f"{SIDES[0]}_{part}"])] for part in LEG]
+        return float(np.linalg.norm(np.diff(joints, axis=0), axis=1).sum()) / LEG_LENGTH
 
     def sole_length(self, side: str) -> float:
         """[m]."""

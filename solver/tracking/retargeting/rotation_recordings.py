@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...base.errors import InvalidValue
 from ...contacts.contact_detection import LOWEST
 from ...rigs import human
 from ...scene.labels import format_length
@@ -20,7 +19,7 @@ from ...values.motion import SegmentPoses
 from ...values.person import LINKS, SIDES
 from ..anatomy import LEG, ROOT, TRUNK, find_anatomy, find_joint_centres
 from ..bone_mapping import facing_rotation
-from .performer import DEFAULT_MASS, DEFAULT_SEX, DEFAULT_STATURE, PARENT_PART, Performer
+from .performer import DEFAULT_MASS, DEFAULT_SEX, DEFAULT_STATURE, PARENT_PART, Performer, known_parts
 
 
 def lacks_lengths(recording: SegmentPoses) -> bool:
@@ -47,15 +46,11 @@ def performer_of_stature(recording: SegmentPoses, height: float = DEFAULT_STATUR
     Raises:
         InvalidValue: the rest pose, the root or a leg is missing, or samples are.
     """
-    parts, rest = match_recording(recording), recording.rest
-    if missing := [part for part in (ROOT, *(f"{side}_{part}" for side in SIDES for part in LEG)) if part not in parts]:
-        raise InvalidValue(f"no segment has a name that means {', '.join(missing)}: pelvis and legs must be named")
-    if rest is None or recording.positions is None:
-        raise InvalidValue("the recording has no rest pose or no root: track it with a person's rig first")
+    needed = (ROOT, *(f"{side}_{part}" for side in SIDES for part in LEG))
+    parts, rest = known_parts(recording, None, needed, (ROOT,))
+    assert recording.positions is not None
     columns = {part: recording.names.index(parts[part]) for part in LINKS if part in parts}
     root = recording.positions[:, columns[ROOT]]
-    if not (np.isfinite(root).all() and np.isfinite(recording.rotations[:, list(columns.values())]).all()):
-        raise InvalidValue("segments are missing in some frames: track the recording with a person's rig first")
     body = human(height, DEFAULT_MASS, DEFAULT_SEX)
     starts = find_joint_centres(body, find_anatomy(body).parts)
     facing = facing_rotation({part: rest.heads[column] for part, column in columns.items()}) @ facing_rotation(starts).T
