@@ -125,8 +125,7 @@ class Tour:
         self.clicks += 1
         with view_override():
             require(getattr(OPERATORS.exciting_dance, name).poll(), f"the button {name} cannot be pressed")
-            way = "EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT"
-            getattr(OPERATORS.exciting_dance, name)(way, **options)
+            getattr(OPERATORS.exciting_dance, name)("EXEC_DEFAULT", **options)  # without a dialog
         yield 0.5
         stop = time.monotonic() + JOB_TIMEOUT
         while jobs.CurrentJob.job is not None:
@@ -269,7 +268,7 @@ class Tour:
             with view_override():  # characters face -y, which is on the left at first
                 bpy.ops.view3d.view_orbit(angle=np.radians(50.0), type="ORBITLEFT")
         self.add_character(path)
-        yield from self.run_job("make_character_rig", mass=70.0)
+        yield from self.run_job("use_character", mass=70.0)
         live = find_module("live.control").LiveCheck
         if bpy.app.background:  # Use Character does this in a window only
             bpy.ops.object.mode_set(mode="POSE")

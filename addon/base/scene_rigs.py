@@ -16,13 +16,37 @@ def is_rig(item: bpy.types.Object) -> bool:
 
 
 def active_rig(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The rig that operators and panels use: the active object, its parent, or the only visible rig."""
+    """The rig that operators and panels use: the active object's, or the only visible rig if the active object has no
+    armature of its own."""
     active = context.view_layer.objects.active
-    for candidate in (active, active.parent if active else None):
+    own = find_armatures(active)
+    for candidate in (*own, active.parent if active else None):
         if candidate is not None and is_rig(candidate):
             return candidate
-    rigs = [item for item in find_rigs(bpy_access.scene(context)) if item.visible_get()]
+    rigs = [] if own else [item for item in find_rigs(bpy_access.scene(context)) if item.visible_get()]
     return rigs[0] if len(rigs) == 1 else None
+
+
+def find_armatures(item: bpy.types.Object | None) -> list[bpy.types.Object]:
+    """The armature that an object is, or those that deform it or that it is parented to; empty for others."""
+    if item is None or item.type == "ARMATURE":
+        return [] if item is None else [item]
+    modifiers = [m.object for m in item.modifiers if isinstance(m, bpy.types.ArmatureModifier) and m.show_viewport]
+    parents = [item.parent] if item.parent is not None and item.parent.type == "ARMATURE" else []
+    return list(dict.fromkeys(found for found in (*modifiers, *parents) if found is not None))
+
+
+def find_foreign_armature(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active object's armature if this add-on did not build it; None without one."""
+    own = find_armatures(context.view_layer.objects.active)
+    return own[0] if own and active_rig(context) is None else None
+
+
+def has_mesh(scene: bpy.types.Scene, armature: bpy.types.Object) -> bool:
+    """Whether a visible mesh follows an armature, which is a character then."""
+    return any(
+        item.type == "MESH" and armature in find_armatures(item) and item.visible_get() for item in scene.objects
+    )
 
 
 def find_rigs(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -35,14 +59,3 @@ def assigning_problem(item: bpy.types.Object | None) -> str:
     if item is None or item.animation_data is None or not item.animation_data.use_tweak_mode:
         return ""
     return f"leave tweak mode of the NLA strip of {item.name} (Tab in the NLA editor)"
-
-
-def is_possible_character(item: bpy.types.Object | None) -> bool:
-    """Whether an object is an armature without a rig, or a mesh that one deforms."""
-    if item is None:
-        return False
-    deforming = (m.object for m in item.modifiers if isinstance(m, bpy.types.ArmatureModifier))
-    return any(
-        found is not None and isinstance(found.data, bpy.types.Armature) and not is_rig(found)
-        for found in (item, *deforming)
-    )

@@ -15,6 +15,7 @@ from solver.contacts.rolling import RollingSole as RollingSole
 from solver.formats.file_formats import recording_suffixes as recording_suffixes
 from solver.formats.npz import write_recording_npz as write_recording_npz
 from solver.formats.recording import has_joints as has_joints
+from solver.input_checks.armature import describe_body as describe_body
 from solver.input_checks.armature import require_parts as require_parts
 from solver.live.line_reader import bounded_lines as bounded_lines
 from solver.live.protocol import parse_json_line as parse_json_line
@@ -81,6 +82,7 @@ from solver.scene.timeline import flights_between_strips as flights_between_stri
 from solver.signals.trial import Recording as Recording
 from solver.skeleton.match import Skeleton as Skeleton
 from solver.skeleton.match import match_bones as match_bones
+from solver.skeleton.match import match_recording as match_recording
 from solver.skeleton.rig import BONE_LINKS as BONE_LINKS
 from solver.skeleton.rig import CHARACTER_KIND as CHARACTER_KIND
 from solver.skeleton.rig import REST_PLACEMENT as REST_PLACEMENT

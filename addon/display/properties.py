@@ -35,9 +35,8 @@ ESTIMATORS = (
     ("force", "Forces Only", "Forces integrated twice, for comparison"),
     ("kinematic", "Motion Only", "Motion and inertial parameters, for comparison"),
 )
-SCENE_RIG = "scene"
 FOLLOWERS = (
-    (SCENE_RIG, "Rig in Scene", "Use the rig chosen below"),
+    ("human", "Person", "Add a person as tall as the source, with the mass and sex of a new rig"),
     ("hrp2", "HRP-2 (Approximate)", "Add an approximate humanoid with 30 joints to the scene"),
     ("hoap3", "HOAP-3", "Add a small humanoid with 21 joints to the scene"),
 )
@@ -196,19 +195,14 @@ class SceneSettings(option_group(CohortOptions, StudySettings, RetargetOptions, 
         description="Show linear momentum (green) and angular momentum about the centre of mass (violet)",
     )
     follows: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Target", description="Rig that gets the motion of the selected armature", items=FOLLOWERS
+        name="New Body", description="Body that is added for the motion", items=FOLLOWERS
     )
     follower: bpy.props.PointerProperty(  # type: ignore[valid-type]
-        name="Rig", description="Target rig in the scene", type=bpy.types.Object, poll=_is_rig
+        name="Target", description="Rig that gets the motion; empty: a new one", type=bpy.types.Object, poll=_is_rig
     )
     follow_repaired: bpy.props.BoolProperty(  # type: ignore[valid-type]
         name="Repair",
         description="Repair failed balance, torque and collision checks with the smallest change, not only report them",
-        default=True,
-    )
-    follow_beside: bpy.props.BoolProperty(  # type: ignore[valid-type]
-        name="Place Beside",
-        description="Place the target to the left of the source, instead of at the same place",
         default=True,
     )
     follow_forces: bpy.props.StringProperty(  # type: ignore[valid-type]

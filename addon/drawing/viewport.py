@@ -32,9 +32,7 @@ def frame_objects(context: bpy.types.Context, items: Iterable[bpy.types.Object])
 
 
 def start_posing(context: bpy.types.Context, body: bpy.types.Object) -> None:
-    """Make a rig active and enter Pose Mode; without a window, where nobody poses, nothing changes."""
-    if context.window is None or bpy.app.background:
-        return
+    """Make a rig active and enter Pose Mode, except without a window, where nobody poses."""
     layer = bpy_access.view_layer(context)
     active = layer.objects.active
     if active is not None and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():  # type: ignore[call-arg]
@@ -43,7 +41,7 @@ def start_posing(context: bpy.types.Context, body: bpy.types.Object) -> None:
         item.select_set(False)
     body.select_set(True)
     layer.objects.active = body
-    if bpy.ops.object.mode_set.poll():  # type: ignore[call-arg]
+    if not bpy.app.background and bpy.ops.object.mode_set.poll():  # type: ignore[call-arg]
         bpy.ops.object.mode_set(mode="POSE")
 
 

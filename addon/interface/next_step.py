@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import bpy
@@ -10,7 +10,7 @@ import bpy
 from ..authoring.posture_cache import summarise_postures
 from ..authoring.properties import dance_settings
 from ..base.bpy_access import scene, session_id
-from ..base.scene_rigs import active_rig, is_possible_character
+from ..base.scene_rigs import active_rig, find_foreign_armature, has_mesh
 from ..display.properties import RESEARCH, study_settings
 from ..jobs.job_messages import describe_duration, find_message
 from ..live.control import LiveCheck
@@ -46,19 +46,37 @@ class NextStep:
 
 
 def find_next_step(context: bpy.types.Context) -> NextStep | None:
-    """The next step; None for a rig with a problem, which the panel shows instead."""
+    """The next step, with what prevents it as hint; None for a rig with a problem, which the panel shows instead."""
     body = active_rig(context)
     if study_settings(context).mode == RESEARCH:
-        return _next_research_step(context, body)
-    if body is None and is_possible_character(context.view_layer.objects.active):
-        return NextStep(
-            "use_character", "Use Character", "OUTLINER_OB_ARMATURE", "Masses from its mesh; shows the bones to approve"
-        )
-    if body is None:
-        return NextStep("import_rig", "Add Rig", "ARMATURE_DATA", "A body to pose, with masses on its bones")
-    from ..scene.armature import rig_problem
+        step = _next_research_step(context, body)
+    elif body is None:
+        step = _first_step(context)
+    else:
+        from ..scene.armature import rig_problem
 
-    return None if rig_problem(body) else _next_authoring_step(context, body)
+        if rig_problem(body):
+            return None
+        step = _next_authoring_step(context, body)
+    find_problem = getattr(getattr(bpy.types, f"EXCITING_DANCE_OT_{step.operator}"), "find_problem", None)
+    problem = find_problem(context) if find_problem else ""
+    return replace(step, hint=problem) if problem else step
+
+
+def _first_step(context: bpy.types.Context) -> NextStep:
+    """What the active object is good for: a character, a motion, or nothing."""
+    from ..scene.action import moves
+
+    armature = find_foreign_armature(context)
+    if armature is not None and has_mesh(scene(context), armature):
+        hint = "Masses from its mesh; shows the bones to approve"
+        return NextStep("use_character", "Use Character", "OUTLINER_OB_ARMATURE", hint)
+    if armature is not None and moves(armature):
+        return NextStep("retarget", "Retarget", "MOD_ARMATURE", f"The motion of {armature.name} on another body")
+    hint = "A body to pose, with masses on its bones"
+    if armature is not None:
+        hint = f"{armature.name} has neither a mesh nor a motion: add a body"
+    return NextStep("import_rig", "Add Rig", "ARMATURE_DATA", hint)
 
 
 def _next_authoring_step(context: bpy.types.Context, body: bpy.types.Object) -> NextStep:

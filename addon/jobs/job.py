@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -85,8 +85,8 @@ class Task:
         """Cancel, and wait until nothing runs any more."""
         self.cancel()
 
-    def wait(self) -> None:
-        """Block until nothing runs any more."""
+    def wait(self, look: Callable[[], None] = lambda: None) -> None:
+        """Block until nothing runs any more, with a look at the results at every interval."""
 
     def poll(self) -> bool:
         """Whether a process runs that must be waited for."""
@@ -140,14 +140,16 @@ class Job(Task):
         """Whether the child is running."""
         return self._process.poll() is None
 
-    def wait(self) -> None:
+    def wait(self, look: Callable[[], None] = lambda: None) -> None:
         """Block until the child ends. Prints a line of progress now and then, which a window shows in its panel."""
-        while True:
-            try:
-                self._process.wait(SECONDS_PER_LINE)
-                break
-            except subprocess.TimeoutExpired:
+        printed = time.monotonic()
+        while self.running:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(POLL_INTERVAL)
+            look()
+            if time.monotonic() - printed > SECONDS_PER_LINE:
                 print(f"{self.title}: {self.describe()}", flush=True)
+                printed = time.monotonic()
         self._close()
 
     def cancel(self) -> None:
@@ -280,6 +282,9 @@ class JobOperator:
         """Put the results into the scene and return a message for the user."""
         raise NotImplementedError
 
+    def look(self, context: bpy.types.Context) -> None:
+        """Put results into the scene that are complete before the job ends; by default none."""
+
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
         """The program that runs the child; by default the solver's Python."""
         return chosen_interpreter(context)
@@ -317,7 +322,7 @@ class JobOperator:
         while self._advance() and bpy.app.background:
             pass
         if bpy.app.background or self._problem is not None:
-            self._job.wait()
+            self._job.wait(partial(self._look, context))
             return self.finish(context)
         manager = context.window_manager
         self._timer = manager.event_timer_add(POLL_INTERVAL, window=context.window)
@@ -359,7 +364,11 @@ class JobOperator:
         if now != self._shown_progress:
             self._shown_progress = now
             redraw.redraw_sidebars()
-        if more or self._job.poll() or self._waits_for_user():
+        running = more or self._job.poll()
+        if self._waits_for_user():
+            return {"PASS_THROUGH"}
+        self._look(context)
+        if running:
             return {"PASS_THROUGH"}
         context.window_manager.event_timer_remove(self._timer)
         status = self.finish(context)
@@ -370,6 +379,14 @@ class JobOperator:
         """End the job; Blender calls this when the window closes or another file is opened."""
         end_current()
         self._discard_folder()
+
+    def _look(self, context: bpy.types.Context) -> None:
+        """Put early results into the scene; an error ends the job."""
+        try:
+            self.look(context)
+        except errors.SolverError as error:
+            self._problem = error
+            self._job.cancel()
 
     def _waits_for_user(self) -> bool:
         """Whether the result has to wait, because bones in edit mode or actions in tweak mode cannot be changed."""

@@ -1,4 +1,4 @@
-"""Operator that retargets an armature's motion to another rig, in a child process."""
+"""Operator that retargets an armature's motion to another body, in a child process."""
 
 from __future__ import annotations
 
@@ -9,120 +9,163 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from ..base.bpy_access import find_by_session_id, require, scene, session_id, view_layer
+from ..authoring.properties import dance_settings
+from ..base.bpy_access import Status, find_by_session_id, require, scene, session_id
 from ..base.option_fields import option_words
-from ..base.scene_rigs import active_rig, is_rig
-from ..base.solver_api import RetargetOptions, dance_folder
-from ..display.properties import SCENE_RIG, SceneSettings, study_settings
+from ..base.scene_rigs import active_rig, find_foreign_armature, find_rigs, is_rig
+from ..base.solver_api import RetargetOptions, dance_folder, errors
+from ..base.transaction import all_or_nothing
+from ..display.properties import SceneSettings, study_settings
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage
 from .dance_base import INPUT_NAMES, JSON_PROGRESS, RESULT_FOLDER, has_summary, summary_message
+from .parts_dialog import PartsDialog
 
 if TYPE_CHECKING:
-    from ..base.solver_api import SegmentPoses
+    from ..base.solver_api import SceneMotion, SegmentPoses
 
 FOLLOWER_FILE = "follower.json"
+EXAMINED_FRAMES = 20
+"""Number of frames in which a source is examined before its bones are shown."""
+LARGEST_SOURCE = 10.0
+"""Size of a source over that of the body from which it is in other units and too large to be shown beside it."""
 
 
 def find_source(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The armature whose motion is retargeted: the selected one, otherwise the active rig."""
-    active = context.active_object
-    return active if active is not None and active.type == "ARMATURE" else active_rig(context)
+    """The armature whose motion is retargeted: the active object's, or the active rig, if anything moves it."""
+    from ..scene.action import moves
+
+    source = find_foreign_armature(context) or active_rig(context)
+    return source if moves(source) else None
 
 
 def find_follower(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The target rig in the scene; None for a built-in robot."""
-    settings = study_settings(context)
-    return settings.follower if settings.follows == SCENE_RIG else None
+    """The rig of the scene that gets the motion; None for a new one."""
+    chosen = study_settings(context).follower
+    return chosen if chosen in find_rigs(scene(context)) and chosen != find_source(context) else None
 
 
-def find_retarget_problem(context: bpy.types.Context) -> str:
-    """What prevents retargeting, as one sentence; empty if nothing does."""
-    from ..scene.armature import rig_problem
-
-    source, target = find_source(context), find_follower(context)
-    if source is None:
-        return "Select the armature whose motion to retarget"
-    if source.animation_data is None or source.animation_data.action is None:
-        return f"{source.name} has no action"
-    if is_rig(source) and (problem := rig_problem(source)):
-        return problem
-    if study_settings(context).follows != SCENE_RIG:
-        return ""
-    if target is None:
-        return "Choose the target rig"
-    return f"{source.name} cannot be its own target" if target == source else rig_problem(target)
-
-
-class EXCITING_DANCE_OT_retarget(JobOperator, bpy.types.Operator):
-    """Retarget the selected armature's motion to a rig or robot, with planted feet, within its limits, in balance"""
+class EXCITING_DANCE_OT_retarget(PartsDialog, JobOperator, bpy.types.Operator):
+    """Retarget the selected armature's motion to another body: shows the bones, then the motion, then its repair"""
 
     bl_idname = "exciting_dance.retarget"
     bl_label = "Retarget"
-    title, panel = "Retargeting", "retarget"
+    title, panel = "Retargeting", "dance"
     input_names = INPUT_NAMES | {FOLLOWER_FILE: "the target rig"}
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        """A source and a target are needed."""
-        return find_retarget_problem(context)
+        """A source that moves is needed, and a target that can be changed."""
+        from ..scene.armature import rig_problem, scale_problem
+
+        source, target = find_source(context), find_follower(context)
+        if source is None:
+            return "Select an armature that moves: it needs keys, NLA strips, drivers or constraints"
+        problem = rig_problem(source) if is_rig(source) else ""
+        return problem or ("" if target is None else rig_problem(target) or scale_problem(target))
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
+        """Choose a target, and show it with the bones of the source."""
+        from ..base.solver_api import Recording, describe_body, match_recording
+        from ..scene.action import moving_frames
+        from ..scene.recording import record_at_once
+
+        settings, source = study_settings(context), require(find_source(context), "armature")
+        if find_follower(context) is None:
+            rigs = [rig for rig in find_rigs(scene(context)) if rig != source and rig.visible_get()]
+            settings.follower = min(rigs, key=lambda rig: not rig.select_get(), default=None)
+        if is_rig(source):
+            return self.ask(context, source, None, f"The motion of {source.name}")
+        frames = moving_frames(scene(context), source)
+        segments = record_at_once(source, scene(context), frames[:: len(frames) // EXAMINED_FRAMES + 1])
+        try:
+            words = describe_body(Recording(source.name, segments=segments))
+        except errors.SolverError as error:
+            words = str(error)
+        return self.ask(context, source, match_recording(segments), words)
+
+    def draw_fields(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+        """Draw the target."""
+        settings, column = study_settings(context), layout.column()
+        column.use_property_split, column.use_property_decorate = True, False
+        for name in ("follower", *([] if settings.follower else ["follows"])):
+            column.prop(settings, name)
 
     def steps(self, context: bpy.types.Context) -> Iterator[float]:
         from ..scene.recording import record_segments
 
         source = require(find_source(context), "armature")
         self._source_id = session_id(source)
+        self._first: SceneMotion | None = None
         self._segments = None if is_rig(source) else (yield from record_segments(source, scene(context)))
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         from ..base.solver_api import write_rig
         from ..scene.inertials import rig_with_inertials
-        from ..scene.placement import rest_size
 
         settings, target = study_settings(context), find_follower(context)
-        self._follower_id = None if target is None else session_id(target)
-        who = settings.follows if target is None else str(write_rig(folder / FOLLOWER_FILE, rig_with_inertials(target)))
-        leader = find_by_session_id(bpy.data.objects, self._source_id)
-        self._beside, self._source_size = settings.follow_beside, rest_size(leader)
+        self._body_id = None if target is None else session_id(target)
+        leader, who = find_by_session_id(bpy.data.objects, self._source_id), [settings.follows]
         source = write_source(context, leader, self._segments, folder)
-        return [
-            "retarget",
-            str(source),
-            who,
-            *retarget_arguments(settings),
-            "--output",
-            str(folder / RESULT_FOLDER),
-            *JSON_PROGRESS,
-        ]
+        if target is not None:
+            who = [str(write_rig(folder / FOLLOWER_FILE, rig_with_inertials(target)))]
+        elif settings.follows == "human":
+            who += ["--mass", f"{settings.mass:g}", "--sex", settings.sex]
+        words = [*retarget_arguments(settings), *self.stated_parts(), "--output", str(folder / RESULT_FOLDER)]
+        return ["retarget", str(source), *who, *words, *JSON_PROGRESS]
 
     def has_results(self, folder: Path) -> bool:
         return has_summary(folder)
 
+    def look(self, context: bpy.types.Context) -> None:
+        """Show the motion as soon as it is written, before its repair."""
+        folder = require(self._folder, "folder")
+        if self._first is None and self.has_results(folder):
+            with all_or_nothing():
+                self._show(context, folder)
+            bpy.ops.ed.undo_push(message="Retarget")
+
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        from ..authoring.dance_import import read_dance
+        from ..authoring.ghost import OPERATION_KEY, find_ghost, show_ghost
+        from ..base.convert import transform_motion
+
+        if self._first is None:
+            self._show(context, folder)
+        dance, body = read_dance(folder / RESULT_FOLDER), require(self.rig(), "rig")
+        motion = require(dance.motion, "motion")
+        if motion.rotations.tobytes() != require(self._first, "motion").rotations.tobytes():
+            moved = replace(dance, motion=transform_motion(body.matrix_world @ self._back, motion))
+            beside = dance_settings(context).ghost_place == "beside"
+            show_ghost(context, body, moved, f"{body.animation_data.action.name} repaired", beside=beside)
+            require(find_ghost(scene(context), body), "ghost")[OPERATION_KEY] = "repaired"
+        return summary_message(dance)
+
+    def _show(self, context: bpy.types.Context, folder: Path) -> None:
+        """Show the motion on its body, beside a source of about its size."""
         from ..authoring.dance_import import read_dance, show_dance
         from ..base.solver_api import MOTION
+        from ..drawing.viewport import fit_timelines, frame_objects, hide_startup_cube, start_posing
         from ..scene.armature import move_sideways
         from ..scene.placement import avoid_overlap, rest_size
 
-        onto = None if self._follower_id is None else find_by_session_id(bpy.data.objects, self._follower_id)
+        onto = None if self._body_id is None else find_by_session_id(bpy.data.objects, self._body_id)
+        source = find_by_session_id(bpy.data.objects, self._source_id)
         dance = read_dance(folder / RESULT_FOLDER)
-        record = MOTION.read(folder / RESULT_FOLDER / dance_folder.MOTION_FILE)
-        if onto is not None:
-            dance = replace(dance, rig=None)
-        body = show_dance(context, dance, target=onto, name=record.name)
-        if self._beside:  # the motion is at the source's place, and both may spread their arms
-            move_sideways(body, 0.5 * (self._source_size + rest_size(body)))
-            avoid_overlap(context, body, ignored=self._source_id)
-        layer = view_layer(context)
-        for item in layer.objects.selected:
-            item.select_set(False)
-        body.select_set(True)
-        layer.objects.active = body
+        name = MOTION.read(folder / RESULT_FOLDER / dance_folder.MOTION_FILE).name
+        body = show_dance(context, dance if onto is None else replace(dance, rig=None), target=onto, name=name)
+        self._first, self._back, size = dance.motion, body.matrix_world.inverted(), rest_size(body)
+        shown = [body, source] if rest_size(source) < LARGEST_SOURCE * size else [body]
+        move_sideways(body, 0.5 * sum(map(rest_size, (shown[-1], body))))  # both may spread their arms
+        avoid_overlap(context, body, ignored=self._source_id)
         self.set_rig(body)
-        return summary_message(dance)
+        hide_startup_cube(context)
+        start_posing(context, body)
+        frame_objects(context, shown)
+        fit_timelines(context)
 
     def receiver(self) -> bpy.types.Object | None:
-        return next((item for item in bpy.data.objects if item.session_uid == self._follower_id), None)
+        return next((item for item in bpy.data.objects if item.session_uid == self._body_id), None)
 
 
 def retarget_arguments(settings: SceneSettings) -> list[str]:
@@ -144,7 +187,8 @@ def write_source(
     from ..authoring.timeline import motion_range, sample_timeline
     from ..base.solver_api import TIMELINE, Recording, write_recording_npz
 
-    now, name = scene(context), bpy.path.clean_name(require(source.animation_data.action, "action").name)
+    played = source.animation_data and source.animation_data.action
+    now, name = scene(context), bpy.path.clean_name((played or source).name)
     if segments is None:
         timeline = replace(sample_timeline(now, source, *motion_range(now, source)), name=name)
         return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, timeline)

@@ -1,4 +1,4 @@
-"""Panel Retarget: an armature's motion on another rig."""
+"""Panel Retarget: how an armature's motion is put on another body."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import bpy
 from ..base.bpy_access import layout as layout_of
 from ..base.option_fields import labelled
 from ..base.solver_api import RetargetOptions
-from ..display.properties import AUTHOR, SCENE_RIG, study_settings
+from ..display.properties import AUTHOR, study_settings
 from ..operators.retarget import find_source
 from .base import DancePanel
-from .messages import draw_wrapped
+from .messages import draw_fields
 
 
 class EXCITING_DANCE_PT_retarget(DancePanel, bpy.types.Panel):  # type: ignore[misc]
-    """Motion of an armature on another rig"""
+    """Motion of an armature on another body"""
 
     bl_label = "Retarget"
-    bl_parent_id = "EXCITING_DANCE_PT_design"
+    bl_order = 1
     modes = (AUTHOR,)
     bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
@@ -28,23 +28,9 @@ class EXCITING_DANCE_PT_retarget(DancePanel, bpy.types.Panel):  # type: ignore[m
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
-        layout, settings, source = layout_of(self), study_settings(context), find_source(context)
-        text = "Select the armature whose motion to retarget" if source is None else f"Source: {source.name}"
-        draw_wrapped(context, layout.column(align=True), text, icon="INFO" if source is None else "ARMATURE_DATA")
-        layout.use_property_split, layout.use_property_decorate = True, False
-        column = layout.column(align=True)
-        column.prop(settings, "follows")
-        if settings.follows == SCENE_RIG:
-            column.prop(settings, "follower")
-        column.prop(settings, "follow_beside")
-        column = layout.column(align=True)
-        column.prop(settings, "follow_repaired")
-        for name in labelled(RetargetOptions):
-            column.prop(settings, name)
-        column.prop(settings, "follow_forces")
-        row = layout.row()
-        row.scale_y = 1.3
-        row.operator("exciting_dance.retarget", icon="MOD_ARMATURE")
+        layout, settings = layout_of(self), study_settings(context)
+        draw_fields(layout, settings, "follow_repaired", *labelled(RetargetOptions), "follow_forces")
+        layout.operator("exciting_dance.retarget", icon="MOD_ARMATURE")
 
 
 CLASSES = (EXCITING_DANCE_PT_retarget,)

@@ -59,6 +59,18 @@ def frame_range(scene: bpy.types.Scene) -> tuple[int, int]:
     return preview if scene.use_preview_range else (scene.frame_start, scene.frame_end)
 
 
+def moving_frames(scene: bpy.types.Scene, item: bpy.types.Object) -> range:
+    """Frames in which an object moves: the preview range if it is used, else from the first to the last key or NLA
+    strip, else the scene's range; by the scene's frame step."""
+    tracks = item.animation_data.nla_tracks if item.animation_data else ()
+    ends = [(strip.frame_start, strip.frame_end) for track in tracks if not track.mute for strip in track.strips]
+    ends += [(curve.keyframe_points[0].co.x, curve.keyframe_points[-1].co.x) for curve in curves_of(item)]
+    if scene.use_preview_range or not ends:
+        ends = [frame_range(scene)]
+    first, last = min(end[0] for end in ends), max(end[1] for end in ends)
+    return range(int(np.floor(first)), int(np.ceil(last)) + 1, scene.frame_step)
+
+
 def set_frame_range(scene: bpy.types.Scene, first: float, last: float) -> None:
     """Set the scene's range to these frames and go to the first."""
     scene.frame_start, scene.frame_end = (
@@ -185,6 +197,19 @@ def ensure_local_action(item: bpy.types.Object) -> bpy.types.Action:
 def curves_of(item: bpy.types.Object) -> list[bpy.types.FCurve]:
     """Curves of an object's current action; empty without an action."""
     return [] if item.animation_data is None else curves_in(item.animation_data.action, item.animation_data.action_slot)
+
+
+def moves(item: bpy.types.Object | None) -> bool:
+    """Whether curves, the NLA, drivers, other objects or a parent move an object or its bones."""
+    if item is None:
+        return False
+    animation, bones = item.animation_data, item.pose.bones if item.pose else ()
+    if animation is not None:
+        strips = animation.use_nla and any(not track.mute and len(track.strips) for track in animation.nla_tracks)
+        if strips or len(animation.drivers) or curves_of(item):
+            return True
+    followed = (getattr(each, "target", None) for owner in (item, *bones) for each in owner.constraints if each.enabled)
+    return any(target not in (None, item) for target in followed) or moves(item.parent)
 
 
 def curves_in(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> list[bpy.types.FCurve]:

@@ -11,6 +11,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ..base import bpy_access, convert
+from ..base.scene_rigs import find_armatures
 from ..base.solver_api import BONE_LINKS, errors
 from .action import curves_of
 from .armature import bone_axes, store_rig
@@ -31,31 +32,18 @@ def find_armature(item: bpy.types.Object | None) -> bpy.types.Object:
     """The armature of a character: the object itself, or the one that deforms it.
 
     Raises:
-        InvalidValue: no armature, or several that deform the object.
+        InvalidValue: no armature, several that deform the object, or one that is a rig already.
     """
-    if item is None:
-        raise errors.InvalidValue("select a character: its armature, or a mesh that the armature deforms")
-    if item.type == "ARMATURE":
-        return item
-    found = _deforming_armatures(item)
+    found = find_armatures(item)
+    if item is None or not found:
+        raise errors.InvalidValue("select a character: its armature, or a mesh that the armature deforms (Ctrl P)")
     if len(found) > 1:
         names = " and ".join(armature.name for armature in found)
         raise errors.InvalidValue(
             f"{item.name} is deformed by several armatures, {names}: remove the modifiers of all but one, "
             "or select the armature to use"
         )
-    if not found:
-        raise errors.InvalidValue(
-            f"{item.name} is not deformed by an armature: select a character, or bind the mesh to an armature (Ctrl P)"
-        )
     return found[0]
-
-
-def _deforming_armatures(item: bpy.types.Object) -> list[bpy.types.Object]:
-    """Armatures that deform a mesh object, or to which it is parented."""
-    modifiers = [m.object for m in item.modifiers if isinstance(m, bpy.types.ArmatureModifier) and m.show_viewport]
-    parents = [item.parent] if item.parent is not None and item.parent.type == "ARMATURE" else []
-    return list(dict.fromkeys(found for found in (*modifiers, *parents) if found is not None))
 
 
 def character_meshes(scene: bpy.types.Scene, armature: bpy.types.Object) -> list[bpy.types.Object]:
@@ -70,10 +58,10 @@ def character_meshes(scene: bpy.types.Scene, armature: bpy.types.Object) -> list
         if item.type == "MESH"
         and item.visible_get()
         and item.display_type not in HELPER_DISPLAY
-        and armature in _deforming_armatures(item)
+        and armature in find_armatures(item)
     ]
     for item in meshes:
-        others = [other.name for other in _deforming_armatures(item) if other != armature]
+        others = [other.name for other in find_armatures(item) if other != armature]
         if others:
             raise errors.InvalidValue(
                 f"{item.name} is deformed by {armature.name} and by {', '.join(others)}: remove one of the modifiers"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 
 import bpy
@@ -17,9 +17,9 @@ from .action import (
     FIRST_FRAME,
     ActionCurves,
     can_change_frame_rate,
-    frame_range,
     frame_rate,
     frames_at,
+    moving_frames,
     set_frame_range,
 )
 from .colours import plain_material
@@ -174,8 +174,10 @@ def _add_forces(scene: bpy.types.Scene, collection: bpy.types.Collection, record
             curves.add(path, frames, (~drawn).astype(float), interpolation=CONSTANT)
 
 
-def record_segments(armature: bpy.types.Object, scene: bpy.types.Scene) -> Generator[float, None, SegmentPoses]:
-    """Record every evaluated bone in the scene's (preview) range, by its frame step; the current frame is restored.
+def record_segments(
+    armature: bpy.types.Object, scene: bpy.types.Scene, frames: Sequence[int] | None = None
+) -> Generator[float, None, SegmentPoses]:
+    """Record every evaluated bone in some frames, by default those in which it moves; the current frame is restored.
 
     Yields the fraction of the frames that are recorded. Between frames, undo may exchange all data.
 
@@ -184,7 +186,7 @@ def record_segments(armature: bpy.types.Object, scene: bpy.types.Scene) -> Gener
     """
     where, own, current = session_id(scene), session_id(armature), scene.frame_current
     names = tuple(armature.pose.bones.keys())
-    frames = range(frame_range(scene)[0], frame_range(scene)[1] + 1, scene.frame_step)
+    frames = moving_frames(scene, armature) if frames is None else frames
     moved = np.empty((len(frames), len(names), 3, 4))
     try:
         for count, frame in enumerate(frames):
@@ -208,6 +210,18 @@ def record_segments(armature: bpy.types.Object, scene: bpy.types.Scene) -> Gener
         moved[..., 3],
         RestPose(rest[..., :3], rest[..., 3], tips, parents),
     )
+
+
+def record_at_once(
+    armature: bpy.types.Object, scene: bpy.types.Scene, frames: Sequence[int] | None = None
+) -> SegmentPoses:
+    """The same of a few frames, without a break."""
+    steps = record_segments(armature, scene, frames)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
 
 
 def _pose(matrix: Matrix) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,8 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.base.solver_api import SegmentPoses
 from addon.jobs.job import CurrentJob, JobOperator
-from addon.scene.recording import record_segments
+from addon.scene.recording import record_at_once
 from solver.formats.recording import read_recording
 from solver.rigs import human
 from solver.tracking.bone_mapping import guess_mapping
@@ -46,17 +44,6 @@ def dancer() -> bpy.types.Object:
     return body
 
 
-def record(body: bpy.types.Object) -> SegmentPoses:
-    """Record an armature without a break."""
-    found = []
-
-    def steps() -> Iterator[float]:
-        found.append((yield from record_segments(body, bpy.context.scene)))
-
-    assert all(share < 1.0 for share in steps())
-    return found[0]
-
-
 def test_evaluated_bones_are_recorded(registered: None, tmp_path: Path) -> None:
     """The file has every frame of every bone, the rig's links are recognised, and the scene's frame is restored."""
     body = dancer()
@@ -73,15 +60,15 @@ def test_evaluated_bones_are_recorded(registered: None, tmp_path: Path) -> None:
     np.testing.assert_allclose(found.rotations[0, leg], found.rest.rotations[leg], atol=1e-6)
     mapping = guess_mapping(found, human(1.75, 70.0, "male"))
     assert dict(zip(mapping.segments, mapping.links)) == LAFAN1.links
-    assert record(body).rate == pytest.approx(bpy.context.scene.render.fps)
+    assert record_at_once(body, bpy.context.scene).rate == pytest.approx(bpy.context.scene.render.fps)
 
 
 def test_range_and_step_are_the_scenes(registered: None) -> None:
     """The preview range and the frame step choose the frames; their times stay."""
     body, scene = dancer(), bpy.context.scene
-    every = record(body)
+    every = record_at_once(body, bpy.context.scene)
     scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end, scene.frame_step = True, 3, 10, 2
-    found = record(body)
+    found = record_at_once(body, bpy.context.scene)
     np.testing.assert_allclose(found.times * scene.render.fps, (2.0, 4.0, 6.0, 8.0))
     np.testing.assert_array_equal(found.rotations, every.rotations[2:10:2])
 
@@ -93,7 +80,7 @@ def test_an_interrupted_recording_changes_nothing(
     """A million frames are recorded in steps, as the running job: cancelled, or with the armature or a bone removed in
     the meantime, it ends at once, nothing is written, and the frame stays."""
     body, scene, shown = dancer(), bpy.context.scene, []
-    scene.frame_end = 100_000
+    scene.use_preview_range, scene.frame_preview_end = True, 100_000
     scene.frame_set(4)
 
     def meanwhile(step: Any) -> bool:

@@ -69,7 +69,7 @@ def test_button_retargets_a_motion_to_a_character(dancer: tuple[bpy.types.Object
     leader = build(person())
     action.add_motion_action(bpy.context.scene, leader, scene_motion(person(), squat(person(), seconds=1.0)), "squat")
     bpy.context.view_layer.objects.active = leader
-    settings.follower, settings.follow_repaired, settings.follow_beside = body, False, False
+    settings.follower, settings.follow_repaired = body, False
     assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
     got = sample_timeline(bpy.context.scene, body, 1.0, 51.0)
     assert np.ptp(got.times) == pytest.approx(1.0)

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from addon.authoring import dance_import, timeline
+from addon.authoring.ghost import find_ghost
+from addon.base.convert import transform_motion
 from addon.jobs.job_messages import find_message
 from addon.operators.retarget import retarget_arguments, write_source
 from addon.scene import action
@@ -33,7 +35,7 @@ def test_target_gets_the_motion_and_contacts(own: Path, tmp_path: Path) -> None:
     robot, leader = build(hoap3()), build(person())
     motion = scene_motion(person(), squat(person(), seconds=1.0))
     own_action = action.add_motion_action(scene, leader, motion, "Deep squat. Again/1")
-    settings.follower, settings.follow_repaired, settings.follow_beside = robot, False, False
+    settings.follower, settings.follow_repaired = robot, False
     assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
     source = write_source(bpy.context, leader, None, tmp_path)
     body = write_rig(tmp_path / "hoap3.json", hoap3())
@@ -41,11 +43,12 @@ def test_target_gets_the_motion_and_contacts(own: Path, tmp_path: Path) -> None:
     assert main(words) == OK
     led = MOTION.read(tmp_path / "out" / "dance.motion.npz").scene
     got = timeline.sample_timeline(scene, robot, *timeline.motion_range(scene, robot))
+    led = transform_motion(robot.matrix_world, led)
     assert difference(got, dance_import.resample(led, got.times)) < 1e-4
     assert {strip.patch for strip in got.strips} == set(rig_of(robot).patches)
     assert leader.animation_data.action == own_action
     assert bpy.context.view_layer.objects.active == robot
-    said = find_message(scene, robot, "retarget")
+    said = find_message(scene, robot, "dance")
     assert "follows Deep_squat__Again_1" in said.message
     assert "right_thigh follows" in said.notes
     assert list(own.iterdir()) == []
@@ -83,8 +86,8 @@ def test_infeasible_motion_is_shown_and_reported(own: Path) -> None:
     assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
     robot = bpy.context.view_layer.objects.active
     assert rig_of(robot).same_skeleton(hoap3())
-    assert find_message(scene, robot, "retarget").verdict == "bad"
-    assert "Not feasible" in find_message(scene, robot, "retarget").message
+    assert find_message(scene, robot, "dance").verdict == "bad"
+    assert "Not feasible" in find_message(scene, robot, "dance").message
     bpy.context.view_layer.objects.active = leader
     assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
     bpy.context.view_layer.update()
@@ -116,7 +119,7 @@ def test_every_setting_becomes_an_option(own: Path, tmp_path: Path) -> None:
 
 
 def test_robot_is_added_for_any_armature(own: Path) -> None:
-    """An armature that is not a rig is retargeted to a new robot, over the frames in which it moves."""
+    """An armature that is not a rig is retargeted to a new robot, from its first key to its last."""
     leader, scene = dancer(), bpy.context.scene
     for name, turn in (("LeftUpLeg", 0.0), ("LeftForeArm", 0.8)):
         bone = leader.pose.bones[name]
@@ -124,31 +127,57 @@ def test_robot_is_added_for_any_armature(own: Path) -> None:
         for frame, angle in ((1, 0.0), (11, 0.0), (41, turn)):
             bone.rotation_euler = (0.0, 0.0, angle)
             bone.keyframe_insert("rotation_euler", frame=frame)
-    scene.frame_start, scene.frame_end = 6, 41
+    scene.frame_start, scene.frame_end = 6, 20
     settings = scene.exciting_dance
     settings.follows, settings.follow_repaired = "hoap3", False
     assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
     robot = bpy.context.view_layer.objects.active
     assert rig_of(robot).same_skeleton(hoap3())
     first, last = timeline.motion_range(scene, robot)
-    assert first == pytest.approx(6.0, abs=1.0)
-    assert last >= 40.0
+    assert first == 1.0
+    assert last >= 41.0  # the robot is slower
     turned = np.ptp(timeline.sample_timeline(scene, robot, first, last).rotations, axis=0).max(axis=1)
     arm = rig_of(robot).index("left_upper_arm")
     assert turned[arm:].max() > 0.1
     assert turned[rig_of(robot).index("right_thigh")] < 0.01
 
 
+def test_a_repair_is_a_ghost_that_can_be_left(own: Path) -> None:
+    """The motion of a new person is shown as retargeted; its repair is a ghost at the same place, and changes none of
+    its keys."""
+    scene, settings, leader = bpy.context.scene, bpy.context.scene.exciting_dance, build(person())
+    action.set_frame_rate(scene, 50.0)
+    settings.keep_timing = True
+    action.add_motion_action(scene, leader, scene_motion(person(), squat(person(), seconds=0.4)), "squat")
+    settings.follow_repaired = False
+    poses = []
+    for repaired in (False, True):
+        settings.follow_repaired = repaired
+        bpy.context.view_layer.objects.active = leader
+        assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
+        body = bpy.context.view_layer.objects.active
+        assert rig_of(body).name.startswith("human")
+        poses.append(timeline.sample_timeline(scene, body, 1.0, 21.0).rotations)
+        assert (find_ghost(scene, body) is not None) is repaired
+    assert np.abs(poses[1] - poses[0]).max() < 1e-6
+    shown = find_ghost(scene, body)
+    scene.frame_set(1)
+    assert (shown.matrix_world.translation - body.matrix_world.translation).length < 1e-6
+    assert bpy.ops.exciting_dance.discard_ghost() == {"FINISHED"}
+
+
 def test_the_button_says_what_is_missing(own: Path) -> None:
-    """The button is disabled with a reason without a source, a target, different objects, or an action."""
+    """The button is disabled with a reason without a source that moves, and for a target that cannot be changed."""
     operator, settings = bpy.ops.exciting_dance.retarget, bpy.context.scene.exciting_dance
     assert not operator.poll()
-    leader = dancer()
-    assert not operator.poll()
-    robot = build(hoap3())
-    settings.follower = robot
-    assert not operator.poll()  # the robot was made last, so it is selected, and plays nothing
-    bpy.context.view_layer.objects.active = leader
+    robot, leader = build(hoap3()), dancer()
     assert operator.poll()
-    settings.follows, settings.follower = "scene", None
+    settings.follower = robot
+    robot.scale = (2.0, 2.0, 2.0)
+    bpy.context.view_layer.update()
     assert not operator.poll()
+    settings.follower = None
+    leader.animation_data_clear()
+    assert not operator.poll()
+    leader.pose.bones[0].constraints.new("COPY_ROTATION").target = robot
+    assert operator.poll()
