@@ -6,7 +6,7 @@ from pathlib import Path
 
 import bpy
 
-from ..base.bpy_access import Status, require, scene
+from ..base.bpy_access import require, scene
 from ..base.interpreter import Interpreter, blender_interpreter
 from ..base.scene_rigs import active_rig
 from ..display.study import find_report
