@@ -47,6 +47,11 @@ class PartsDialog:
         self.approved, self._armature, self._words = parts is not None, armature.name, words
         return context.window_manager.invoke_props_dialog(self, width=DIALOG_WIDTH)  # type: ignore[arg-type]
 
+    def cancel(self, context: bpy.types.Context) -> None:
+        """End the job; a dialog that is left has none."""
+        if hasattr(self, "_job"):
+            super().cancel(context)  # type: ignore[misc]
+
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the job's own fields, the bone of each part, and the words."""
         layout: bpy.types.UILayout = self.layout  # type: ignore[attr-defined]

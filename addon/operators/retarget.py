@@ -20,6 +20,7 @@ from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage
 from .dance_base import INPUT_NAMES, JSON_PROGRESS, RESULT_FOLDER, has_summary, summary_message
 from .parts_dialog import PartsDialog
+from .rigs import start_live_check
 
 if TYPE_CHECKING:
     from ..base.solver_api import SceneMotion, SegmentPoses
@@ -161,6 +162,7 @@ class EXCITING_DANCE_OT_retarget(PartsDialog, JobOperator, bpy.types.Operator):
         self.set_rig(body)
         hide_startup_cube(context)
         start_posing(context, body)
+        start_live_check(context, self, body)
         frame_objects(context, shown)
         fit_timelines(context)
 

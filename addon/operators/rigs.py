@@ -104,9 +104,9 @@ def show_added_rig(context: bpy.types.Context, job: JobOperator, body: bpy.types
     viewport.frame_objects(
         context, [rig for rig in scene_rigs.find_rigs(bpy_access.scene(context)) if rig.visible_get()]
     )
-    if study_settings(context).mode == AUTHOR and not bpy.app.background:
+    if study_settings(context).mode == AUTHOR:
         viewport.start_posing(context, body)
-        _start_live_check(context, job, body)
+        start_live_check(context, job, body)
     scale = bpy_access.scene(context).unit_settings.scale_length
     if abs(scale - 1.0) > UNIT_SCALE_TOLERANCE:
         job.shows_success = True
@@ -117,9 +117,9 @@ def show_added_rig(context: bpy.types.Context, job: JobOperator, body: bpy.types
     return JobMessage(f"Added {body.name}", notes=armature.rig_of(body).notes)
 
 
-def _start_live_check(context: bpy.types.Context, job: JobOperator, body: bpy.types.Object) -> None:
-    """Start the live check unless it runs; the new rig stays if that is impossible."""
-    if LiveCheck.session is None:
+def start_live_check(context: bpy.types.Context, job: JobOperator, body: bpy.types.Object) -> None:
+    """Start the live check in a window unless it runs; the new rig stays if that is impossible."""
+    if LiveCheck.session is None and not bpy.app.background:
         try:
             LiveCheck.start(context, body)
         except errors.SolverError as error:

@@ -39,7 +39,7 @@ def require_parts(skeleton: Skeleton, parts: Mapping[str, str]) -> None:
 
 
 def describe_body(recording: Recording) -> str:
-    """Height and rest posture of a recorded skeleton, and with what it is read, in sentences.
+    """Height and rest pose of a recorded skeleton, and how its lengths and axes are read.
 
     Raises:
         InputError: a check fails, as of `check_recording`.
@@ -47,14 +47,9 @@ def describe_body(recording: Recording) -> str:
     """
     checked = check_recording(recording)
     found, segments = checked.found, checked.segments
-    assert found is not None
-    if segments is None or found.rest is None or any(part not in found.parts for part in NEEDED):
-        raise InvalidValue("no bones were found for the pelvis and legs: choose them below")
-    at = {part: found.rest.heads[segments.names.index(name)] for part, name in found.parts.items()}
-    spine = at[PELVIS] - (at["left_foot"] + at["right_foot"]) / 2.0
-    words = f"{found.stature:.2f} m tall, in rest pose along {'xyz'[int(np.argmax(np.abs(spine)))]}"
-    if "left_hand" in at and "left_upper_arm" in at:
-        arm = at["left_hand"] - at["left_upper_arm"]
-        angle = np.degrees(np.arcsin(arm @ spine / np.linalg.norm(arm) / np.linalg.norm(spine)))
-        words += f" with arms {abs(angle):.0f} degrees {'above' if angle > 0.0 else 'below'} the shoulders"
-    return ". ".join((words, *checked.warnings))
+    if segments is None or found is None or found.rest is None or any(part not in found.parts for part in NEEDED):
+        raise InvalidValue("no bones were found for the pelvis and legs: choose them above")
+    pelvis, foot = (found.rest.heads[segments.names.index(found.parts[part])] for part in (PELVIS, "left_foot"))
+    axis = "xyz"[int(np.argmax(np.abs(pelvis - foot)))]
+    posture = "upright" if axis == "z" else f"lying along {axis}"
+    return f"{found.stature:.2f} m tall{found.reading and f', read with {found.reading}'}; {posture} in rest pose"
