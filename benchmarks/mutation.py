@@ -38,6 +38,14 @@ TARGETS = {
     "feasibility": ("solver/feasibility", ("tests/feasibility",)),
     "trajectory": ("solver/trajectory", ("tests/trajectory", "tests/dance/authoring")),
     "qp": ("solver/qp", ("tests/qp",)),
+    "report": ("solver/report", ("tests/report",)),
+    "moments": ("solver/moments", ("tests/moments",)),
+    "scene": ("solver/scene", ("tests/scene",)),
+    "cli": ("solver/cli", ("tests/cli",)),
+    "calibration": ("solver/calibration", ("tests/calibration",)),
+    "tracking": ("solver/tracking", ("tests/tracking",)),
+    "capture": ("solver/capture", ("tests/capture",)),
+    "addon": ("addon", ("tests/addon",)),
 }
 """Sources that are changed, and the tests from which those that execute a changed line are taken."""
 MUST, AIM = 0.85, 0.95
