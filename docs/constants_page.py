@@ -20,10 +20,14 @@ EVIDENCE = re.compile(
     r"|\b([Rr]eal|[Ss]imulated) \w"
     r"|\b[a-z]+(19|20)\d\d\b"
     r"|\b[A-Z][a-z]+( et al\.?)?,? \(?(19|20)\d\d\b"
+    r"|\bDerived\b|\b[Bb]y (definition|the [A-Z]\w+( and \w+)? (formats?|specification))\b"
 )
-"""What says where a value comes from: data, a key of the papers such as bonnet2016, or an author and a year."""
+"""What says where a value comes from: data, a key of the papers such as bonnet2016, an author and a year, a derivation,
+or a definition."""
 DIMENSIONLESS = re.compile(r"^[^.:;]*\b(relative|shares?|ratio|fraction|factor|multiple)\b", re.IGNORECASE)
 """How documentation speaks of a number without a unit."""
+LARGEST_ROUNDING = 1e-6
+"""Numbers up to this size are limits of rounding errors."""
 LONGEST_VALUE = 60
 """[characters] A longer value is cut."""
 INTRODUCTION = """# Constants
@@ -55,6 +59,14 @@ class Constant:
         if found := re.search(r"\[([^\]]+)\]", self.documentation):
             return found[1]
         return "1" if DIMENSIONLESS.match(self.documentation) else MISSING
+
+    @property
+    def is_rounding(self) -> bool:
+        """Whether it is a limit of rounding errors, which twice the value would serve as well."""
+        try:
+            return 0.0 < float(self.value) <= LARGEST_ROUNDING
+        except ValueError:
+            return False
 
     @property
     def evidence(self) -> str:

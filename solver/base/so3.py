@@ -22,9 +22,11 @@ STILL = 1e-9
 STRAIGHT = 1e-6
 """[rad] Distance of the pitch from a right angle within which roll and yaw are not unique."""
 SECOND = np.array([1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800])
+"""Derived: power series of the angle minus its sine, over its cube."""
 FIRST_SLOPE = np.array([-1 / 24, 1 / 360, -1 / 13440, 1 / 907200, -1 / 95800320])
+"""Derived: the slope of the first series."""
 SECOND_SLOPE = np.array([-1 / 120, 1 / 2520, -1 / 120960, 1 / 9979200, -1 / 1245404160])
-"""Series in the squared angle u: of c, db/du and dc/du."""
+"""Series in the squared angle u: of c, db/du and dc/du. Derived: the slope of the second series."""
 LEAST = 1e-300
 """[rad^2] added to a squared angle before a division; it changes no angle but zero."""
 

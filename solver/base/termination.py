@@ -25,7 +25,7 @@ from pathlib import Path
 from types import FrameType
 
 CODE = 130
-"""Exit code, as in shells after Ctrl-C."""
+"""Exit code, as in shells after Ctrl-C. By definition: 128 plus the number of the signal."""
 LIFELINE = "EXCITING_DANCE_LIFELINE"
 """Environment variable of a child whose standard input has no data and ends with its parent."""
 GRACE = 2.0

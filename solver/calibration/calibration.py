@@ -25,8 +25,8 @@ MAX_SIZE_DIFFERENCE = 0.04
 MIN_MARKERS = 4
 MIN_LEVER = 0.03
 """[m] Root of the summed squares of the markers' lever arms about the axis that they observe least: a rotation of 10
-degrees moves such markers by 5 mm, as much as skin motion does. Two markers on the styloids end below it, and so do all
-markers on one line."""
+degrees moves such markers by 5 mm, as much as skin motion does. Two markers on the styloids end below it, and so do
+all markers on one line. Derived: 30 mm times .17 rad are 5 mm."""
 MASS_EXPONENT = 0.25
 """Exponent of a marker's weight in the mass of its link per marker: 0 gives equal weights, 1 weights in proportion to
 the mass. Chosen on runs of two people: with 0, .25, .5 and 1 the wrench error on trials left out is .450, .439, .431,

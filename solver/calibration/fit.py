@@ -16,13 +16,15 @@ from ..tracking.posture import Posture
 MIN_STIFFNESS = 1e-6
 """[1/m^2, 1/rad^2] Added to the diagonal of a pose's Hessian: an unobserved coordinate keeps its value."""
 POSTURE_STIFFNESS = 0.25
-"""[1/rad^2] Weight of the joints' distance from neutral in every frame: a standard deviation of 2 rad."""
+"""[1/rad^2] Weight of the joints' distance from neutral in every frame: a standard deviation of 2 rad. Derived: 1 / (2
+rad)^2."""
 ESTIMATED_POSTURE_STIFFNESS = 1.0
 """[1/rad^2] The same for points that were estimated, as from video: one radian. Joint centres with noise observe no
 rotation about a straight limb; on simulated standing 2 rad let shanks turn by a right angle."""
 RANGE_STIFFNESS = 400.0
-"""[1/rad^2] Weight of a hinge's distance from its range in every frame: a standard deviation of 3 degrees. With markers
-on one side of an elbow alone, an arm rotated about its length with the elbow bent backwards fits nearly as well."""
+"""[1/rad^2] Weight of a hinge's distance from its range in every frame: a standard deviation of 3 degrees. With
+markers on one side of an elbow alone, an arm rotated about its length with the elbow bent backwards fits nearly as
+well. Derived: 1 / (.05 rad)^2."""
 HUBER_STDS = 3.0
 """Residuals beyond this many standard deviations count linearly."""
 COST_TOLERANCE = 1e-5

@@ -26,12 +26,13 @@ LAYOUT, SAMPLE, END = 0, 1, 2
 """Kinds of datagrams."""
 MARKERS, SEGMENTS, JOINTS = "markers", "segments", "joints"
 QUANTITIES = {MARKERS: 3, SEGMENTS: POSE, JOINTS: 1}
-"""Count of numbers per name: a position [m]; a quaternion xyzw and a position [m]; an angle [rad] or a length [m]."""
+"""Count of numbers per name: a position [m]; a quaternion xyzw and a position [m]; an angle [rad] or a length [m]. By
+definition."""
 MAX_BYTES = 65_507
-"""[bytes] Largest UDP datagram."""
+"""[bytes] Largest UDP datagram. By definition of UDP over IPv4: 65,535 less 28 of the headers."""
 MAX_NAMES, MAX_NAME_BYTES = 4096, 255
 SEQUENCE_MODULUS = 1 << 32
-"""Sequence numbers are modulo this."""
+"""Sequence numbers are modulo this. By definition of the 32 bits of a number."""
 FLOAT = np.dtype("<f4")
 TIME_RESOLUTION = 1e-4
 """[s] Time that a sender's clock has to resolve in double precision: about 30,000 years from its zero."""

@@ -25,7 +25,9 @@ AXES = ("x", "y", "z")
 QUATERNION_AXES = ("qx", "qy", "qz", "qw")
 SUFFIX = re.compile(r"^(.+?)[\s._:-]?(q?[xyz]|qw)$", re.IGNORECASE)
 LENGTH_UNITS = {"": 1.0, "m": 1.0, "meters": 1.0, "metres": 1.0, "mm": 1e-3, "millimeters": 1e-3, "cm": 1e-2}
+"""By definition."""
 ANGLE_UNITS = {"": 1.0, "rad": 1.0, "radians": 1.0, "deg": np.pi / 180.0, "degrees": np.pi / 180.0}
+"""By definition."""
 SOURCE = ("lsl", 0)
 
 

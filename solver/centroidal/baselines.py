@@ -13,7 +13,7 @@ from .gauss_markov import Observations, Process, posterior_mean
 from .values import AXES, CentroidalData, CentroidalEstimate
 
 STATES = 9
-"""States of the filter: centre of mass, linear and angular momentum."""
+"""States of the filter: centre of mass, linear and angular momentum. By definition."""
 
 
 def kinematic(data: CentroidalData) -> CentroidalEstimate:

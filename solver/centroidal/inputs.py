@@ -41,7 +41,7 @@ UNIT_INERTIAS = np.array(
     ],
     float,
 )
-"""In Pinocchio's order xx xy yy xz yz zz."""
+"""In Pinocchio's order xx xy yy xz yz zz. By definition."""
 
 
 @checked

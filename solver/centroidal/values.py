@@ -17,6 +17,7 @@ from ..values.motion import TimeSeries, describe_span
 from ..values.wrenches import DRAWN_FORCE
 
 AXES = 3
+"""By definition."""
 KINEMATIC, WRENCH = "kinematic", "wrench"
 """Sources: motion and inertials alone, or the contact wrench."""
 COM, MOMENTUM, MOMENTUM_RATE = "com", "momentum", "momentum_rate"

@@ -30,6 +30,7 @@ PRONATION = (-120.0, 120.0)
 GIRDLE_RANGE = 30.0
 """[deg] Range of a clavicle about each axis."""
 DOWN = np.array([0.0, 0.0, -1.0])
+"""By definition."""
 
 
 def link_axes(tree: LinkTree, facing: np.ndarray, heads: np.ndarray, ends: np.ndarray) -> np.ndarray:

@@ -25,6 +25,7 @@ from .segments import MIN_SHARE, Segments, cell_weights, measure_segments, touch
 from .volume import MeshCells, fill_surface
 
 SPHERICAL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+"""By definition."""
 ARM_ABDUCTION = np.radians(15.0)
 """[rad] Abduction of the shoulders in the standing posture, as of a person's rig."""
 PLAUSIBLE_FACTORS = (0.7, 1.4)

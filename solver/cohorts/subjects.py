@@ -41,6 +41,7 @@ COLUMNS = {
 """Column titles by meaning; other columns are ignored."""
 _TITLE = re.compile(r"^(?P<name>.+?)(?:\s*\[(?P<unit>[^\]]*)\]|_(?P<tail>m|cm|mm|kg|g|lb))?$")
 MASSES = {"kg": 1.0, "g": 1e-3, "lb": 0.45359237}
+"""By definition."""
 SEXES = {"f": "female", "female": "female", "m": "male", "male": "male", UNKNOWN: UNKNOWN}
 CENTIMETRE_HEIGHTS = (100.0, 280.0)
 """Range in which a height without a unit is taken as centimetres."""

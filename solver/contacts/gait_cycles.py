@@ -12,7 +12,7 @@ from .recorded_contacts import find_recorded_contacts
 from .schedule import join_spans
 
 LONGEST = 2.0
-"""[s] Longest gait cycle; slower steps are no gait. Those of a walk and three runs of two people last .63 to 1.19 s."""
+"""[s] Longest gait cycle; slower steps are no gait. Measured on a walk and three runs of two people: .63 to 1.19 s."""
 
 
 def find_gait_cycles(

@@ -18,6 +18,7 @@ from .rolling import SOLE, RollingSole, pitch_rotations
 from .schedule import Anchor, Schedule, anchors_at, flat_on_ground
 
 UP = np.array([0.0, 0.0, 1.0])
+"""By definition."""
 FLAT_PITCH = np.radians(5.0)
 """[rad] Pitch that counts as flat: recorded soles of standing people are level to about this. Chosen on the walks of
 `contacts.rolling.TOUCHING_HEIGHT` among 3, 5 and 7 degrees."""

@@ -39,8 +39,7 @@ JOINTS = (
 
 Positive: flexion (``knee_angle``), dorsiflexion (``ankle_angle``), adduction, inversion, ulnar deviation, internal
 rotation, pronation; of trunk and neck bending to the right and rotation to the left. The plane of elevation is 0 in
-abduction and 90 degrees in flexion.
-"""
+abduction and 90 degrees in flexion. Sequences and axes: Wu et al. 2002 and 2005."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from ..values.motion import Motion
 from . import difference
 
 ROOT_NQ = ROOT_NV + 1
-"""Entries of the root in q: position and quaternion."""
+"""Entries of the root in q: position and quaternion. By definition."""
 PIECE = 512
 """Frames converted at once."""
 
@@ -221,7 +221,7 @@ def coordinate_lengths(rig: Rig) -> np.ndarray:
 
 
 SLIDES = {"prismatic": 1, "planar": 2}
-"""Number of coordinates that are lengths, by kind of joint; they come first."""
+"""Number of coordinates that are lengths, by kind of joint; they come first. By definition."""
 SINGULAR = 1.9 * np.pi
 """[rad] Length of a rotation vector that is close to the singularity at one full turn."""
 

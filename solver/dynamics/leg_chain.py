@@ -12,6 +12,7 @@ from ..skeleton.rig import Rig
 from .kinematics import product
 
 IDENTITY = np.eye(3)
+"""By definition."""
 KNEE_BEND = 0.2
 """[rad, m] Bend of the knee at which a leg's mobility is measured; the first guess of Newton's method."""
 TRIAL_BEND = 0.5

@@ -42,7 +42,7 @@ MIN_DAMPING, REFINEMENTS = 1e-12, 1
 MIN_LEG_JOINTS = 5
 """Smallest number of joints of a leg that can be planted."""
 FOOT_SIZE = 6
-"""Coordinates of a foot: position [m] of its link's origin and rotation vector [rad], world."""
+"""Coordinates of a foot: position [m] of its link's origin and rotation vector [rad], world. By definition."""
 DAMPED_ITERATIONS = 40
 """Iterations of damped least squares where Newton's method does not converge."""
 DAMPING = 1e-4

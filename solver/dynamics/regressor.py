@@ -24,7 +24,7 @@ Axes = Literal["link", "world"]
 CHUNK_FRAMES = 128
 """Frames evaluated at once, so that the arrays of a chunk stay in the processor's cache."""
 STATIC_PARAMETERS = 4
-"""Mass and first moment: the only parameters a force depends on."""
+"""Mass and first moment: the only parameters a force depends on. Derived from the Newton-Euler equations."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from .regressor import STATIC_PARAMETERS, newton_euler_columns
 from .workspace import Workspace
 
 AXIAL_INDICES = ((1, 2), (2, 0), (0, 1))
-"""Entries of a matrix that its antisymmetric part subtracts, by axis."""
+"""Entries of a matrix that its antisymmetric part subtracts, by axis. By definition."""
 
 
 def regressor_derivatives(rig: Rig, motion: Motion, weights: np.ndarray) -> np.ndarray:

@@ -14,11 +14,12 @@ from ..engine import LoadedTree
 from ..skeleton.rig import Rig
 
 WEIGHT_SUMS = 10
-"""Columns of weights summed by link, link axes: w, w o (3), and w (o'o 1 - oo') as xx xy yy xz yz zz, where the weights
-of orientations join the diagonal."""
+"""Columns of weights summed by link, link axes: w, w o (3), and w (o'o 1 - oo') as xx xy yy xz yz zz, where the
+weights of orientations join the diagonal. By definition."""
 DIAGONAL_COLUMNS = (4, 6, 9)
-"""Columns of xx, yy, zz."""
+"""Columns of xx, yy, zz. By definition."""
 WRENCH_SIZE = 6
+"""By definition."""
 
 
 class WeightedTree(LoadedTree):

@@ -18,7 +18,7 @@ ENGINES = ("pinocchio", "numpy")
 VARIABLE = "ENGINE"
 """The environment variable that names an engine."""
 POSE_SIZE = 12
-"""Numbers of one pose: the axes x, y and z of a link in the world (9), then its origin (3)."""
+"""Numbers of one pose: the axes x, y and z of a link in the world (9), then its origin (3). By definition."""
 
 
 def choose_engine() -> str:

@@ -19,7 +19,9 @@ from ..values.joints import ROOT_NV
 from .numpy_model import Model
 
 POSE_SIZE = 12
+"""By definition."""
 TWIST_SIZE = 6
+"""By definition."""
 PIECE = 256
 """Frames computed at once, so that their arrays fit the processor's cache."""
 FEW = 4000

@@ -11,6 +11,7 @@ from .numpy_frames import FrameDynamics, quaternion_matrices
 from .numpy_model import Model
 
 TWIST_SIZE = 6
+"""By definition."""
 
 
 class PosedTree:

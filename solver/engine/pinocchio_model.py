@@ -35,11 +35,11 @@ WITHOUT_AXIS = {
 LARGEST = 256
 """Largest number of degrees of freedom: Pinocchio's data grow with its cube, to 0.8 GB, and exist several times."""
 POSE_SIZE = 12
-"""Numbers of one pose in Pinocchio's memory: rotation by columns (9), then translation (3)."""
+"""Numbers of one pose in Pinocchio's memory: rotation by columns (9), then translation (3). By definition."""
 TWIST_SIZE = 6
-"""Numbers of one spatial velocity, acceleration or force: linear (3), then angular (3)."""
+"""Numbers of one spatial velocity, acceleration or force: linear (3), then angular (3). By definition."""
 DOUBLE_BYTES = 8
-"""Size of a double."""
+"""Size of a double. By definition."""
 
 
 class Model(pin.Model):

@@ -44,6 +44,7 @@ COUPLED = ("rotor inertia", "viscous friction", "Coulomb friction", "Coulomb fri
 FRICTION_SPEED = 0.01
 """[rad/s, m/s] speed at which Coulomb friction reaches 71 % of its full value."""
 UPRIGHT = np.array([0.0, 0.0, 0.0, 1.0])
+"""By definition."""
 SAMPLES_PER_COLUMN = 1.5
 SEED = 20161122
 """Any seed gives the same structure; a fixed one gives the same last digit."""

@@ -14,9 +14,10 @@ from ..base.errors import InputError
 Warn = Callable[[str], None]
 UP_CHOICES = ("auto", "x", "y", "z", "-x", "-y", "-z")
 LENGTH_UNITS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "inch": 0.0254, "cmu": 0.0254 / 0.45}
-"""Units of length in metres; ``cmu`` is the unit of skeletons in the CMU motion capture database, 1/0.45 inch."""
+"""Units of length in metres; ``cmu`` is the unit of skeletons in the CMU motion capture database, 1/0.45 inch. By
+definition."""
 LENGTH_UNIT_PREFIXES = {"met": 1.0, "centi": 1e-2, "milli": 1e-3, "inch": 0.0254}
-"""The same by the first letters of words, since C3D truncates them to four."""
+"""The same by the first letters of words, since C3D truncates them to four. By definition."""
 
 _TO_Z_UP = {
     "z": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
@@ -26,6 +27,7 @@ _TO_Z_UP = {
     "-y": ((1, 0, 0), (0, 0, 1), (0, -1, 0)),
     "-x": ((0, 0, 1), (0, 1, 0), (-1, 0, 0)),
 }
+"""By definition."""
 
 
 def _landmark_pattern(stems: str, unsided: str = "(?!)") -> re.Pattern[str]:

@@ -39,7 +39,8 @@ REQUIRED_COLUMNS = ("name", "component", "type", "tracked_point", "units")
 POSITION, LATENCY = "POS", "LATENCY"
 AXES = "xyz"
 DIRECTIONS = {"A": (1, 0, 0), "P": (-1, 0, 0), "L": (0, 1, 0), "R": (0, -1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
-"""Directions of the letters of SpatialAxes in a right-handed frame: anterior, left, superior."""
+"""Directions of the letters of SpatialAxes in a right-handed frame: anterior, left, superior. By the BIDS
+specification."""
 
 
 @dataclass(frozen=True, slots=True)

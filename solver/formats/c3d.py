@@ -32,6 +32,7 @@ SEGMENT_AXIS_SUFFIXES = "OALP"
 SCREEN_UP_PARAMETER = "Y_SCREEN"
 """Parameter with the axis that points upwards on the screen."""
 MILLIMETRES = 1e-3
+"""By definition."""
 EMPTY_REMEDY = "Export the markers or the force plates of the trial"
 
 

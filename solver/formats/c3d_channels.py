@@ -16,7 +16,9 @@ PLATFORM_GROUP = "FORCE_PLATFORM"
 MARGIN = 0.06
 """[s] Left out on either side of unreadable samples, so that the gap is longer than any that is bridged later."""
 FORCE_UNITS = {"n": 1.0, "newton": 1.0, "newtons": 1.0, "kn": 1e3}
+"""By definition."""
 MOMENT_UNITS = {"nmm": 1e-3, "nm": 1.0, "ncm": 1e-2, "newtonmillimeters": 1e-3, "newtonmeters": 1.0}
+"""By definition."""
 MAX_BASELINE_LOAD = 0.1
 """A baseline is used if its vertical force stays below this fraction of the largest one."""
 MIN_PLATEAU_SAMPLES = 8

@@ -17,20 +17,24 @@ from ..base.errors import InputError
 from ..base.files import check_file, first_bytes
 
 C3D_KEY = 0x50
+"""By the C3D format."""
 DEC = 85
+"""By the C3D format."""
 BYTE_ORDERS = {84: "<", DEC: "<", 86: ">"}
-"""By processor: Intel, DEC, MIPS."""
+"""By processor: Intel, DEC, MIPS. By the C3D format."""
 TEXT, BYTE, INTEGER, REAL = -1, 1, 2, 4
 """Type codes of parameters; their absolute values are sizes in bytes."""
 MAX_DIMENSIONS = 7
+"""By the C3D format."""
 RATE_DIFFERENCE = 1e-3
 """Relative difference between two statements of one rate above which a warning is given."""
 
 Parameters = Mapping[str, Mapping[str, np.ndarray | tuple[str, ...]]]
 """Values by group and name, both in capitals: arrays in the file's shape (first index fastest), or strings."""
 COUNTER_MAX = 0xFFFF
-"""Largest value of a 16-bit counter; a counter with this value is exhausted and ignored."""
+"""Largest value of a 16-bit counter; a counter with this value is exhausted and ignored. By the C3D format."""
 BLOCK_BYTES = 512
+"""By the C3D format."""
 FRAMES_AT_ONCE = 256
 """Frames that are decoded at once. Chosen on 60 markers and eight plates at 1,000 Hz, of which they take 1.5 MB."""
 REMEDY = "The file is damaged: export or copy it again"

@@ -36,9 +36,9 @@ from .wrench_checks import (
 
 PLATFORM_GROUP = "FORCE_PLATFORM"
 PARAMETER_SHAPES = {"TYPE": (1,), "CORNERS": (3, 4), "ORIGIN": (3,), "CAL_MATRIX": (6, 6)}
-"""Shape of one plate's value, by parameter."""
+"""Shape of one plate's value, by parameter. By the C3D format."""
 TYPES_WITH_ORIGIN = (2, 3, 4)
-"""Types whose moments depend on the position of the sensors."""
+"""Types whose moments depend on the position of the sensors. By the C3D format."""
 MIN_SIDE, MAX_SIDE = 0.02, 20.0
 """[m] Range of a plate's sides."""
 MIN_LEVER = 1e-3

@@ -51,7 +51,7 @@ _TITLE = re.compile(r"^(?P<name>[^\[\]]*?)\s*\[(?P<unit>[^\[\]]*)\]$")
 SI_FACTORS = {"s": 1.0, "ms": 1e-3, "rad": 1.0, "deg": np.pi / 180.0, "n": 1.0, "kn": 1e3, "nm": 1.0, "nmm": 1e-3,
       "m/s": 1.0, "rad/s": 1.0, "deg/s": np.pi / 180.0, "m/s2": 1.0, "rad/s2": 1.0, "kg": 1.0, "1": 1.0, "": 1.0,
       **LENGTH_UNITS}  # fmt: skip
-"""Factors to SI."""
+"""Factors to SI. By definition."""
 AXES = ("x", "y", "z")
 SEPARATOR_REMEDY = "Separate the columns by commas, not semicolons, and write decimal points, not commas"
 DIGITS = 12

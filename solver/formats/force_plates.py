@@ -14,8 +14,8 @@ from ..base.arrays import Array, ArrayValue
 from ..base.errors import InputError, InvalidValue
 
 CHANNEL_COUNTS = {1: 6, 2: 6, 3: 8, 4: 6}
-"""Number of channels by plate type: 1 force, centre of pressure, free moment; 2 force and moment at the sensor; 3 eight
-channels of four three-component corner sensors; 4 as 2, through a calibration matrix."""
+"""Number of channels by plate type: 1 force, centre of pressure, free moment; 2 force and moment at the sensor; 3
+eight channels of four three-component corner sensors; 4 as 2, through a calibration matrix. By the C3D format."""
 
 
 SAME_HEIGHT = 0.05

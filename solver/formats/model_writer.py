@@ -36,7 +36,7 @@ from .xml_tags import Edit, Tag, apply_edits, children, find_tags
 ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler", "diaginertia")
 """Attributes of MJCF's <inertial> that ``fullinertia`` replaces."""
 MOMENTS = (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)
-"""Rows and columns of the six moments of MJCF and OpenSim, in their order."""
+"""Rows and columns of the six moments of MJCF and OpenSim, in their order. By the MJCF and OpenSim formats."""
 OPENSIM_MOMENTS = tuple(f"inertia_{axes}" for axes in ("xx", "yy", "zz", "xy", "xz", "yz"))
 """Tags of the six moments in older models."""
 BODY = "Body"

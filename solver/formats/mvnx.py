@@ -28,9 +28,9 @@ MAX_BYTES = 2 << 30
 RECORDED, CALIBRATION_POSES = "normal", ("tpose", "npose")
 """Types of frames."""
 SCALAR_FIRST = [1, 2, 3, 0]
-"""Indices of x, y, z and w."""
+"""Indices of x, y, z and w. By the MVNX format."""
 AXES = 3
-"""Numbers of a position."""
+"""Numbers of a position. By definition."""
 REMEDY = "Export it again from MVN, with orientations and positions"
 
 

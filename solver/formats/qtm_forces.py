@@ -39,7 +39,9 @@ DESCRIPTION, NAME = "DESCRIPTION", "FORCE_PLATE_NAME"
 PLATE_ENDING = re.compile(r"_f(?:_(\d+))?$", re.I)
 """What the program adds to the trial's name."""
 MILLIMETRE = 1e-3
+"""By definition."""
 MOMENT_UNITS = {"N m": 1.0, "N mm": MILLIMETRE}
+"""By definition."""
 MAX_LEVER_ERROR = 0.02
 """[m] Largest distance between the centre of pressure and the line of action that force and moment give (RMS)."""
 

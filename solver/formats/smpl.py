@@ -23,6 +23,7 @@ JOINT_NAMES = ("pelvis", "left_hip", "right_hip", "spine1", "left_knee", "right_
          "right_shoulder", "left_elbow", "right_elbow", "left_wrist", "right_wrist")  # fmt: skip
 """The joints of the body in the models' order; the models' left_foot and right_foot rotate the toes."""
 JOINT_PARENTS = (-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19)
+"""By definition of the SMPL body."""
 T_POSE_OFFSETS = np.array([
     [0.0, 0.0, 0.0], [0.06, -0.09, 0.0], [-0.06, -0.09, 0.0], [0.0, 0.11, -0.02], [0.04, -0.38, 0.0],
     [-0.04, -0.38, 0.0], [0.0, 0.14, 0.02], [-0.01, -0.40, -0.04], [0.01, -0.40, -0.04], [0.0, 0.06, 0.02],
@@ -35,7 +36,7 @@ directions are used."""
 HAND_END, HEAD_END, TOE_END = np.array([0.1, 0.0, 0.0]), np.array([0.0, 0.15, 0.0]), np.array([0.0, 0.0, 0.06])
 """[m] From wrist, head and toe joints to the ends of their segments."""
 MODEL_TO_WORLD = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-"""Rotation from the model's axes to x forward, y left, z up."""
+"""Rotation from the model's axes to x forward, y left, z up. By definition."""
 RATE_KEYS = ("mocap_framerate", "mocap_frame_rate", "frame_rate", "fps")
 ROOT_KEY, BODY_KEY = "root_orient", "pose_body"
 BODY_MODEL_KEYS = ({"trans", "poses"}, {"trans", ROOT_KEY, BODY_KEY})

@@ -28,10 +28,11 @@ from .text_files import (
 from .trial_names import printable_name
 
 HEADER_LINES = 5
+"""By the TRC format."""
 KEYS_LINE, VALUES_LINE, NAMES_LINE, AXES_LINE = 2, 3, 4, 5
 """Line numbers, from 1."""
 LEADING_COLUMNS = 2
-"""Number of columns before the first marker: frame number and time."""
+"""Number of columns before the first marker: frame number and time. By the TRC format."""
 
 
 def read_trc(

@@ -11,8 +11,9 @@ from .base_parameters import BaseParameters
 from .triangular import join_factors
 
 AXES = 6
+"""By definition."""
 FORCE_AXES = 3
-"""The first three axes are forces, which do not depend on inertias."""
+"""The first three axes are forces, which do not depend on inertias. By definition."""
 MAX_BLOCKS = 64
 """Largest number of blocks for the bootstrap; neighbours are merged beyond it."""
 BLOCK_SECONDS = 0.5

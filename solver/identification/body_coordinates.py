@@ -17,6 +17,7 @@ from ..qp import matrix_of
 from ..values.inertials import PER_LINK, InertialParameters, symmetric_entries
 
 PSEUDO_INERTIA_ORDER = 4
+"""By definition."""
 BASIS = np.array([matrix_of(unit) for unit in np.eye(PER_LINK)])
 """(10, 4, 4) symmetric basis matrices of the ten coordinates x of X; orthonormal, so |x| is the Frobenius norm of X."""
 

@@ -20,7 +20,9 @@ from .error_model.frequency_weights import UNWEIGHTED, PairedWeights
 from .estimate import NAME_SEPARATOR, PARAMETER_COLUMNS, PARAMETER_PATTERN, Estimate
 
 FORCES = slice(0, 3)
+"""By definition."""
 MOMENTS = slice(3, 6)
+"""By definition."""
 PLATE_ERROR = 0.002
 """Error of force plates, as a fraction of the body weight and in metres of the centre of pressure: 1.4 N and 1.4 N m
 for an adult of 70 kg. Slow motions cause forces no larger than that, and their ratio is then random."""

@@ -18,13 +18,13 @@ from ..values.inertials import INERTIA, PER_LINK, symmetric_entries, symmetric_m
 PAPER_LEVEL = 5
 """Subdivisions of jovic2016: 10,242 directions."""
 MULTIPLICITY = np.array([1.0, 2.0, 1.0, 2.0, 2.0, 1.0])
-"""How often xx, xy, yy, xz, yz, zz occur in v'I v."""
+"""How often xx, xy, yy, xz, yz, zz occur in v'I v. Derived: off-diagonal entries occur twice."""
 COARSE_LEVEL = 1
 """Subdivisions of the directions with which a solver begins."""
 SEPARATION_COSINE = 0.8
 """Cosine between two directions below which both are returned: an inertia may violate rows about up to three axes."""
 NEIGHBOURS = 6
-"""Number of neighbours of a vertex of the subdivided icosahedron."""
+"""Number of neighbours of a vertex of the subdivided icosahedron. By definition."""
 MIN_EIGENVALUE_FRACTION = 0.1
 """Fraction of eps that the smallest eigenvalue itself, not only the sampled directions, must reach."""
 

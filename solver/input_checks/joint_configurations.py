@@ -18,6 +18,7 @@ from ..values.shape import ContactPolygon
 from .opensim_configurations import is_opensim_motion, opensim_configurations
 
 RADIANS_PER_DEGREE = np.pi / 180.0
+"""By definition."""
 OPENSIM_COORDINATES = ("pelvis_tilt", "pelvis_tx", "hip_flexion_r", "knee_angle_r")
 """Coordinates of OpenSim's usual models of people."""
 FLATNESS_TOLERANCE = 1e-6

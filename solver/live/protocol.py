@@ -19,7 +19,7 @@ from ..storage.json_tree import WrongEntry, parse_json
 from .pipes import MAX_LINE_BYTES
 
 LARGEST_INTEGER = 1 << 53
-"""Largest serial or frame number: JSON readers disagree about larger integers."""
+"""Largest serial or frame number: JSON readers disagree about larger integers. By definition of double precision."""
 QUOTED_CHARACTERS = 60
 """Characters that are quoted of a malformed entry."""
 MESSAGE_CHARACTERS = 2000

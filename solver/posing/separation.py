@@ -31,6 +31,7 @@ MARGIN = 0.002
 UNLIMITED = 1e3
 """[m] Travel of a slide without limits."""
 DOWN = np.array([0.0, 0.0, -1.0])
+"""By definition."""
 
 
 class Separation:

@@ -19,6 +19,7 @@ PSD = "positive semidefinite"
 EXPONENTIAL = "exponential"
 SECOND_ORDER = "second order"
 SQRT2 = float(np.sqrt(2.0))
+"""By definition."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ BORDER_MARGIN = 0.05
 FOREARM_STEPS = 5
 """Rolls of the forearm between elbow and wrist."""
 UPWARD = np.array([0.0, 0.0, 1.0])
+"""By definition."""
 MERGED = (("head", "torso", UPWARD), ("right_hand", "right_forearm", -UPWARD), ("left_hand", "left_forearm", -UPWARD))
 """Links that some rigs merge with another, which ends at their joint centre, and where they point."""
 PARENTS = {ABDOMEN: "torso", "head": "torso", "clavicle": "torso", "scapula": "clavicle", "hand": "forearm"}

@@ -22,7 +22,8 @@ MASS_KIND, MOMENT_KIND = "mass", "first moment"
 ROUNDING = 1e-9
 """[kg], [kg m] Width that is rounding, as of a total mass that was stated."""
 EQUAL_SHARES = 0.5**0.5
-"""Width over the prior's at which data and prior contribute the same information."""
+"""Width over the prior's at which data and prior contribute the same information. Derived: the sum of two equal
+informations has half the variance of one."""
 
 
 @dataclass(frozen=True, slots=True)

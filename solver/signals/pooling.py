@@ -9,7 +9,7 @@ import numpy as np
 BLOCK = 0.5
 """[s] Length of nearly independent blocks: residuals are correlated over some tenths of a second."""
 TWO_SIDED_STDS = 1.96
-"""Half width of a 95 % interval in standard deviations."""
+"""Half width of a 95 % interval in standard deviations. Derived: 97.5 % of a normal distribution lie below it."""
 LEAST_BLOCKS, MOST_BLOCKS = 4, 40
 """Trials under 2 s have shorter blocks: a rough standard deviation is better than none."""
 

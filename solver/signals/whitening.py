@@ -15,7 +15,7 @@ from scipy.linalg import cholesky_banded, solve_banded
 from ..base.errors import InvalidValue
 
 ORDER = 2
-"""Order of the derivative from positions to accelerations."""
+"""Order of the derivative from positions to accelerations. By definition."""
 
 
 def whiten(values: np.ndarray, rate: float, corner: float) -> np.ndarray:

@@ -47,7 +47,7 @@ LIGHT_CUTOFF_FACTOR = 1.5
 jumpers 2.5 gives the same result)."""
 MIN_FRAMES = 5
 """Smallest number of frames of a flight beyond the filter's reach from its ends. Shorter flights of runs (0.1 s), used
-all the same, predicted the plates worse than the prior (real, two subjects)."""
+all the same, predicted the plates worse than the prior (measured on two subjects)."""
 NOISE_CORNER, TRIMMED_TIME = 2.0, 0.02
 """[Hz] corner frequency of the noise by which the equations are weighted, and [s] left out at either end, where a toe
 may still touch and coordinates are extrapolated. Chosen on simulated jumpers with stance before and after the flight
@@ -56,7 +56,8 @@ NO_CONTACT, IN_CONTACT, FLIGHT_ENDS = "no contact", "in contact", "at the ends o
 EXTRAPOLATION_TIME, EXTRAPOLATION_DEGREE = 0.12, 2
 """[s] at either end of a flight to which polynomials are fitted, and their degree; they extrapolate the flight."""
 INTERPOLATED_TRACKED = 0.99
-"""An interpolated frame counts as tracked if both of its neighbours were."""
+"""An interpolated frame counts as tracked if both of its neighbours were. Derived: between two tracked neighbours the
+interpolated mask is 1."""
 
 
 @dataclass(frozen=True, slots=True)

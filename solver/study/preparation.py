@@ -32,7 +32,8 @@ from .plates.plate_errors import NO_ERRORS, PlateErrors
 from .values import Poses, TrialRecord
 
 INTERPOLATED_TRACKED = 0.99
-"""An interpolated frame counts as tracked if both of its neighbours were."""
+"""An interpolated frame counts as tracked if both of its neighbours were. Derived: between two tracked neighbours the
+interpolated mask is 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from ..signals.trial import Trial
 from ..skeleton.rig import GRAVITY, Rig
 
 FORCE_THRESHOLD = 0.05
-"""Accepted residual force, as a fraction of the peak measured force."""
+"""Accepted residual force, as a fraction of the peak measured force. Hicks et al. 2015."""
 MOMENT_THRESHOLD = 0.01
-"""Accepted residual moment, as a fraction of the mean height of the centre of mass times the peak measured force."""
+"""Accepted residual moment, as a fraction of the mean height of the centre of mass times the peak measured force.
+Hicks et al. 2015."""
 
 
 @dataclass(frozen=True, slots=True)

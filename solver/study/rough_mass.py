@@ -20,11 +20,11 @@ LOADED_FRACTION, FREE_FALL_FRACTION = 0.2, 0.3
 falls."""
 MAX_STANDING_SPEED = 0.05
 """[m/s] Largest RMS speed of the centre of mass of a standing body: over a second its acceleration then averages to at
-most 1 % of gravity. Measured: 0.004 to 0.011 for standing people of three laboratories, 0.16 for the slowest squat."""
+most 1 % of gravity. Measured on standing people of three laboratories: 0.004 to 0.011, 0.16 for the slowest squat."""
 MAX_BALANCE_ERROR = 0.06
 """[m] Largest distance between the centre of pressure of a standing body and the prior's centre of mass. The prior is
-wrong by at most 5 cm (3 standard deviations of five people); a foot off the plates moves the centre of pressure by half
-the distance between the feet."""
+wrong by at most 5 cm (3 standard deviations, measured on five people); a foot off the plates moves the centre of
+pressure by half the distance between the feet."""
 
 
 @dataclass(frozen=True, slots=True)

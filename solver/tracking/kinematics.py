@@ -13,10 +13,11 @@ from ..dynamics import WeightedTree
 from ..skeleton.rig import Rig
 
 IDENTITY = np.eye(3)
+"""By definition."""
 BLOCK_SIZE = 36
-"""Entries of a matrix between two twists."""
+"""Entries of a matrix between two twists. By definition."""
 NEGATIVE_SKEW = -skew(np.eye(3)).reshape(3, 9)
-"""Maps f to -sk(f), flattened."""
+"""Maps f to -sk(f), flattened. By definition."""
 
 
 class Kinematics(WeightedTree):

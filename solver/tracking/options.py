@@ -13,7 +13,8 @@ from ..base.errors import InvalidValue, UnknownName
 from ..skeleton.rig import ROOT_NV, Rig
 
 DEAD_BEAT_GAIN = 1.0
-"""K dt at which a step removes the whole error; a larger rate K would only overshoot."""
+"""K dt at which a step removes the whole error; a larger rate K would only overshoot. Derived from one step of the
+error, rapetti2020."""
 INTEGRATORS = ("manifold", "baumgarte")
 
 

@@ -16,16 +16,16 @@ from .kinematics import BLOCK_SIZE, IDENTITY, NEGATIVE_SKEW, Kinematics
 from .tasks import TargetSample, Tasks
 
 VEE = np.zeros((9, 3))
-"""Maps the nine entries of a matrix to vee of its skew part."""
+"""Maps the nine entries of a matrix to vee of its skew part. By definition."""
 VEE[[7, 2, 3], [0, 1, 2]], VEE[[5, 6, 1], [0, 1, 2]] = 0.5, -0.5
 TRACE = IDENTITY.ravel()
 TINY = 1e-12
 CHORD = 0.5 * (np.outer(TRACE, TRACE) - np.eye(9)[np.arange(9).reshape(3, 3).T.ravel()])
-"""Maps E to (tr(E) 1 - E') / 2, both flat."""
+"""Maps E to (tr(E) 1 - E') / 2, both flat. By definition."""
 SMALL_ROTATION_TRACE = 3.0 - 1e-3
 """Trace of a rotation so small (0.03 rad) that its angle and sine count as one."""
 POINT_FEATURES = 16
-"""Features of a point at p of weight w and force f: w, w p, f, and p (w p + f)'."""
+"""Features of a point at p of weight w and force f: w, w p, f, and p (w p + f)'. Derived: 1 + 3 + 3 + 9."""
 
 
 def _point_map() -> np.ndarray:

@@ -27,8 +27,8 @@ from .tracker import MIN_POINTS, Tracker
 
 SIZE_FRAME_COUNT = 20
 MAX_ERROR = 0.05
-"""[m] Marker error beyond which labels or subject are wrong: at most 0.025 m in recordings of six people, 0.08 m and
-more with left and right exchanged (subject_a)."""
+"""[m] Marker error beyond which labels or subject are wrong: measured on recordings of six people it is at most 0.025
+m, 0.08 m and more with left and right exchanged (subject_a)."""
 MAX_SIZE_DIFFERENCE = 0.04
 """Difference in size from the rig beyond which a recording looks like another subject's."""
 

@@ -19,7 +19,7 @@ from .options import TrackingOptions
 from .tasks import TargetSample, Tasks
 
 ROOT_QUATERNION = slice(3, 7)
-"""Entries of q that hold the root's quaternion."""
+"""Entries of q that hold the root's quaternion. By definition."""
 MIN_POINTS = 4
 """Fewest seen points of a sample that can be tracked; otherwise the previous pose is kept and does not count."""
 RESTART_ERROR = 0.12

@@ -14,7 +14,8 @@ from ..values.motion import Motion
 
 DEGREE = 5
 CORNER_MULTIPLICITY = 3
-"""Multiplicity of a knot at a corner: the acceleration is continuous there, the jerk is not."""
+"""Multiplicity of a knot at a corner: the acceleration is continuous there, the jerk is not. Derived: the degree 5
+less the two continuous derivatives."""
 SAME_TIME_SHARE = 1e-3
 """A corner nearer to a sample than this share of the step is placed at the sample."""
 

@@ -16,7 +16,8 @@ from ..feasibility import check_table
 from .limit_values import LimitValues
 
 GAUSS_POINTS = 3
-"""Gauss-Legendre points between two knots: their weighted mean is exact for polynomials of fifth degree."""
+"""Gauss-Legendre points between two knots: their weighted mean is exact for polynomials of fifth degree. Derived: n
+points are exact up to degree 2 n - 1."""
 MEAN_UNIT = 0.01
 """Scale of the mean missing wrench: share of the weight, and of the weight times the body's size."""
 SAMPLE_ALLOWANCES = np.repeat([0.1, 0.003], 3)

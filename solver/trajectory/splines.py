@@ -21,11 +21,13 @@ from ..base.errors import InvalidValue
 from ..options.dances import DEFAULT_VIA_POINTS
 
 ORDER = 6
-"""Degree 5: the acceleration is twice differentiable, its derivative continuous."""
+"""Degree 5: the acceleration is twice differentiable, its derivative continuous. The paper's order, bonnet2016."""
 REST_CONTROLS = 3
-"""Control values at each end that equal the end value, for zero velocity and acceleration."""
+"""Control values at each end that equal the end value, for zero velocity and acceleration. Derived: position, velocity
+and acceleration."""
 CORNER_MULTIPLICITY = 3
-"""Multiplicity of a knot at a corner: the acceleration is continuous there, its derivative is not."""
+"""Multiplicity of a knot at a corner: the acceleration is continuous there, its derivative is not. Derived: the degree
+5 less the two continuous derivatives."""
 SPACING_GROWTH = 0.25
 """Growth of the knot spacing with the distance from a flight: each interval is a quarter longer than the previous."""
 GRADING_SAMPLES = 8

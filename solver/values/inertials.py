@@ -15,13 +15,17 @@ PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 """One link's parameters in Pinocchio's order; h = m c [kg m], I about the link origin [kg m^2]."""
 PER_LINK = len(PARAMETERS)
 MASS = 0
+"""By definition."""
 FIRST_MOMENT = slice(1, 4)
+"""By definition."""
 INERTIA = slice(4, 10)
+"""By definition."""
 DIAGONAL = (4, 6, 9)
-"""Columns of Ixx, Iyy, Izz."""
+"""Columns of Ixx, Iyy, Izz. By definition."""
 GRAVITY = 9.81
 """[m/s^2] Standard gravity, as in the papers."""
 GRAVITY_VECTOR = frozen("gravity", np.array([0.0, 0.0, -GRAVITY]), (3,))
+"""Derived from the standard gravity."""
 _ROWS, _COLUMNS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)
 
 

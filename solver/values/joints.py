@@ -12,7 +12,7 @@ from ..base.arrays import Array, ArrayValue, frozen, require_lengths
 from ..base.errors import InvalidValue, checked
 
 ROOT_NV = 6
-"""Tangent dimension of the free flyer."""
+"""Tangent dimension of the free flyer. By definition."""
 KINDS: dict[str, tuple[int, int, int]] = {
     "free": (7, 6, 0),
     "revolute": (1, 1, 1),
@@ -25,15 +25,15 @@ KINDS: dict[str, tuple[int, int, int]] = {
 """Kinds of joints: entries in q, entries in v, axes.
 
 A continuous joint is a hinge without limits, with cosine and sine of its angle in q. A universal joint rotates about
-its first axis, fixed in the parent, then about its second. A planar joint translates along x and y and rotates about z.
-"""
+its first axis, fixed in the parent, then about its second. A planar joint translates along x and y and rotates about
+z. By definition."""
 NEUTRAL = {
     "free": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
     "continuous": (1.0, 0.0),
     "spherical": (0.0, 0.0, 0.0, 1.0),
     "planar": (0.0, 0.0, 1.0, 0.0),
 }
-"""q of joints whose coordinates at zero are not all zero."""
+"""q of joints whose coordinates at zero are not all zero. By definition."""
 UNIT = 1e-9
 """Largest error of an axis' length."""
 ORTHONORMAL = 1e-6

@@ -13,7 +13,7 @@ from ..base.errors import InvalidValue, UnknownMarker
 from ..base.file_arrays import iterate_slices, map_slices
 
 POSE = 7
-"""Entries of a pose: position and quaternion."""
+"""Entries of a pose: position and quaternion. By definition."""
 UNIT_QUATERNION = 1e-3
 """Largest error of a quaternion's norm that is attributed to rounding in a file."""
 

@@ -11,10 +11,11 @@ from ..base.arrays import Array, ArrayValue, frozen, require_lengths
 from ..base.errors import InvalidValue, checked
 
 KINDS = {"capsule": 2, "box": 3, "sphere": 1, "ellipsoid": 3, "mesh": 3}
-"""Kinds of shapes and their number of sizes."""
+"""Kinds of shapes and their number of sizes. By definition."""
 EQUAL_AXES = 1e-9
 """Relative difference below which axes of an ellipsoid count as equal."""
 LEAST_CORNERS = 3
+"""By definition: three corners span a surface."""
 FLAT = 1e-6
 """Thickness of a mesh over its length up to which it is flat. Of 20 random meshes of 20 corners each, the library of
 distances takes all of this thickness, and ends the process at a thousandth of it."""

@@ -24,7 +24,7 @@ from .repair import VERIFICATION_FACTOR, Excerpt, RepairedDance, repair
 FRACTIONS = (1.0, 0.5, 0.25, 0.0)
 """Fractions of the way to an exciting posture, tried in turn until one is feasible; zero is interpolation."""
 PEAK_SPEED_RATIO = 1.875
-"""Peak speed of the minimum-jerk motion between two rests, divided by its mean speed."""
+"""Peak speed of the minimum-jerk motion between two rests, divided by its mean speed. Derived: 15 / 8."""
 SHORTEST_PHASE = 0.025
 """[s] A shorter contact phase at an end of a gap is ignored, because scenes round keys and contacts to frames."""
 END_MARGIN = 1e-6

@@ -18,9 +18,10 @@ from ...trajectory.segment import DanceSegment
 from ...values.motion import Motion
 
 MIRRORED_VECTOR = np.array([1.0, -1.0, 1.0])
-"""Factors that mirror a position or a translation."""
+"""Factors that mirror a position or a translation. By definition."""
 MIRRORED_ROTATION = np.array([-1.0, 1.0, -1.0])
-"""Factors that mirror a rotation's axis."""
+"""Factors that mirror a rotation's axis. By definition: an axis of rotation keeps its sense in a mirror that it is
+normal to."""
 AXIS_TOLERANCE = 1e-6
 """Largest difference of mirrored axes."""
 PARAMETER_TOLERANCE = 0.02

@@ -22,7 +22,7 @@ DURATION_RATIOS = tuple(float(s) for s in np.geomspace(0.7, 1.4, 71))
 STILL_JOINT = 0.02
 """[rad] A joint with a smaller standard deviation does not move, and has no correlation."""
 IDENTITY_ALIGNMENT = (0.0, 1.0)
-"""Lag [s] and stretch of a performance with the plan's timing."""
+"""Lag [s] and stretch of a performance with the plan's timing. By definition."""
 MIN_OVERLAP = 0.5
 """Least overlap, as a fraction of the shorter of both."""
 

@@ -15,6 +15,7 @@ WRONG_SHARE = 0.8
 """Share of the instants in which left must be on the right. Measured on the recordings of `body_points.SAMPLES`: with
 .6 also the mirrored file of a sprint is refused, .9 finds the same; those that are right have less than .1."""
 MIRROR = np.diag([1.0, -1.0, 1.0])
+"""By definition."""
 
 
 def _measure(inputs: InputToCheck) -> InputProblem | None:

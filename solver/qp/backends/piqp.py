@@ -15,7 +15,7 @@ from ..solution import Solution, Status
 
 NAME = "piqp"
 FAR = 1e30
-"""PIQP's infinity."""
+"""PIQP's infinity. By definition of PIQP."""
 STAGED = "sparse_multistage"
 """PIQP's name of the block factorisation; older versions do not have it."""
 SOLVED, TIRED = "PIQP_SOLVED", "PIQP_MAX_ITER_REACHED"

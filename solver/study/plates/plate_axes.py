@@ -35,14 +35,15 @@ from .trial_wrenches import LOADED_FRACTION, ForceMotionPair
 MIN_IMPROVEMENT = 0.02
 """Smallest improvement by a rotation, root mean square relative to the weight."""
 MIN_EXPLAINED_VARIANCE = 0.4
-"""Fraction of the variance of the level forces that must be explained once they are rotated. With correct plates it is
-0.44 to 0.96 in walks, runs and jumps, 0.27 in a squat, and at most 0.37 in standing; 0.3 to 0.6 make little
-difference."""
+"""Fraction of the variance of the level forces that must be explained once they are rotated. Measured on recordings
+with correct plates it is 0.44 to 0.96 in walks, runs and jumps, 0.27 in a squat, and at most 0.37 in standing; 0.3 to
+0.6 make little difference."""
 MIN_FRAMES = 20
 """Smallest number of frames: fewer correlated ones show nothing."""
 MAX_FRAMES = 20000
 """Longer trials are thinned to about this number of frames: the axes are constant in time."""
 _QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
+"""By definition."""
 QUARTER_ROTATIONS: dict[str, np.ndarray] = {
     "rotated by 90 degrees counterclockwise, seen from above,": _QUARTER,
     "rotated by 90 degrees clockwise, seen from above,": _QUARTER.T,
@@ -54,6 +55,7 @@ REFLECTIONS: dict[str, np.ndarray] = {
     "exchanged, x for y,": np.array([[0.0, 1.0], [1.0, 0.0]]),
     "exchanged and both reversed": np.array([[0.0, -1.0], [-1.0, 0.0]]),
 }
+"""By definition."""
 FORCE_CHANGES: dict[str, np.ndarray] = {
     "the horizontal forces are reversed (both signs): they act on the plate, or their axes are rotated by 180 degrees; "
     "export the forces on the body in the axes of the markers": ROTATIONS["rotated by 180 degrees"],

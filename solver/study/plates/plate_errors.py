@@ -13,9 +13,9 @@ from ...options.plates import KnownLayout, KnownPlates
 from ...values.wrenches import LEAST_LOAD, Wrenches
 
 VERTICAL_MOMENT = 5
-"""Index of the vertical moment in a wrench."""
+"""Index of the vertical moment in a wrench. By definition."""
 PARAMETERS = 19
-"""Number of parameters of a plate."""
+"""Number of parameters of a plate. By definition."""
 VERTICAL_GAIN, OFFSET, DRIFT, POSITION, COUPLE, FREE_MOMENT = 8, 9, 12, 15, 17, 18
 """The last entry of the matrix, and the first parameter of each group after it."""
 WELL_LOADED = 0.2

@@ -21,7 +21,7 @@ MAX_MASS_RATIO = 3.0
 on TALOS, iCub and HRP-2, whose models weigh what they do within a fifth."""
 UNITS = {"kilonewtons": 1e3, "kilograms-force": GRAVITY, "pounds-force": 4.448, "newtons times ten": 0.1,
          "millinewtons": 1e-3}  # fmt: skip
-"""Units in newtons that forces may have if they were read as newtons by mistake."""
+"""Units in newtons that forces may have if they were read as newtons by mistake. By definition."""
 MAX_OFFSET = 0.08
 """Fraction of the weight: plates that drift or were zeroed under load have offsets of up to 5 %."""
 MIN_TRIALS = 3

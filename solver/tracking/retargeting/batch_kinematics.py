@@ -34,8 +34,9 @@ FRAME_KINDS = {
 }
 """Kind of the frames of a joint, one frame for each of its axes."""
 UP = np.array([0.0, 0.0, 1.0])
+"""By definition."""
 ROOT_FRAME = -1
-"""Index of the root's frame before frames are sorted."""
+"""Index of the root's frame before frames are sorted. By definition."""
 
 
 @dataclass(frozen=True, slots=True)

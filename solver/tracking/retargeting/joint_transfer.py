@@ -13,6 +13,7 @@ from ...values.joints import Joint
 from ...values.motion import Motion
 
 ROOT_NQ = 7
+"""By definition."""
 
 
 def common_links(one: Rig, other: Rig) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from ..kinematics import Kinematics
 from ..tasks import Targets
 
 QUATERNION_DERIVATIVE = 0.5 * np.eye(4)[:3]
-"""Derivative of the unit quaternion with respect to the angle about each axis of the link."""
+"""Derivative of the unit quaternion with respect to the angle about each axis of the link. Derived: half of the
+rotation's quaternion."""
 TINY = 1e-12
 
 
