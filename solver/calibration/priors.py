@@ -41,8 +41,9 @@ REGRESSION_STD = 0.010
 LUMBAR_RATIOS = {"female": (-0.289, 0.0, 0.172), "male": (-0.264, 0.0, 0.126)}
 """L5S1 from the middle of the ASIS in units of their distance (Reed et al. 1999, as used with Dumas et al. 2007)."""
 LUMBAR_DEPTH_RATIO = 0.5
-"""Distance of L5S1 behind the ASIS in units of the pelvis depth (ASIS to PSIS), if that was measured. Reed's ratio of
-the ASIS distance puts it 2 to 4 cm in front of where trunks rotate about the pelvis in walks and squats."""
+"""Distance of L5S1 behind the ASIS in units of the pelvis depth (ASIS to PSIS), if that was measured. Chosen on
+walks and squats, Reed's ratio of the ASIS distance puts it 2 to 4 cm in front of where trunks rotate about the
+pelvis."""
 LUMBAR_STD = np.array([0.015, 0.004, 0.010])
 """[m]"""
 

@@ -19,7 +19,7 @@ TOLERANCE = 1e-7
 """[m] At which coal's searches stop. Its default, 1e-6, leaves 1.4e-6 between ellipsoids that are apart."""
 MAX_STEPS = 256
 """Steps of the search for the depth of an overlap. After coal's 64 some depths of ellipsoids are wrong by 6e-3 m; after
-256 none is by 1e-6 m (6,000 random pairs of all shapes)."""
+256 none is by 1e-6 m, measured on 6,000 random pairs of all shapes."""
 
 
 def distance_request() -> Any:

@@ -31,7 +31,7 @@ TRUST_REGION = TrustRegion(0.2, 0.002, rejected_factor=0.4, partial_factor=0.8, 
 CHECK_RATE = 200.0
 """[1/s] samples of the last check."""
 KNOTS_PER_SECOND = 3.0
-"""[1/s] free control values of each joint. With two, cond(W) was a third higher for a UR5 and a Panda."""
+"""[1/s] free control values of each joint. Chosen on a UR5 and a Panda: with two, cond(W) was a third higher."""
 POWERS = (2.0, 6.0, 20.0, np.inf)
 """Of the smooth bounds of the condition number that are minimised one after the other (`criterion`)."""
 RANDOM_STARTS = 3

@@ -7,8 +7,8 @@ from typing import Annotated
 from .declared import ANY, COUNT, LIMIT, NOT_NEGATIVE, POSITIVE, SEED, SHARE, Option, Options, Range
 
 SMOOTHING_TIME = 0.2
-"""[s] Displacements that change within this time cost twice. On randomly keyed motions, 0.1 s increased the jerk up to
-nine times and 0.2 s 1.5 times, with equal displacements and fewer subproblems."""
+"""[s] Displacements that change within this time cost twice. Measured on randomly keyed motions, 0.1 s increased the
+jerk up to nine times and 0.2 s 1.5 times, with equal displacements and fewer subproblems."""
 MOST_PROGRAMS = 60
 """Most quadratic programs of a repair on the command line, so that an animator does not wait long."""
 

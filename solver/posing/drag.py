@@ -60,8 +60,8 @@ INERTIA_WEIGHT, POSTURE_WEIGHT = 1e-3, 2e-4
 """[1/m^2], [1/rad^2] of the change measured by the mass matrix, and of the departure from the posture before.
 Chosen on a person, HOAP-3 and HRP-2: a target within reach is missed by less than 0.1 mm."""
 CURVATURE = 0.2
-"""[1] Factor b of the damping by curvature. From .1 to .3 an event of a person, HRP-2 and HOAP-3 costs about the same;
-without damping the 99th percentile is twice as high, at 1 drags creep."""
+"""[1] Factor b of the damping by curvature. Measured on a person, HRP-2 and HOAP-3: from .1 to .3 an event costs about
+the same; without damping the 99th percentile is twice as high, at 1 drags creep."""
 PLANTED_TOLERANCE = 5e-5
 """[m] Largest displacement of a corner of a planted sole or of a pinned."""
 BALANCE_TOLERANCE = 2e-4

@@ -32,7 +32,8 @@ WORSENING = 1e-6
 """Relative worsening of an upper level's optimum that is attributed to rounding."""
 PROXIMAL = 0.01
 """Proximal weight of the directions a level does not determine, as a fraction of its smallest singular value.
-Ill-conditioned contradictory levels need this: with 0.1 thirty rounds end early in 2 of 400 random hierarchies."""
+Ill-conditioned contradictory levels need this: measured on 400 random hierarchies, thirty rounds end early in 2 with
+0.1."""
 PROXIMAL_ROUNDS = 30
 PROXIMAL_GAP = 1e-10
 """Relative distance from the optimum, or step relative to the slacks, at which the proximal iterations end."""

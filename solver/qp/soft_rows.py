@@ -33,7 +33,7 @@ TINY = 1e-14
 STEPS = 5000
 WORK = 5000.0
 """Limit of multiplications per nonzero of G. An interior point costs some thousands of them and is quicker if about
-1,000 rows bind. Postures, extremes and jumps took 60 to 1,200."""
+1,000 rows bind. Measured on postures, extremes and jumps: 60 to 1,200."""
 COLUMNS = 128
 """Initial capacity for columns."""
 

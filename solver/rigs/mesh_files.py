@@ -21,7 +21,7 @@ from .triangles import Mesh, MeshError, merge_vertices, triangulate_fans
 from .vtp import read_vtp
 
 MAX_BYTES = 64 << 20
-"""[bytes] Largest file; the largest mesh of forty public robots has 29 million."""
+"""[bytes] Largest file; measured on forty public robots, whose largest mesh has 29 million."""
 REMEDY = "Export the mesh again"
 
 

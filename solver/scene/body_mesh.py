@@ -68,7 +68,7 @@ TOE_CREASE = 0.1
 """Length over which the skin bends at the ball of a foot, as a fraction of the sole's. Chosen on the man of 1.75 m:
 with .03, .06, .1 and .15 his toes dip below the floor by 0, .4, 1.4 and 2.4 mm, rigid by 26; more is smoother."""
 HEAD_BREADTH = 1.08
-"""The stored heads are 0.70 times as broad as long, those of adults about 0.77."""
+"""Measured on the stored heads, which are 0.70 times as broad as long; those of adults are about 0.77."""
 FORWARD, LEFTWARD, _ = np.eye(3)
 SAGITTAL, LATERAL = (FORWARD, FORWARD), (LEFTWARD, LEFTWARD)
 

@@ -25,10 +25,11 @@ DELAYS = (-0.06, -0.04, -0.02, 0.02, 0.04, 0.06)
 """[s] Delays of the motion; a negative one advances it."""
 LIKENESS_WIDTH = 0.3
 """Difference of logarithmic spectra at which a trial's weights count exp(-1/2). Trials of one kind of one person differ
-by up to 0.45, squats from walks by 1.1 or more, walks from jumps by 1.5 (subject_a, subject_e)."""
+by up to 0.45, squats from walks by 1.1 or more, walks from jumps by 1.5, measured on subject_a and subject_e."""
 SMALLER_MOTION = 0.5
 """Factor on differences where the trial at hand moves less than the trial that was learnt from. What was learnt from a
-large motion errs by little in a small one: weights of jumps explain squats, but not the reverse (subject_a)."""
+large motion errs by little in a small one: weights of jumps explain squats, but not the reverse, measured on
+subject_a."""
 UNLIKE = 0.05
 """Likeness of all trials together at which half of a filter is applied, that of a trial that differs by 2.1 widths."""
 

@@ -21,8 +21,8 @@ from ...values.inertials import (
 from ...values.motion import Motion
 
 TIME_STEP = 0.08
-"""[s] between the frames whose errors are computed: postures change slowly. With .24 s, the forces of a drop jump are
-predicted 2.5 % worse from squats and a walk of one person."""
+"""[s] between the frames whose errors are computed: postures change slowly. Measured on a drop jump,
+squats and a walk of one person: with .24 s the forces of the jump are predicted 2.5 % worse."""
 MAX_SAMPLES = 2048
 """Frames of a trial beyond which blocks of them are left out: with their errors they need 30 MB."""
 

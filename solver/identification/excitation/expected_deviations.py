@@ -19,8 +19,8 @@ from .excitation import base_rows
 from .wrench_noise import WrenchNoise
 
 DESIGN_NOISE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
-"""[N, N m] noise of a good plate. Dances of HOAP-3 designed for 2 N and 1 N m, where the prior counts more, were 8 %
-worse at either noise."""
+"""[N, N m] noise of a good plate. Chosen on dances of HOAP-3: those designed for 2 N and 1 N m, where the prior counts
+more, were 8 % worse at either noise."""
 DESIGN_RATE = 50.0
 """[1/s] of the frames whose information is computed, bonnet2016's sampling."""
 PLATE_NOISE_ONLY = WrenchNoise(DESIGN_NOISE, DESIGN_RATE)

@@ -20,8 +20,8 @@ STAGED = "sparse_multistage"
 """PIQP's name of the block factorisation; older versions do not have it."""
 SOLVED, TIRED = "PIQP_SOLVED", "PIQP_MAX_ITER_REACHED"
 MOST = 80
-"""Iteration limit. Programs of repairs that PIQP solves take 20 to 30 iterations. It solved none of the others within
-its own limit of 250, which took ten times as long as Clarabel."""
+"""Iteration limit. Measured on programs of repairs: those that PIQP solves take 20 to 30 iterations. It solved none of
+the others within its own limit of 250, which took ten times as long as Clarabel."""
 STATUS = {
     SOLVED: Status.OPTIMAL,
     TIRED: Status.LIMIT,
