@@ -14,6 +14,7 @@ from ..base.scene_rigs import active_rig, find_foreign_armature, has_mesh
 from ..display.properties import RESEARCH, study_settings
 from ..jobs.job_messages import describe_duration, find_message
 from ..live.control import LiveCheck
+from ..rehearsal.properties import rehearsal_settings
 
 if TYPE_CHECKING:
     from ..base.solver_api import Rig
@@ -33,7 +34,7 @@ class NextStep:
     """A step that the tab offers.
 
     Attributes:
-        operator: id of the operator.
+        operator: id of the operator, without the add-on's name.
         label: of the button.
         icon: of the button.
         hint: what the step does, or what is missing, in one sentence.
@@ -86,9 +87,8 @@ def _next_authoring_step(context: bpy.types.Context, body: bpy.types.Object) -> 
     from ..scene.armature import rig_of
 
     if (ghost := find_ghost(scene(context), body)) is not None:
-        return NextStep(
-            "apply_ghost", "Apply Ghost", "CHECKMARK", f"The ghost shows the dance {read_label(ghost, OPERATION_KEY)}"
-        )
+        hint = f"The blue ghost is the {read_label(ghost, OPERATION_KEY)} dance"
+        return NextStep("apply_ghost", "Apply Ghost", "CHECKMARK", hint)
     roles = summarise_postures(body).roles
     if not roles and not played_trial(body):
         if not rig_of(body).soles:
@@ -100,7 +100,7 @@ def _next_authoring_step(context: bpy.types.Context, body: bpy.types.Object) -> 
             "key_posture",
             "Key Posture",
             "KEY_HLT",
-            "1 posture is keyed: go to a later frame, drag the handles, and key another",
+            "1 posture is keyed: at a later frame, drag the handles, key another",
         )
     free = sum(role == "free" for role in roles.values())
     if free:
@@ -125,11 +125,17 @@ def _next_step_of_dance(context: bpy.types.Context, body: bpy.types.Object) -> N
         failing = len(results.failing_intervals())
         hint = f"{failing} interval{'s' * (failing > 1)} fail{'s' * (failing == 1)}" if failing else "All frames pass"
         passes = not failing
-    elif (item := find_message(scene(context), body, "dance")) is not None and item.verdict != "failed":
+    elif (
+        (item := find_message(scene(context), body, "dance")) is not None
+        and item.verdict != "failed"
+        and LiveCheck.confirms(scene(context), item)
+    ):
         passes = item.verdict == "good"
         hint = "All checks pass" if passes else "Some checks fail"
     else:
         return NextStep("check_dance", "Check", "VIEWZOOM", "The dance is not checked yet")
+    if passes and rehearsal_settings(context).needs_saved_file:
+        return NextStep("wm.save_mainfile", "Save File", "FILE_TICK", f"{hint}: save the file, then make a video of it")
     if passes:
         return NextStep("rehearsal", "Rehearsal Video", "RENDER_ANIMATION", f"{hint}: make a video of it")
     return NextStep("balance_dance", "Balance", "CON_FLOOR", f"{hint}: repair with the smallest change")
@@ -162,5 +168,5 @@ def _next_research_step(context: bpy.types.Context, body: bpy.types.Object | Non
             from ..scene.inertials import describe_result
 
             return NextStep("report", "Open Report", "URL", (*describe_result(body), "")[1])
-    hint = "Drop recordings of markers and forces onto the 3D view, or import them; the button beside writes samples"
+    hint = "Drop recordings onto the 3D view, or import them; right: samples"
     return NextStep("import_recording", "Import Recordings", "IMPORT", hint)

@@ -32,12 +32,14 @@ class JobMessage:
         status: one of `STATUSES`.
         failures: failed checks or warnings, one sentence each.
         notes: further information, one sentence each; shown when unfolded.
+        fingerprint: of what a verdict depends on: the message is hidden when it differs; empty for no verdict.
     """
 
     message: str
     status: str = "good"
     failures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    fingerprint: str = ""
 
     def __post_init__(self) -> None:
         first, *more = SENTENCE_END.split(use_field_labels(self.message))
@@ -71,6 +73,7 @@ class StoredMessage(bpy.types.PropertyGroup):
     verdict: bpy.props.EnumProperty(items=STATUSES)  # type: ignore[valid-type]
     failures: bpy.props.StringProperty(description="Failed checks, one per line")  # type: ignore[valid-type]
     notes: bpy.props.StringProperty(description="Notes, one per line")  # type: ignore[valid-type]
+    fingerprint: bpy.props.StringProperty(description="Of what a verdict depends on")  # type: ignore[valid-type]
     unfolded: bpy.props.BoolProperty(name="Details", description="Show warnings and notes")  # type: ignore[valid-type]
     joints: bpy.props.CollectionProperty(type=JointComparison)  # type: ignore[valid-type]
     joint_index: bpy.props.IntProperty()  # type: ignore[valid-type]
@@ -84,6 +87,7 @@ def store_message(
     made = _stored_messages(scene).add()
     made.about, made.place, made.message, made.verdict = rig, panel, message.message, message.status
     made.failures, made.notes = "\n".join(message.failures), "\n".join(message.notes)
+    made.fingerprint = message.fingerprint
     made.unfolded = message.status == "failed" and bool(made.notes)  # they say what to do
     return made
 
@@ -95,7 +99,7 @@ def find_message(scene: bpy.types.Scene, rig: bpy.types.Object | None, panel: st
 
 def find_latest_message(scene: bpy.types.Scene, rig: bpy.types.Object | None) -> StoredMessage | None:
     """The latest message about a rig; None without one."""
-    found = [item for item in _stored_messages(scene) if item.about == rig]
+    found = [item for item in _stored_messages(scene) if item.about == rig and item.message]
     return found[-1] if found else None
 
 

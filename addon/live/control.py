@@ -12,12 +12,14 @@ import bpy
 
 from ..base import bpy_access, redraw
 from ..base.bpy_access import session_id
+from ..base.change_cache import COUNTED_TYPES, cached_until_change
 from ..base.interpreter import Interpreter, chosen_interpreter
 from ..base.scene_rigs import active_rig
 from ..base.solver_api import errors
 from .properties import live_settings
 
 if TYPE_CHECKING:
+    from ..jobs.job_messages import StoredMessage
     from .session import CheckSession
 
 POLL_INTERVAL = 0.1
@@ -59,6 +61,25 @@ class LiveCheck:
                 listener(False)
             session.process.end(wait=wait)
             redraw.redraw_check_results()
+
+    @classmethod
+    def confirms(cls, scene: bpy.types.Scene, item: StoredMessage) -> bool:
+        """Whether a message is a verdict about its rig as it is now."""
+        from .session import state_fingerprint, watched_options
+
+        body, session = item.about, cls.session
+        if not item.fingerprint or body is None:
+            return False
+        if session is not None and session.body == session_id(body):
+            return session.fingerprint == item.fingerprint
+        now = cached_until_change(
+            "fingerprint",
+            body,
+            lambda: state_fingerprint(scene, body),
+            kinds=COUNTED_TYPES,
+            state=str(watched_options(scene, body)),
+        )
+        return now == item.fingerprint
 
     @classmethod
     def shows_balance(cls, body: bpy.types.Object) -> bool:

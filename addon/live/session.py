@@ -163,6 +163,11 @@ class CheckSession:
         return self.results.excitation_at(current_time(scene))
 
     @property
+    def fingerprint(self) -> str:
+        """Of what was checked; compared every second."""
+        return str(self._sent_fingerprint)
+
+    @property
     def shows_unkeyed_posture(self) -> bool:
         """Whether the displayed pose is not keyed."""
         return self._unkeyed
@@ -279,6 +284,11 @@ def watched_options(scene: bpy.types.Scene, body: bpy.types.Object) -> dict[str,
     }
 
 
+def state_fingerprint(scene: bpy.types.Scene, body: bpy.types.Object) -> str:
+    """The fingerprint of a rig as it is now."""
+    return str(fingerprint(scene, body, watched_options(scene, body)))
+
+
 def fingerprint(scene: bpy.types.Scene, body: bpy.types.Object, options: Mapping[str, object]) -> int:
     """A number that changes with everything that the results depend on, but not with the frame."""
     animation = body.animation_data
@@ -355,7 +365,7 @@ def describe_progress(readings: CheckResults | None) -> str:
         return readings.message
     total = len(readings.frames)
     if readings.checked < total:
-        return f"checked {readings.checked} of {total} frames" if readings.checked else f"sent {total} frames"
+        return f"checked {readings.checked} of {total} frames"
     spans = len(readings.failing_intervals())
     if not spans:
         return f"all {total} frames pass"

@@ -13,6 +13,7 @@ from ..base.bpy_access import require, scene
 from ..base.option_fields import option_words
 from ..base.solver_api import CompleteOptions
 from ..jobs.job_messages import JobMessage
+from ..live.session import state_fingerprint
 from ..scene.scores import write_scores
 from .base import require_active_rig
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, GhostJob, summary_message
@@ -72,7 +73,7 @@ class EXCITING_DANCE_OT_check_dance(DanceJob, bpy.types.Operator):
         body = require(self.rig(), "rig")
         written = write_scores(body, dance.summary.excitation, dance.summary.deviation)
         mark_failures(scene(context), body, dance.summary)
-        return summary_message(dance, *([] if written else [NOT_WRITTEN]))
+        return summary_message(dance, *([] if written else [NOT_WRITTEN]), fingerprint=self._fingerprint)
 
 
 class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
@@ -111,7 +112,7 @@ class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
         dance, body = read_dance(folder / RESULT_FOLDER), require(self.rig(), "rig")
         key_strips(scene(context), body, dance.summary.strips)
         mark_failures(scene(context), body, dance.summary)
-        return summary_message(dance)
+        return summary_message(dance, fingerprint=state_fingerprint(scene(context), body))
 
 
 CLASSES: tuple[Any, ...] = (

@@ -16,6 +16,7 @@ from ..base.scene_rigs import active_rig
 from ..base.solver_api import dance_folder, errors
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage
+from ..live.session import state_fingerprint
 from ..scene.dance_moves import store_moves
 from .base import find_rig_problem, require_active_rig
 
@@ -72,6 +73,7 @@ class DanceJob(JobOperator):
             require_active_rig(context), read_key_roles(require_active_rig(context))
         ):
             raise errors.InvalidValue(problem)
+        self._fingerprint = state_fingerprint(scene(context), require_active_rig(context))
         path = write_timeline(context, folder)
         return [
             self.verb,
@@ -121,7 +123,8 @@ class GhostJob(DanceJob):
                 taken_back = find_taken_back(scene(context), body, dance.motion)
             if taken_back is not None:
                 ghost[TAKEN_BACK_KEY] = {"frame": taken_back.frame, "link": taken_back.link, "place": taken_back.place}
-        message = summary_message(dance, *([ALSO_MOVED] if needs_frame_stepping(body) else []))
+        notes = [ALSO_MOVED] if needs_frame_stepping(body) else []
+        message = summary_message(dance, *notes, fingerprint=self._fingerprint)
         return (
             message if taken_back is None else replace(message, message=f"{message.message}; {taken_back.describe()}")
         )
@@ -171,11 +174,11 @@ def show_designed(
     return body
 
 
-def summary_message(dance: ImportedDance, *notes: str) -> JobMessage:
-    """The message for a dance's summary."""
+def summary_message(dance: ImportedDance, *notes: str, fingerprint: str = "") -> JobMessage:
+    """The message for a dance's summary, a verdict about the state of the rig with a fingerprint."""
     summary = dance.summary
     failures = [f"{f.text}, first at {f.time:.2f} s" for f in summary.failures]
     verdict = "good" if summary.feasible else "bad"
     first, *more = summary.message.split("; ")
     said = (*more, *(problem for problem in summary.problems if problem not in summary.message))
-    return JobMessage(first, verdict, (*said, *failures), (*summary.notes, *notes))
+    return JobMessage(first, verdict, (*said, *failures), (*summary.notes, *notes), fingerprint)

@@ -12,6 +12,7 @@ from ..authoring.properties import dance_settings
 from ..base.bpy_access import Status, require, scene
 from ..base.scene_rigs import active_rig
 from ..jobs.job_messages import JobMessage, store_message
+from ..live.session import state_fingerprint
 from .base import AtomicOperator
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
 
@@ -31,7 +32,8 @@ class EXCITING_DANCE_OT_open_dance(AtomicOperator, bpy.types.Operator):
 
         dance = read_dance(bpy.path.abspath(self.directory))
         body = show_designed(context, dance, active_rig(context))
-        store_message(scene(context), body, DanceJob.panel, summary_message(dance))
+        message = summary_message(dance, fingerprint=state_fingerprint(scene(context), body))
+        store_message(scene(context), body, DanceJob.panel, message)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:
         context.window_manager.fileselect_add(self)

@@ -9,11 +9,13 @@ from typing import Any
 import bpy
 
 from ..authoring.properties import dance_settings
+from ..base.bpy_access import scene
 from ..base.option_fields import option_words
 from ..base.scene_rigs import active_rig
 from ..base.solver_api import DanceOptions, dance_folder
 from ..display.properties import study_settings
 from ..jobs.job_messages import JobMessage
+from ..live.session import state_fingerprint
 from ..scene.check_settings import check_arguments
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
 from .rigs import rig_arguments
@@ -55,10 +57,11 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
         from ..drawing.viewport import fit_timelines
 
         dance = read_dance(folder / RESULT_FOLDER)
-        self.set_rig(show_designed(context, dance, self.existing_rig()))
+        body = show_designed(context, dance, self.existing_rig())
+        self.set_rig(body)
         fit_timelines(context)
-        count = len(dance.summary.keys)
-        return summary_message(dance, f"Keyed at {count} frames: where phrases, steps and rests begin and end")
+        said = f"Keyed at {len(dance.summary.keys)} frames: where phrases, steps and rests begin and end"
+        return summary_message(dance, said, fingerprint=state_fingerprint(scene(context), body))
 
 
 def body_arguments(context: bpy.types.Context, folder: Path) -> list[str]:

@@ -30,8 +30,9 @@ class EXCITING_DANCE_OT_rehearsal(JobOperator, bpy.types.Operator):
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        """A rig is needed."""
-        return find_rig_problem(context)
+        """A rig is needed, and a place for the video."""
+        unsaved = rehearsal_settings(context).needs_saved_file
+        return find_rig_problem(context) or ("Save the .blend file first: the video is written beside it" * unsaved)
 
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
         from ..rehearsal.rehearse import CHILD_CALL

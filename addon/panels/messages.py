@@ -10,6 +10,7 @@ import bpy
 from ..base.bpy_access import scene
 from ..base.scene_rigs import active_rig
 from ..jobs.job_messages import STATUSES, StoredMessage, find_latest_message
+from ..live.control import LiveCheck
 
 STATUS_ICONS: dict[str, Any] = {verdict: icon for verdict, _, _, icon, _ in STATUSES}
 LETTER_WIDTH, MARGIN_WIDTH, ICON_WIDTH = 5.5, 56.0, 20.0
@@ -33,9 +34,9 @@ def draw_rig_problem(context: bpy.types.Context, layout: bpy.types.UILayout, bod
 
 
 def draw_latest_message(context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
-    """Draw the latest message about the active rig."""
+    """Draw the latest message about the active rig, unless it is a verdict about another state of it."""
     item = find_latest_message(scene(context), active_rig(context))
-    if item is not None:
+    if item is not None and (not item.fingerprint or LiveCheck.confirms(scene(context), item)):
         _draw_stored_message(context, layout, item)
 
 

@@ -72,7 +72,8 @@ def _draw_step(context: bpy.types.Context, layout: bpy.types.UILayout, step: Nex
     row = layout.row(align=True)
     row.scale_y = BUTTON_SCALE
     icon: Any = step.icon
-    button: Any = row.operator(f"exciting_dance.{step.operator}", text=step.label, icon=icon)
+    name = step.operator if "." in step.operator else f"exciting_dance.{step.operator}"
+    button: Any = row.operator(name, text=step.label, icon=icon)
     if step.operator == "key_posture":
         button.role, button.between = dance_settings(context).role, dance_settings(context).between
     if step.operator == "import_recording":

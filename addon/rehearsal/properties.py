@@ -111,13 +111,18 @@ class RehearsalSettings(option_group(RehearsalOptions, Staging, Rendering, **FIE
         """Options for rendering."""
         return Rendering(**shown_values(self, Rendering))
 
+    @property
+    def needs_saved_file(self) -> bool:
+        """Whether the path of the video is relative to a .blend file that was never saved."""
+        return self.output.startswith(BLEND_FOLDER) and not bpy.data.filepath
+
     def video(self) -> Path:
         """Path of the video.
 
         Raises:
             InvalidValue: the path is relative to a .blend file that was never saved, or does not end in .mp4.
         """
-        if self.output.startswith(BLEND_FOLDER) and not bpy.data.filepath:
+        if self.needs_saved_file:
             raise errors.InvalidValue(
                 "the path of the video is relative to the .blend file: save the file first, or choose another path"
             )

@@ -33,7 +33,8 @@ DIVERGING_MAP = "005bb7 166dcb 317fdd 4c92ea 69a6f2 88b8f7 a9cbf7 cbddf4 eeeeee 
 """Blue through light grey to red; both halves have the same lightness in OKLab."""
 FRACTION_MAP = "e8e8e8 d2e1e3 bbdadd a5d4d5 8ecdcc 78c6c1 61beb6 49b6a9 31ae9b 10a68c 009d7d 00946e 008a60 008051 007642 006c34 006224"  # noqa: E501
 """Light grey (0) to deep green (1) in equal steps of lightness in OKLab."""
-ROUND_NUMBERS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+ROUND_NUMBERS = (1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 6.0, 8.0, 10.0)
+"""Ends of legends: also their quarters have few digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ QUANTITIES: dict[str, Quantity] = {
         "How much heavier (red) or lighter (blue) each link is than in the prior",
     ),
     "determined": Quantity(
-        "First Moment Determined by Data",
+        "First Moment by Data",
         "%",
         FRACTION_MAP,
         lambda values: 100.0 * values,

@@ -324,8 +324,7 @@ def test_cancelled_child_may_write_partial_results(tmp_path: Path) -> None:
 
 def test_command_line_writes_the_scene(empty_scene: None, designed: Path) -> None:
     """The scene of a designed dance contains the rig with the dance."""
-    path, image = dance_import.make_dance_scene(designed, picture=False)
-    assert image is None
+    (path,) = dance_import.make_dance_scene(designed, picture=False)
     assert "dance" in command.SCENE_VERBS
     bpy.ops.wm.open_mainfile(filepath=str(path))
     assert len(timeline.read_key_roles(next(item for item in bpy.data.objects if item.type == "ARMATURE"))) >= 4

@@ -149,5 +149,5 @@ def test_legends_name_the_class_of_what_they_show(own: Path) -> None:
     assert shown["determined"].values[first] == pytest.approx(64.0)
     assert np.isnan(shown["determined"].values[rig.links[1]])
     assert shown["limb_mass"].values[rig.links[2]] == pytest.approx(3.0)
-    titles = ("First Moment Determined by Data [%]", "Limb Mass, by Data and Shape [kg]", "Mass, Split by Prior [kg]")
+    titles = ("First Moment by Data [%]", "Limb Mass, by Data and Shape [kg]", "Mass, Split by Prior [kg]")
     assert tuple(each.title for each in shown.values()) == titles

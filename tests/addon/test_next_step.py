@@ -20,6 +20,7 @@ from addon.jobs.job_messages import (
     find_latest_message,
     store_message,
 )
+from addon.live.session import state_fingerprint
 from addon.scene.placement import LARGEST_OBSTACLE, avoid_overlap, floor_position, rest_size
 from addon.scene.recording import find_recordings, has_forces
 from solver.rigs import hoap3
@@ -36,8 +37,10 @@ def next_step(mode: str) -> NextStep:
     return step
 
 
-def test_authoring_leads_from_a_rig_to_a_rehearsal(registered: None) -> None:
-    """Without a rig the step is to add one; then a dance, a second posture, a check, and by its result the rest."""
+def test_authoring_leads_from_a_rig_to_a_rehearsal(registered: None, tmp_path: Path) -> None:
+    """Without a rig the step is to add one; then a dance, a second posture, a check, and by its result the rest. A
+    video beside a file that was never saved is not offered, and a verdict about other keys or another frame rate is
+    none."""
     assert next_step(AUTHOR).operator == "import_rig"
     body, scene = build(hoap3()), bpy.context.scene
     assert next_step(AUTHOR).operator == "design_dance"
@@ -45,11 +48,23 @@ def test_authoring_leads_from_a_rig_to_a_rehearsal(registered: None) -> None:
         scene.frame_set(frame)
         keying.key_posture(scene, body, "preferred")
         assert next_step(AUTHOR).operator == expected
-    for verdict, expected in (("bad", "balance_dance"), ("good", "rehearsal"), ("failed", "check_dance")):
-        store_message(scene, body, "dance", JobMessage("Checked", verdict))
+    assert not bpy.ops.exciting_dance.rehearsal.poll()
+    verdicts = (
+        ("bad", "balance_dance"),
+        ("good", "wm.save_mainfile"),
+        ("good", "rehearsal"),
+        ("failed", "check_dance"),
+    )
+    for verdict, expected in verdicts:
+        if expected == "rehearsal":
+            bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "dance.blend"))
+        store_message(scene, body, "dance", JobMessage("Checked", verdict, fingerprint=state_fingerprint(scene, body)))
         step = next_step(AUTHOR)
         assert step.operator == expected
-        assert getattr(bpy.ops.exciting_dance, step.operator).poll()
+        assert "." in expected or getattr(bpy.ops.exciting_dance, step.operator).poll()
+    store_message(scene, body, "dance", JobMessage("Checked", fingerprint=state_fingerprint(scene, body)))
+    scene.render.fps += 1
+    assert next_step(AUTHOR).operator == "check_dance"
     keying.set_role(body, "free", frame=20.0)
     bpy.context.view_layer.update()
     assert next_step(AUTHOR).operator == "complete_dance"

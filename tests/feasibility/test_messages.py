@@ -34,6 +34,8 @@ NAMED = {check.name: check for check in CHECKS}
         ("joint speed", "left_knee", np.radians(-4.2), "left knee is 4.2 deg/s faster than it can"),
         ("joint torque", "right_ankle", -0.12, "joint torque of right ankle is 12 % beyond its limit"),
         ("zmp", "support polygon", -0.021, "the zero-moment point is 2.1 cm outside the support polygon"),
+        ("zmp", "support polygon", -894.71, "the zero-moment point is more than 10 m outside the support polygon"),
+        ("joint torque", "right_ankle", -55.5, "joint torque of right ankle is more than 1000 % beyond its limit"),
         ("slip", "left_sole", -0.0004, "left sole slides 0.4 mm too far from where it is planted"),
         ("self-collision", "arm and leg", -0.01, "arm and leg overlap by 1.0 cm"),
         ("zmp", "support polygon", 0.0042, "the zero-moment point is 4.2 mm inside the support polygon"),
