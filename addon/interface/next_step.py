@@ -59,7 +59,7 @@ def find_next_step(context: bpy.types.Context) -> NextStep | None:
         if rig_problem(body):
             return None
         step = _next_authoring_step(context, body)
-    find_problem = getattr(getattr(bpy.types, f"EXCITING_DANCE_OT_{step.operator}"), "find_problem", None)
+    find_problem = getattr(getattr(bpy.types, f"EXCITING_DANCE_OT_{step.operator}", None), "find_problem", None)
     problem = find_problem(context) if find_problem else ""
     return replace(step, hint=problem) if problem else step
 
