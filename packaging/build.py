@@ -25,7 +25,8 @@ from slim import copyright_notices, slim  # type: ignore[import-not-found]
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("__init__.py", "blender_manifest.toml", "addon", "solver", "assets", "LICENSE", "README.md")
-BODY_MESH = ROOT / "assets" / "body_mesh.npz"
+MADE = {ROOT / "assets" / "body_mesh.npz": "body_mesh.py", ROOT / "assets" / "workspace.blend": "workspace.py"}
+"""Files that are built when they are missing or older than their scripts."""
 SKIPPED = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 PINOCCHIO = (
     "pin", "libpinocchio", "coal", "libcoal", "eigenpy", "cmeel", "cmeel-assimp", "cmeel-boost",
@@ -46,8 +47,10 @@ PLATFORMS = {
     "windows-x64": ("win_amd64",),
 }
 """pip's tags by Blender's platform."""
-BLENDERS = {"3.11": ("4.5.0", "5.1.0"), "3.13": ("5.1.0", None)}
-"""First Blender with a Python version, and the first without it."""
+BLENDERS = {"3.11": ("4.5.0", "5.1.0"), "3.13": ("5.1.0", None), "3.14": ("5.2.0", None)}
+"""First Blender with a Python version, and the first without it. Debian's Blender 5.2 has Python 3.14."""
+OWN_PYTHONS = ["3.11", "3.13"]
+"""Of Blender's own downloads, for which zips are built unless others are named."""
 
 
 def here() -> str:
@@ -63,16 +66,17 @@ def main() -> int:
     """Build the zips; 0 when every one is valid."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--output", type=Path, default=ROOT / "dist")
-    parser.add_argument("--python", choices=tuple(BLENDERS), nargs="+", default=list(BLENDERS))
+    parser.add_argument("--python", choices=tuple(BLENDERS), nargs="+", default=OWN_PYTHONS)
     parser.add_argument("--platform", choices=tuple(PLATFORMS), nargs="+", default=[here()])
     parser.add_argument("--wheels", type=Path, help="folder in which downloaded wheels are cached")
     parser.add_argument("--no-wheels", action="store_true", help="for a Blender whose Python has the packages")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
-    script = Path(__file__).with_name("body_mesh.py")
-    current = BODY_MESH.is_file() and BODY_MESH.stat().st_mtime >= script.stat().st_mtime
-    if not current and subprocess.run([sys.executable, str(script)]).returncode:
-        print(f"the zips contain {'an older' if BODY_MESH.is_file() else 'no'} body mesh", file=sys.stderr)
+    for made, name in MADE.items():
+        script = Path(__file__).with_name(name)
+        current = made.is_file() and made.stat().st_mtime >= script.stat().st_mtime
+        if not current and subprocess.run([sys.executable, str(script)]).returncode:
+            print(f"the zips contain {'an older' if made.is_file() else 'no'} {made.name}", file=sys.stderr)
     pythons: list[str | None] = [None] if options.no_wheels else options.python
     return max(build(python, options) for python in pythons)
 

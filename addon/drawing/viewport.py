@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ..base import bpy_access, convert
+from ..base.interpreter import ROOT
 
 SENSOR = 72.0
 """[mm] Sensor width of a 3D view: twice that of a camera (36 mm)."""
@@ -15,6 +16,10 @@ MARGIN_FACTOR = 1.15
 """Size of the view over size of the framed objects."""
 STARTUP_CUBE = "Cube"
 """Name of the cube in Blender's startup file; its half size is 1 m."""
+WORKSPACE, WORKSPACE_FILE = "Dance", ROOT / "assets" / "workspace.blend"
+"""Name of the workspace and of the tab; the file that `packaging/workspace.py` makes for the zip."""
+DRAWING_TIME = 0.5
+"""[s] in which Blender has drawn a new screen."""
 SMALLEST_RADIUS = 0.1
 """[m] Smallest radius that is framed."""
 
@@ -74,6 +79,26 @@ def fit_timelines(context: bpy.types.Context) -> None:
         with context.temp_override(window=context.window, area=area, region=region):
             if bpy.ops.action.view_all.poll():  # type: ignore[call-arg]
                 bpy.ops.action.view_all()
+
+
+def open_workspace(context: bpy.types.Context) -> None:
+    """Show the workspace Dance, and the tab in it."""
+    found, window = bpy.data.workspaces.get(WORKSPACE), bpy_access.require(context.window, "window")
+    if found is None:
+        bpy.ops.workspace.append_activate(idname=WORKSPACE, filepath=str(WORKSPACE_FILE))
+    else:
+        window.workspace = found
+    bpy.app.timers.register(_open_tab, first_interval=DRAWING_TIME)
+
+
+def _open_tab() -> None:
+    """Show the tab Dance in the sidebars, which must have been drawn."""
+    for space, _ in _views_3d(bpy.context):
+        space.show_region_ui = True
+        area = next(area for area in bpy.context.screen.areas if area.spaces.active == space)
+        sidebar = next(region for region in area.regions if region.type == "UI")
+        if sidebar.active_panel_category in ("Item", "Tool", "View"):
+            sidebar.active_panel_category = WORKSPACE
 
 
 def _timelines(context: bpy.types.Context) -> Iterator[bpy.types.Area]:

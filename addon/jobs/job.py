@@ -34,8 +34,8 @@ POLL_INTERVAL = 0.1
 """[s] Interval between checks of a running child."""
 MAX_LINES, MAX_LINE_LENGTH = 200, 65_536
 """Largest number of error lines that are stored, and longest line in characters."""
-FIRST_ESTIMATE, LEAST_FRACTION = 2.0, 0.03
-"""[s] Time from which the time left is estimated, and fraction of the work that must be done."""
+FIRST_ESTIMATE = 2.0
+"""[s] Time from which the time left is estimated."""
 SECONDS_PER_LINE = 10.0
 """[s] Between lines of progress in background mode."""
 FOLDER_PREFIX = "study-"
@@ -53,7 +53,10 @@ class Task:
         title: what the task does, for the user.
         fraction: fraction of the work that is done.
         message: current step of the task.
+        least_fraction: from which on the time left is estimated.
     """
+
+    least_fraction: ClassVar[float] = 1e-3
 
     def __init__(self, title: str) -> None:
         self.title, self.fraction, self.message = title, 0.0, "starting"
@@ -68,7 +71,7 @@ class Task:
     def estimate_time_left(self) -> float | None:
         """Time [s] that the rest takes at the speed so far; None at the start and while the task is cancelled."""
         spent = time.monotonic() - self.started
-        if spent < FIRST_ESTIMATE or not LEAST_FRACTION <= self.fraction < 1.0 or self.cancelled:
+        if spent < FIRST_ESTIMATE or not self.least_fraction <= self.fraction < 1.0 or self.cancelled:
             return None
         return spent * (1.0 - self.fraction) / self.fraction
 
@@ -108,6 +111,8 @@ class Task:
 
 class Job(Task):
     """A run of ``python -m solver VERB ...``."""
+
+    least_fraction = 0.03
 
     def __init__(
         self, title: str, arguments: list[str], interpreter: Interpreter, *, end_timeout: float = END_TIMEOUT
@@ -348,7 +353,7 @@ class JobOperator:
                 fraction = next(self._preparation, None)
                 if fraction is None:
                     return False
-                self._job.fraction = fraction
+                self._job.fraction, self._job.message = fraction, f"{100.0 * fraction:.1f} %"
         except (errors.SolverError, OSError) as error:
             self._problem = error
         return self._problem is None and not self._job.cancelled

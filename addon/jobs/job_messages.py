@@ -17,6 +17,8 @@ STATUSES = (
     ("bad", "Failed Checks", "A check failed", "ERROR", 1),
     ("failed", "Failed", "The job failed", "CANCEL", 2),
 )
+REPORT_TEXT = "Dance Report"
+"""Text of the workspace Dance, which shows the last message whole."""
 MINUTE, HOUR = 60.0, 3600.0
 """[s]"""
 ROUGHLY = 5.0
@@ -88,6 +90,8 @@ def store_message(
     made.about, made.place, made.message, made.verdict = rig, panel, message.message, message.status
     made.failures, made.notes = "\n".join(message.failures), "\n".join(message.notes)
     made.fingerprint = message.fingerprint
+    if (text := bpy.data.texts.get(REPORT_TEXT)) is not None:
+        text.from_string("\n\n".join((message.message, *message.failures, *message.notes)))
     made.unfolded = message.status == "failed" and bool(made.notes)  # they say what to do
     return made
 

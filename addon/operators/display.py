@@ -152,6 +152,24 @@ class EXCITING_DANCE_OT_report(JobOperator, bpy.types.Operator):
         return JobMessage(f"Opened {self._report}")
 
 
+class EXCITING_DANCE_OT_workspace(AtomicOperator, bpy.types.Operator):
+    """Open the workspace Dance: viewport with this tab, a timeline for contacts and margins, the last report as text"""
+
+    bl_idname = "exciting_dance.workspace"
+    bl_label = "Dance Workspace"
+
+    @classmethod
+    def find_problem(cls, context: bpy.types.Context) -> str:
+        from ..drawing.viewport import WORKSPACE_FILE
+
+        return "" if WORKSPACE_FILE.exists() else "Make the workspace first: ./dance python packaging/workspace.py"
+
+    def run(self, context: bpy.types.Context) -> None:
+        from ..drawing.viewport import open_workspace
+
+        open_workspace(context)
+
+
 class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
     """Replace the recorded action by a copy with fewer keys, which can be edited; the original is kept"""
 
@@ -194,4 +212,5 @@ CLASSES = (
     EXCITING_DANCE_OT_trial,
     EXCITING_DANCE_OT_picture,
     EXCITING_DANCE_OT_report,
+    EXCITING_DANCE_OT_workspace,
 )

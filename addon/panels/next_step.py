@@ -76,8 +76,9 @@ def _draw_step(context: bpy.types.Context, layout: bpy.types.UILayout, step: Nex
     button: Any = row.operator(name, text=step.label, icon=icon)
     if step.operator == "key_posture":
         button.role, button.between = dance_settings(context).role, dance_settings(context).between
-    if step.operator == "import_recording":
-        row.operator("exciting_dance.sample_study", text="", icon="FILE_NEW")
+    beside = {"import_recording": ("sample_study", "FILE_NEW"), "import_rig": ("workspace", "WORKSPACE")}
+    if step.operator in beside:
+        row.operator(f"exciting_dance.{beside[step.operator][0]}", text="", icon=beside[step.operator][1])
     if step.operator == "apply_ghost":
         from ..authoring.taken_back import read_taken_back
 
