@@ -50,6 +50,8 @@ REDUCTION = ("-resize", "1100x", "-dither", "None", "-colors", "256")
 DRAG, SLIP, SECONDS, LIFT = 0.15, 3e-4, 3, (-0.15, 0.0, 0.35)
 """[m] by which the pelvis is lowered, largest displacement of a sole between the postures, [s] between them, and [m] by
 which a foot is lifted."""
+MOTION = 0.02
+"""Least change of a bone's matrix, [m] or of a rotation, in a motion that plays."""
 REACH = (0.1, -0.3, 0.35)
 """[m] by which the right hand of a character is dragged."""
 
@@ -68,6 +70,11 @@ def find_module(name: str) -> ModuleType:
     """A module of the add-on, as an extension or from a clone; imported if it is not yet."""
     root = next(path for path in sys.modules if path.endswith("addon.registration")).removesuffix(".registration")
     return __import__(f"{root}.{name}", fromlist=["_"])
+
+
+def use_clone() -> None:
+    """Make the modules beside the add-on importable."""
+    sys.path.insert(0, str(Path(str(find_module("registration").__file__)).parents[1]))
 
 
 def view_override() -> Any:
@@ -249,7 +256,7 @@ class Tour:
 
     def add_character(self, path: Path) -> None:
         """Clear the scene and add a character from a file."""
-        sys.path.insert(0, str(Path(str(find_module("registration").__file__)).parents[1]))
+        use_clone()
         from tests.addon.characters import add_character
 
         self.clear_scene()
@@ -286,6 +293,48 @@ class Tour:
                 OPERATORS.exciting_dance.use_character("INVOKE_DEFAULT")
             yield from self.take_picture("bones")
 
+    def require_step(self, operator: str) -> None:
+        """The big button is this operator, and it can be pressed."""
+        step = find_module("interface.next_step").find_next_step(CONTEXT)
+        require(step is not None and step.operator == operator, f"the tab offers {step}, not {operator}")
+        require(getattr(OPERATORS.exciting_dance, operator).poll(), f"{operator} is offered and cannot be pressed")
+
+    def take_foreign_motion(self) -> Iterator[float]:
+        """A BVH at the importer's own scale plays on a body after one button; then a second rig and another frame rate:
+        the live check follows the active rig, and no verdict about another state of it stays."""
+        use_clone()
+        from solver.demo.samples import write_samples
+
+        self.clear_scene()
+        write_samples(self.output / "samples")
+        bpy.ops.import_anim.bvh(filepath=str(next((self.output / "samples").rglob("*.bvh"))), rotate_mode="NATIVE")
+        self.clicks = 0
+        self.require_step("retarget")
+        yield from self.run_job("retarget")
+        body = CONTEXT.view_layer.objects.active
+        first, last = body.animation_data.action.frame_range
+        places = []
+        for frame in (first, 0.5 * (first + last)):
+            CONTEXT.scene.frame_set(round(frame))
+            places.append(np.array([bone.matrix for bone in body.pose.bones]))
+        require(abs(places[0] - places[1]).max() > MOTION, "the retargeted motion does not play")
+        self.figures["clicks foreign motion"] = self.clicks
+        yield from self.take_picture("foreign_motion")
+        yield from self.run_job("import_rig")
+        second = CONTEXT.view_layer.objects.active
+        require(second != body, "the second rig is not active")
+        live = find_module("live.control").LiveCheck
+        if live.session is None:
+            OPERATORS.exciting_dance.live()
+        yield from self.wait_for_check(live)
+        require(live.session.body == second.session_uid, "the live check is not about the active rig")
+        checked = live.session.results
+        CONTEXT.scene.render.fps += 7
+        yield 2.0 * SETTLING_TIME
+        require(live.session.results is not checked, "a verdict about another frame rate stays")
+        yield from self.wait_for_check(live)
+        yield from self.take_picture("two_rigs")
+
     def research(self) -> Iterator[float]:
         """The researcher's tour, on simulated recordings."""
         self.clear_scene()
@@ -319,6 +368,7 @@ def run(output: Path, *, research: bool = True, character: Path | None = None) -
             yield from tour.use_character(character)
             return
         yield from tour.animate()
+        yield from tour.take_foreign_motion()
         if research:
             yield from tour.research()
 
