@@ -27,18 +27,14 @@ from ..tracking.anatomy import LEG, find_anatomy
 from ..tracking.retargeting.batch_kinematics import to_configurations
 from ..tracking.retargeting.foot_paths import FootPaths
 from ..tracking.retargeting.interpolation import (
-    FIRST_SPEED_FRACTION,
-    LATER_SPEED_FRACTION,
-    required_stretch,
     smooth_between,
     smooth_maximum,
-    stretch_times,
 )
 from ..tracking.retargeting.leg_reach import LegReach
 from ..tracking.retargeting.performer import Performer
-from ..tracking.retargeting.pose_solver import PosePrior, PoseSolver, PoseTargets, SolvedPoses
+from ..tracking.retargeting.pose_solver import PosePrior, PoseSolver, SolvedPoses
 from ..tracking.retargeting.retarget import RetargetedMotion, retarget_motion
-from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS, SMOOTH_PATH_WEIGHT, SPEED_TOLERANCE
+from ..tracking.retargeting.retargeter import SMOOTH_PATH_WEIGHT
 from ..tracking.retargeting.separation import SeparationRows
 from ..values.person import SIDES
 from .separation_directions import PlacedContacts, steady_directions
@@ -55,7 +51,6 @@ WINDOW, SMOOTHING_WIDTH = 0.5, 0.25
 Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT` among 0.3 and 0.12 s, 0.5 and 0.25 s, and 1 and 0.3 s."""
 MAX_OVERLAPPING_SHARE = 0.3
 """If a larger share of the pairs overlaps, the shapes are unusable."""
-ALL_FRAMES = slice(None)
 CHUNK_FRAMES = 2048
 """Frames evaluated at once."""
 
@@ -177,15 +172,17 @@ def _raise_above_floor(overlaps: OverlapFinder, given: RetargetedMotion) -> Reta
         return given
     lift = smooth_between(times, np.maximum(low, 0.0), np.full(len(times), np.inf))[:, None] * [0.0, 0.0, 1.0]
     y[:, :3] += lift
-    feet = replace(feet, positions=feet.positions + feet.swing_weights.T[..., None] * lift)
-    given, path = replace(given, foot_paths=feet), SolvedPoses(poses.root_rotations, y)
-    prior = PosePrior(path, posing.leg_weights)
-    found = posing.solve(_current_targets(overlaps, given, path, None), path, SETTLE_ITERATIONS, prior)
+    feet = replace(
+        feet,
+        positions=feet.positions + feet.swing_weights.T[..., None] * lift,
+        root_heights=feet.root_heights + lift[:, 2],
+    )
+    given = replace(given, foot_paths=feet).with_poses(SolvedPoses(poses.root_rotations, y))
     note = ", ".join(display_name(link) for link, own in zip(rig.links, heights.T) if own.min() < SEPARATION)
     note += (
         f" touched the floor, up to {format_length(float(low.max()))} too low: they are kept above it, carry nothing"
     )
-    return replace(given.with_poses(*found), notes=(*given.notes, note))
+    return replace(given.keep_feet(posing, overlaps.reach), notes=(*given.notes, note))
 
 
 def separate_links(
@@ -219,7 +216,8 @@ def _separate(
             best, left = found, now  # other frames are unchanged and without overlap
         if not len(now.frames):
             break
-    slow = best if options.keep_timing else _slow_down(overlaps, best, keep_com=com is not None)
+    how = overlaps.posing, overlaps.reach, com is not None
+    slow = best if options.keep_timing else best.slow_to_speed_limits(*how)
     if slow is not best:
         left = overlaps.find_overlaps(slow.poses)
     return replace(slow, notes=(*slow.notes, _format_note(overlaps, before, left)))
@@ -235,24 +233,6 @@ def _format_note(overlaps: OverlapFinder, before: Contacts, after: Contacts) -> 
         f"links are separated: {display_name(pair[0])} and {display_name(pair[1])} overlapped by up to "
         f"{format_length(-float(before.distances[deepest]))}, {rest}"
     )
-
-
-def _current_targets(
-    overlaps: OverlapFinder,
-    given: RetargetedMotion,
-    poses: SolvedPoses,
-    com: np.ndarray | None,
-    frames: np.ndarray | slice = ALL_FRAMES,
-) -> PoseTargets:
-    """Targets that reproduce the poses of selected frames, with the feet of the motion."""
-    posing = overlaps.posing
-    placed = posing.link_frames(poses)
-    turns = posing.tree.link_rotations(placed, posing.links)
-    for number, link in enumerate(given.foot_paths.links):
-        turns[:, np.flatnonzero(posing.links == link)[0]] = given.foot_paths.rotations[number][frames]
-    base = posing.tree.link_origins(placed, 0).T + poses.root_rotations @ posing.hip_offset
-    targets = PoseTargets(turns, given.foot_paths.positions[:, frames].swapaxes(0, 1), base, com)
-    return overlaps.reach.yield_feet(poses, targets, given.foot_paths.swing_weights[frames])
 
 
 def separate_around(
@@ -271,21 +251,23 @@ def separate_around(
         com: (N, 2) [m] position of the centre of mass to keep; None: it is free.
         weights: of the prior at the poses.
     """
-    times, posing = _recorded_times(motion), overlaps.posing
+    # at the recording's speed, so that a slowed motion changes as much more slowly
+    times, posing = motion.motion.times / motion.duration_ratio, overlaps.posing
     step = float(np.median(np.diff(times)))
     mask = np.zeros(len(times), bool)
     mask[contacts.frames] = True
     width = max(1, round(SMOOTHING_WIDTH / step))
-    reach = 2 * int(np.ceil(WINDOW / step) + 2 * width) + 1
-    around = np.flatnonzero(maximum_filter1d(mask, reach, mode="nearest"))
+    near = 2 * int(np.ceil(WINDOW / step) + 2 * width) + 1
+    around = np.flatnonzero(maximum_filter1d(mask, near, mode="nearest"))
     poses, own = motion.poses.select(around), None if com is None else com[around]
     touches = overlaps.find(poses, SEPARATION_REACH)
-    wanted = _current_targets(overlaps, motion, poses, own, around)
-    pushed = replace(wanted, separation=overlaps.separation_rows(poses, touches, step))
-    near, _ = posing.solve(pushed, poses, POSE_STEPS, PosePrior(poses, weights))
+    free, reach = motion.foot_paths.swing_weights[around], overlaps.reach
+    wanted = reach.yield_feet(poses, motion.targets(posing, poses, around), free)
+    pushed = replace(wanted, com=own, separation=overlaps.separation_rows(poses, touches, step))
+    moved, _ = posing.solve(pushed, poses, POSE_STEPS, PosePrior(poses, weights))
     change = np.zeros((len(times), poses.y.shape[1]))
-    change[around] = near.y - poses.y
-    change[around, 3:ROOT_NV] = log(near.root_rotations @ poses.root_rotations.swapaxes(1, 2))
+    change[around] = moved.y - poses.y
+    change[around, 3:ROOT_NV] = log(moved.root_rotations @ poses.root_rotations.swapaxes(1, 2))
     # pairs that are only near are separated up to the last frame; this change is faded out, or poses would jump
     fading = smooth_maximum(times, mask.astype(float), WINDOW, SMOOTHING_WIDTH)
     for _ in range(3):
@@ -296,9 +278,9 @@ def separate_around(
     path = SolvedPoses(path.root_rotations, np.clip(path.y, posing.lower, posing.upper))
     legs = np.zeros(len(times))
     legs[contacts.frames[overlaps.is_between_shanks(contacts)]] = 1.0
-    free = smooth_maximum(times, legs, WINDOW, SMOOTHING_WIDTH)[:, None] * motion.foot_paths.swing_weights
-    motion = replace(motion, foot_paths=_move_swings(overlaps, motion.foot_paths, path, around, free[around]))
-    wanted = _current_targets(overlaps, motion, poses, own, around)
+    legs_free = smooth_maximum(times, legs, WINDOW, SMOOTHING_WIDTH)[around, None] * free
+    motion = replace(motion, foot_paths=_move_swings(overlaps, motion.foot_paths, path, around, legs_free))
+    wanted = replace(reach.yield_feet(poses, motion.targets(posing, poses, around), free), com=own)
     again, done = posing.solve(
         wanted, path, REPOSE_STEPS, PosePrior(path, np.maximum(posing.leg_weights, SMOOTH_PATH_WEIGHT))
     )
@@ -307,11 +289,6 @@ def separate_around(
     )
     turn[around], y[around], converged[around] = again.root_rotations, again.y, done
     return motion.with_poses(SolvedPoses(turn, y), converged), around
-
-
-def _recorded_times(motion: RetargetedMotion) -> np.ndarray:
-    """Times (N,) [s] at the recording's speed, so that a slowed motion changes as much more slowly."""
-    return np.asarray(motion.motion.times / motion.duration_ratio)
 
 
 def _move_swings(
@@ -325,20 +302,4 @@ def _move_swings(
         positions[number, frames] += free * (tree.link_origins(placed, link).T - positions[number, frames])
         turned = log(tree.link_rotations(placed, np.array([link]))[:, 0] @ rotations[number, frames].swapaxes(1, 2))
         rotations[number, frames] = exp(free * turned) @ rotations[number, frames]
-    return feet.with_frames(rotations, positions)
-
-
-def _slow_down(overlaps: OverlapFinder, motion: RetargetedMotion, keep_com: bool) -> RetargetedMotion:
-    """The motion, slowed down where joints have become too fast."""
-    for number in range(MAX_STANCE_STEPS):
-        times = motion.motion.times
-        if required_stretch(motion.rig, times, motion.poses, motion.converged, 1.0).max() <= SPEED_TOLERANCE:
-            break
-        room = LATER_SPEED_FRACTION if number else FIRST_SPEED_FRACTION
-        factors = required_stretch(motion.rig, times, motion.poses, motion.converged, room)
-        longer = motion.stretch(stretch_times(times, factors))
-        poses = longer.poses
-        wanted = _current_targets(overlaps, longer, poses, overlaps.com_positions(poses) if keep_com else None)
-        again, done = overlaps.posing.solve(wanted, poses, REPOSE_STEPS, PosePrior(poses, overlaps.posing.leg_weights))
-        motion = longer.with_poses(again, done)
-    return motion
+    return replace(feet, rotations=rotations, positions=positions)

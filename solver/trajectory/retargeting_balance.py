@@ -13,14 +13,15 @@ from dataclasses import replace
 import numpy as np
 
 from ..base.progress import PartialProgress, Progress, silent
-from ..contacts.support import SupportPolygon, support_polygon
+from ..dynamics.coordinates import Curves
 from ..dynamics.mechanics import Mechanics
 from ..feasibility import Checks, check_motion
-from ..feasibility.check_input import PlantedPhase
+from ..feasibility.check_input import CheckedBody, CheckInput, PlantedPhase
 from ..feasibility.checks.joint_limits import JOINT_TORQUE
-from ..feasibility.contact_forces import MIN_LOAD, zero_moment_point
+from ..feasibility.contact_forces import MIN_LOAD, yaw_margins_by_side, zero_moment_point
 from ..options.authoring import RetargetOptions
 from ..options.checks import ROBOT_SHRINK, CheckOptions
+from ..tracking.anatomy import ARM, find_anatomy
 from ..tracking.retargeting.interpolation import (
     WIDENING_TIME,
     required_stretch,
@@ -28,11 +29,13 @@ from ..tracking.retargeting.interpolation import (
     stretch_times,
 )
 from ..tracking.retargeting.leg_reach import LegReach
-from ..tracking.retargeting.pose_solver import PosePrior, PoseSolver, PoseTargets, SolvedPoses
-from ..tracking.retargeting.retarget import MIN_NOTED_SLOWDOWN, RetargetedMotion
-from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS, SPEED_TOLERANCE
+from ..tracking.retargeting.pose_solver import PosePrior, PoseSolver, SolvedPoses
+from ..tracking.retargeting.retarget import MIN_NOTED_SLOWDOWN, SPEED_TOLERANCE, RetargetedMotion
+from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS
+from ..values.motion import Motion
+from ..values.person import SIDES
 from .collision_avoidance import separate_links
-from .com_sway import LOAD_RANGE, Pendulum, SupportRegions, solve_least_sway
+from .com_sway import LOAD_RANGE, Pendulum, SupportRegions, TrunkTurn, solve_least_sway
 
 MAX_SLOWDOWNS = 4
 """Times that the motion is slowed down where joints are too fast or too weak.
@@ -60,9 +63,8 @@ def balance_motion(
         check_options: pairs of links that must not touch.
         progress: is notified, and may cancel.
     """
-    given, notes = (motion.ease_ends() if options.from_rest else motion), []
-    first = float(given.motion.times[-1] - given.motion.times[0])
-    best, least = given, np.inf
+    given = motion.ease_ends() if options.from_rest else motion
+    best, least, first = given, np.inf, given.duration_ratio
     # a flight that lasts longer is not free fall
     slows = not (options.keep_timing or any(phase.airborne for phase in given.schedule.phases))
     for attempt in range(MAX_SLOWDOWNS + 1):
@@ -79,12 +81,11 @@ def balance_motion(
             break
         given = given.stretch(stretch_times(times, slower))
     best = best if options.allow_collisions else _separate_and_balance(best, options, check_options)
-    lasts = float(best.motion.times[-1] - best.motion.times[0])
-    if lasts > first * MIN_NOTED_SLOWDOWN:
-        notes.append(f"it lasts {lasts / first:.3g} times as long, because joints would be too fast or too weak")
-    if given.foot_paths.in_stance.any():
-        notes.append("the centre of mass is balanced over what touches of the feet")
-    return replace(best, notes=(*best.notes, *notes))
+    lasts = best.duration_ratio / first
+    if lasts < MIN_NOTED_SLOWDOWN:
+        return best
+    note = f"it lasts {lasts:.3g} times as long, because joints would be too fast or too weak"
+    return replace(best, notes=(*best.notes, note))
 
 
 def _separate_and_balance(
@@ -96,8 +97,7 @@ def _separate_and_balance(
         apart = separate_links(ways[-1], options, check_options, keep_com=True)
         if apart is ways[-1]:
             break
-        balanced, _ = _Balancer(apart, options.from_rest).solve(silent)
-        ways += [apart, balanced]
+        ways += [apart, _Balancer(apart, options.from_rest).solve(silent)[0]]
     failing = [check_motion(way.rig, way.motion, way.schedule, check_options).failed.mean() for way in ways]
     return ways[int(np.argmin(failing))]
 
@@ -120,18 +120,23 @@ class _Balancer:
         self.mechanics, self.schedule = Mechanics(given.rig), given.schedule
         self.gravity = given.rig.weight / given.rig.prior.total_mass
         self.poses = given.poses
-        self.targets = self._build_targets()
-        phases = [PlantedPhase.from_phase(self.rig, phase, CheckOptions(pairs=())) for phase in self.schedule.phases]
-        self.planes = np.array([phase.support_height(self.schedule.ground) for phase in phases])
-        """[m] Height of the support in each phase."""
-        self.supports = SupportRegions(
-            self.schedule.index_at(self.times), self._polygons(0.0), self._polygons(ROBOT_SHRINK)
+        self.targets = given.targets(self.posing, self.poses)
+        self.body = CheckedBody(self.rig, CheckOptions(pairs=()))
+        self.phases, reduced = (
+            [PlantedPhase.from_phase(self.rig, phase, options) for phase in self.schedule.phases]
+            for options in (self.body.options, CheckOptions(shrink=ROBOT_SHRINK))
         )
+        self.planes = np.array([phase.support_height(self.schedule.ground) for phase in self.phases])
+        """[m] Height of the support in each phase."""
+        self.yaw = _find_trunk_yaw(self.posing)
+        """Index of the coordinate that turns the trunk; 0: none does."""
+        polygons = (tuple(phase.polygon for phase in phases) for phases in (self.phases, reduced))
+        self.supports = SupportRegions(self.schedule.index_at(self.times), *polygons)
 
     def solve(self, progress: Progress) -> tuple[RetargetedMotion, SolvedPoses]:
         """The motion of the iteration with the least moment beyond its supports, and its poses."""
         poses, done = self.poses, self.given.converged
-        start, pendulum = self._com(poses), self._build_pendulum(poses, np.zeros((len(poses), 2)))
+        pendulum = self._build_pendulum(poses)
         best, least = (poses, done), self._excess_moment(pendulum)
         for number in range(SWAY_ITERATIONS):
             progress(number / SWAY_ITERATIONS, "balancing")
@@ -139,46 +144,56 @@ class _Balancer:
             if more is None or not np.isfinite(more).all() or np.abs(more).max() > MAX_SWAY:
                 break
             poses, done = self._move_com(poses, more)
-            pendulum = self._build_pendulum(poses, (self._com(poses) - start)[:, :2])
+            pendulum = self._build_pendulum(poses)
             if (now := self._excess_moment(pendulum)) < least:
                 best, least = (poses, done), now
         return self.given.with_poses(*best), best[0]
 
-    def _polygons(self, shrink: float) -> tuple[SupportPolygon | None, ...]:
-        """Support polygon of each phase."""
-        return tuple(support_polygon(self.rig, p.anchors, shrink) if p.anchors else None for p in self.schedule.phases)
-
-    def _build_targets(self) -> PoseTargets:
-        """Targets: orientations of links as given, and the feet on their paths."""
-        placed, posing = self.posing.link_frames(self.poses), self.posing
-        turns = posing.tree.link_rotations(placed, posing.links)
-        for number, link in enumerate(self.given.foot_paths.links):
-            turns[:, np.flatnonzero(posing.links == link)[0]] = self.given.foot_paths.rotations[number]
-        return PoseTargets(turns, self.given.foot_paths.positions.swapaxes(0, 1), self.poses.y[:, :3])
-
     def _move_com(self, poses: SolvedPoses, more: np.ndarray) -> tuple[SolvedPoses, np.ndarray]:
-        """Poses whose body is displaced by (N, 2) [m], and whether each converged."""
+        """Poses whose body is displaced and whose trunk is turned by (N, 3) [m, rad], and whether each converged."""
         y = np.array(poses.y)
-        y[:, :2] += more
-        y[:, 2] = self.poses.y[:, 2]
+        y[:, :2] += more[:, :2]
+        y[:, self.yaw] = np.clip(y[:, self.yaw] + more[:, 2], self.posing.lower[self.yaw], self.posing.upper[self.yaw])
+        y[:, 2] = self.given.foot_paths.root_heights
         path, paths = SolvedPoses(poses.root_rotations, y), self.given.foot_paths
         y[:, 2] -= self.reach.lower_hips(self.times, path, self.targets, paths.swing_weights)
         targets = replace(self.targets, hip_positions=y[:, :3] + path.root_rotations @ self.posing.hip_offset)
         targets = self.reach.yield_feet(path, targets, paths.swing_weights)
         return self.posing.solve(targets, path, SETTLE_ITERATIONS, PosePrior(path, self.posing.leg_weights))
 
-    def _com(self, poses: SolvedPoses) -> np.ndarray:
-        return self.posing.tree.centre_of_mass(self.posing.link_frames(poses))[0]
-
-    def _build_pendulum(self, poses: SolvedPoses, swayed: np.ndarray) -> Pendulum:
-        motion, com = self.given.with_poses(poses).motion, self._com(poses)
+    def _build_pendulum(self, poses: SolvedPoses) -> Pendulum:
+        motion = self.given.with_poses(poses).motion
+        com, given = (self.mechanics.compute_coms(way.q) for way in (motion, self.given.motion))
         wrench = self.mechanics.compute_wrenches(motion.q, motion.v, motion.a)
         weight, ground = self.rig.weight, self.planes[self.supports.phase]
         unit_weight = np.maximum(wrench[:, 2], MIN_LOAD * weight) / self.rig.prior.total_mass
         height = com[:, 2] - ground
         zmp = zero_moment_point(wrench, ground, weight)
         lever, load = height / unit_weight, wrench[:, 2] / weight
-        return Pendulum(self.times, zmp, lever, swayed, load, float(np.median(height)), self.from_rest)
+        turn = self._build_turn(poses, motion, zmp, ground)
+        return Pendulum(
+            self.times, zmp, lever, (com - given)[:, :2], load, float(np.median(height)), self.from_rest, turn
+        )
+
+    def _build_turn(self, poses: SolvedPoses, motion: Motion, zmp: np.ndarray, ground: np.ndarray) -> TrunkTurn:
+        """Turn of the trunk, which needs none where it cannot turn; zero-moment points (N, 2), ground (N,) [m]."""
+        still, turning, weight = np.zeros_like(motion.v), np.zeros_like(motion.v), self.rig.weight
+        turning[:, self.yaw] = 1.0
+        push = self.mechanics.compute_wrenches(motion.q, still, turning)
+        push = (push - self.mechanics.compute_wrenches(motion.q, still, still)) / weight
+        tilt = np.stack([ground * push[:, 0] - push[:, 4], ground * push[:, 1] + push[:, 3]]) - zmp.T * push[:, 2]
+        moments = np.stack([*tilt, push[:, 5] - zmp[:, 0] * push[:, 1] + zmp[:, 1] * push[:, 0]], axis=1)
+        margins = np.full((len(poses), 2), np.inf)
+        for number, planted in enumerate(self.phases):
+            own = np.flatnonzero(self.supports.phase == number)
+            if planted.polygon is not None and len(own) and self.yaw:
+                curves = Curves(motion.q[own], motion.v[own], motion.a[own])
+                loads = CheckInput.from_motion(self.body, planted, self.schedule.ground, curves).loads
+                both = yaw_margins_by_side(
+                    loads, planted.centres, planted.axes, planted.half_lengths, self.body.options.friction, weight
+                )
+                margins[own] = (both.reshape(len(own), 2, -1) * planted.half_lengths.sum(axis=1)).min(axis=2)
+        return TrunkTurn(poses.y[:, self.yaw] - self.poses.y[:, self.yaw], moments, margins)
 
     def _excess_moment(self, pendulum: Pendulum) -> float:
         """[m] Mean over all frames of the moment that the supports cannot give, over the weight."""
@@ -187,4 +202,15 @@ class _Balancer:
             own = self.supports.phase == number
             if polygon is not None and own.any():
                 outside[own] = np.maximum(-polygon.margin(pendulum.zmp[own]), 0.0)
-        return float(np.mean(outside.clip(0.0, 1.0) * np.clip(pendulum.load, *LOAD_RANGE)))
+        assert pendulum.turn is not None
+        twisted = np.maximum(-pendulum.turn.margins.min(axis=1), 0.0)
+        return float(np.mean(outside.clip(0.0, 1.0) * np.clip(pendulum.load, *LOAD_RANGE) + twisted.clip(0.0, 1.0)))
+
+
+def _find_trunk_yaw(posing: PoseSolver) -> int:
+    """Index of the coordinate that turns both arms but no foot about the most upright axis; 0: there is none."""
+    parts, moves = find_anatomy(posing.rig).parts, posing.tree.coordinate_moves_link
+    arms = [posing.rig.index(parts[part]) for part in (f"{side}_{ARM[0]}" for side in SIDES) if part in parts]
+    able = moves[arms].all(axis=0) & ~moves[list(posing.feet)].any(axis=0) & bool(arms)
+    upright = np.abs(posing.link_frames(SolvedPoses(np.eye(3)[None], np.zeros((1, posing.rig.nv)))).axes[:, 2, 0])
+    return int(np.argmax(upright * (able & (upright > np.sqrt(0.5)))))

@@ -14,6 +14,7 @@ from solver.trajectory.com_sway import (
     SWAY_UNIT,
     Pendulum,
     SupportRegions,
+    TrunkTurn,
     _spline_bases,
     solve_least_sway,
 )
@@ -72,24 +73,21 @@ def test_who_is_quick_sways_less() -> None:
     assert widths[0] < 0.7 * widths[1]
 
 
-def test_nothing_moves_that_stands_inside() -> None:
-    """A zero-moment point in the middle of both feet needs no sway."""
-    supports = stepping(1.0, 2)
+def test_only_what_is_needed_moves() -> None:
+    """Over both feet nothing moves; where these lack a yaw moment to the left the trunk turns so as not to need it."""
+    supports, turned = stepping(1.0, 2), []
     both = SupportRegions(np.ones_like(supports.phase), supports.polygons, supports.reduced_polygons)
-    sway = solve_least_sway(pendulum(len(both.phase)), both, GRAVITY)
-    assert sway is not None
-    assert np.abs(sway).max() < 1e-5
-
-
-def test_it_is_at_rest_at_both_ends() -> None:
-    """The sway begins and ends without speed and acceleration, and flight needs none."""
-    supports = stepping(0.8, 5)
-    flown = SupportRegions(supports.phase, (*supports.polygons[:4], None), (*supports.reduced_polygons[:4], None))
-    sway = solve_least_sway(pendulum(len(flown.phase)), flown, GRAVITY)
-    assert sway is not None
-    speed = np.gradient(sway, 1.0 / RATE, axis=0)
-    assert np.abs(speed[[0, -1]]).max() < 1e-3
-    assert np.abs(speed).max() > 0.1
+    lacks = np.where(np.abs(np.arange(len(both.phase)) - 100) < 5, -0.02, 0.05)
+    for left in (np.full(len(lacks), 0.05), lacks):
+        margins = np.stack([left, np.full(len(lacks), 0.05)], axis=1)
+        turn = TrunkTurn(np.zeros(len(lacks)), np.tile([0.0, 0.0, 1e-3], (len(lacks), 1)), margins)
+        found = solve_least_sway(replace(pendulum(len(lacks)), turn=turn), both, GRAVITY)
+        assert found is not None
+        assert np.abs(found[:, :2]).max() < 1e-5
+        rate = np.gradient(np.gradient(found[:, 2], 1.0 / RATE), 1.0 / RATE)
+        assert (margins - 1e-3 * rate[:, None] * [1.0, -1.0]).min() > -0.004
+        turned.append(np.ptp(found[:, 2]))
+    assert turned[0] < 1e-5 < 0.005 < turned[1] < 0.1
 
 
 @pytest.mark.parametrize("duration", [0.05, 0.3, 0.62, 2.0])

@@ -58,9 +58,9 @@ class FootPaths:
         soles: geometry of the soles of both.
         rotations: (2, N, 3, 3) axes of the foot links, world.
         positions: (2, N, 3) [m] their origins, world.
-        pitches: (2, N) [rad] of the soles, toes up.
         in_stance: (2, N) True where they stand.
         anchors: flat, of each foot's stances, in order.
+        root_heights: (N,) [m] of a root that need not come down for the legs to reach.
     """
 
     times: np.ndarray
@@ -68,9 +68,9 @@ class FootPaths:
     soles: tuple[RollingSole, RollingSole]
     rotations: np.ndarray
     positions: np.ndarray
-    pitches: np.ndarray
     in_stance: np.ndarray
     anchors: tuple[tuple[Anchor, ...], tuple[Anchor, ...]]
+    root_heights: np.ndarray
 
     @property
     def stance_height_range(self) -> float:
@@ -80,14 +80,13 @@ class FootPaths:
 
     def resample(self, clock: np.ndarray, pace: np.ndarray) -> FootPaths:
         """The paths at times (M,) [s] of a clock that corresponds to times (M,) ``pace`` of these paths."""
-        rotations = np.array([interpolate_rotations(self.times, own, pace) for own in self.rotations])
         return replace(
             self,
             times=clock,
-            rotations=rotations,
+            rotations=np.array([interpolate_rotations(self.times, own, pace) for own in self.rotations]),
             positions=np.array([interpolate_positions(self.times, own, pace) for own in self.positions]),
-            pitches=np.array([sole.pitch(own) for sole, own in zip(self.soles, rotations)]),
             in_stance=np.array([holds_around(self.times, own, pace) for own in self.in_stance]),
+            root_heights=interpolate_positions(self.times, self.root_heights, pace),
         )
 
     @property
@@ -95,14 +94,9 @@ class FootPaths:
         """(N, 2) 0 in stance, 1 in the middle of swings, smooth in between."""
         return np.column_stack([swing_freedom(self.times, own) for own in self.in_stance])
 
-    def with_frames(self, rotations: np.ndarray, positions: np.ndarray) -> FootPaths:
-        """The paths with other rotations (2, N, 3, 3) and positions (2, N, 3) [m]."""
-        pitches = np.array([sole.pitch(own) for sole, own in zip(self.soles, rotations)])
-        return replace(self, rotations=rotations, positions=positions, pitches=pitches)
-
     def schedule(self) -> Schedule:
         """Contact schedule."""
-        parts = np.array([sole.parts(own) for sole, own in zip(self.soles, self.pitches)])
+        parts = np.array([sole.parts(sole.pitch(own)) for sole, own in zip(self.soles, self.rotations)])
         return build_schedule(self.times, self.in_stance, self.anchors, parts=parts)
 
 
@@ -152,9 +146,9 @@ def plan_foot_paths(
         (soles[SIDES[0]], soles[SIDES[1]]),
         np.array([right[0], left[0]]),
         np.array([right[1], left[1]]),
-        np.array([sole.pitch(own[0]) for sole, own in zip(soles.values(), planned)]),
         np.array([stances[side] for side in SIDES]),
         (right[2], left[2]),
+        np.zeros(len(performer.times)),
     )
 
 
@@ -257,8 +251,6 @@ def _raise_above_floor(times: np.ndarray, clear: np.ndarray, in_stance: np.ndarr
     """Heights (N,) [m], as smooth as possible, by which swinging feet with heights (N,) above the floor are raised so
     that none is below it.
     """
-    if (clear[~in_stance] >= 0.0).all():
-        return np.zeros(len(times))
     still = times[in_stance] if in_stance.any() else times[:0]
     away = np.abs(times[:, None] - still).min(axis=1, initial=np.inf)  # [s] from the nearest stance
     low = np.where(in_stance, -STANCE_TOLERANCE, np.minimum(-clear, 0.5 * MAX_RAISE_ACCELERATION * away**2))

@@ -64,8 +64,6 @@ class LegReach:
         away = self._ways(poses, self.yield_feet(poses, targets, freedom))
         level = np.sqrt(np.maximum(self.reach**2 - (away[..., :2] ** 2).sum(axis=2), 0.0))
         least = (-away[..., 2] - level).max(axis=1)
-        if (least <= 0.0).all():
-            return np.zeros(len(times))
         unit = HIP_SHARE * float(np.std(np.gradient(np.gradient(poses.y[:, 2], times), times)))
         return smooth_between(times, least, np.full(len(times), np.inf), max(ACCELERATION_UNIT, unit))
 

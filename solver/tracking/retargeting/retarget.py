@@ -24,16 +24,21 @@ from .batch_kinematics import to_configurations
 from .complete_steps import complete_steps
 from .foot_paths import FootPaths
 from .interpolation import (
+    FIRST_SPEED_FRACTION,
+    LATER_SPEED_FRACTION,
     POSE_FILTER,
     ease_ends,
     even_times,
     holds_around,
     interpolate_poses,
     interpolate_recording_times,
+    required_stretch,
+    stretch_times,
 )
+from .leg_reach import LegReach
 from .performer import Performer
-from .pose_solver import SolvedPoses
-from .retargeter import SPEED_TOLERANCE, Retargeter, TimedPoses
+from .pose_solver import PosePrior, PoseSolver, PoseTargets, SolvedPoses
+from .retargeter import SETTLE_ITERATIONS, Retargeter
 
 EASE_TIME = 0.6
 """[s] of a motion in which it starts from rest, and comes to rest; each takes as long again."""
@@ -43,6 +48,12 @@ MAX_SOLE_SHARE = 0.45
 """Length of a sole over that of a leg above which it is reported: people's are about .3."""
 MIN_NOTED_SLOWDOWN = 1.005
 """Ratio of the durations above which it is reported."""
+MAX_SLOWDOWN = 5.0
+"""Largest factor on the duration of a moment; a faster one is a jump in the motion, which is reported."""
+MAX_TIMING_ITERATIONS = 4
+"""Times that the timing is adjusted."""
+SPEED_TOLERANCE = 1.0 + 1e-6
+"""Ratio to a limit above which a joint is too fast."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,6 +114,34 @@ class RetargetedMotion:
         clock = even_times(ends, float(np.median(np.diff(self.motion.times))))
         return self.resample(clock, interpolate_recording_times(ends, self.motion.times, clock))
 
+    def slow_to_speed_limits(self, posing: PoseSolver, reach: LegReach, keep_com: bool = False) -> RetargetedMotion:
+        """The motion, slowed down where joints are too fast; the centre of mass stays in place on request."""
+        motion, longest = self, MAX_SLOWDOWN * self.duration_ratio
+        for number in range(MAX_TIMING_ITERATIONS):
+            times, poses = motion.motion.times, motion.poses
+            if required_stretch(motion.rig, times, poses, motion.converged, 1.0).max() <= SPEED_TOLERANCE:
+                break
+            fraction = LATER_SPEED_FRACTION if number else FIRST_SPEED_FRACTION
+            factors = required_stretch(motion.rig, times, poses, motion.converged, fraction)
+            most = np.maximum(longest * np.diff(motion.recording_times) / np.diff(times), 1.0)
+            motion = motion.stretch(stretch_times(times, np.minimum(factors, most))).keep_feet(posing, reach, keep_com)
+        return motion
+
+    def keep_feet(self, posing: PoseSolver, reach: LegReach, keep_com: bool = False) -> RetargetedMotion:
+        """The motion with legs that reach the feet; the centre of mass stays in place on request."""
+        poses = self.poses
+        com = posing.tree.centre_of_mass(posing.link_frames(poses))[0][:, :2] if keep_com else None
+        targets = reach.yield_feet(poses, replace(self.targets(posing, poses), com=com), self.foot_paths.swing_weights)
+        return self.with_poses(*posing.solve(targets, poses, SETTLE_ITERATIONS, PosePrior(poses, posing.leg_weights)))
+
+    def targets(self, posing: PoseSolver, poses: SolvedPoses, frames: np.ndarray | slice = slice(None)) -> PoseTargets:
+        """Targets that reproduce poses of selected frames, with the feet of the motion."""
+        turns = posing.link_rotations(poses)
+        for number, link in enumerate(self.foot_paths.links):
+            turns[:, np.flatnonzero(posing.links == link)[0]] = self.foot_paths.rotations[number][frames]
+        hips = poses.y[:, :3] + poses.root_rotations @ posing.hip_offset
+        return PoseTargets(turns, self.foot_paths.positions[:, frames].swapaxes(0, 1), hips)
+
     def ease_ends(self) -> RetargetedMotion:
         """The motion starting from rest and coming to rest."""
         times = self.motion.times
@@ -151,11 +190,14 @@ def retarget_motion(
     require_mapped_parts(performer, rig, mapping)
     retargeter, poses, done = _solve(performer, rig, mapping, options, progress)
     progress(0.7, "adjusting the timing")
-    timed = retargeter.adjust_timing(retargeter.performer.times, poses, done, options)
-    notes = (*retargeter.performer.notes, *mapping_notes(mapping, rig), *_collect_notes(retargeter, timed, options))
-    progress(1.0, f"{len(timed.times)} frames")
-    motion = motion_from_poses(rig, timed.times, timed.poses)
-    return RetargetedMotion(rig, motion, timed.foot_paths, mapping, timed.recording_times, timed.converged, notes)
+    times, how = retargeter.performer.times, (retargeter.solver, retargeter.reach)
+    found = RetargetedMotion(rig, motion_from_poses(rig, times, poses), retargeter.foot_paths, mapping, times, done)
+    if options.slower != 1.0:
+        found = found.stretch(times[0] + options.slower * (times - times[0])).keep_feet(*how)
+    found = found if options.keep_timing else found.slow_to_speed_limits(*how)
+    notes = (*retargeter.performer.notes, *mapping_notes(mapping, rig), *_collect_notes(retargeter, found, options))
+    progress(1.0, f"{len(times)} frames")
+    return replace(found, notes=notes)
 
 
 def _solve(
@@ -193,11 +235,11 @@ def require_mapped_parts(performer: Performer, rig: Rig, mapping: BoneMapping) -
         raise InvalidValue(f"no segment of the recording is known to be the {', '.join(missing)}")
 
 
-def _collect_notes(retargeter: Retargeter, timed: TimedPoses, options: RetargetOptions) -> list[str]:
+def _collect_notes(retargeter: Retargeter, found: RetargetedMotion, options: RetargetOptions) -> list[str]:
     """Notes about changes of the motion, and about requirements that are not met."""
     notes, rig = [], retargeter.rig
-    slowdown = float(timed.times[-1] - timed.times[0]) / float(timed.recording_times[-1] - timed.recording_times[0])
-    speeds = np.abs(np.diff(timed.poses.y[:, ROOT_NV:], axis=0)) / np.diff(timed.times)[:, None]
+    slowdown, times = found.duration_ratio, found.motion.times
+    speeds = np.abs(np.diff(found.poses.y[:, ROOT_NV:], axis=0)) / np.diff(times)[:, None]
     with np.errstate(invalid="ignore"):
         share = (speeds / rig.limits.speed).max(axis=0, initial=0.0)
     if slowdown > options.slower * MIN_NOTED_SLOWDOWN:
@@ -207,9 +249,9 @@ def _collect_notes(retargeter: Retargeter, timed: TimedPoses, options: RetargetO
     if share.max(initial=0.0) > SPEED_TOLERANCE:
         worst = int(np.argmax(share))
         notes.append(f"{coordinate_names(rig)[worst]} exceeds its speed limit by a factor of {share[worst]:.2f}")
-    if not timed.converged.all():
-        first = float(timed.times[int(np.argmin(timed.converged))])
-        notes.append(f"{int((~timed.converged).sum())} frames did not converge (first at {first:.2f} s)")
+    if not found.converged.all():
+        first = float(times[int(np.argmin(found.converged))])
+        notes.append(f"{int((~found.converged).sum())} frames did not converge (first at {first:.2f} s)")
     recorded, others = retargeter.performer.times, retargeter.performer.rests_on_other_parts()
     if others.any():
         notes.append(
@@ -227,9 +269,9 @@ def _collect_notes(retargeter: Retargeter, timed: TimedPoses, options: RetargetO
             f"{len(flights)} flight(s) of up to {longest:.2f} s in the recording: a body scaled by "
             f"{retargeter.mapping.scale:.2f} would fly a shorter time"
         )
-    if timed.foot_paths.stance_height_range > MIN_RAISED_HEIGHT:
+    if found.foot_paths.stance_height_range > MIN_RAISED_HEIGHT:
         notes.append(
-            f"a foot stands {timed.foot_paths.stance_height_range:.2f} m above the floor, on an object, a stair or a "
+            f"a foot stands {found.foot_paths.stance_height_range:.2f} m above the floor, on an object, a stair or a "
             "slope that is not recorded: it counts as level and rigid"
         )
     return notes

@@ -1,8 +1,8 @@
-"""Retargets one recording: targets of every frame, poses that follow them, and a timing within the speed limits."""
+"""Retargets one recording: targets of every frame, and poses that follow them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,20 +13,13 @@ from ...values.filter_presets import FilterPreset
 from ...values.person import SIDES
 from ..anatomy import ARM, LEG, find_anatomy, find_joint_centres
 from ..bone_mapping import BoneMapping
-from .foot_paths import FLOOR_QUANTILE, FootPaths, plan_foot_paths
+from .foot_paths import FLOOR_QUANTILE, plan_foot_paths
 from .interpolation import (
-    FIRST_SPEED_FRACTION,
-    LATER_SPEED_FRACTION,
     POSE_FILTER,
-    even_times,
     interpolate_poses,
-    interpolate_recording_times,
-    interpolate_rotations,
     low_pass_positions,
     low_pass_rotations,
-    required_stretch,
     select_frames,
-    stretch_times,
 )
 from .leg_reach import LegReach
 from .performer import Performer
@@ -51,31 +44,6 @@ REACH_TOLERANCE = 1e-3
 """[m] By how much a foot may miss its position: a fraction of the allowed slip of a standing foot (`CheckOptions`)."""
 MAX_WRIST_ANGLE = 1.2
 """[rad]"""
-MAX_SLOWDOWN = 5.0
-"""Largest factor on the duration of a moment; a faster one is a jump in the motion, which is reported."""
-MAX_TIMING_ITERATIONS = 4
-"""Times that the timing is adjusted."""
-SPEED_TOLERANCE = 1.0 + 1e-6
-"""Ratio to a limit above which a joint is too fast."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimedPoses:
-    """Poses with their timing.
-
-    Attributes:
-        times: (N,) [s], at equal intervals.
-        recording_times: (N,) [s] in the recording.
-        poses: N of them.
-        foot_paths: at the times.
-        converged: (N,) True if the pose converged.
-    """
-
-    times: np.ndarray
-    recording_times: np.ndarray
-    poses: SolvedPoses
-    foot_paths: FootPaths
-    converged: np.ndarray
 
 
 class Retargeter:
@@ -189,59 +157,16 @@ class Retargeter:
         hips = low_pass_positions(times, targets.hip_positions)
         hips[:, 2] += np.median(path.y[:, 2] + offset[:, 2] - hips[:, 2])
         path.y[:, :3] = hips - offset
+        self.foot_paths = replace(self.foot_paths, root_heights=np.array(path.y[:, 2]))
         path.y[:, 2] -= self.reach.lower_hips(times, path, targets, self.foot_paths.swing_weights)
-        return self._move_legs(path, targets, self.foot_paths)
-
-    def _move_legs(self, path: SolvedPoses, targets: PoseTargets, feet: FootPaths) -> tuple[SolvedPoses, np.ndarray]:
-        """Poses on a path whose legs keep the feet, and which converged."""
         targets = replace(targets, hip_positions=path.y[:, :3] + path.root_rotations @ self.solver.hip_offset)
-        targets = self.reach.yield_feet(path, targets, feet.swing_weights)
+        targets = self.reach.yield_feet(path, targets, self.foot_paths.swing_weights)
         return self.solver.solve(targets, path, SETTLE_ITERATIONS, PosePrior(path, self.solver.leg_weights))
 
     def is_within_reach(self, poses: SolvedPoses) -> np.ndarray:
         """(N,) True where the legs reach the feet that stand, for poses of every frame of the recording."""
         reached = self.solver.foot_errors(self.pose_targets(), poses) < REACH_TOLERANCE
         return np.asarray((reached | ~self.foot_paths.in_stance).all(axis=0))
-
-    def adjust_timing(
-        self, times: np.ndarray, poses: SolvedPoses, converged: np.ndarray, options: RetargetOptions
-    ) -> TimedPoses:
-        """The poses at equal intervals, slowed down where joints would exceed their speed limits."""
-        factors = np.full(len(times) - 1, options.slower)
-        step = float(np.median(np.diff(times)))
-        found = TimedPoses(times, times, poses, self.foot_paths, converged)
-        for round_ in range(MAX_TIMING_ITERATIONS + 1):
-            ends = stretch_times(times, factors)
-            if round_ or options.slower != 1.0:
-                found = self._solve_at(times, ends, poses, step)
-            if options.keep_timing or round_ == MAX_TIMING_ITERATIONS:
-                break
-            if required_stretch(self.rig, found.times, found.poses, found.converged, 1.0).max() <= SPEED_TOLERANCE:
-                break
-            more = required_stretch(
-                self.rig,
-                found.times,
-                found.poses,
-                found.converged,
-                LATER_SPEED_FRACTION if round_ else FIRST_SPEED_FRACTION,
-            )
-            at = 0.5 * (times[1:] + times[:-1])
-            middles = 0.5 * (found.recording_times[1:] + found.recording_times[:-1])
-            factors = np.minimum(factors * np.interp(at, middles, more), options.slower * MAX_SLOWDOWN)
-        return found
-
-    def _solve_at(self, times: np.ndarray, ends: np.ndarray, poses: SolvedPoses, step: float) -> TimedPoses:
-        """Poses at equal intervals when the recording's frames come at ``ends`` instead of ``times``."""
-        clock = even_times(ends, step)
-        pace = interpolate_recording_times(ends, times, clock)
-        feet = self.foot_paths.resample(clock, pace)
-        path = interpolate_poses(times, poses, pace)
-        path = SolvedPoses(path.root_rotations, np.clip(path.y, self.solver.lower, self.solver.upper))
-        rotations = interpolate_rotations(times, self.rotations, pace)
-        for foot, column in enumerate(self.foot_columns):
-            rotations[:, column] = feet.rotations[foot]
-        found, done = self._move_legs(path, PoseTargets(rotations, feet.positions.swapaxes(0, 1), path.y[:, :3]), feet)
-        return TimedPoses(clock, pace, found, feet, done)
 
 
 def low_pass_poses(
