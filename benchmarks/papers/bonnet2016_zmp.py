@@ -38,6 +38,8 @@ VARIANTS: dict[str, tuple[str, Callable[[DanceSegment], DanceSegment]]] = {
 """Style of the line, what it is, and how a segment becomes it."""
 PLANNED, ENGINE = "planned", "MuJoCo"
 SUPPORTS = {"two feet": ("both", "right_forward"), "one foot": ("right", "left")}
+DRAWN_POINTS = 60
+"""Most points of a drawn transition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +195,7 @@ def zmp_drawing(rig: Rig, dance: Dance, most: int | None = None) -> Drawing:
         y = Axis(middle[1] - span / 2, middle[1] + span / 2, top + side, top)
         for variant, found in tracks.items():
             for track in found:
-                plots.path(drawing, x, y, track.points, variant)
+                plots.path(drawing, x, y, track.points[:: len(track.points) // DRAWN_POINTS + 1], variant)
         plots.polygon(drawing, x, y, whole.vertices, "support")
         plots.polygon(drawing, x, y, shrunk.vertices, "shrunk")
         drawing.text(start, 34, name.replace("_", " "), "title")
