@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from solver.contacts.schedule import Schedule
-from solver.dynamics import base_regressor, integrate
+from solver.dynamics import integrate, wrench_regressor
 from solver.feasibility.checker import FrameChecker
 from solver.rigs import human
 from solver.skeleton.rig import Rig
@@ -93,7 +93,7 @@ def measure() -> dict[str, float]:
             checker.check(row, still, still, 0.5)
 
     return {
-        "regressor, a frame": _cpu(lambda: base_regressor(rig, motion)) / FRAMES,
+        "regressor, a frame": _cpu(lambda: wrench_regressor(rig, motion)) / FRAMES,
         "tracking converged, a frame": _cpu(track) / SAMPLES,
         "one posture repaired": _cpu(_repair(rig)),
         "live check of a frame": _cpu(check) / POSTURES,

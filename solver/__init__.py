@@ -33,8 +33,8 @@ PUBLIC_IN_PACKAGES: dict[str, tuple[str, ...]] = {
     ),
     "demo": ("simulated_person", "simulated_robot"),
     "dynamics": (
-        *("base_regressor", "centroidal_momentum", "com_trajectory", "external_wrench", "joint_angles"),
-        "predicted_wrench",
+        *("centroidal_momentum", "com_trajectory", "external_wrench", "joint_angles", "predicted_wrench"),
+        "wrench_regressor",
     ),
     "errors": ("UnknownLink", "UnknownMarker", "UnknownName"),
     "fixed_base": (
@@ -42,7 +42,8 @@ PUBLIC_IN_PACKAGES: dict[str, tuple[str, ...]] = {
         "identify_fixed_base",
     ),
     "identification": (
-        *("AddedLoad", "NullSpace", "Regression", "accumulate_regression", "find_added_load", "null_space"),
+        *("AddedLoad", "NullSpace", "Regression", "accumulate_regression", "base_regressor", "find_added_load"),
+        "null_space",
     ),
     "moments": ("ContactLinks", "JointMoments", "assign_wrenches", "compute_moments"),
     "report": ("write_moments",),

@@ -16,7 +16,7 @@ from solver.dance.design.dance import Dance
 from solver.dance.design.objective import noise_model
 from solver.dance.workflows.design import design_dance
 from solver.identification.base_parameters import BaseParameters, base_parameters
-from solver.identification.excitation.excitation import PLATE_NOISE, base_rows
+from solver.identification.excitation.excitation import PLATE_NOISE, base_regressor
 from solver.identification.excitation.wrench_noise import WrenchNoise
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions, human_options
 from solver.rigs import hoap3, hrp2, human
@@ -147,7 +147,7 @@ def deviation_ratio(rig: Rig, structure: BaseParameters, baseline: Dance, dance:
 def deviations_per_second(rig: Rig, structure: BaseParameters, dance: Dance, noise: WrenchNoise) -> np.ndarray:
     """Standard deviation (B,) of every base parameter from one second of a dance on average."""
     motion = dance.sample(rig, RATE)
-    rows = noise.whitening(rig, motion) @ base_rows(rig, motion, structure) / np.sqrt(RATE)
+    rows = noise.whitening(rig, motion) @ base_regressor(rig, motion, structure) / np.sqrt(RATE)
     flat = rows.reshape(-1, len(structure))
     size = np.linalg.norm(flat, axis=0)
     inverse = np.linalg.pinv(np.linalg.qr(flat / size, mode="r"))

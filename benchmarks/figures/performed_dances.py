@@ -19,7 +19,7 @@ from solver.dance.design.dance import Dance
 from solver.dance.design.evaluation import HARDEST, Evaluation
 from solver.dance.workflows.design import check_dance, design_dance
 from solver.demo import motions, person
-from solver.dynamics import base_regressor, link_motions
+from solver.dynamics import link_motions, wrench_regressor
 from solver.dynamics.coordinates import coordinate_links, joint_coordinates
 from solver.feasibility.checks.hand_speed import hand_links
 from solver.identification.excitation.wrench_noise import CoordinateNoise, WrenchNoise
@@ -139,7 +139,7 @@ def inform(rig: Rig, motion: Motion) -> Information:
     """Information of a motion, decimated to about `RATE`."""
     some = slice(None, None, max(1, round(motion.rate / RATE)))
     motion = motion.frames(some)
-    rows = base_regressor(rig, motion)
+    rows = wrench_regressor(rig, motion)
     whitening = NOISE.whitening(rig, motion) / np.sqrt(motion.rate)
     owners = [rig.index(link) for (link,) in coordinate_links(rig)]
     pairs = [
@@ -172,7 +172,7 @@ def _unseen_rows(rig: Rig) -> list[np.ndarray]:
         person._one_leg_amplitudes("right", 0.5 * apart),
     )
     rows = np.concatenate([
-        base_regressor(rig, motions.simulate_motion(rig, stance, size, times, 4242))
+        wrench_regressor(rig, motions.simulate_motion(rig, stance, size, times, 4242))
         for stance, size in ((both, person.WHOLE_BODY), (alone, swing))
     ])  # fmt: skip
     return [rows[:, axis] for axis in range(6)]

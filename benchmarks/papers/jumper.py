@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solver.demo.truth import perturb_inertials
-from solver.dynamics import base_regressor, integrate, predicted_wrench
+from solver.dynamics import integrate, predicted_wrench, wrench_regressor
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_parameters import base_parameters
 from solver.identification.flight import PLAIN, SCALED, NullSpace, null_space
@@ -101,7 +101,7 @@ class RecordedJumps:
     def errors(self, values: np.ndarray) -> np.ndarray:
         """Error (N, 6) [N, N m] of the test's external wrench by base parameters, world axes, about the root."""
         structure = base_parameters(self.rig)
-        regressor = base_regressor(self.rig, self.test, axes="world")[:, :, structure.independent]
+        regressor = wrench_regressor(self.rig, self.test, axes="world")[:, :, structure.independent]
         return np.asarray(regressor @ (values - structure.project(self.truth)))
 
     def over_prior(self, values: np.ndarray) -> float:

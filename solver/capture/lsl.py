@@ -155,8 +155,9 @@ def _import_pylsl() -> Any:
         import pylsl
     except (ImportError, RuntimeError, OSError) as error:
         reason = "is not installed" if isinstance(error, ImportError) else f"cannot be loaded ({error})"
-        raise MissingDependency(f"LSL streams need the library pylsl, which {reason}: pip install pylsl; UDP streams "
-                                "need no library") from None  # fmt: skip
+        raise MissingDependency(
+            f"LSL streams need pylsl, which {reason}: pip install 'exciting-dance[lsl]'; UDP streams need no library"
+        ) from None
     return pylsl
 
 

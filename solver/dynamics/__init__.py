@@ -8,13 +8,13 @@ from .weighted_least_squares import WeightedTree
 from .workspace import Workspace, contact_corners, difference, integrate, link_poses
 from .wrench import (
     Momentum,
-    base_regressor,
     centroidal_momentum,
     com_trajectory,
     external_wrench,
     ground_wrench,
     predicted_wrench,
     predicted_wrenches,
+    wrench_regressor,
 )
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "WeightedTree",
     "Workspace",
     "base_index",
-    "base_regressor",
     "centroidal_momentum",
     "com_and_jacobian",
     "com_trajectory",
@@ -42,4 +41,5 @@ __all__ = [
     "predicted_wrench",
     "predicted_wrenches",
     "regressor_pieces",
+    "wrench_regressor",
 ]

@@ -57,7 +57,7 @@ class RegressorPiece:
 def regressor_pieces(
     rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "link", chunk: int = CHUNK_FRAMES
 ) -> Iterator[RegressorPiece]:
-    """The regressor piece by piece, in memory that does not depend on the motion's length; see `base_regressor`."""
+    """The regressor piece by piece, in memory that does not depend on the motion's length; see `wrench_regressor`."""
     index = base_index(rig, base)
     if axes not in ("link", "world"):
         raise InvalidValue(f"axes must be 'link' or 'world', not {axes!r}")

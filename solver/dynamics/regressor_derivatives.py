@@ -34,7 +34,7 @@ def regressor_derivatives(rig: Rig, motion: Motion, weights: np.ndarray) -> np.n
     Args:
         rig: L links.
         motion: N frames.
-        weights: (6, 10, L, N) of the entries of `base_regressor` about the root, in its axes.
+        weights: (6, 10, L, N) of the entries of `wrench_regressor` about the root, in its axes.
     """
     motions = link_motions(rig, motion)
     rotation, origin = motions.rotation, motions.position

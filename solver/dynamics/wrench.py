@@ -36,7 +36,7 @@ class Momentum:
 
 
 @checked
-def base_regressor(rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "link") -> np.ndarray:
+def wrench_regressor(rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "link") -> np.ndarray:
     """Regressor Y (N, 6, 10 L) with Y phi = external wrench at the base link, jovic2016 (3).
 
     Args:
@@ -53,7 +53,7 @@ def base_regressor(rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "
         >>> import numpy as np, solver
         >>> rig = solver.hoap3()
         >>> still = solver.Motion([0.0, 1.0], [rig.neutral] * 2, np.zeros((2, rig.nv)), np.zeros((2, rig.nv)))
-        >>> solver.dynamics.base_regressor(rig, still).shape  # frames, wrench, ten parameters of each link
+        >>> solver.dynamics.wrench_regressor(rig, still).shape  # frames, wrench, ten parameters of each link
         (2, 6, 220)
     """
     result = np.zeros((len(motion), 6, len(rig.links), PER_LINK))

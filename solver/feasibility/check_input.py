@@ -9,10 +9,12 @@ import numpy as np
 from ..contacts.rolling import SOLE
 from ..contacts.schedule import Phase
 from ..contacts.support import SupportPolygon, support_polygon
+from ..dynamics import Momentum, centroidal_momentum
 from ..dynamics.coordinates import Curves
 from ..dynamics.mechanics import DynamicState, Mechanics
 from ..options.checks import CheckOptions
 from ..skeleton.rig import ROOT_NV, Rig
+from ..values.motion import Motion
 from .collisions import CollisionDetector
 from .contact_forces import foot_wrenches, half_lengths, joint_torques, load_shares, surface_axes, zero_moment_point
 from .load_distribution import LoadDistribution
@@ -124,6 +126,7 @@ class CheckInput:
         zmp: (N, 2) [m] zero-moment point at the height of the support; NaN while airborne.
         loads: (N, P, 6) wrenches under the planted patches, world axes, about the world origin.
         torques: (N, nv - 6) [N m].
+        times: (N,) [s]; None in an optimisation, whose frames have none yet: `motion` then numbers them.
     """
 
     body: CheckedBody
@@ -134,6 +137,18 @@ class CheckInput:
     zmp: np.ndarray
     loads: np.ndarray
     torques: np.ndarray
+    times: np.ndarray | None = None
+
+    @property
+    def motion(self) -> Motion:
+        """The frames as a motion, for what `dynamics` computes of motions."""
+        times = np.arange(float(len(self))) if self.times is None else self.times
+        return Motion(times, self.curves.q, self.curves.v, self.curves.a)
+
+    @property
+    def momentum(self) -> Momentum:
+        """Momentum [kg m/s], [kg m^2/s] about the centre of mass and its rate, by the rig's prior."""
+        return centroidal_momentum(self.body.rig, self.motion, self.body.rig.prior)
 
     @staticmethod
     def from_motion(

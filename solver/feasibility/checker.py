@@ -6,7 +6,7 @@ After one posture of a dance is moved, only the frames that changed are checked 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -141,6 +141,7 @@ class FrameChecker:
     ) -> CheckedPiece:
         curves = Curves(part.q, part.v, part.a)
         inputs = CheckInput.from_motion(self.body, planted, self.schedule.ground, curves, measured_wrench)
+        inputs = replace(inputs, times=part.times)
         margins = tuple(_margins(check, items, inputs) for check, items in self._items)
         # without known contacts the ground reaction forces, and so the joint torques, are unknown
         torques = np.full_like(inputs.torques, np.nan) if self.skipped else inputs.torques

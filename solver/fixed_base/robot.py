@@ -20,7 +20,7 @@ import numpy as np
 from ..base.arrays import frozen
 from ..base.errors import InvalidValue, UnknownName, UnknownPreset, checked
 from ..base.so3 import quaternion_log
-from ..dynamics import base_regressor
+from ..dynamics import wrench_regressor
 from ..dynamics.coordinates import coordinate_lengths, coordinate_links, coordinate_names, to_manifold
 from ..dynamics.mechanics import torque_regressor
 from ..identification.base_parameters import (
@@ -160,7 +160,7 @@ class FixedBaseRobot:
         R is n joint torques, or the wrench (6,) of the mount on the base link, in its axes about its origin.
         """
         if self.measured == BASE:
-            return base_regressor(self.rig, motion)
+            return wrench_regressor(self.rig, motion)
         inertial = torque_regressor(self.rig, motion)[:, self.is_moving]
         if not self.drives:
             return inertial

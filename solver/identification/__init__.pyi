@@ -2,7 +2,7 @@ from .accumulate import accumulate_regression as accumulate_regression
 from .added_load import AddedLoad as AddedLoad
 from .added_load import find_added_load as find_added_load
 from .determined import find_determined as find_determined
-from .excitation.excitation import base_condition as base_condition
+from .excitation.excitation import base_regressor as base_regressor
 from .expected import expect_determined as expect_determined
 from .flight import NullSpace as NullSpace
 from .flight import null_space as null_space

@@ -14,7 +14,7 @@ from scipy.linalg import solve_triangular
 
 from ..base.arrays import frozen
 from ..base.errors import InvalidValue, checked
-from ..dynamics import STATIC_PARAMETERS, base_regressor, integrate
+from ..dynamics import STATIC_PARAMETERS, integrate, wrench_regressor
 from ..skeleton.rig import Rig
 from ..values.inertials import PARAMETERS, PER_LINK, InertialParameters
 from ..values.motion import Motion
@@ -128,7 +128,7 @@ def base_parameters(rig: Rig) -> BaseParameters:
     generator = np.random.default_rng(SAMPLE_SEED)
     q = integrate(rig, rig.neutral, generator.standard_normal((count, rig.nv)))
     v, a = 3.0 * generator.standard_normal((2, count, rig.nv))
-    rows = base_regressor(rig, Motion(np.arange(count), q, v, a))
+    rows = wrench_regressor(rig, Motion(np.arange(count), q, v, a))
     factor = triangular_factor(rows.reshape(-1, rows.shape[2]))
     return _regroup(rig.links, factor, independent_columns(factor))
 

@@ -76,7 +76,7 @@ def read_mjcf(path: str | Path) -> MjcfModel:
     try:
         import mujoco
     except ImportError as error:
-        remedy = "`pip install mujoco`, or give the robot's URDF"
+        remedy = "`pip install 'exciting-dance[mjcf]'`, or give the robot's URDF"
         raise MissingDependency(f"reading MJCF needs MuJoCo, which is not installed: {remedy}") from error
     try:
         model = mujoco.MjModel.from_xml_path(str(path))

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from .. import qp
 from ..feasibility.checks.joint_limits import ANGLE_SAMPLING_MARGIN, JOINT_TORQUE
-from ..identification.excitation.excitation import base_gradients, base_rows
+from ..identification.excitation.excitation import base_gradients, base_regressor
 from .flat_derivatives import FlatDerivatives, leg_derivatives_by_root
 from .splines import REST_CONTROLS
 from .transition_problem import SPEED_SHARE, TransitionCandidate, TransitionProblem, to_motion
@@ -163,7 +163,7 @@ def linearise(problem: TransitionProblem, candidate: TransitionCandidate) -> Lin
     columns = np.concatenate([problem.columns, [0, 1]])  # the root's horizontal path is dependent
     curves, legs = problem.curves(candidate.rates), leg_columns(problem)
     motion, structure = to_motion(curves), problem.objective.structure
-    rows = base_rows(rig, motion, structure)
+    rows = base_regressor(rig, motion, structure)
     weights = problem.share * problem.objective.gradient(rig, motion, rows, problem.history, problem.share)
     loads = problem.checker.linearise_loads(curves, problem.straight.anchors)
     tangent = np.concatenate([base_gradients(rig, motion, structure, weights)[:, :, None], loads.derivatives], axis=2)

@@ -7,13 +7,13 @@ import pytest
 
 from solver.base.errors import InvalidValue, UnknownLink
 from solver.dynamics import (
-    base_regressor,
     centroidal_momentum,
     com_trajectory,
     external_wrench,
     link_motions,
     predicted_wrench,
     regressor_pieces,
+    wrench_regressor,
 )
 from solver.rigs import hrp2, human
 from solver.skeleton.rig import Rig
@@ -41,7 +41,7 @@ def test_regressor_times_parameters_is_the_root_part_of_inverse_dynamics(rig: Ri
     motion = random_motion(rig, FRAMES)
     data = data_of(rig)
     expected = np.array([pin.rnea(rig.model, data, *state)[:6] for state in zip(motion.q, motion.v, motion.a)])
-    found = base_regressor(rig, motion) @ rig.prior.vector
+    found = wrench_regressor(rig, motion) @ rig.prior.vector
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max() * len(rig.links))
     np.testing.assert_allclose(predicted_wrench(rig, motion, rig.prior), found, rtol=0, atol=1e-9)
 
@@ -51,14 +51,14 @@ def test_regressor_equals_the_first_rows_of_the_joint_torque_regressor(rig: Rig)
     motion = random_motion(rig, FRAMES)
     data = data_of(rig)
     rows = [pin.computeJointTorqueRegressor(rig.model, data, *s)[:6].copy() for s in zip(motion.q, motion.v, motion.a)]
-    np.testing.assert_allclose(base_regressor(rig, motion), rows, rtol=0, atol=1e-11 * np.abs(rows).max())
+    np.testing.assert_allclose(wrench_regressor(rig, motion), rows, rtol=0, atol=1e-11 * np.abs(rows).max())
 
 
 def test_any_base_link_writes_the_same_wrench(rig: Rig) -> None:
     """Moved to the root's origin and axes, the wrench at the last link is the wrench at the root."""
     motion = random_motion(rig, FRAMES)
     last = rig.links[-1]
-    at_root, at_last = base_regressor(rig, motion), base_regressor(rig, motion, base=last)
+    at_root, at_last = wrench_regressor(rig, motion), wrench_regressor(rig, motion, base=last)
     data = data_of(rig)
     for frame, q in enumerate(motion.q):
         pin.forwardKinematics(rig.model, data, q)
@@ -71,8 +71,8 @@ def test_world_axes_are_link_axes_turned(rig: Rig) -> None:
     motion = random_motion(rig, FRAMES)
     base = len(rig.links) // 2
     turn = np.moveaxis(link_motions(rig, motion).rotation[:, :, base], -1, 0)
-    link = base_regressor(rig, motion, base).reshape(FRAMES, 2, 3, -1)
-    world = base_regressor(rig, motion, base, axes="world").reshape(FRAMES, 2, 3, -1)
+    link = wrench_regressor(rig, motion, base).reshape(FRAMES, 2, 3, -1)
+    world = wrench_regressor(rig, motion, base, axes="world").reshape(FRAMES, 2, 3, -1)
     np.testing.assert_allclose(turn[:, None] @ link, world, rtol=0, atol=1e-11)
 
 
@@ -163,13 +163,13 @@ def test_wrong_input_is_named() -> None:
     rig = mixed_rig()
     motion = random_motion(rig, 3)
     with pytest.raises(UnknownLink, match="hinge"):
-        base_regressor(rig, motion, base="hing")
+        wrench_regressor(rig, motion, base="hing")
     with pytest.raises(InvalidValue, match="7 links"):
-        base_regressor(rig, motion, base=7)
+        wrench_regressor(rig, motion, base=7)
     with pytest.raises(InvalidValue, match="axes"):
-        base_regressor(rig, motion, axes="body")  # type: ignore[arg-type]
+        wrench_regressor(rig, motion, axes="body")  # type: ignore[arg-type]
     with pytest.raises(InvalidValue, match="coordinates"):
-        base_regressor(humanoid_rig(), motion)
+        wrench_regressor(humanoid_rig(), motion)
     with pytest.raises(InvalidValue, match="other links"):
         predicted_wrench(rig, motion, humanoid_rig().prior)
     with pytest.raises(InvalidValue, match="wrench samples"):

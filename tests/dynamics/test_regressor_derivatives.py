@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.base.so3 import exp as exp_so3
-from solver.dynamics import base_regressor, integrate
+from solver.dynamics import integrate, wrench_regressor
 from solver.dynamics.mechanics import Mechanics, carried_axes, inverse_dynamics_derivatives
 from solver.dynamics.regressor_derivatives import regressor_derivatives
 from solver.rigs import hoap3
@@ -60,7 +60,7 @@ def test_derivatives_of_the_regressor_are_differences(make: Callable[[], Rig]) -
     weights = np.random.default_rng(2).standard_normal((6, PER_LINK, len(rig.links), len(motion)))
 
     def weighed(some: Motion) -> np.ndarray:
-        rows = base_regressor(rig, some).reshape(len(some), 6, len(rig.links), PER_LINK)
+        rows = wrench_regressor(rig, some).reshape(len(some), 6, len(rig.links), PER_LINK)
         return np.einsum("naip,apin->n", rows, weights)
 
     found, expected = regressor_derivatives(rig, motion, weights), differences(rig, motion, weighed).swapaxes(1, 2)

@@ -15,8 +15,12 @@ from solver.contacts.schedule import Phase, Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.workflows.check import summarise_checks
 from solver.dance.workflows.summaries import scene_failures
+from solver.dynamics import centroidal_momentum
 from solver.dynamics.coordinates import Curves
 from solver.feasibility import Check, CheckOptions, Checks, FrameChecker, check_motion, check_table
+from solver.feasibility.check_definition import CheckItems
+from solver.feasibility.check_input import CheckInput
+from solver.feasibility.checks.hand_speed import HAND_SPEED
 from solver.feasibility.messages import format_check_table
 from solver.live.protocol import done_line
 from solver.live.scene_frames import scene_frames
@@ -24,7 +28,7 @@ from solver.rigs import hoap3
 from solver.trajectory.planted_feet import PlantedTrajectory
 from solver.trajectory.trajectory_limits import TrajectoryLimits
 from tests.dance.example_dances import home, shift_root
-from tests.dance.static_motions import static_motion
+from tests.dance.static_motions import sinusoidal_motion, static_motion
 
 ROOT = Path(__file__).resolve().parents[2]
 RIG = hoap3(torque="peak")
@@ -52,6 +56,26 @@ def everything_fails() -> Checks:
     checks = check_motion(RIG, replace(motion, v=v, a=a), schedule, CheckOptions(hand_speed=2.0))
     assert all(margin.failed.any() for margin in checks.margins)
     return checks
+
+
+def test_a_check_sees_momentum_contacts_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its input has the motion's own times, in pieces too, the momentum of the motion, and the planted patches."""
+    motion = sinusoidal_motion(RIG, np.linspace(3.0, 3.1, 6), size=0.1)
+    schedule = Schedule((Phase(0.0, 3.05, home(RIG)[1]), Phase(3.05, 4.0)))
+    rows: list[np.ndarray] = []
+
+    def margins(inputs: CheckInput) -> np.ndarray:
+        planted = np.full(len(inputs), len(inputs.planted.phase.anchors))
+        rows.append(np.column_stack([inputs.motion.times, inputs.momentum.momentum, planted]))
+        return np.zeros((len(inputs), 1))
+
+    own = replace(HAND_SPEED, name=NEW, items=lambda body: CheckItems(("whole",), ((),)), margins=margins)
+    monkeypatch.setattr(check_table, "CHECKS", (own,))
+    check_motion(RIG, motion, schedule)
+    found, wanted = np.concatenate(rows), centroidal_momentum(RIG, motion, RIG.prior).momentum
+    np.testing.assert_array_equal(found[:, 0], motion.times)
+    np.testing.assert_allclose(found[:, 1:7], wanted, atol=1e-12)
+    assert found[:, 7].tolist() == [2.0] * 3 + [0.0] * 3
 
 
 def test_a_row_is_in_the_margins_and_the_table(added: Check) -> None:

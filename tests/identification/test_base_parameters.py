@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solver.base.errors import InvalidValue
-from solver.dynamics import base_regressor, integrate, predicted_wrench
+from solver.dynamics import integrate, predicted_wrench, wrench_regressor
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.base_estimation import estimate_base, excited_base_parameters
 from solver.identification.base_parameters import base_parameters, from_factor
@@ -46,7 +46,7 @@ def test_independent_columns_span_the_regressor(name: str) -> None:
     base = base_parameters(rig)
     motion = random_motion(rig, 30, seed=5)
     for link in (0, len(rig.links) - 1):
-        full = base_regressor(rig, motion, link)
+        full = wrench_regressor(rig, motion, link)
         kept = full[:, :, base.independent]
         np.testing.assert_allclose(kept @ base.regrouping, full, rtol=0, atol=1e-11 * np.abs(full).max())
         np.testing.assert_allclose(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from solver.base.errors import InvalidValue
-from solver.dynamics import base_regressor, external_wrench
+from solver.dynamics import external_wrench, wrench_regressor
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.blocks import BlockOptions
 from solver.identification.equations import usable_axes
@@ -30,7 +30,7 @@ def equations(rig: Rig, trials: list[Trial], base: int | str = 0, weights: np.nd
     """All weighted rows [Y f] (m, 10 L + 1), stacked directly."""
     parts = []
     for trial in trials:
-        rows = base_regressor(rig, trial.motion, base)
+        rows = wrench_regressor(rig, trial.motion, base)
         wrench = external_wrench(rig, trial.motion, trial.wrenches, base)
         parts.append((np.concatenate([rows, wrench[:, :, None]], axis=2) * weights[:, None])[trial.counted])
     return np.concatenate(parts).reshape(-1, parts[0].shape[2])

@@ -163,7 +163,7 @@ def test_without_mujoco_a_sentence_says_what_to_do(tmp_path: Path, monkeypatch: 
     path = tmp_path / "robot.xml"
     path.write_text("<mujoco/>")
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(MissingDependency, match="pip install mujoco"):
+    with pytest.raises(MissingDependency, match=r"exciting-dance\[mjcf\]"):
         from_mjcf(path)
 
 

@@ -11,7 +11,7 @@ from ...base.errors import InvalidValue
 from ...dynamics import link_poses
 from ...dynamics.coordinates import coordinate_names, joint_slices, to_manifold
 from ...identification.base_parameters import BaseParameters
-from ...identification.excitation.excitation import base_rows
+from ...identification.excitation.excitation import base_regressor
 from ...skeleton.rig import ROOT_NV
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.segment import DanceSegment
@@ -88,7 +88,7 @@ class Mirror:
         rows = []
         for y, dy, ddy in (rates, self.image(rates)):
             curves = to_manifold(rig, y[:, : rig.nv], dy[:, : rig.nv], ddy[:, : rig.nv])
-            rows.append(base_rows(rig, Motion(np.arange(float(len(y))), curves.q, curves.v, curves.a), structure))
+            rows.append(base_regressor(rig, Motion(np.arange(float(len(y))), curves.q, curves.v, curves.a), structure))
         images = rows[1] * np.concatenate([MIRRORED_VECTOR, MIRRORED_ROTATION])[:, None]
         own, images = (part.reshape(-1, len(structure)) for part in (rows[0], images))
         result = np.linalg.lstsq(own, images, rcond=None)[0]

@@ -15,7 +15,7 @@ from ...base.errors import InvalidValue
 from ...dynamics.coordinates import Curves, coordinate_lengths, coordinate_names
 from ...feasibility.check_results import Checks
 from ...identification.base_parameters import BaseParameters
-from ...identification.excitation.excitation import base_rows
+from ...identification.excitation.excitation import base_regressor
 from ...identification.excitation.gram_matrices import GramMatrices
 from ...skeleton.rig import ROOT_NV
 from ...trajectory.legged_rig import Footing, LeggedRig
@@ -148,7 +148,7 @@ def draw_posture_pool(
         )
     y, of = (np.concatenate(parts) for parts in zip(*kept))
     _, curves, _ = legged.solve_static(y, footing.solved)
-    rows = base_rows(legged.rig, Motion(np.arange(float(len(y))), curves.q, curves.v, curves.a), structure)
+    rows = base_regressor(legged.rig, Motion(np.arange(float(len(y))), curves.q, curves.v, curves.a), structure)
     return PosturePool(footing, y, curves, rows, drawn, of)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from ...dynamics import link_motions
 from ...scene.labels import format_length
 from ...skeleton.rig import Rig
-from ...values.motion import Motion
 from ..check_definition import Check, CheckItems, CheckMessages
 from ..check_input import CheckedBody, CheckInput
 
@@ -34,10 +33,10 @@ def _items(body: CheckedBody) -> CheckItems:
 
 
 def _margins(inputs: CheckInput) -> np.ndarray:
-    body, curves = inputs.body, inputs.curves
+    body = inputs.body
     if not np.isfinite(body.options.hand_speed):
         return np.zeros((len(inputs), 0))
-    moved = link_motions(body.rig, Motion(np.arange(float(len(inputs))), curves.q, curves.v, curves.a))
+    moved = link_motions(body.rig, inputs.motion)
     hands = [body.rig.index(hand) for hand in hand_links(body.rig)]
     return body.options.hand_speed - np.linalg.norm(moved.velocity[:, hands], axis=0).T
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ...base.arrays import frozen
-from ...base.errors import InvalidValue, UnknownLink
+from ...base.errors import InvalidValue, UnknownLink, checked
 from ...dynamics import regressor_pieces
 from ...dynamics.regressor_derivatives import regressor_derivatives
 from ...skeleton.rig import Rig
@@ -65,7 +65,7 @@ class Excitation:
 
     def with_motion(self, rig: Rig, motion: Motion, base: int | str = 0) -> Excitation:
         """After a further motion."""
-        return self.with_rows(base_rows(rig, motion, self.structure, base))
+        return self.with_rows(base_regressor(rig, motion, self.structure, base))
 
     def merge(self, others: Iterable[Excitation]) -> Excitation:
         """After the motions of others too."""
@@ -116,8 +116,33 @@ class Excitation:
             return np.where(size > 0.0, self.deviations() / size, np.inf)
 
 
-def base_rows(rig: Rig, motion: Motion, structure: BaseParameters, base: int | str = 0) -> np.ndarray:
-    """W_b (N, 6, B), bonnet2016 (4), in the base link's axes about its origin."""
+@checked
+def base_regressor(
+    rig: Rig, motion: Motion, structure: BaseParameters | None = None, base: int | str = 0
+) -> np.ndarray:
+    """Base regressor W_b (N, 6, B), bonnet2016 (4): W_b phi_b is the external wrench at the base link, in its axes.
+
+    Its columns are independent, so that its condition number is finite for a motion that excites all of them. That of
+    `dynamics.wrench_regressor`, whose columns are all parameters of the links, never is.
+
+    Args:
+        rig, motion: N frames.
+        structure: B base parameters of the rig; computed by default.
+        base: link, by name or index, about whose origin the moment is taken.
+
+    Raises:
+        UnknownLink: no such base link.
+        InvalidValue: motion of another rig.
+
+    Example:
+        >>> import numpy as np, solver
+        >>> robot = solver.demo.simulated_robot()
+        >>> motion = solver.track(robot.recordings, robot.rig).record("dance").motion
+        >>> rows = solver.identification.base_regressor(robot.rig, motion)
+        >>> bool(np.linalg.cond(rows.reshape(-1, rows.shape[2])) < 1e6)
+        True
+    """
+    structure = base_parameters(rig) if structure is None else structure
     rows = np.zeros((len(motion), 6, len(structure)))
     links, parameters = structure.independent // PER_LINK, structure.independent % PER_LINK
     forces = np.flatnonzero(structure.static)

@@ -15,7 +15,7 @@ from ...skeleton.rig import Rig
 from ...values.inertials import PER_LINK, InertialParameters
 from ...values.motion import Motion
 from ..base_parameters import BaseParameters
-from .excitation import base_rows
+from .excitation import base_regressor
 from .wrench_noise import WrenchNoise
 
 DESIGN_NOISE = np.array([0.2, 0.2, 0.2, 0.02, 0.02, 0.02])
@@ -75,7 +75,7 @@ class ExpectedDeviations:
         """Information (groups, 1, B, B) of a motion's frames, divided into equal groups."""
         own = (
             self.noise.whitening(rig, motion)
-            @ base_rows(rig, motion, self.structure)
+            @ base_regressor(rig, motion, self.structure)
             * (self._scale / np.sqrt(DESIGN_RATE))
         )
         own = own.reshape(groups, -1, len(self._scale))

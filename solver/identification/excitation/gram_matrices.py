@@ -15,7 +15,7 @@ import numpy as np
 from ...skeleton.rig import Rig
 from ...values.motion import Motion
 from ..base_parameters import BaseParameters
-from .excitation import base_rows
+from .excitation import base_regressor
 
 MAX_CONDITION = 1e6
 """Condition number at which a link counts as not excited."""
@@ -58,7 +58,7 @@ class GramMatrices:
 
     def motion_matrices(self, rig: Rig, motion: Motion, groups: int = 1) -> np.ndarray:
         """Gram matrices (groups, n, k, k) of a motion's frames, divided into equal groups."""
-        own = np.where(self._used, base_rows(rig, motion, self.structure)[:, :, self._columns], 0.0)
+        own = np.where(self._used, base_regressor(rig, motion, self.structure)[:, :, self._columns], 0.0)
         own = own.reshape(groups, -1, *own.shape[2:])
         # g groups, f rows of all frames, i links, k and l their columns
         return np.einsum("gfik,gfil->gikl", own, own, optimize=True)

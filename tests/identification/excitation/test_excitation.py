@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from solver.base.errors import InvalidValue, UnknownLink
-from solver.dynamics import base_regressor, predicted_wrench
+from solver.dynamics import predicted_wrench, wrench_regressor
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.excitation import Excitation, base_rows, link_weights
+from solver.identification.excitation.excitation import Excitation, base_regressor, link_weights
 from solver.identification.excitation.gram_matrices import GramMatrices
 from solver.values.motion import Motion
 from tests.random_motion import mixed_rig, random_motion
@@ -20,9 +20,9 @@ def test_base_rows_give_the_whole_wrench() -> None:
     """W_b phi_b is the wrench that inverse dynamics predicts, and W_b the independent columns of the regressor."""
     rig = mixed_rig()
     structure, motion = base_parameters(rig), random_motion(rig, 20)
-    rows = base_rows(rig, motion, structure)
+    rows = base_regressor(rig, motion, structure)
     np.testing.assert_allclose(rows @ structure.project(rig.prior), predicted_wrench(rig, motion, rig.prior), atol=1e-9)
-    np.testing.assert_allclose(rows, base_regressor(rig, motion)[:, :, structure.independent], atol=1e-12)
+    np.testing.assert_allclose(rows, wrench_regressor(rig, motion)[:, :, structure.independent], atol=1e-12)
 
 
 def test_history_as_a_triangle_equals_stacked_rows() -> None:
@@ -30,7 +30,7 @@ def test_history_as_a_triangle_equals_stacked_rows() -> None:
     rig = mixed_rig()
     structure = base_parameters(rig)
     motions = [random_motion(rig, 30, seed) for seed in range(3)]
-    stacked = np.concatenate([base_rows(rig, m, structure).reshape(-1, len(structure)) for m in motions])
+    stacked = np.concatenate([base_regressor(rig, m, structure).reshape(-1, len(structure)) for m in motions])
     nothing = Excitation.before_motion(structure)
     first, second, third = (nothing.with_motion(rig, motion) for motion in motions)
     folded, joined = first.with_motion(rig, motions[1]).with_motion(rig, motions[2]), first.merge([second, third])
@@ -65,7 +65,7 @@ def test_predicted_deviations_are_those_of_repeated_identifications() -> None:
     """Identifications from many noisy copies of the wrenches have the predicted standard deviations."""
     rig = mixed_rig()
     structure, motion = base_parameters(rig), random_motion(rig, 80)
-    rows = base_rows(rig, motion, structure)
+    rows = base_regressor(rig, motion, structure)
     truth = structure.project(rig.prior)
     generator = np.random.default_rng(3)
     weighted = (rows / NOISE[:, None]).reshape(-1, len(structure))

@@ -12,7 +12,7 @@ from solver.base.so3 import to_matrix
 from solver.dynamics import difference, integrate
 from solver.dynamics.mechanics import Mechanics, root_residual_derivatives
 from solver.identification.base_parameters import base_parameters
-from solver.identification.excitation.excitation import base_rows
+from solver.identification.excitation.excitation import base_regressor
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
 from solver.identification.excitation.wrench_noise import CoordinateNoise, WrenchNoise
 from solver.rigs import hoap3
@@ -87,7 +87,7 @@ def test_covariance_is_that_of_filtered_white_noise() -> None:
 def test_errors_of_the_motion_only_reduce_information() -> None:
     """With errors of the motion no base parameter becomes better known; without them only the plate counts."""
     structure, motion = base_parameters(RIG), moving()
-    rows = base_rows(RIG, motion, structure)
+    rows = base_regressor(RIG, motion, structure)
     plain = (PLATE.whitening(RIG, motion) @ rows).reshape(-1, len(structure))
     both = (BOTH.whitening(RIG, motion) @ rows).reshape(-1, len(structure))
     lost = np.linalg.eigvalsh(plain.T @ plain - both.T @ both)
