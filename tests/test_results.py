@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -34,15 +33,6 @@ def test_an_identification_iterates_over_links(study: solver.Study) -> None:
     assert [link.link for link in found] == list(study.rig.links)
     assert sum(link.mass for link in found) == pytest.approx(found.parameters.total_mass)
     assert len(found) == len(study.rig.links)
-
-
-def test_a_data_frame_has_a_row_per_link(study: solver.Study) -> None:
-    """The columns are those of `Identification`, with values in SI units."""
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    frame = study.identification.to_dataframe()
-    assert isinstance(frame, pandas.DataFrame)
-    np.testing.assert_allclose(frame["mass"], study.identification.parameters.masses)
-    assert len(study.to_dataframe()) == 6 * len(study.identification.comparisons)
 
 
 def test_columns_are_complete_without_pandas(study: solver.Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,24 +94,3 @@ def test_inputs_by_path_and_name_are_those_by_value(study: solver.Study, tmp_pat
         found.identification.parameters.masses, study.identification.parameters.masses, rtol=1e-3
     )
     assert solver.scene.rig.load_rig("hrp2") == solver.hrp2()
-
-
-@pytest.mark.parametrize("rig", ["asimo", "human", "robot.sdf", 3])
-def test_an_unknown_rig_is_one_error_with_the_choices(rig: Any) -> None:
-    """The error lists the built-in robots and the suffixes of files."""
-    with pytest.raises(solver.InvalidValue, match=r"hoap3, hrp2") as error:
-        solver.track(ROBOT.recordings, rig)
-    assert isinstance(rig, int) or ".urdf" in str(error.value)
-
-
-@pytest.mark.parametrize("recordings", [[], (), [3], [ROBOT.recordings[0], "walk.trc"]])
-def test_what_is_no_recording_is_one_error(recordings: Any) -> None:
-    """An empty list, a number, and recordings mixed with paths are errors."""
-    with pytest.raises(solver.InvalidValue):
-        solver.track(recordings, ROBOT.rig)
-
-
-def test_a_missing_file_of_a_rig_is_named(tmp_path: Path) -> None:
-    """The error names the file."""
-    with pytest.raises(solver.InputError, match=r"robot\.urdf"):
-        solver.identify(ROBOT.recordings, rig=tmp_path / "robot.urdf")

@@ -178,13 +178,10 @@ def take_rig(options: argparse.Namespace) -> None:
     Raises:
         InvalidValue: several rigs.
     """
-    files = [file for file in options.files if file.suffix.lower() in robot_suffixes()]
-    if not files:
-        return
-    if len(files) > 1 or options.rig is not None:
-        named = [*(() if options.rig is None else (options.rig,)), *map(str, files)]
-        raise InvalidValue(f"{', '.join(named)}: name one rig for all recordings")
-    options.rig, options.files = str(files[0]), [file for file in options.files if file not in files]
+    from ..study.recordings import take_model
+
+    options.files, rig = take_model(options.files, options.rig)
+    options.rig = None if rig is None else str(rig)
 
 
 def rig_of(options: argparse.Namespace) -> Rig | None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ..signals import preset_of, require_rate
 from ..signals.trial import Recording
 from ..skeleton.rig import Rig
 from ..storage.codec import JSON_SUFFIX, read_one_of
+from ..values.rig_kinds import robot_suffixes
 
 HELD, HELD_RATE = 1.0, 60.0
 """[s], [1/s] A skeleton's only posture becomes a motion of this duration and rate."""
@@ -30,24 +32,25 @@ HELD, HELD_RATE = 1.0, 60.0
 def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, ...]:
     """Read the trials in files and folders.
 
-    Args:
-        paths: a file or a folder, or several: strings or Paths.
-        options: reading options.
+        Args:
+            paths: a file or a folder, or several: strings or Paths.
+            options: reading options.
 
-    Raises:
-        InvalidValue: not a path, or not reading options.
-        InputError: see `formats.recording.find_recordings`.
+        Raises:
+            InvalidValue: not a path, or not reading options.
+            InputError: see `formats.recording.find_recordings`.
 
-    Example:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import solver
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> solver.demo.simulated_robot().write(folder)  # a table of joint coordinates and one of wrenches
-        >>> solver.load(folder)
-        (Recording 'dance'; 0 warnings
-          30 joint coordinates, with the root's pose: 0.00 to 5.99 s at 100 Hz, 600 frames
-          Wrenches of right_sole, left_sole: 0.00 to 5.99 s at 100 Hz, 600 frames,)
+        Example:
+            >>> import tempfile
+            >>> from pathlib import Path
+    from typing import Any
+            >>> import solver
+            >>> folder = Path(tempfile.mkdtemp())
+            >>> solver.demo.simulated_robot().write(folder)  # a table of joint coordinates and one of wrenches
+            >>> solver.load(folder)
+            (Recording 'dance'; 0 warnings
+              30 joint coordinates, with the root's pose: 0.00 to 5.99 s at 100 Hz, 600 frames
+              Wrenches of right_sole, left_sole: 0.00 to 5.99 s at 100 Hz, 600 frames,)
     """
     return tuple(map(_hold_posture, find_recordings(paths, options or ReadOptions())))
 
@@ -65,6 +68,32 @@ def _hold_posture(recording: Recording) -> Recording:
     return replace(recording, segments=held, warnings=(*recording.warnings, note))
 
 
+def take_model(
+    recordings: Recording | Sequence[Recording] | Paths, rig: Rig | AnyPath | None
+) -> tuple[Sequence[Recording] | Paths, Rig | AnyPath | None]:
+    """Recordings without the file of a model among them, and that file as the rig; both as given without one.
+
+    Raises:
+        InvalidValue: several rigs.
+    """
+    given = _listed(recordings)
+    models = [
+        each for each in given if isinstance(each, str | os.PathLike) and Path(each).suffix.lower() in robot_suffixes()
+    ]
+    if not models:
+        return given, rig
+    if len(models) > 1 or rig is not None:
+        named = [*(() if rig is None else (rig,)), *models]
+        raise InvalidValue(f"{', '.join(map(str, named))}: name one rig for all recordings")
+    return tuple(each for each in given if each not in models), models[0]
+
+
+def _listed(recordings: Any) -> tuple[Any, ...]:
+    """The recordings or paths given: one, or any iterable of them."""
+    is_single = isinstance(recordings, Recording | str | os.PathLike) or not isinstance(recordings, Iterable)
+    return (recordings,) if is_single else tuple(recordings)
+
+
 def load_recordings(recordings: Recording | Sequence[Recording] | Paths) -> tuple[Recording, ...]:
     """Recordings by value, or read from files and folders with the default options.
 
@@ -72,16 +101,15 @@ def load_recordings(recordings: Recording | Sequence[Recording] | Paths) -> tupl
         InvalidValue: neither recordings nor paths, or none at all.
         InputError: see `load`.
     """
-    single = isinstance(recordings, Recording | str | os.PathLike) or not isinstance(recordings, Iterable)
-    given: tuple[object, ...] = (recordings,) if single else tuple(recordings)  # type: ignore[arg-type]
+    given = _listed(recordings)
     if not given:
         suffixes = ", ".join(recording_suffixes())
         raise InvalidValue(f"no recordings given; give recordings, or files or folders with {suffixes}")
     if all(isinstance(each, Recording) for each in given):
-        return given  # type: ignore[return-value]
+        return given
     if any(isinstance(each, Recording) for each in given):
         raise InvalidValue("recordings and paths are mixed; read the files first with solver.load")
-    return load(given)  # type: ignore[arg-type]
+    return load(given)
 
 
 def load_body(body: Calibration | Rig | AnyPath) -> Calibration | Rig:

@@ -38,7 +38,15 @@ from ..skeleton.rig import Rig
 from ..study.identification import identify_prepared, list_assumptions, warn_of_result
 from ..study.plates.finding import format_warnings
 from ..study.prepare import prepare
-from ..study.recordings import load_body, load_recordings, require_base, require_markers, require_rates, require_sex
+from ..study.recordings import (
+    load_body,
+    load_recordings,
+    require_base,
+    require_markers,
+    require_rates,
+    require_sex,
+    take_model,
+)
 from ..study.residuals import compute_residuals
 from ..study.subject_calibration import calibrate
 from ..study.tracking import collect_warnings, compute_poses
@@ -85,7 +93,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
 
     Args:
         recordings: by value or as files and folders, see `load`; markers of a person, or joint coordinates of a rig,
-            with forces.
+            with forces. The file of a model among them (``.osim``, ``.urdf``, ``.xml``) is the rig.
         rig: that the joint coordinates belong to: a rig, ``"hoap3"`` or ``"hrp2"``, or a file; None for a person with
             markers.
         sex, height, mass, trunk, shoulders, marker_set, static: see `calibrate`, [m] and [kg]; a given mass is compared
@@ -111,6 +119,7 @@ def identify(  # noqa: PLR0913 the user's own words: a person's data, or a rig
     """
     settings = settings or Settings()
     timer = StageTimer()
+    recordings, rig = take_model(recordings, rig)
     recordings = load_recordings(recordings)
     rig = None if rig is None else load_rig(rig)
     require_rates(recordings, settings)

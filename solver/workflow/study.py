@@ -11,20 +11,24 @@ from typing import Any, Self, TypeVar
 from ..base.data_frames import build_data_frame
 from ..base.errors import InvalidValue, checked
 from ..base.files import AnyPath, Paths
-from ..base.progress import Progress, silent
+from ..base.progress import PartialProgress, Progress, silent
 from ..centroidal.estimate import DEFAULT_METHOD, estimate_centroidal
 from ..centroidal.inputs import centroidal_data
 from ..centroidal.values import CentroidalEstimate
 from ..formats.text_files import Warn, ignore_warning
-from ..identification.comparison import Comparison
+from ..identification.comparison import Comparison, compare
 from ..moments.of_trial import moments_of_trial
 from ..moments.values import JointMoments
 from ..options.study import Settings
 from ..report.plot import Plots
 from ..report.study_folder import read_study, write_study
 from ..signals.trial import Recording
-from ..study.comparison import compare_recordings
+from ..study.identification import choose_base_link
+from ..study.plates.finding import format_warnings
+from ..study.prepare import prepare
 from ..study.provenance import Provenance
+from ..study.recordings import load_recordings, require_rates
+from ..study.tracking import collect_warnings, compute_poses
 from ..study.values import StudyData, TrialRecord
 from ..values.inertials import InertialParameters
 from ..values.wrenches import WRENCH_AXES
@@ -91,9 +95,26 @@ class Study(StudyData):
             planted_foot=(settings or own).planted_foot or own.planted_foot,
             plates=replace((settings or own).plates, known=self.known_plates),
         )
-        body = self.rig if self.calibration is None else self.calibration
-        compared, warnings = compare_recordings(recordings, body, found, settings, progress)
-        return tuple(replace(each, used=each.trial in found.trials) for each in compared), warnings
+        recordings, prior = load_recordings(recordings), found.prior
+        require_rates(recordings, settings)
+        body = self.calibration or self.rig
+        rig, records = compute_poses(recordings, body, settings, PartialProgress(progress, 0.0, 0.9))
+        rig, base = rig.with_prior(prior), choose_base_link(rig, settings)
+        moved = [record for record in records if record.poses is not None]
+        prepared = prepare(rig, moved, settings, stated_mass=prior.total_mass)
+        weights = found.frequency_weights
+        compared = tuple(
+            replace(
+                compare(rig, trial, found.parameters, prior, base=base, weights=weights),
+                used=trial.name in found.trials,
+            )
+            for trial in prepared.trials
+            if trial.counted.any()
+        )
+        if not compared:
+            raise InvalidValue("no trial has motion, forces and a frame that counts")
+        warnings = collect_warnings(records, self.calibration)
+        return compared, (*warnings, *format_warnings(prepared.findings), *prepared.warnings)
 
     def moments(
         self, *, trials: Sequence[str] = (), prior: bool = False, feet: Sequence[str] = (), progress: Progress = silent

@@ -13,6 +13,7 @@ import solver
 from solver.scene import study_folder as names
 from solver.storage.manifest import MANIFEST_FILE
 from solver.storage.value_tree import Arrays, to_tree
+from solver.study.recordings import take_model
 from solver.study.values import STUDY, StoredStudy
 
 ROBOT = solver.demo.simulated_robot()
@@ -88,6 +89,15 @@ def test_what_is_no_study_is_one_error(robot_study: Path, tmp_path: Path) -> Non
         solver.load_study(copied)
     with pytest.raises(solver.InvalidValue, match="path"):
         solver.load_study(3)  # type: ignore[arg-type]
+
+
+def test_a_model_among_the_recordings_is_the_rig() -> None:
+    """The one model is taken out of the paths; two of them, or one beside a rig, are refused by name."""
+    assert take_model(["walk.trc", Path("subject.OSIM")], None) == (("walk.trc",), Path("subject.OSIM"))
+    assert take_model("walk.trc", "hoap3") == (("walk.trc",), "hoap3")
+    for files, rig in ((["a.urdf", "b.urdf"], None), (["a.urdf"], "hoap3")):
+        with pytest.raises(solver.InvalidValue, match=r"a\.urdf.*name one rig"):
+            solver.identify(files, rig=rig)
 
 
 def test_a_given_prior_is_the_identification_s(study: solver.Study) -> None:
