@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.errors import InvalidValue
+from ..base.errors import InvalidValue, checked
 from ..base.so3 import exp
 from ..skeleton.rig import PARTS, Rig
 from ..values.motion import Motion
@@ -59,6 +59,7 @@ class JointAngles:
     axes: np.ndarray
 
 
+@checked
 def joint_angles(rig: Rig, motion: Motion) -> JointAngles:
     """Angles of all joints between segments that the rig has.
 

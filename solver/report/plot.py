@@ -65,7 +65,7 @@ class Plots:
         Raises:
             InvalidValue: the study has no identification.
         """
-        return _figure(figures.draw_masses(build_content(self.study), NARROW))
+        return SvgFigure(make_standalone(figures.draw_masses(build_content(self.study), NARROW)))
 
     def wrenches(self, trial: str) -> SvgFigure:
         """Draw force [N] and moment [N m] during one trial: measured, identified, prior; left-out frames are shaded.
@@ -77,7 +77,7 @@ class Plots:
         signals = {each.trial: each for each in build_content(self.study).signals}
         if trial not in signals:
             raise UnknownName(trial, list(signals))
-        return _figure(figures.draw_wrenches(signals[trial], NARROW))
+        return SvgFigure(make_standalone(figures.draw_wrenches(signals[trial], NARROW)))
 
     def marker_errors(self) -> SvgFigure:
         """Draw the tracking error [mm] of every marker.
@@ -88,8 +88,4 @@ class Plots:
         tracking = build_content(self.study).tracking
         if not tracking:
             raise InvalidValue("the study has no marker errors: its motion was not tracked from markers")
-        return _figure(figures.draw_marker_errors(tracking, NARROW))
-
-
-def _figure(markup: str) -> SvgFigure:
-    return SvgFigure(make_standalone(markup))
+        return SvgFigure(make_standalone(figures.draw_marker_errors(tracking, NARROW)))

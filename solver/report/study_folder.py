@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import InputError
-from ..base.files import AnyPath, as_paths
+from ..base.files import AnyPath
 from ..calibration.calibration import CALIBRATION
 from ..dynamics.anatomical_angles import JointAngles, joint_angles
 from ..formats.csv_tables import write_table
@@ -29,8 +28,7 @@ from ..scene.rig import write_rig
 from ..signals.pooling import TWO_SIDED_STDS
 from ..storage.atomic import write_atomically
 from ..storage.json_tree import to_json_values
-from ..storage.manifest import stored_file
-from ..storage.output_folder import read_consistent, write_folder
+from ..storage.output_folder import write_folder
 from ..study.provenance import PROVENANCE, Provenance, provenance_of_study
 from ..study.values import STUDY, TRIAL, Flights, StoredStudy, StudyData
 from ..values.inertials import InertialParameters
@@ -86,26 +84,6 @@ def write_study(  # noqa: PLR0913 the labels of a report, and the model to write
             with write_atomically(building / names.REPORT_FILE) as stream:
                 stream.write(render(content))
         return tuple(sorted(file.name for file in building.iterdir()))
-
-
-def read_study(folder: str | Path) -> StudyData:
-    """Read the study that `write_study` wrote.
-
-    Raises:
-        InputError: see `workflow.load_study`.
-    """
-    (folder,) = as_paths(folder)
-
-    def read() -> StudyData:
-        path = stored_file(folder, names.STUDY_FILE)
-        if not path.exists():
-            problem = "is not the folder of a study" if folder.exists() else "does not exist"
-            raise InputError(folder, problem, remedy="Give the folder that `identify --output` wrote")
-        stored = STUDY.read(path)
-        records = (TRIAL.read(stored_file(folder, f"{name}{names.TRIAL_END}")) for name in stored.trials)
-        return replace(stored.data, records=tuple(records))
-
-    return read_consistent(folder, read)
 
 
 def _write_identification(study: StudyData, found: Identification, folder: Path, warn: Warn) -> None:

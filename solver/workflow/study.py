@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from ..base.data_frames import build_data_frame
-from ..base.errors import InvalidValue, checked
-from ..base.files import AnyPath, Paths
+from ..base.errors import InputError, InvalidValue, checked
+from ..base.files import AnyPath, Paths, as_paths
 from ..base.progress import PartialProgress, Progress, silent
 from ..centroidal.estimate import DEFAULT_METHOD, estimate_centroidal
 from ..centroidal.inputs import centroidal_data
@@ -21,15 +21,18 @@ from ..moments.of_trial import moments_of_trial
 from ..moments.values import JointMoments
 from ..options.study import Settings
 from ..report.plot import Plots
-from ..report.study_folder import read_study, write_study
+from ..report.study_folder import write_study
+from ..scene.study_folder import STUDY_FILE, TRIAL_END
 from ..signals.trial import Recording
+from ..storage.manifest import stored_file
+from ..storage.output_folder import read_consistent
 from ..study.identification import choose_base_link
 from ..study.plates.finding import format_warnings
 from ..study.prepare import prepare
 from ..study.provenance import Provenance
 from ..study.recordings import load_recordings, require_rates
 from ..study.tracking import collect_warnings, compute_poses
-from ..study.values import StudyData, TrialRecord
+from ..study.values import STUDY, TRIAL, StudyData, TrialRecord
 from ..values.inertials import InertialParameters
 from ..values.wrenches import WRENCH_AXES
 
@@ -154,12 +157,12 @@ class Study(StudyData):
             UnknownName: no such trial, or no such method.
             InvalidValue: no trial has forces, or the signals of one cannot be estimated; it is named.
         """
-        parameters, root = self._body(prior) or (self.rig.prior, None)
-
-        def estimate(record: TrialRecord) -> CentroidalEstimate:
-            return estimate_centroidal(centroidal_data(self.rig, record.filtered_trial, parameters, root), method)
-
-        return self._each(trials, estimate, progress)
+        body = self._body(prior) or (self.rig.prior, None)
+        return self._each(
+            trials,
+            lambda record: estimate_centroidal(centroidal_data(self.rig, record.filtered_trial, *body), method),
+            progress,
+        )
 
     @property
     def plot(self) -> Plots:
@@ -283,4 +286,15 @@ def load_study(folder: str | Path) -> Study:
         >>> import solver
         >>> solver.load_study("results").identification["right_thigh"].mass  # doctest: +SKIP
     """
-    return Study.of(read_study(folder))
+    (folder,) = as_paths(folder)
+
+    def read() -> Study:
+        path = stored_file(folder, STUDY_FILE)
+        if not path.exists():
+            problem = "is not the folder of a study" if folder.exists() else "does not exist"
+            raise InputError(folder, problem, remedy="Give the folder that `identify --output` wrote")
+        stored = STUDY.read(path)
+        records = (TRIAL.read(stored_file(folder, f"{name}{TRIAL_END}")) for name in stored.trials)
+        return Study.of(replace(stored.data, records=tuple(records)))
+
+    return read_consistent(folder, read)

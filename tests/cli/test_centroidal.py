@@ -43,15 +43,6 @@ def test_table_and_archive_hold_the_estimate(
     np.testing.assert_allclose(float(last["moment_y [N m]"]), found.required_wrench[-1, 4], rtol=1e-5)
 
 
-def test_wrong_input_is_one_line(robot_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A folder without a study and a trial that is not there end before anything is written, with what there is."""
-    assert run(tmp_path, "--output", tmp_path / "out") == 2
-    assert "not the folder of a study" in capsys.readouterr().err
-    assert run(robot_study, "--trial", "walk", "--output", tmp_path / "out") == 2
-    assert "dance" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_trial_that_is_refused_is_named_once(
     robot_study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

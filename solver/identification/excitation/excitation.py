@@ -19,7 +19,7 @@ from ...dynamics.regressor_derivatives import regressor_derivatives
 from ...skeleton.rig import Rig
 from ...values.inertials import PER_LINK, InertialParameters
 from ...values.motion import Motion
-from ..base_parameters import BaseParameters
+from ..base_parameters import BaseParameters, base_parameters
 from ..triangular import append_rows, join_factors, triangular_factor
 
 PLATE_NOISE = np.array([2.0, 2.0, 2.0, 1.0, 1.0, 1.0])
