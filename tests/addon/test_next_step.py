@@ -70,18 +70,6 @@ def test_authoring_leads_from_a_rig_to_a_rehearsal(registered: None, tmp_path: P
     assert next_step(AUTHOR).operator == "complete_dance"
 
 
-def test_the_wait_for_a_design_grows_with_its_postures(registered: None) -> None:
-    """The step names the number of postures and a time that more postures lengthen."""
-    build(hoap3())
-    hints = []
-    for count in (1, 12, 400):
-        bpy.context.scene.exciting_dance_dance.postures = count
-        hints.append(next_step(AUTHOR).hint)
-        assert hints[-1].startswith(f"{count} phrase{'s' * (count > 1)}, about ")
-    assert "12 phrases, about 25 s" in hints[1]
-    assert "min" in hints[2]
-
-
 def test_research_leads_from_recordings_to_identification(registered: None, tmp_path: Path) -> None:
     """Without recordings the step is to import some; with forces to identify; with markers alone to track."""
     assert next_step(RESEARCH).operator == "import_recording"
