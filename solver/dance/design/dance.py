@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
@@ -151,10 +152,10 @@ class Dance:
         return result
 
     def largest_discontinuity(self) -> float:
-        """[rad, m] largest difference between the end of a segment and the start of the next."""
-        return max(
-            (float(np.abs(a.stop - b.start).max()) for a, b in zip(self.segments, self.segments[1:])), default=0.0
-        )
+        """[rad, m] largest difference between the end of a segment and the start of the next, with solved legs."""
+        legged = self.legged_rig(self.rig)
+        ends = [one.evaluate(legged, np.array([0.0, one.duration]))[0][:, : self.rig.nv] for one in self.segments]
+        return max((float(np.abs(a[1] - b[0]).max()) for a, b in pairwise(ends)), default=0.0)
 
 
 DESIGNED_DANCE = FileKind(Dance, "exciting dance designed dance", remedy="Design the dance again with this version")

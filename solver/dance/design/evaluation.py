@@ -16,7 +16,7 @@ from ...scene.determined import DeterminedQuantity, describe_determined
 from ...scene.labels import display_name, join_names
 from ...skeleton.rig import ROOT_NV, Rig
 from .body_parts import body_parts
-from .dance import Dance
+from .dance import SAME_POSTURE, Dance
 
 LARGEST_CONDITION = 30.0
 """Largest condition number of a link that is determined. Chosen on nine simulated people: those of their default
@@ -136,8 +136,8 @@ def evaluate_dance(rig: Rig, dance: Dance) -> Evaluation:
             if margin.name not in worst or value < worst[margin.name].value:
                 item = margin.items[int(margin.worst_items[frame])]
                 worst[margin.name] = WorstMargin(margin.name, margin.unit, value, item, float(checks.times[frame]))
-    if dance.largest_discontinuity() > 1e-6:
-        failures.append(f"the segments have a discontinuity of {dance.largest_discontinuity():.2g}")
+    if (apart := dance.largest_discontinuity()) > SAME_POSTURE:
+        failures.append(f"the segments have a discontinuity of {apart:.2g}")
     structure = base_parameters(rig)
     found = Excitation.before_motion(structure, PLATE_NOISE).with_motion(rig, dance.sample(rig, EXCITATION_RATE))
     relative = found.relative_deviations(rig.prior) * np.sqrt(EXCITATION_RATE / VERIFICATION_RATE)

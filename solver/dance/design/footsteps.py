@@ -112,7 +112,9 @@ class StepPlanner:
         """Flat coordinates (D,) of a standing posture."""
         if name not in self._postures:
             if self._mirror is not None and name in ("right", WEIGHT_OVER["right"]):
-                self._postures[name] = self._mirror.image(self.standing_posture(name.replace("right", "left")))
+                own = self._mirror.image(self.standing_posture(name.replace("right", "left")))
+                planted = self._legged.get_footing(name) if name == "right" else self.both
+                self._postures[name] = self._legged.with_feet(own, planted.anchors)
             elif name == "right_forward":
                 self._postures[name] = self._posture_foot_forward()
             elif name in OPPOSITE:

@@ -66,6 +66,8 @@ class Mirror:
                         f"rig {rig.name!r} cannot be mirrored: the axis of {name} does not mirror that of its partner"
                     )
                 self._source[source], self._sign[source] = column, sign
+        self._feet = list(legged.foot_columns.values())
+        self._planted = legged.with_feet(np.zeros(legged.size), legged.get_footing("both").anchors)
         feet = legged.foot_columns
         for side, columns in feet.items():
             self._source[columns], self._sign[columns] = (
@@ -75,7 +77,14 @@ class Mirror:
 
     def image(self, y: np.ndarray) -> np.ndarray:
         """The mirror image of coordinates (..., D)."""
-        return self._sign * np.asarray(y)[..., self._source]
+        result: np.ndarray = self._sign * np.asarray(y)[..., self._source]
+        for foot in self._feet:  # the rotation vector of the same rotation that is nearer to the planted foot's
+            turn, planted = result[..., foot[3:]], self._planted[foot[3:]]
+            angle = np.maximum(np.linalg.norm(turn, axis=-1, keepdims=True), AXIS_TOLERANCE)
+            other = turn * (1.0 - 2.0 * np.pi / angle)
+            nearer = np.linalg.norm(other - planted, axis=-1) < np.linalg.norm(turn - planted, axis=-1)
+            result[..., foot[3:]] = np.where(nearer[..., None], other, turn)
+        return result
 
     def map_parameters(self, structure: BaseParameters) -> np.ndarray:
         """(B, B) map of base parameters to those of the mirrored body, from random frames and their mirror images.

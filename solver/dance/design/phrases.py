@@ -230,6 +230,8 @@ class PhraseDesign:
         columns = free_columns(planner.legged, name)
         seed = derive_seed(self._options.seed, 100, len(self._figures))
         found = planner.plan_exciting(plain, stance.footing, self._objective, self._known, columns, seed)
+        if found.segment is plain and planner.check_segment(plain)[1] < 0.0:
+            return
         title = self._options.poses[candidate.pose].name if self._options.poses else ""
         phrase, image = replace(found.segment, name=self._names.find(found.segment, title)), None
         if self._task.mirror is not None and name != "right_forward":

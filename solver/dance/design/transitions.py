@@ -152,7 +152,7 @@ class TransitionPlanner:
     def plan_loop(
         self, name: str, home: np.ndarray, posture: np.ndarray, duration: float, footing: Footing
     ) -> tuple[DanceSegment | None, str]:
-        """The path from home by a posture and back, as far as it is feasible; or None and the reason.
+        """The path from home by a posture and back, as far as it is feasible at `COARSE_RATE`; or None and the reason.
 
         Args:
             name: of the segment.
@@ -169,13 +169,10 @@ class TransitionPlanner:
             if not reached:
                 trouble = "the legs do not reach"
                 continue
-            for rate in (COARSE_RATE, FINE_RATE):
-                checks, worst = self.check_segment(segment, rate)
-                if worst < 0.0:
-                    trouble = "; ".join(str(failure) for failure in checks.worst_failures)
-                    break
-            else:
+            checks, worst = self.check_segment(segment, COARSE_RATE)
+            if worst >= 0.0:
                 return segment, ""
+            trouble = "; ".join(str(failure) for failure in checks.worst_failures)
         return None, f"{name}: {trouble}"
 
     def loop_shape(self, duration: float) -> tuple[Spline, np.ndarray]:

@@ -22,11 +22,13 @@ from solver.dynamics import link_poses
 from solver.dynamics.coordinates import coordinate_links, to_manifold
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.expected_deviations import ExpectedDeviations
+from solver.options.checks import DANCE_CHECKS
 from solver.options.dances import PHRASE, SKILLS, SLOWEST_COUNT, DanceOptions, human_options
 from solver.rigs import hoap3, hrp2, human
 from solver.scene.dance_counts import PICK_UP_COUNTS
 from solver.skeleton.rig import Rig
 from solver.trajectory.legged_rig import LeggedRig
+from solver.trajectory.segment import hold_posture
 
 ROBOT, PERSON = hoap3("middle", torque="peak"), human(1.7, 65.0, "female")
 SMALL = human_options(postures={"both": 2, "left": 1, "right": 1}, pool=12, rounds=2, workers=1)
@@ -51,6 +53,21 @@ def test_a_mirrored_posture_is_its_mirror_image(rig: Rig) -> None:
     partner = {a: b for pair in rig.pairs for a, b in (pair, pair[::-1])}
     expected = np.array([1.0, -1.0, 1.0]) * places[0][[rig.index(partner.get(link, link)) for link in rig.links]]
     np.testing.assert_allclose(places[1], expected, atol=0.003)
+
+
+def test_a_mirrored_foot_does_not_turn_the_long_way() -> None:
+    """A foot turned by more than half a turn mirrors to the same rotation by less; guesses of solved legs, which differ
+    if legs do, are no discontinuity."""
+    legged = LeggedRig(ROBOT, shrink=0.3)
+    both, foot = legged.get_footing("both"), legged.foot_columns["left"][3:]
+    y = legged.home_posture(both)
+    y[foot] = [0.0, 3.2, 0.0]
+    found = Mirror(legged).image(y)[legged.foot_columns["right"][3:]]
+    np.testing.assert_allclose(found, [0.0, 3.2 - 2.0 * np.pi, 0.0])
+    y = legged.home_posture(both)
+    other = y + 1e-3 * np.isin(np.arange(legged.size), legged.leg_columns["left"])
+    holds = [hold_posture("home", own, 1.0, both.solved, both.anchors) for own in (y, other)]
+    assert Dance(ROBOT, tuple(holds), DANCE_CHECKS, None).largest_discontinuity() < 1e-9
 
 
 def test_an_asymmetric_rig_cannot_be_mirrored() -> None:
