@@ -19,13 +19,11 @@ from functools import cache
 import numpy as np
 
 from benchmarks.papers.planar import PlanarProblem, optimise
-from solver.base.errors import SolverError
 from solver.base.threads import one_blas_thread
 from solver.dance.design.dance import Dance
 from solver.dance.workflows.design import design_dance
 from solver.identification.base_parameters import base_parameters
 from solver.identification.excitation.excitation import PLATE_NOISE, Excitation
-from solver.identification.excitation.expected_deviations import parameter_sizes
 from solver.options.dances import FOOT_CONFIGURATIONS, DanceOptions
 from solver.rigs import hoap3, hrp2
 from solver.skeleton.rig import Rig
@@ -43,7 +41,6 @@ from .figures import (
     repairs,
 )
 from .figures.figure import Bound, Figure, at_least, at_most, left_out, missing
-from .figures.plain_motions import random_postures, squats, steps
 from .figures.table import FigureTable, table_parser
 
 SIMULATED = "simulated"
@@ -58,13 +55,12 @@ IDENTIFIED: dict[str, tuple[np.ndarray, Bound | None, Bound | None]] = {
     "2 N, 1 N m": (PLATE_NOISE, at_least(25.0), at_least(40.0)),
 }
 """By the name of the noise: it, and how many base parameters of HOAP-3 must be, and would well be, identified."""
-RANDOM_SECONDS = 150.0
 QUICK_LEAVES_OUT = (
     "the 60 postures (4 instead, mostly steps between them: their rows are for information only), "
     "5 of 6 periods of the planar example, "
     "foreign humanoids, performed dances, "
     "jumps, recordings as dances, dances of named poses, what files of a dance identify, "
-    "plain motions beside HOAP-3's dance, robots and other seeds beside random motion (a person's 4 postures beside "
+    "robots and other seeds beside random motion (a person's 4 postures beside "
     "24 s instead of 12 beside 60, for information), MuJoCo"
 )
 
@@ -106,14 +102,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def hoap3_figures(chosen: argparse.Namespace) -> Iterator[Iterable[Figure]]:
-    """HOAP-3's dance, and what it identifies beside plain motions."""
+    """HOAP-3's dance, and what it identifies."""
     yield [scrubbing_figure(chosen.quick)]
     made, rig, dance, wanted = design_hoap3(chosen.quick, chosen.workers)
     yield made
     yield [violation_figure(rig, dance, wanted)]
     yield identified_figures(rig, dance, whole=not chosen.quick)
-    if not chosen.quick:
-        yield comparison_figures(rig, dance, wanted)
 
 
 def planar_figures(rounds: int) -> list[Figure]:
@@ -207,49 +201,10 @@ def identified_figures(rig: Rig, dance: Dance, whole: bool) -> list[Figure]:
     return result
 
 
-def comparison_figures(rig: Rig, dance: Dance, options: DanceOptions) -> list[Figure]:
-    """Mean sigma of plain motions, repeated for as long as the dance lasts, over the dance's."""
-    structure = base_parameters(rig)
-    scale = parameter_sizes(structure, rig.prior)
-
-    def sigma(other: Dance) -> np.ndarray:
-        found = Excitation.before_motion(structure, PLATE).with_motion(rig, other.sample(rig, RATE))
-        return found.deviations() * np.sqrt(other.duration / dance.duration) / scale
-
-    own = sigma(dance)
-    must, aim = at_least(2.0), at_least(5.0)
-    makers: list[tuple[str, Callable[[], Dance]]] = [
-        ("squats", lambda: squats(rig, options)),
-        ("walking-like steps", lambda: steps(rig, options)),
-        ("random feasible motion", lambda: random_postures(rig, options, RANDOM_SECONDS, options.seed)),
-    ]
-    result = []
-    for name, make in makers:
-        what, data = f"mean sigma, {name} / dance, same duration", "simulated, HOAP-3"
-        try:
-            other = make()
-        except SolverError as error:
-            result.append(Figure(what, data, None, "", must, aim, str(error)))
-            continue
-        feasible = all(found.feasible for found in other.check(rig, ROBOT_RATE, options.checks))
-        theirs = sigma(other)
-        both = np.isfinite(theirs) & np.isfinite(own)
-        ratio = float(theirs.mean() / own.mean()) if np.isfinite(own).all() else float("nan")
-        note = (
-            f"{'feasible' if feasible else 'NOT FEASIBLE'} at 500 Hz, {other.duration:.0f} s repeated; determines "
-            f"{np.isfinite(theirs).sum()} of {len(scale)} (the dance {np.isfinite(own).sum()}); over those of both, "
-            f"ratio of geometric means {np.exp(np.mean(np.log(theirs[both] / own[both]))):.3g}; each sigma over the "
-            "rms of the parameters of its kind"
-        )
-        result.append(Figure(what, data, ratio, "", must, aim, note))
-    return result
-
-
 def foreign_figures() -> Iterator[Figure]:
     """Humanoids of other authors: danced, checked by the independent judge, played in MuJoCo."""
     yield from foreign_humanoids.dance_figures()
     yield from foreign_humanoids.play_figures()
-    yield from foreign_humanoids.own_figures()
 
 
 def engine_figures(chosen: argparse.Namespace) -> list[Figure]:

@@ -56,12 +56,12 @@ def figures(
         say: called with each line of progress.
         workers: processes that design the dance with the load.
     """
+    from .exported import exported_plan
     from .loop_figures import PLAN_RATE, changed_figures, load_figures
     from .measure import measure
-    from .performance import plan
     from .simulate import play
 
-    intended = plan(rig, dance.sample(rig, PLAN_RATE), dance.schedule)
+    intended = exported_plan(dance, PLAN_RATE)
     data = f"simulated, {dance.duration:.0f} s, {len(dance.postures)} postures"
     result = _dance_figures(case.name, data, measure(rig, intended, play(rig, intended)))
     say(f"{case.name}: danced in MuJoCo")

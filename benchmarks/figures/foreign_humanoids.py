@@ -162,31 +162,12 @@ def play_figures(names: Sequence[str] = tuple(FOREIGN), seeds: Sequence[int] = S
                      note="; ".join(text for _, text in plays))  # fmt: skip
 
 
-def own_figures(seeds: Sequence[int] = SEEDS) -> Iterator[Figure]:
-    """Falls of the built-in three on the same floors: one posture a foot configuration, simulated for every seed."""
-    from ..engine.cases import CASES
-
-    effort = {"pool": 60, "starts": 2, "rounds": 2, "workers": 1}
-    for case in CASES:
-        what = f"{case.name}: falls in MuJoCo, floors as usual, mu = 1, stiffer"
-        rig, falls = case.rig(), 0
-        lines: list[str] = []
-        try:
-            for seed in seeds:
-                postures = dict.fromkeys(FOOT_CONFIGURATIONS, 1)
-                fallen, said = count_falls(rig, design_dance(rig, case.options(postures=postures, seed=seed, **effort)))
-                falls, lines = falls + fallen, [*lines, said]
-        except SolverError as error:
-            yield from missing([Figure(what, "simulated", None, "", at_most(0.0))], f"no dance: {error}")
-            continue
-        yield Figure(what, f"simulated, {len(seeds)} seeds", float(falls), "", at_most(0.0), note="; ".join(lines))
-
-
 def count_falls(rig: Rig, dance: Dance) -> tuple[int, str]:
-    """Falls of one dance on the floors, and a description; the last without the plan's torques is not counted."""
+    """Falls of one dance, played from its exported table, on the floors, and a description."""
+    from ..engine.exported import exported_plan
     from ..engine.measure import measure
     from ..engine.mjcf import Ground
-    from ..engine.performance import PlayOptions, plan
+    from ..engine.performance import PlayOptions
     from ..engine.simulate import play
 
     stiff = Ground(time_constant=0.0025, rigidity=(0.99, 0.999))
@@ -195,13 +176,11 @@ def count_falls(rig: Rig, dance: Dance) -> tuple[int, str]:
         "mu 1": PlayOptions(ground=Ground(friction=1.0)),
         "stiff": PlayOptions(ground=stiff),
     }
-    intended, truth = plan(rig, dance.sample(rig, PLAY_RATE), dance.schedule), add_axis_inertias(rig)
+    intended, truth = exported_plan(dance, PLAY_RATE), add_axis_inertias(rig)
     falls, lines = 0, []
     for floor, options in floors.items():
         shown = measure(rig, intended, play(rig, intended, options, truth))
         falls += shown.fell is not None
         ended = f"slip {1e3 * shown.slip:.1f} mm" if shown.fell is None else f"FELL after {shown.fell:.1f} s"
         lines.append(f"{floor}: {ended}")
-    blind = play(rig, intended, PlayOptions(feed_forward=False), truth).fell
-    lines.append(f"without feed-forward: {'stands' if blind is None else f'falls after {blind:.1f} s'}")
     return falls, ", ".join(lines)

@@ -1,4 +1,4 @@
-"""Motions without a design: squats, steps, random postures; feasible by the same checks as the dance."""
+"""Motions without a design: random postures; feasible by the same checks as the dance."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver.base.errors import InvalidValue
 from solver.dance.design.dance import Dance
-from solver.dance.design.footsteps import OPPOSITE, WEIGHT_OVER, StepPlanner
+from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.plan import CONFIGURATION_ORDER, build_transition_planner
 from solver.dance.design.postures import DrawOptions, draw_posture_pool
 from solver.dance.design.transitions import TransitionPlanner
@@ -20,53 +19,11 @@ from solver.options.dances import DanceOptions
 from solver.skeleton.rig import Rig
 from solver.trajectory.legged_rig import Footing
 from solver.trajectory.segment import DanceSegment
-from solver.values.person import SIDES
 
 SHORTEST = 1.0
 """[s] least duration of a way: these motions go as fast as the limits allow."""
-DEPTHS = (0.2, 0.15, 0.1, 0.06)
-"""Of a squat, as a share of the root's height: the deepest that is feasible."""
-SWING = 0.5
-"""[rad] of the shoulders when walking."""
-LIFT = 0.05
 _KNOWN: deque[tuple[Rig, DanceOptions, tuple[TransitionPlanner, StepPlanner]]] = deque(maxlen=4)
 """Rigs whose steps were found: several motions of one rig step alike."""
-
-
-def squats(rig: Rig, options: DanceOptions) -> Dance:
-    """One squat, arms still; it repeats."""
-    parent, footwork = _prepare(rig, replace(options, min_duration=SHORTEST))
-    for depth in DEPTHS:
-        low = footwork.home.copy()
-        low[2] -= depth * parent.legged.straight_height
-        found, good = parent.legged.balance(low[None], footwork.both.polygon.centre[None], SIDES)
-        if not good[0]:
-            continue
-        down, _ = parent.plan_straight("down", footwork.home, found[0], footwork.both)
-        up, _ = parent.plan_straight("up", found[0], footwork.home, footwork.both)
-        if down is not None and up is not None:
-            return _dance(rig, options, [down, up])
-    raise InvalidValue(f"rig {rig.name!r} cannot squat")
-
-
-def steps(rig: Rig, options: DanceOptions) -> Dance:
-    """One gait cycle of slow walking on the spot and a step forward and back, the arms swinging; it repeats."""
-    parent, footwork = _prepare(rig, replace(options, min_duration=SHORTEST))
-    legged = parent.legged
-    parts: list[DanceSegment] = []
-    for sign, side in ((1.0, "right"), (-1.0, "left")):
-        free = OPPOSITE[side]
-        led = legged.get_footing(side, moving=(free,))
-        shifted = footwork.standing_posture(WEIGHT_OVER[side])
-        lifted = _swing_leg(parent, shifted, sign)
-        lifted[legged.foot_columns[free][2]] += LIFT * legged.straight_height
-        lifted = footwork.shift_weight(
-            lifted, parent.legged.compute_com(parent.legged.solve_static(shifted[None], SIDES)[1])[0, :2]
-        )
-        paths = [(footwork.home, shifted, footwork.both), (shifted, lifted, led), (lifted, shifted, led)]
-        parts += [_path(parent, f"walk on {side}", *path) for path in [*paths, (shifted, footwork.home, footwork.both)]]
-    way = footwork.find_path("both", "right_forward")
-    return _dance(rig, options, [*parts, *_steps(footwork, way), *_steps(footwork, way[::-1])])
 
 
 def random_postures(rig: Rig, options: DanceOptions, seconds: float, seed: int, shortest: float = SHORTEST) -> Dance:
@@ -129,27 +86,6 @@ def _paths(
     if back is not None and out is not None:
         yield back
         yield out
-
-
-def _path(parent: TransitionPlanner, name: str, start: np.ndarray, stop: np.ndarray, footing: Footing) -> DanceSegment:
-    found, trouble = parent.plan_straight(name, start, stop, footing, "step")
-    if found is None:
-        raise InvalidValue(f"rig {parent.legged.rig.name!r} cannot walk: {trouble}")
-    return found
-
-
-def _swing_leg(parent: TransitionPlanner, y: np.ndarray, sign: float) -> np.ndarray:
-    """Both shoulders turned against each other, within the joints' ranges."""
-    legged, y = parent.legged, y.copy()
-    for side, own in (("right", sign), ("left", -sign)):
-        shoulder = next(link for link in legged.rig.links if link.startswith(side) and _is_arm(link))
-        column = legged.rig.v_slices[legged.rig.index(shoulder)].start
-        y[column] = np.clip(y[column] + own * SWING, legged.lower[column] + 0.02, legged.upper[column] - 0.02)
-    return y
-
-
-def _is_arm(link: str) -> bool:
-    return "shoulder" in link or "upper_arm" in link
 
 
 def _dance(rig: Rig, options: DanceOptions, parts: list[DanceSegment]) -> Dance:

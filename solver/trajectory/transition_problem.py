@@ -15,6 +15,7 @@ from ..dynamics.coordinates import Curves, to_manifold
 from ..feasibility.checks.joint_limits import ANGLE_SAMPLING_MARGIN
 from ..identification.excitation.expected_deviations import ExpectedDeviations
 from ..identification.excitation.gram_matrices import GramMatrices
+from ..options.dances import EXCITATION_RATE
 from ..skeleton.rig import ROOT_NV
 from ..values.motion import Motion
 from .legged_rig import Footing
@@ -34,8 +35,6 @@ SPEED_SHARE = 0.93
 """Share of the speed limits that is used, since rotation vectors rotate a little faster than their coordinates."""
 MAX_ROOT_ROTATION, MAX_ROOT_RISE = 0.3, 0.05
 """Largest rotation [rad] and rise (share of the leg length) of the root beyond those of the end postures."""
-CRITERION_RATE = 50.0
-"""[1/s] Sample rate of the criterion, as in bonnet2016."""
 SAMPLES_PER_KNOT = 3
 """Instants per knot of a segment."""
 SPEED_SAMPLING = 2
@@ -115,7 +114,7 @@ class TransitionProblem:
         self._goals = self.balancer.plan_goals(
             *legged.end_coms(straight.start, straight.stop, footing), footing.polygon
         ).zmp
-        self.share = CRITERION_RATE * straight.duration / len(self.basis.times)
+        self.share = EXCITATION_RATE * straight.duration / len(self.basis.times)
         self._set_limits()
         # a straight path with margins below the sampling margins may be deviated from, but not towards the limits
         self._margin_allowances = checker.margin_allowances(self.curves(self.start_candidate().rates), straight.anchors)

@@ -1,10 +1,10 @@
 """The most exciting motion between two postures, bonnet2016 (18) and (20), by sequential linear programming.
 
 Each linear program decreases the linear model of the criterion within a trust region. Joint ranges and speeds are
-linear in the control values and hold at every instant. Limits of torques and solved legs hold to first order. All other
-limits are checked: a large fraction of the step is accepted if it satisfies every limit after rebalancing; else the best
-smaller fraction, or step of some joints only, that does. On 6 transitions of HOAP-3, random starts instead of the straight path ended within
-3 % of the same criterion, so one start is enough.
+linear in the control values and hold at every instant. Limits of torques and solved legs hold to first order. All
+other limits are checked: a large fraction of the step is accepted if it satisfies every limit after rebalancing; else
+the best smaller fraction, or step of some joints only, that does. On 6 transitions of HOAP-3, random starts instead of
+the straight path ended within 3 % of the same criterion, so one start is enough.
 
 Criterion and limits depend on single instants. Each derivative is therefore that by coordinates, velocities and
 accelerations at an instant, times the spline's basis. Those of the criterion use the derivatives of the regressor,
@@ -24,13 +24,13 @@ from ..identification.excitation.excitation import base_gradients, base_regresso
 from .flat_derivatives import FlatDerivatives, leg_derivatives_by_root
 from .splines import REST_CONTROLS
 from .transition_problem import SPEED_SHARE, TransitionCandidate, TransitionProblem, to_motion
-from .trust_region import TrustRegion, solve_sequentially
+from .trust_region import SearchResult, TrustRegion, solve_sequentially
 
 TRUST_REGION = TrustRegion(0.3, 0.02, rejected_factor=0.35, partial_factor=0.6, full_factor=1.3)
 """Radius: largest step over a coordinate's range."""
 STEP_SHARES = (0.7, 0.5, 0.25)
-"""Fractions of a step that are tried with all coordinates, the first alone: it satisfied the limits in 28 of 68 steps of
-HOAP-3 and a person and was then the best. The full step satisfied them 4 times in 118."""
+"""Fractions of a step that are tried with all coordinates, the first alone: it satisfied the limits in 28 of 68
+steps of HOAP-3 and a person and was then the best. The full step satisfied them 4 times in 118."""
 PARTIAL_TRIALS = 2
 """Further trials: half the step in a random half of the coordinates."""
 MIN_GAIN = 2e-3
@@ -39,27 +39,11 @@ ZERO_DERIVATIVE = 1e-9
 """Smaller derivatives are zero."""
 
 
-@dataclass(frozen=True, slots=True)
-class TransitionResult:
-    """Result of a search.
-
-    Attributes:
-        best: satisfies every limit at the instants if the start does.
-        values: of the criterion, at the start and after each accepted step.
-        solver_failures: linear programs whose solutions were inaccurate, and not used.
+def search_transition(problem: TransitionProblem, seed: int, max_iterations: int) -> SearchResult[TransitionCandidate]:
+    """Search from the straight path, with at most ``max_iterations`` linear programs; the result satisfies every limit
+    at the instants if the start does.
     """
-
-    best: TransitionCandidate
-    values: tuple[float, ...]
-    solver_failures: tuple[str, ...] = ()
-
-
-def search_transition(problem: TransitionProblem, seed: int, max_iterations: int) -> TransitionResult:
-    """Search from the straight path, with at most ``max_iterations`` linear programs."""
-    found = solve_sequentially(
-        _DeviationProblem(problem, seed), problem.start_candidate(), TRUST_REGION, max_iterations
-    )
-    return TransitionResult(found.point, tuple(point.value for point in found.accepted), found.solver_failures)
+    return solve_sequentially(_DeviationProblem(problem, seed), problem.start_candidate(), TRUST_REGION, max_iterations)
 
 
 class _DeviationProblem:

@@ -10,7 +10,12 @@ import pytest
 
 from solver.base.errors import InvalidValue
 from solver.contacts.schedule import Anchor, Phase, Schedule, stance
+from solver.dance.design.dance import Dance
+from solver.dance.design.footsteps import StepPlanner
+from solver.dance.design.plan import build_transition_planner
 from solver.dynamics import integrate, predicted_wrench
+from solver.options.checks import DANCE_CHECKS
+from solver.options.dances import DanceOptions
 from solver.rigs import hoap3, hrp2, human
 from solver.skeleton.rig import ROOT_NV, Rig
 from solver.trajectory.legged_rig import LeggedRig
@@ -22,6 +27,7 @@ from tests.pinocchio import data_of, pin
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo, of the benchmarks extra, is not installed")
 
 from benchmarks.engine.bodies import arm_load, change_inertials, find_arm_links  # noqa: E402
+from benchmarks.engine.exported import exported_plan  # noqa: E402
 from benchmarks.engine.loop import ROBOT, close_loop  # noqa: E402
 from benchmarks.engine.measure import measure, stance_intervals  # noqa: E402
 from benchmarks.engine.mjcf import layout, mjcf  # noqa: E402
@@ -162,16 +168,19 @@ def test_the_loop_finds_a_load_on_the_arm(robot: Rig, intended: Plan) -> None:
     assert found.exact < 0.3
 
 
-def test_a_load_known_to_the_plan_is_tracked_better(robot: Rig, intended: Plan) -> None:
-    """A body planned for with its load follows its plan more closely than one whose plan does not know the load."""
-    truth, _, _ = arm_load(robot)
-    loaded = robot.with_prior(truth)
-    knowing = plan(loaded, *squat(loaded))
-    aware = measure(loaded, knowing, play(loaded, knowing))
-    unaware = measure(robot, intended, play(robot, intended, truth=truth))
-    assert aware.fell is None
-    assert aware.angle < 0.5 * unaware.angle
-    assert aware.total.rmse[2] < 0.1 * unaware.total.rmse[2]
+def test_a_table_alone_gives_back_the_plan(robot: Rig) -> None:
+    """The exported table of a dance tells where the root is and which feet stand, and no torque jumps when a foot
+    leaves the floor or meets it; played, the dance neither falls nor slips."""
+    steps = StepPlanner(build_transition_planner(robot, DanceOptions()))
+    ways = [*steps.plan_steps("both", "left"), *steps.plan_steps("left", "both")]
+    dance = Dance(robot, tuple(ways), DANCE_CHECKS, 0.1)
+    found = exported_plan(dance, RATE)
+    np.testing.assert_allclose(found.motion.q, dance.sample(robot, RATE).q, atol=1e-4)
+    assert [phase.loaded for phase in found.schedule.phases] == [both := ("right_sole", "left_sole"), both[1:], both]
+    assert np.abs(np.diff(found.torques, axis=0)).max() < 0.1 * np.abs(found.torques).max()
+    shown = measure(robot, found, play(robot, found))
+    assert shown.fell is None
+    assert shown.slip < 2e-3
 
 
 def test_changed_bodies_keep_their_centres_of_mass(robot: Rig) -> None:

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from benchmarks.figures.plain_motions import random_postures, squats
+from benchmarks.figures.plain_motions import random_postures
 from solver.options.dances import DanceOptions
 from solver.rigs import hoap3
 
 RIG = hoap3("middle", torque="peak")
 OPTIONS = DanceOptions()
-
-
-def test_squats_are_feasible_and_repeat() -> None:
-    """A squat keeps every limit, bends the knees, and ends where it began, so that it can go on for any time."""
-    dance = squats(RIG, OPTIONS)
-    assert all(checks.feasible for checks in dance.check(RIG, 200.0, OPTIONS.checks))
-    motion = dance.sample(RIG, 50.0)
-    height = motion.q[:, 2]
-    assert np.ptp(height) > 0.05 * height[0]
-    np.testing.assert_allclose(dance.segments[-1].stop, dance.segments[0].start, atol=1e-9)
 
 
 def test_random_motion_lasts_as_long_as_requested() -> None:

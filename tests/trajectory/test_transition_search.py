@@ -190,10 +190,10 @@ def test_every_round_is_no_worse_and_feasible(path: tuple[DanceSegment, Footing]
     """Values never rise, what is returned keeps every limit, and the same seed finds the same."""
     problem = problem_of(path, objective, DEFAULT_VIA_POINTS)
     found = search_transition(problem, 0, 3)
-    assert (np.diff(found.values) <= 0.0).all()
-    assert found.best.value < 0.99 * found.values[0]
-    assert problem.margins([found.best])[0] >= 0.0
-    np.testing.assert_array_equal(search_transition(problem, 0, 3).best.control, found.best.control)
+    assert (np.diff([one.value for one in found.accepted]) <= 0.0).all()
+    assert found.point.value < 0.99 * found.accepted[0].value
+    assert problem.margins([found.point])[0] >= 0.0
+    np.testing.assert_array_equal(search_transition(problem, 0, 3).point.control, found.point.control)
 
 
 def test_a_path_nearer_to_a_limit_than_the_slack_is_deviated_from(path: tuple[DanceSegment, Footing]) -> None:
@@ -209,16 +209,16 @@ def test_a_path_nearer_to_a_limit_than_the_slack_is_deviated_from(path: tuple[Da
     assert strict.worst_margins(curves, straight.anchors).min() < 0.0
     assert problem.margins([problem.start_candidate()])[0] > 0.0
     found = search_transition(problem, 0, 3)
-    assert found.best.value < 0.99 * found.values[0]
-    own = problem.curves(found.best.rates)
+    assert found.point.value < 0.99 * found.accepted[0].value
+    own = problem.curves(found.point.rates)
     assert SegmentChecker(RIG, PARENT.coarse_checker.options).worst_margins(own, straight.anchors).min() >= 0.0
     assert 0.0 < strict.margin_allowances(curves, straight.anchors)["self-collision"] < 0.004
 
 
 def test_more_via_points_are_never_worse_for_long(path: tuple[DanceSegment, Footing]) -> None:
     """All control values of a segment reach a lower mean deviation than two via points of each joint."""
-    few = search_transition(problem_of(path, "sigma", DEFAULT_VIA_POINTS), 0, 4).best.value
-    assert search_transition(problem_of(path, "sigma", ALL), 0, 4).best.value < few
+    few = search_transition(problem_of(path, "sigma", DEFAULT_VIA_POINTS), 0, 4).point.value
+    assert search_transition(problem_of(path, "sigma", ALL), 0, 4).point.value < few
 
 
 def test_splines_of_every_duration_hold_two_via_points() -> None:

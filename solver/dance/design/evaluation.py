@@ -15,6 +15,7 @@ from ...options.dances import EXCITATION_RATE
 from ...scene.determined import DeterminedQuantity, describe_determined
 from ...scene.labels import display_name, join_names
 from ...skeleton.rig import ROOT_NV, Rig
+from ...storage.json_tree import to_json_values
 from .body_parts import body_parts
 from .dance import SAME_POSTURE, Dance
 
@@ -23,8 +24,6 @@ LARGEST_CONDITION = 30.0
 dances were 12 to 22, of one 54 with the requested phrases; those of dances on both feet alone are infinite."""
 FAST_JOINT = 4.0
 """[rad/s] Largest joint speed of a person in bonnet2016."""
-RATE = 50.0
-"""[1/s] Sampling rate of the moves."""
 PROMISE_RATE = 12.5
 """[1/s] Sampling rate for what a recording will determine: a few times that of independent frames."""
 HARDEST = 5
@@ -88,8 +87,8 @@ class Evaluation:
 
     def as_tree(self, rig: Rig, dance: Dance) -> dict[str, object]:
         """Plain values for a JSON file; infinite ones are None."""
-        return {
-            "rig": {name: _plain(value) for name, value in rig.provenance.items()},
+        found: dict[str, object] = to_json_values({
+            "rig": rig.provenance,
             "complete": dance.complete and not self.describe_undetermined(rig),
             "seed": dance.seed,
             "duration": dance.duration,
@@ -99,29 +98,30 @@ class Evaluation:
                  "loaded": [anchor.patch for anchor in s.anchors]}
                 for s, start in zip(dance.segments, dance.starts)
             ],
-            "static_criterion": _plain(dance.criterion),
+            "static_criterion": dance.criterion,
             "trace": [
-                {"segment": s.segment, "configuration": s.configuration, "criterion": _plain(s.criterion),
-                 "straight": _plain(s.straight_criterion), "kind": s.kind}
+                {"segment": s.segment, "configuration": s.configuration, "criterion": s.criterion,
+                 "straight": s.straight_criterion, "kind": s.kind}
                 for s in dance.trace
             ],
             "margins": [
-                {"check": m.check, "unit": m.unit, "worst": _plain(m.value), "item": m.item, "time": m.time}
+                {"check": m.check, "unit": m.unit, "worst": m.value, "item": m.item, "time": m.time}
                 for m in self.margins
             ],
-            "conditions": {link: _plain(value) for link, value in zip(rig.links, self.conditions)},
-            "total_condition": _plain(self.total_condition),
+            "conditions": dict(zip(rig.links, self.conditions)),
+            "total_condition": self.total_condition,
             "base_parameters": len(self.relative_deviations),
             "moves": [
-                {"segment": m.segment, "difficulty": m.score, "because": list(m.reasons)} for m in self.moves
+                {"segment": m.segment, "difficulty": m.score, "because": m.reasons} for m in self.moves
             ],
             "expected": [
                 {"kind": one.kind, "name": one.name, "source": one.source, "interval_over_prior": one.ratio}
                 for one in self.expected
             ],
-            "notes": list(dance.notes),
-            "report": {name: _plain(value) for name, value in dance.report.items()},
-        }  # fmt: skip
+            "notes": dance.notes,
+            "report": dance.report,
+        })  # fmt: skip
+        return found
 
 
 def evaluate_dance(rig: Rig, dance: Dance) -> Evaluation:
@@ -197,18 +197,6 @@ def format_report(rig: Rig, dance: Dance, found: Evaluation) -> str:
     return "\n".join(lines)
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, (float, np.floating)):
-        return float(value) if np.isfinite(value) else None
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
-    if isinstance(value, (int, bool, str)) or value is None:
-        return value
-    return dict(value) if hasattr(value, "keys") else str(value)  # type: ignore[call-overload]
-
-
 @dataclass(frozen=True, slots=True)
 class Difficulty:
     """Difficulty of one move.
@@ -246,7 +234,7 @@ def rate_moves(dance: Dance) -> tuple[Difficulty, ...]:
     for number, segment in enumerate(dance.segments):
         if segment.kind not in ("exciting", "straight"):
             continue
-        y, curves, _ = segment.evaluate(legged, segment.spline_space.samples(RATE))
+        y, curves, _ = segment.evaluate(legged, segment.spline_space.samples(EXCITATION_RATE))
         with np.errstate(invalid="ignore"):
             far = np.nan_to_num(np.abs(y[:, joints] - middle) / half).max()
         parts = {

@@ -14,7 +14,7 @@ from ...skeleton.rig import ROOT_NV
 from ...trajectory.legged_rig import Footing
 from ...trajectory.segment import DanceSegment, SegmentChecker
 from ...values.person import SIDES
-from .mirror import Mirror
+from .mirror import MIRRORED_SIDE, Mirror
 from .transitions import TransitionPlanner
 
 LIFT_FRACTIONS = (0.12, 0.08, 0.05, 0.03)
@@ -39,11 +39,16 @@ LEAN_ANGLES = (0.0, 0.05, -0.05, 0.1, -0.1, 0.15, -0.15)
 """[rad] Lateral pelvis lean, smallest first, tried where limits do not allow an upright pelvis."""
 MAX_PATHS_TRIED = 5
 """Largest number of feasible standing postures to which a path from home is searched."""
-OPPOSITE = {"right": "left", "left": "right"}
 GRID_SIZE = 41
 WEIGHT_OVER = {"right": "over right", "left": "over left"}
 """Standing postures on both feet with the weight above one of them, so that the other can leave the floor."""
-MIRRORED_STANCE = {"left": "right", "right": "left", "over left": "over right", "over right": "over left"}
+MIRRORED_STANCE = {
+    "left": "right",
+    "right": "left",
+    "over left": "over right",
+    "over right": "over left",
+    "both": "both",
+}
 STEPS = (
     ("both", "over left", "both", ("weight onto the left foot", "weight onto both feet")),
     ("both", "over right", "both", ("weight onto the right foot", "weight onto both feet")),
@@ -114,10 +119,11 @@ class StepPlanner:
             if self._mirror is not None and name in ("right", WEIGHT_OVER["right"]):
                 own = self._mirror.image(self.standing_posture(name.replace("right", "left")))
                 planted = self._legged.get_footing(name) if name == "right" else self.both
-                self._postures[name] = self._legged.with_feet(own, planted.anchors)
+                own = self._legged.with_feet(own, planted.anchors)
+                self._postures[name] = self._legged.solve_static(own[None], SIDES)[0][0]
             elif name == "right_forward":
                 self._postures[name] = self._posture_foot_forward()
-            elif name in OPPOSITE:
+            elif name in SIDES:
                 self._postures[name] = self._posture_on_one_foot(name)
             else:
                 side = next(side for side, station in WEIGHT_OVER.items() if station == name)
@@ -129,7 +135,7 @@ class StepPlanner:
     def footing(self, first: str, second: str) -> Footing:
         """Stance during the step between two neighbouring standing postures."""
         between = next(step[2] for step in STEPS if set(step[:2]) == {first, second})
-        return self.both if between == "both" else self._legged.get_footing(between, moving=(OPPOSITE[between],))
+        return self.both if between == "both" else self._legged.get_footing(between, moving=(MIRRORED_SIDE[between],))
 
     def find_path(self, first: str, last: str) -> list[str]:
         """Names of the standing postures from one to another, both included, by the fewest steps."""
@@ -178,8 +184,9 @@ class StepPlanner:
         """
         if self._mirror is None:
             raise InvalidValue("steps are replaced together with their mirror images, and this planner has no mirror")
-        a, b = (MIRRORED_STANCE.get(name, name) for name in (first, second))
-        image = replace(self._mirror.mirror_segment(segment, self.footing(a, b)), name=_step_name(a, b))
+        a, b = (MIRRORED_STANCE[name] for name in (first, second))
+        ends = self.standing_posture(a), self.standing_posture(b)
+        image = replace(self._mirror.mirror_segment(segment, self.footing(a, b), *ends), name=_step_name(a, b))
         steps = {(a, b): image, (b, a): image.reverse(_step_name(b, a)), (first, second): segment}
         steps[second, first] = segment.reverse(_step_name(second, first))
         feasible = all(self._planner.check_segment(step)[1] >= 0.0 for step in steps.values())
@@ -257,7 +264,7 @@ class StepPlanner:
 
     def _posture_on_one_foot(self, side: str) -> np.ndarray:
         """The standing posture (D,) on one foot, with the other lifted flat."""
-        shifted, free, trouble = self.standing_posture(WEIGHT_OVER[side]), OPPOSITE[side], ""
+        shifted, free, trouble = self.standing_posture(WEIGHT_OVER[side]), MIRRORED_SIDE[side], ""
         size = self._legged.rig.leg_length
         heights = dict.fromkeys(
             max(share * size, LIFT_CLEARANCE_FACTOR * self._planner.foot_clearance) for share in LIFT_FRACTIONS

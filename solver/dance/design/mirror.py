@@ -58,7 +58,7 @@ class Mirror:
             flip = MIRRORED_VECTOR if joint.kind == "prismatic" else MIRRORED_ROTATION
             own = flip * (turns[number] @ _joint_axes(joint.axes).T).T
             theirs = (turns[rig.index(other)] @ _joint_axes(rig.joints[rig.index(other)].axes).T).T
-            for axis, match, column, source in zip(own, theirs, range(*_range(span)), range(*_range(there))):
+            for axis, match, column, source in zip(own, theirs, np.r_[span], np.r_[there]):
                 sign = float(np.sign(axis @ match))
                 if np.abs(sign * axis - match).max() > AXIS_TOLERANCE:
                     name = names[column - ROOT_NV]
@@ -105,9 +105,14 @@ class Mirror:
             raise InvalidValue(f"rig {rig.name!r} cannot be mirrored: its base parameters are not symmetric")
         return result
 
-    def mirror_segment(self, segment: DanceSegment, footing: Footing) -> DanceSegment:
-        """A segment's mirror image on the mirrored footing."""
+    def mirror_segment(
+        self, segment: DanceSegment, footing: Footing, start: np.ndarray, stop: np.ndarray
+    ) -> DanceSegment:
+        """A segment's mirror image on the mirrored footing, from posture to posture (D,) of the other side, where legs
+        of other lengths have other angles.
+        """
         control = self._legged.with_feet(self.image(segment.control), footing.anchors)
+        control += segment.spline_space.straight_line(start - control[0], stop - control[-1])
         name = "".join(MIRRORED_SIDE.get(word, word) for word in WORDS.split(segment.name))
         return replace(segment, name=name, control=control, solved=footing.solved, anchors=footing.anchors)
 
@@ -115,7 +120,3 @@ class Mirror:
 def _joint_axes(axes: np.ndarray) -> np.ndarray:
     """(k, 3) Axes of a joint's coordinates; those of its own frame for a spherical joint."""
     return axes if len(axes) else np.eye(3)
-
-
-def _range(span: slice) -> tuple[int, int]:
-    return span.start, span.stop

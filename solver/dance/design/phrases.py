@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 
 import numpy as np
 
@@ -41,6 +41,8 @@ CANDIDATE_RATE = 10.0
 MOST_ADDED = 2
 """Most phrases on one foot that are added to those requested, to determine every link. Chosen on nine
 simulated people, of whom one needed one."""
+DANCED_STEPS = (("both", "over left", 2), ("over left", "left", 2), ("over left", "over right", 1))
+"""Steps in which the arms dance, and how often each is danced with a phrase on one foot, besides its mirror image."""
 LEAST_REST = 1
 """Counts of the shortest rest after a phrase and its image; rests end with a phrase of eight."""
 
@@ -224,7 +226,7 @@ class PhraseDesign:
         """Search for the phrase by a posture; nothing is added if neither it nor its image is feasible."""
         name, planner = candidate.configuration, self._planner
         stance = self._plan.stances[name]
-        plain, _ = planner.plan_loop("phrase", stance.entry, candidate.posture, self._duration(name), stance.footing)
+        plain = planner.plan_loop("phrase", stance.entry, candidate.posture, self._duration(name), stance.footing)
         if plain is None:
             return
         columns = free_columns(planner.legged, name)
@@ -235,7 +237,9 @@ class PhraseDesign:
         title = self._options.poses[candidate.pose].name if self._options.poses else ""
         phrase, image = replace(found.segment, name=self._names.find(found.segment, title)), None
         if self._task.mirror is not None and name != "right_forward":
-            image = self._task.mirror.mirror_segment(phrase, planner.legged.get_footing(MIRRORED_SIDE[name]))
+            footing = planner.legged.get_footing(MIRRORED_SIDE[name])
+            entry = self._plan.step_planner.standing_posture(MIRRORED_SIDE[name])
+            image = self._task.mirror.mirror_segment(phrase, footing, entry, entry)
             if planner.check_segment(image)[1] < 0.0:
                 return
             if image.name == phrase.name:
@@ -251,18 +255,14 @@ class PhraseDesign:
         often = sum(figure.configuration == "left" for figure in self._figures)
         if self._task.mirror is None or not often:
             return
-        planner = self._planner
+        planner, steps = self._planner, self._plan.step_planner
         columns = np.concatenate([root_columns(planner.legged), arm_columns(planner.legged)])
-        for place, (here, there) in enumerate(pairwise(("both", "over left", "left"))):
-            self._excite_step(here, there, columns, 2 * often, place)
-        self._excite_step("over left", "over right", columns, often, 2)
-
-    def _excite_step(self, here: str, there: str, columns: np.ndarray, often: int, place: int) -> None:
-        steps, planner = self._plan.step_planner, self._planner
-        plain, seed = steps.plan_step(here, there), derive_seed(self._options.seed, 200, place)
-        found = planner.plan_exciting(plain, steps.footing(here, there), self._objective, self._known, columns, seed)
-        if steps.replace_step(here, there, found.segment):
-            self._known = self._known + often * found.matrices
+        for place, (here, there, ways) in enumerate(DANCED_STEPS):
+            plain, seed = steps.plan_step(here, there), derive_seed(self._options.seed, 200, place)
+            footing = steps.footing(here, there)
+            found = planner.plan_exciting(plain, footing, self._objective, self._known, columns, seed)
+            if steps.replace_step(here, there, found.segment):
+                self._known = self._known + ways * often * found.matrices
 
     def _assemble(self, left: int) -> Dance:
         """Join the phrases by steps, with a pick-up before the first and a rest after each pair."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...feasibility.check_results import Checks
+from ...options.checks import VERIFICATION_RATE
 from ...skeleton.rig import ROOT_NV
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.rebalancing import Rebalancer
@@ -21,8 +22,6 @@ from ...trajectory.transition_problem import SPEED_SHARE, Objective, TransitionA
 from ...trajectory.transition_search import search_transition
 from ...values.motion import Motion
 
-FINE_RATE = 500.0
-"""[1/s] Rate at which a segment is verified."""
 COARSE_RATE = 50.0
 """[1/s] Rate of a first check, at which most infeasible segments fail."""
 SLOWDOWN = 1.4
@@ -74,7 +73,7 @@ class DesignedTransition:
     """A transition that was found.
 
     Attributes:
-        segment: feasible at `FINE_RATE`.
+        segment: feasible at `VERIFICATION_RATE`.
         matrices: (n, k, k) Gram matrices that it adds to the criterion.
         criterion: J_exc with it.
         straight_criterion: J_exc with the straight path instead.
@@ -151,8 +150,8 @@ class TransitionPlanner:
 
     def plan_loop(
         self, name: str, home: np.ndarray, posture: np.ndarray, duration: float, footing: Footing
-    ) -> tuple[DanceSegment | None, str]:
-        """The path from home by a posture and back, as far as it is feasible at `COARSE_RATE`; or None and the reason.
+    ) -> DanceSegment | None:
+        """The path from home by a posture and back, as far as it is feasible at `COARSE_RATE`; or None.
 
         Args:
             name: of the segment.
@@ -160,20 +159,14 @@ class TransitionPlanner:
             duration: [s].
             footing: of the segment.
         """
-        shape = self.loop_shape(duration)[1]
-        reach, trouble = self.loop_reach(home, posture, duration), ""
+        shape, reach = self.loop_shape(duration)[1], self.loop_reach(home, posture, duration)
         for share in LOOP_FRACTIONS:
             control = home + share * reach * shape[:, None] * (posture - home)
             even = DanceSegment(name, "straight", duration, control, footing.solved, footing.anchors)
             segment, reached = self._rebalance(even, footing, 0.0, {})
-            if not reached:
-                trouble = "the legs do not reach"
-                continue
-            checks, worst = self.check_segment(segment, COARSE_RATE)
-            if worst >= 0.0:
-                return segment, ""
-            trouble = "; ".join(str(failure) for failure in checks.worst_failures)
-        return None, f"{name}: {trouble}"
+            if reached and self.check_segment(segment, COARSE_RATE)[1] >= 0.0:
+                return segment
+        return None
 
     def loop_shape(self, duration: float) -> tuple[Spline, np.ndarray]:
         """The spline of a phrase, and the fraction of the way to its posture at each control value (C,)."""
@@ -190,7 +183,7 @@ class TransitionPlanner:
             used = fastest * np.abs(posture - home)[joints] / (SPEED_SHARE * self.legged.speed[joints])
         return float(1.0 / max(np.nan_to_num(used).max(initial=0.0), 1.0))
 
-    def check_segment(self, segment: DanceSegment, rate: float = FINE_RATE) -> tuple[Checks, float]:
+    def check_segment(self, segment: DanceSegment, rate: float = VERIFICATION_RATE) -> tuple[Checks, float]:
         """All checks of a segment at a rate [1/s], and the worst margin; negative: not feasible.
 
         A phrase also keeps the speeds of the dancer's skill, which the checks do not know.
@@ -213,7 +206,7 @@ class TransitionPlanner:
 
         Clearance counts where the foot is farther than the required clearance from its start and end.
         """
-        curves = segment.evaluate(self.legged, segment.spline_space.samples(FINE_RATE))[1]
+        curves = segment.evaluate(self.legged, segment.spline_space.samples(VERIFICATION_RATE))[1]
         loaded = {anchor.patch for anchor in footing.anchors}
         for leg in (leg for leg in self.legged.legs if leg.side in footing.solved and leg.patch not in loaded):
             patch = self.legged.rig.patch(leg.patch)
@@ -255,14 +248,14 @@ class TransitionPlanner:
         found = search_transition(problem, seed, self.options.rounds)
         plain, result = straight.control, straight
         for share in DEVIATION_FRACTIONS:
-            trial = replace(straight, kind=kind, control=plain + share * (found.best.control - plain))
+            trial = replace(straight, kind=kind, control=plain + share * (found.point.control - plain))
             if self.check_segment(trial, COARSE_RATE)[1] >= 0.0 and self.check_segment(trial)[1] >= 0.0:
                 result = trial
                 break
         matrices = self.added_information(result, objective)
         value = float(np.squeeze(objective.value(history + matrices)))
         notes = tuple(f"{straight.name}: a step was left out, {flaw}" for flaw in found.solver_failures)
-        return DesignedTransition(result, matrices, value, found.values[0], notes)
+        return DesignedTransition(result, matrices, value, found.accepted[0].value, notes)
 
     def added_information(self, segment: DanceSegment, objective: Objective, rate: float = 50.0) -> np.ndarray:
         """Gram matrices (n, k, k) that a segment adds, sampled at 50 Hz as in the paper."""

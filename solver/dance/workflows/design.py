@@ -11,7 +11,6 @@ import numpy as np
 from ...base.errors import InvalidValue, checked
 from ...base.progress import PartialProgress, Progress, silent
 from ...base.threads import one_blas_thread
-from ...feasibility import check_motion
 from ...feasibility.messages import describe_contradictions, suggest_allowed_pairs
 from ...options.dances import DanceOptions, human_options
 from ...scene import dance_folder as names
@@ -26,7 +25,7 @@ from ..design.evaluation import Evaluation, evaluate_dance, format_report
 from ..design.phrases import PhraseDesign
 from ..design.plan import plan_stances, read_task
 from ..design.published import PublishedDesign
-from .export import write_motion_table
+from .export import compute_torques, write_motion_table
 from .summaries import summarise_design
 
 DESIGN_SHARE = 0.9
@@ -88,7 +87,7 @@ class DesignedDance:
             )
             MOTION.write(folder / names.MOTION_FILE, drawn)
             motion = dance.sample(rig, rate)
-            torques = check_motion(rig, motion, dance.schedule, dance.checks).torques
+            torques = compute_torques(rig, motion, dance.schedule, dance.checks)
             write_motion_table(rig, motion, folder / names.JOINTS_FILE, torques)
             write_motion_table(rig, motion, folder / names.STORAGE_FILE)
 

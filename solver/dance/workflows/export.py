@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from ...base.errors import checked
-from ...feasibility import check_motion
+from ...contacts.schedule import Schedule
+from ...feasibility import CheckOptions, check_motion
 from ...formats.joint_coordinates import STORAGE_SUFFIX, require_table_suffix, write_coordinates
 from ...formats.npz import write_motion_archive
 from ...scene.motion_record import MotionRecord
@@ -27,7 +29,7 @@ def export(
     """Write a dance as a table (.csv: angles, speeds and torques of every joint [rad, rad/s, N m]; .mot: OpenSim,
     degrees) or as an archive of NumPy (.npz: the root and the joints, with speeds and torques).
 
-    Torques are those of the feet's loads that the checks expect; they are left out if the contacts are unknown.
+    Torques are left out if the contacts are unknown; see `compute_torques`.
 
     Args:
         dance: a file, or the result of `load_dance`.
@@ -51,12 +53,21 @@ def export(
         require_table_suffix(path)
     found = LoadedDance.from_source(dance)
     motion = found.sample(rate, RATE)
-    torques = None if found.schedule is None else check_motion(found.rig, motion, found.schedule, found.checks).torques
+    torques = None if found.schedule is None else compute_torques(found.rig, motion, found.schedule, found.checks)
     if archive:
         write_motion_archive(path, found.rig, motion, torques)
     else:
         write_motion_table(found.rig, motion, path, torques)
     return motion
+
+
+def compute_torques(rig: Rig, motion: Motion, schedule: Schedule, checks: CheckOptions) -> np.ndarray:
+    """Torques (N, nv - 6) [N m] of the joints for a controller: a foot that is lifted or put down has no load then.
+
+    With the distribution of the checks a foot carries some load from the frame on in which it is planted. In MuJoCo
+    the foot of G1 slid by 5 mm at that frame.
+    """
+    return check_motion(rig, motion, schedule, replace(checks, distribution="soles", pairs=())).torques
 
 
 def write_motion_table(rig: Rig, motion: Motion, path: str | Path, torques: np.ndarray | None = None) -> None:

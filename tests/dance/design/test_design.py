@@ -11,7 +11,6 @@ from solver.base.differences import differences
 from solver.base.errors import Cancelled, InvalidValue
 from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.design.footsteps import StepPlanner
-from solver.dance.design.phrases import free_columns
 from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.postures import DrawOptions, choose_postures, draw_posture_pool
 from solver.dance.design.transitions import SearchOptions, TransitionPlanner
@@ -96,26 +95,6 @@ def test_cancelling_keeps_what_is_done() -> None:
     partial = design_dance(RIG, TINY, stop)
     assert not partial.complete
     assert any("cancelled" in note for note in partial.notes)
-
-
-def test_searching_for_sigma_lowers_sigma() -> None:
-    """A transition found for the mean expected deviation has a smaller one than the straight path."""
-    parent = build_transition_planner(RIG, TINY)
-    footing = parent.legged.get_footing("both")
-    home = parent.legged.home_posture(footing)
-    bowed = home.copy()
-    bowed[parent.legged.trunk[0]] += 0.3
-    bowed, _ = parent.legged.balance(bowed[None], footing.polygon.centre[None], footing.solved)
-    straight, trouble = parent.plan_straight("bow", home, bowed[0], footing)
-    assert straight is not None, trouble
-    objective = ExpectedDeviations(base_parameters(RIG), RIG.prior, np.ones(len(RIG.links)))
-    columns = free_columns(parent.legged, "both")
-    outcome = parent.plan_exciting(straight, footing, objective, objective.prior_matrices, columns, 0)
-    before = float(
-        np.squeeze(objective.value(objective.prior_matrices + parent.added_information(straight, objective)))
-    )
-    assert outcome.criterion < 0.99 * before
-    assert parent.check_segment(outcome.segment)[1] >= 0.0
 
 
 def test_information_agrees_with_the_regressor() -> None:

@@ -59,14 +59,12 @@ def test_a_mirrored_foot_does_not_turn_the_long_way() -> None:
     """A foot turned by more than half a turn mirrors to the same rotation by less; guesses of solved legs, which differ
     if legs do, are no discontinuity."""
     legged = LeggedRig(ROBOT, shrink=0.3)
-    both, foot = legged.get_footing("both"), legged.foot_columns["left"][3:]
-    y = legged.home_posture(both)
-    y[foot] = [0.0, 3.2, 0.0]
-    found = Mirror(legged).image(y)[legged.foot_columns["right"][3:]]
-    np.testing.assert_allclose(found, [0.0, 3.2 - 2.0 * np.pi, 0.0])
-    y = legged.home_posture(both)
-    other = y + 1e-3 * np.isin(np.arange(legged.size), legged.leg_columns["left"])
-    holds = [hold_posture("home", own, 1.0, both.solved, both.anchors) for own in (y, other)]
+    both, feet = legged.get_footing("both"), legged.foot_columns
+    home = legged.home_posture(both)
+    turned, guess = home.copy(), home + 1e-3 * np.isin(np.arange(legged.size), legged.leg_columns["left"])
+    turned[feet["left"][3:]] = [0.0, 3.2, 0.0]
+    np.testing.assert_allclose(Mirror(legged).image(turned)[feet["right"][3:]], [0.0, 3.2 - 2.0 * np.pi, 0.0])
+    holds = [hold_posture("home", own, 1.0, both.solved, both.anchors) for own in (home, guess)]
     assert Dance(ROBOT, tuple(holds), DANCE_CHECKS, None).largest_discontinuity() < 1e-9
 
 
