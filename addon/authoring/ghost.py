@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+import numpy as np
 from mathutils import Matrix
 
 from ..base import bpy_access
@@ -14,7 +15,8 @@ from ..scene.action import assign_action, curves_of, key_frames
 from ..scene.armature import DIGEST_KEY, local_collection, move_sideways, rig_of, shape_objects
 from ..scene.colours import plain_material, srgb_to_linear
 from ..scene.skin import deform_by, is_skin
-from .dance_import import ImportedDance, add_dance_action
+from .dance_import import COUNT_PREFIX, ImportedDance, add_dance_action
+from .timeline import read_key_roles
 
 GHOST_KEY = "exciting_dance_ghost"
 """Custom property of the ghost's armature object: its body."""
@@ -89,7 +91,7 @@ def apply_ghost(context: bpy.types.Context, body: bpy.types.Object) -> bpy.types
     moving = bpy_access.require(ghost.animation_data, "animation of the ghost")
     made, slot = bpy_access.require(moving.action, "action of the ghost"), moving.action_slot
     excited = scores.read_stored_scores(made)
-    old = body.animation_data.action if body.animation_data else None
+    old, before = body.animation_data.action if body.animation_data else None, list(read_key_roles(body))
     assign_action(body, made, slot)
     for key in list(ghost.keys()):
         if key.startswith("on floor: "):
@@ -97,7 +99,10 @@ def apply_ghost(context: bpy.types.Context, body: bpy.types.Object) -> bpy.types
     if excited is not None:
         scores.write_scores(body, *excited)
     remove_ghost(ghost)
-    scene = bpy_access.scene(context)
+    scene, after = bpy_access.scene(context), list(read_key_roles(body))
+    counts = [marker for marker in scene.timeline_markers if marker.name.startswith(COUNT_PREFIX)]
+    for marker in counts if len(before) == len(after) else []:  # a slower dance has the same keys at other frames
+        marker.frame = round(float(np.interp(marker.frame, before, after)))
     ends = [key_frames(curve)[-1] for curve in curves_of(body) if len(curve.keyframe_points)]
     scene.frame_end = max(scene.frame_end, round(max(ends)))
     if old is None:

@@ -143,11 +143,12 @@ def test_named_postures_are_used(standing: tuple[bpy.types.Object, Path]) -> Non
 
 
 def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path: Path) -> None:
-    """The ghost has the motion that the verb writes; applied and compared with it, the performance has no error."""
+    """The ghost has the motion that the verb writes; applied and compared with it, the performance has no error, and
+    the marker of a count stays at its posture."""
     body, own = standing
     scene = bpy.context.scene
     posed(body, 0.6, 6)
-    keys = timeline.read_key_roles(body)
+    keys, count = timeline.read_key_roles(body), scene.timeline_markers.new("♪1", frame=6)
     assert bpy.ops.exciting_dance.slow_dance() == {"FINISHED"}
     words = ["slow", written(body, tmp_path), "--rate", "20", "--output", str(tmp_path / "s"), "--progress", "none"]
     assert main(words) == OK
@@ -158,6 +159,7 @@ def test_slow_down_and_compare(standing: tuple[bpy.types.Object, Path], tmp_path
     got = timeline.sample_timeline(scene, body, *timeline.motion_range(scene, body))
     assert difference(got, dance_import.resample(motion, got.times)) < 1e-4
     assert len(timeline.read_key_roles(body)) == len(keys)
+    assert count.frame == round([*timeline.read_key_roles(body)][[*keys].index(6.0)]) > 6
     write_rig(tmp_path / "s" / "rig.json", hoap3(torque="peak"))
     body[STUDY_KEY] = str(tmp_path / "s")
     assert bpy.ops.exciting_dance.compare_performance() == {"FINISHED"}
