@@ -85,10 +85,7 @@ def store(array: np.ndarray) -> np.ndarray:
         result = np.array(array)
         result.setflags(write=False)
         return result
-    rows, step = FileRows(array.dtype.type), max(1, len(array) * LONG // (4 * array.nbytes))
-    for start in range(0, len(array), step):
-        rows.add(array[start : start + step])
-    return rows.finish()
+    return map_slices(len(array), lambda own: array[own], max(1, len(array) * LONG // (4 * array.nbytes)))
 
 
 def is_stored(memory: object) -> bool:
@@ -113,10 +110,17 @@ def iterate_slices(count: int, rows: int = 2**14) -> Iterator[slice]:
 
 def map_slices(count: int, function: Callable[[slice], np.ndarray], rows: int = 2**14) -> np.ndarray:
     """Rows (n, ...) of a function of consecutive slices, one below the other, in a file if they are long."""
-    result = FileRows()
+    result: FileRows | None = None
     for own in iterate_slices(count, rows):
-        result.add(function(own))
-    return result.finish()
+        piece = function(own)
+        result = FileRows(piece.dtype.type) if result is None else result
+        result.add(piece)
+    return np.zeros(0) if result is None else result.finish()
+
+
+def every(array: np.ndarray, step: int) -> np.ndarray:
+    """Every so manieth row of an array that may lie in a file, whose pages would stay in memory if taken at once."""
+    return map_slices(len(array), lambda own: array[own][-own.start % step :: step])
 
 
 def _folder() -> str | None:

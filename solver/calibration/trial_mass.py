@@ -115,7 +115,7 @@ def read_unloaded_plates(native: Wrenches, windows: Windows, mass: float) -> Unl
     counted = windows.counted[nearest] & (native.times <= windows.times[-1])
     weight = mass * GRAVITY
     offsets, deviations, shares = [], [], []
-    for load in native.values[:, :, 2].T:
+    for load in native.map(lambda values, _: values[:, :, 2]).T:
         known = counted & np.isfinite(load)
         if not np.any(load[known] > LOADED_FRACTION * weight):
             continue

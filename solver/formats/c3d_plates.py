@@ -14,6 +14,7 @@ from ..options.reading import ReadOptions
 from ..values.wrenches import Wrenches
 from .axes_and_units import to_z_up
 from .c3d_channels import (
+    FRAMES,
     PlateChannels,
     find_baseline,
     find_channels,
@@ -45,8 +46,6 @@ MIN_LEVER = 1e-3
 """[m] Smallest plausible lever arm about a sensor's axis; smaller moments have another unit or were not recorded."""
 OUTSIDE_MARGIN = 0.05
 """[m] A centre of pressure farther outside its plate causes a warning."""
-FRAMES = 1024
-"""Frames whose wrenches are computed at once. Chosen on eight plates at 1,000 Hz, of which they take 4 MB."""
 UNREADABLE_PLATES = "plates not read"
 """Name of the frame that represents the load of unreadable plates."""
 CONTACT_FORCE = 20.0
@@ -142,9 +141,8 @@ def plate_wrenches(
         except InvalidValue as error:
             broken.append(UnreadablePlate(k, None, str(error)))
             continue
-        samples = channels.read()
-        channels = replace(channels, baseline=find_baseline(channels, samples, plate, warn))
-        samples -= channels.baseline
+        channels = replace(channels, baseline=find_baseline(channels, channels.read_all(), plate, warn))
+        samples = channels.read_all()
         forces = map_slices(
             len(samples),
             lambda own: plate.wrench(samples[own], vertical)[:, :3] @ rotation.T,  # noqa: B023
@@ -171,13 +169,13 @@ def plate_wrenches(
         warn(f"{Path(path).name}: {said}; moments are treated as not measured")
         measured[:, 3:] = False
     names = tuple(each.plate.name for each in plates)
-    of_lost = np.where(lost, np.nan, 0.0)[:, None, None] * np.ones(6)
 
     def read(frames: slice) -> np.ndarray:
         own = slice(frames.start * per_frame, frames.stop * per_frame)
         values = np.stack([each.wrench(frames, own, vertical) for each in plates], axis=1)
         values = sign * np.concatenate([values[:, :, :3] @ rotation.T, values[:, :, 3:] @ rotation.T], axis=2)
-        return np.concatenate([values, of_lost[own]], axis=1) if lost.any() else values
+        of_lost = np.where(lost[own], np.nan, 0.0)[:, None, None] * np.ones(6)
+        return np.concatenate([values, of_lost], axis=1) if lost.any() else values
 
     values = map_slices(content.frames.count, read, FRAMES)
     names += (UNREADABLE_PLATES,) * bool(lost.any())
@@ -335,17 +333,12 @@ def _find_loaded_samples(
     try:
         if plate.kind not in CHANNEL_COUNTS or (plate.kind == 4 and plate.calibration is None):
             raise InvalidValue("its channels have no known meaning")
-        channels = read_plate_channels(path, content, plate.index, plate.kind, unit_in_metres, ignore_warning).read()
+        found = read_plate_channels(path, content, plate.index, plate.kind, unit_in_metres, ignore_warning)
     except InvalidValue:
         return None if _has_signal(content, plate.index) else np.zeros(content.sample_count, bool)
-    if plate.calibration is not None:
-        channels = channels @ plate.calibration.T
-    if plate.kind == 3:
-        force = np.column_stack(
-            [channels[:, :2].sum(axis=1), channels[:, 2:4].sum(axis=1), channels[:, 4:].sum(axis=1)]
-        )
-    else:
-        force = channels[:, :3]
+    square = np.array([[1.0, 1.0, 0.0], [-1.0, 1.0, 0.0], [-1.0, -1.0, 0.0], [1.0, -1.0, 0.0]])  # any, for the size
+    anywhere = ForcePlate(plate_name(plate.index), plate.kind, square, np.zeros(3), plate.calibration)
+    force = anywhere.wrench(found.read_all(), np.array([0.0, 0.0, 1.0]))[:, :3]
     return ~(np.linalg.norm(force, axis=1) < CONTACT_FORCE)  # NaN counts as load
 
 

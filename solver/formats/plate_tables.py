@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ..base.errors import InputError
-from ..base.file_arrays import FileRows, iterate_slices
+from ..base.file_arrays import FileRows, every, iterate_slices
 from ..values.wrenches import Wrenches
 from .axes_and_units import length_in_metres, spread_frames, to_z_up
 from .plate_columns import FORCE, MOMENT, POINT, Plates, check_free_moments, has_documented_titles, has_free_moments
@@ -53,7 +53,7 @@ def wrenches_of_plates(
         InputError: missing samples, or an axis, unit or sign that contradicts the data.
     """
     columns, documented = _PlateColumns(table, plates), has_documented_titles(table.names)
-    forces, points, moments = columns.read(spread_frames(len(table.times), SAMPLE))
+    forces, points, moments = columns.read(every(table.values, spread_frames(len(table.times), SAMPLE).step))
     metre = length_in_metres(convention.units or _guess_unit(path, forces, points, warn), path)
     if not documented and not has_free_moments(table.names):
         for k in np.flatnonzero(columns.with_points):
@@ -61,7 +61,7 @@ def wrenches_of_plates(
     axis = resolve_force_up(convention.up, convention.sign * forces.sum(axis=1), path, convention.fallback_up)
     rotation, rows, masks = to_z_up(axis).T, FileRows(), []
     for own in iterate_slices(len(table.times)):
-        forces, points, moments = columns.read(own)
+        forces, points, moments = columns.read(table.values[own])
         unloaded = (forces == 0.0).all(axis=2, keepdims=True)
         # The point and the free moment of an unloaded plate are ignored.
         moments = np.where(unloaded & (columns.with_points | (not documented))[:, None], 0.0, moments) * metre
@@ -94,7 +94,6 @@ class _PlateColumns:
     """Columns of K plates; ``with_points`` and ``with_moments`` (K,) tell which have any."""
 
     def __init__(self, table: TimeTable, plates: Plates) -> None:
-        self._values = table.values
         self.with_points = np.array([POINT in plate for plate in plates.values()])
         self.with_moments = np.array([MOMENT in plate for plate in plates.values()])
         index = table.names.index
@@ -103,9 +102,8 @@ class _PlateColumns:
             for what in (FORCE, POINT, MOMENT)
         ]
 
-    def read(self, own: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Forces, points (NaN for plates without) and moments (0 for plates without) (n, K, 3) of some samples."""
-        values = self._values[own]
+    def read(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Forces, points (NaN for plates without) and moments (0 for plates without) (n, K, 3) of some rows (n, C)."""
         forces, points, moments = (values[:, columns] for columns in self._columns)
         points[:, ~self.with_points] = np.nan
         moments[:, ~self.with_moments] = 0.0

@@ -13,13 +13,13 @@ import numpy as np
 
 from ..base.arrays import find_repeated
 from ..base.errors import InputError
-from ..base.numerals import numeral
 from ..values.motion import Markers
 from .axes_and_units import length_in_metres
 from .marker_positions import MarkerSource
 from .text_files import (
     Warn,
     ignore_warning,
+    parse_rate,
     parse_rows,
     read_lines,
     read_rows,
@@ -110,16 +110,6 @@ def parse_header(lines: Iterable[str]) -> tuple[dict[str, tuple[str, ...]], int]
     return header, number + 1
 
 
-def _read_rate(path: str | Path, header: Mapping[str, Sequence[str]]) -> float | None:
-    """[1/s] FREQUENCY; None if it is missing, or ``EXT`` for an external clock."""
-    text = header.get(RATE, ("",))[0]
-    try:
-        rate = numeral(text) if text not in ("", "EXT") else 0.0
-    except ValueError:
-        raise InputError(path, f"{text!r} is not a number", place=RATE, remedy="State the frame rate in Hz") from None
-    return rate if rate > 0.0 else None
-
-
 def read_samples(
     path: str | Path, start: int, titles: Sequence[str], header: Mapping[str, Sequence[str]]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -135,7 +125,7 @@ def read_samples(
         InputError: no rate and no times, a row of another length, a cell that is not a number, times out of order, or
             no rows.
     """
-    rate = _read_rate(path, header)
+    rate = parse_rate(path, header.get(RATE, ("",))[0], RATE)
     _, first = next(read_rows(path, start, split_at_tabs), (0, []))
     leading = len(LEADING_TITLES) if len(first) >= len(titles) + len(LEADING_TITLES) else 0
     columns = [*LEADING_TITLES[:leading], *titles]

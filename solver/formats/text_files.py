@@ -300,6 +300,20 @@ class TimeTable(ArrayValue):
         return self.values[:, [self.names.index(name) for name in names]]
 
 
+def parse_rate(path: str | Path, text: str, place: str) -> float | None:
+    """[1/s] A frame rate as written; None if it is missing, not positive, or ``EXT`` for an external clock.
+
+    Raises:
+        InputError: not a number.
+    """
+    try:
+        rate = 0.0 if text.lower() in (*MISSING_CELLS, "ext") else numeral(text)
+    except ValueError:
+        remedy = "State the frame rate in Hz, or 0 to use the times"
+        raise InputError(path, f"{text!r} is not a number", place=place, remedy=remedy) from None
+    return rate if rate > 0.0 else None
+
+
 def resolve_times(path: str | Path, rows: ParsedRows, rate: float | None) -> np.ndarray:
     """Times (N,) [s] of rows that lead with frame number and time, checked against each other and a stated rate [1/s].
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from ..base.arrays import find_repeated
 from ..base.errors import InputError
-from ..base.numerals import numeral
 from ..options.reading import ReadOptions
 from ..signals.trial import Recording
 from ..values.motion import Markers
@@ -18,6 +17,7 @@ from .text_files import (
     MISSING_CELLS,
     Warn,
     ignore_warning,
+    parse_rate,
     parse_rows,
     read_lines,
     read_rows,
@@ -71,7 +71,7 @@ def read_trc(
     declared = header.get("numframes", "")
     if declared.isdigit() and int(declared) != len(rows.lines):
         warn(f"{Path(path).name}: the header states {declared} frames, but there are {len(rows.lines)}; all are used")
-    times = resolve_times(path, rows, _parse_rate(path, header))
+    times = resolve_times(path, rows, parse_rate(path, header.get("datarate", ""), f"line {VALUES_LINE}, DataRate"))
     positions = rows.values.reshape(len(times), len(names), 3)
     return MarkerSource(path, times, names, positions.__getitem__, metre, unit).convert(up, warn)
 
@@ -133,17 +133,6 @@ def _check_axes(path: str | Path, line: str) -> None:
         shown = " ".join(line.split()[:3])
         problem = f"the axes are not in the order X, Y, Z ({shown} ...)"
         raise InputError(path, problem, place=f"line {AXES_LINE}", remedy="Export each marker's columns as X, Y, Z")
-
-
-def _parse_rate(path: str | Path, header: Mapping[str, str]) -> float | None:
-    """[1/s] DataRate of the header; None without one."""
-    text = header.get("datarate", "")
-    try:
-        rate = numeral(text) if text.lower() not in MISSING_CELLS else 0.0
-    except ValueError:
-        place, remedy = f"line {VALUES_LINE}", "Correct it, or set it to 0 to use the time column"
-        raise InputError(path, f"DataRate {text!r} is not a number", place=place, remedy=remedy) from None
-    return rate if rate > 0.0 else None
 
 
 def _split_rows(path: str | Path, titles: Sequence[str], ragged: bool) -> Iterator[tuple[int, list[str]]]:

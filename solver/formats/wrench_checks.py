@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..base.errors import InputError
+from ..base.file_arrays import every
 from ..values.wrenches import Wrenches
 from .axes_and_units import Warn, check_up, spread_frames, up_from_forces
 
@@ -122,9 +123,10 @@ def report_missing(path: str | Path, absent: np.ndarray, first: str, missing: st
 
 def spread(wrenches: Wrenches) -> Wrenches:
     """Evenly spread samples, as many as are needed to find axis, unit and sign."""
-    some = spread_frames(len(wrenches), SAMPLE)
+    step = spread_frames(len(wrenches), SAMPLE).step
     assert wrenches.measured is not None
-    return Wrenches(wrenches.times[some], wrenches.frames, wrenches.values[some], wrenches.measured[some])
+    values = every(wrenches.values, step)
+    return Wrenches(wrenches.times[::step], wrenches.frames, values, wrenches.measured[::step])
 
 
 def check_centres_of_pressure(wrenches: Wrenches, path: str | Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from ..base.arrays import Array, ArrayValue, Names, Times
-from ..base.file_arrays import FileRows
+from ..base.file_arrays import FileRows, every
 from ..base.files import Paths
 from ..base.so3 import continuous_signs, to_quaternion
 from ..storage.codec import FileKind
@@ -148,17 +148,17 @@ def joint_movements(rig: Rig, turns: np.ndarray, origins: np.ndarray) -> tuple[n
 
 def scene_recording(markers: Markers | None, wrenches: Wrenches | None) -> SceneRecording:
     """A recording as a scene draws it, with the centre of pressure on the floor z = 0."""
-    none = np.zeros(0), (), np.zeros((0, 0, 3))
-    marked = none if markers is None else (markers.times, markers.names, markers.positions)
+    none, nowhere = np.zeros(0), np.zeros((0, 0, 3))
+    seen, names, places = (none, (), nowhere) if markers is None else (markers.times, markers.names, markers.positions)
     if wrenches is None:
-        return SceneRecording(*marked, *none, none[2])
+        return SceneRecording(seen, names, places, none, (), nowhere, nowhere)
     assert wrenches.measured is not None
     step = max(1, int(wrenches.rate / DRAWN_RATE)) if len(wrenches) > 1 else 1
-    times, values, measured = (array[::step] for array in (wrenches.times, wrenches.values, wrenches.measured))
+    times, values, measured = wrenches.times[::step], every(wrenches.values, step), wrenches.measured[::step]
     drawn = replace(wrenches, times=times, values=values, measured=measured)
     loaded = (values[:, :, 2] > DRAWN_FORCE) & measured[:, None, 3:5].all(axis=2)
     centres = drawn.centres_of_pressure(loaded)
-    return SceneRecording(*marked, drawn.times, drawn.frames, centres, drawn.values[:, :, :3])
+    return SceneRecording(seen, names, places, drawn.times, drawn.frames, centres, drawn.values[:, :, :3])
 
 
 def read_trials(paths: Paths) -> dict[str, SceneRecording]:

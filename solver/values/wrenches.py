@@ -96,7 +96,7 @@ class Wrenches(TimeSeries):
     @property
     def loaded(self) -> np.ndarray:
         """(N, K) True where the vertical force exceeds `LEAST_LOAD`."""
-        return np.asarray(self.values[:, :, 2] > LEAST_LOAD)
+        return self.map(lambda values, _: values[:, :, 2] > LEAST_LOAD).reshape(-1, len(self.frames))
 
     def centres_of_pressure(self, loaded: np.ndarray | None = None) -> np.ndarray:
         """Centre of pressure of each sensor in the floor z = 0, (N, K, 3) [m]; NaN where it is not ``loaded`` (N, K).

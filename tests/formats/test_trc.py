@@ -202,7 +202,7 @@ def test_a_rate_that_is_no_number_is_refused(tmp_path: Path) -> None:
     """A decimal comma in DataRate would leave the times unchecked."""
     path = standing_trc(tmp_path / "comma.trc")
     path.write_text(path.read_text().replace("100\t100", "100,0\t100", 1))
-    with pytest.raises(InputError, match="line 3: DataRate '100,0' is not a number"):
+    with pytest.raises(InputError, match="line 3, DataRate: '100,0' is not a number"):
         read_trc(path)[0]
 
 

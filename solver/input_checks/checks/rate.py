@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...base.arrays import list_names
+from ...base.file_arrays import map_slices
 from ...signals.trial import Recording
 from ..check_definition import InputCheck, InputProblem, InputToCheck
 
@@ -27,19 +28,9 @@ def _measure(inputs: InputToCheck) -> InputProblem | None:
     if found is None or len(found[0]) < 6:  # the longest window, of five steps
         return None
     times, points = found
-    steps = np.diff(points, axis=0)
-    before, step, after = steps[:-2], steps[1:-1], steps[2:]
-    lengths = [np.linalg.norm(each, axis=2) for each in (before, step, after)]
-    usual, least = np.maximum(lengths[0], lengths[2]), LEAST_SPEED * np.median(np.diff(times))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        is_moving = (lengths[1] > least) & (usual > 0.0)
-        ratios = np.einsum("npi,npi->np", step, before + after) / (2.0 * usual * np.maximum(usual, least))
-        ratios = np.where(is_moving, ratios, np.nan)
-    enough = is_moving.sum(axis=1) >= max(LEAST_POINTS, LEAST_SHARE * ratios.shape[1])
-    ratios[~enough] = 0.0
-    ratio = np.nanmedian(ratios, axis=1)
-    median = np.median(np.nan_to_num(np.linalg.norm(steps, axis=2)), axis=1)
-    repeats = np.convolve(median <= REPEATED * np.median(median), np.ones(5), "same")[1:-1] > 0.0
+    least = LEAST_SPEED * np.median(np.diff(times))
+    ratio, median = map_slices(len(points) - 3, lambda own: _compare_steps(points[own.start : own.stop + 3], least)).T
+    repeats = np.convolve(np.pad(median <= REPEATED * np.median(median), 1), np.ones(5), "same")[1:-1] > 0.0
     lost = np.flatnonzero((ratio > LOST_RATIO) & ~repeats)
     if not len(lost):
         return None
@@ -50,6 +41,20 @@ def _measure(inputs: InputToCheck) -> InputProblem | None:
         "Speeds and accelerations there are wrong: export every frame, with empty cells where nothing was recorded",
         is_note=True,
     )
+
+
+def _compare_steps(points: np.ndarray, least: float) -> np.ndarray:
+    """Median ratio of each inner step to those before and after it, and median length of the step (n, 2)."""
+    steps = np.diff(points, axis=0)
+    before, step, after = steps[:-2], steps[1:-1], steps[2:]
+    lengths = [np.linalg.norm(each, axis=2) for each in (before, step, after)]
+    usual = np.maximum(lengths[0], lengths[2])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        is_moving = (lengths[1] > least) & (usual > 0.0)
+        ratios = np.einsum("npi,npi->np", step, before + after) / (2.0 * usual * np.maximum(usual, least))
+        ratios = np.where(is_moving, ratios, np.nan)
+    ratios[is_moving.sum(axis=1) < max(LEAST_POINTS, LEAST_SHARE * ratios.shape[1])] = 0.0
+    return np.stack([np.nanmedian(ratios, axis=1), np.median(np.nan_to_num(lengths[1]), axis=1)], axis=1)
 
 
 def _find_moving(recording: Recording) -> tuple[np.ndarray, np.ndarray] | None:

@@ -73,7 +73,9 @@ def find_unloaded_offsets(wrenches: Wrenches, mass: float) -> np.ndarray:
         empty = np.flatnonzero(_keep_long(share < UNLOADED_OFFSET, wrenches.rate))
         if not len(empty) or not np.any(share > LOADED_FRACTION):
             continue
-        idle = wrenches.values[empty[:: max(1, len(empty) // MOST_IDLE)], plate]
+        some = np.zeros(len(wrenches), bool)
+        some[empty[:: max(1, len(empty) // MOST_IDLE)]] = True
+        idle = wrenches.map(lambda values, own: values[some[own], plate])  # noqa: B023
         median = np.median(idle, axis=0)
         if np.linalg.norm(median[:3]) > LEAST_OFFSET > np.median(np.abs(idle[:, :3] - median[:3]), axis=0).max():
             result[plate] = median
