@@ -29,6 +29,11 @@ WEIGHT_ITERATIONS = 2
 ROUNDING = 1e-6
 """Residual, as a fraction of the prior's largest one, that is attributed to rounding."""
 
+POSTURE_SECONDS = 1.0
+"""[s] that a posture lasts, as a swing of a limb does. On ten simulated people whose table the prior leaves out, with
+squats, exercises, gait and rising from chairs, errors of masses are .78 of the prior's, .95 without it; forces of one
+person's unseen trials stay as they are."""
+
 Method = Callable[["Regression"], Estimate]
 
 
@@ -77,6 +82,14 @@ class Regression(FullParameterForm):
     def axis_rows(self) -> np.ndarray:
         """Number of measured values per axis (6,)."""
         return np.sum([count * block.rows for count, block in zip(self.counts, self.blocks)], axis=0)
+
+    @property
+    def frames_per_posture(self) -> float:
+        """As in `WeightedEquations`."""
+        seconds = sum(count * (block.stop - block.start) for count, block in zip(self.counts, self.blocks))
+        return (
+            1.0 if self.posture_errors is None or seconds == 0.0 else max(1.0, POSTURE_SECONDS * self.frames / seconds)
+        )
 
     @property
     def rows(self) -> int:

@@ -114,6 +114,10 @@ class WeightedEquations(Protocol):
     def equations_with_errors(self) -> EquationsWithErrors:
         """The equations with the covariance of their errors."""
 
+    @property
+    def frames_per_posture(self) -> float:
+        """Frames whose errors are alike because they follow the posture, at least 1."""
+
     def block_gradients(self, parameters: InertialParameters) -> np.ndarray:
         """(K, B) gradient of half the weighted squared residual of each block used once."""
 
@@ -121,6 +125,11 @@ class WeightedEquations(Protocol):
 class FullParameterForm:
     """Mixin that gives equations with a `structure` and a `base_triangle` their form in phi. Not slotted: it is
     cached."""
+
+    @property
+    def frames_per_posture(self) -> float:
+        """One, for a motion that was measured at the joints."""
+        return 1.0
 
     @cached_property
     def _full_parameter_form(self) -> tuple[np.ndarray, np.ndarray, float]:
@@ -169,6 +178,9 @@ def data_inflation(regression: WeightedEquations, parameters: InertialParameters
     gradient of each block of time is compared with what white noise would give (a sandwich estimate): the ratio of the
     variances, averaged over the directions that the data determine. The data's cost is divided by it.
 
+    What repeats with every squat or step, the parameters absorb, and the gradients do not show it. Of a tracked person
+    the frames of a posture therefore count as one at most (`frames_per_posture`).
+
     Args:
         regression: with its blocks.
         parameters: near the solution.
@@ -187,7 +199,7 @@ def data_inflation(regression: WeightedEquations, parameters: InertialParameters
     rank = int(np.sum(s > RANK_TOLERANCE * s[0]))
     whitened = (gradients @ Vt[:rank].T) / s[:rank]
     variance = float(np.sum(whitened**2)) / rank * total / (total - 1.0)
-    return max(1.0, variance / noise_variance(regression, parameters))
+    return max(regression.frames_per_posture, variance / noise_variance(regression, parameters))
 
 
 def parameter_scale(rig: Rig, reference: InertialParameters) -> np.ndarray:

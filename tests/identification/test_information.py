@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from solver.identification.accumulate import accumulate_regression
-from solver.identification.blocks import BlockOptions
+from solver.identification.blocks import BlockOptions, PostureErrors
 from solver.identification.weighted_equations import data_inflation, noise_variance
 from solver.signals.trial import Trial
 from solver.values.motion import Motion
@@ -32,6 +34,8 @@ def test_repeated_equations_count_once() -> None:
         trial = Trial("a", repeated, wrenches, np.ones(frames, bool))
         regression = accumulate_regression(rig, [trial], blocks=BlockOptions(seconds=0.4)).with_weights(MOMENTS_ONLY)
         assert data_inflation(regression, rig.prior) == pytest.approx(times, rel=0.3)
+        tracked = replace(regression, posture_errors=PostureErrors((), np.zeros((0, 2, 10))))
+        assert data_inflation(tracked, rig.prior) == pytest.approx(100.0, rel=0.03)  # the frames of a second
 
 
 def test_noise_variance_is_one_for_right_weights() -> None:
