@@ -29,6 +29,8 @@ SECOND_SLOPE = np.array([-1 / 120, 1 / 2520, -1 / 120960, 1 / 9979200, -1 / 1245
 """Series in the squared angle u: of c, db/du and dc/du. Derived: the slope of the second series."""
 LEAST = 1e-300
 """[rad^2] added to a squared angle before a division; it changes no angle but zero."""
+FEW = 4000
+"""Entries up to which one call that multiplies matrices is faster than one call for each of their entries."""
 
 
 class Exponential:
@@ -342,6 +344,25 @@ def dot(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     x, y, z = left
     u, v, w = right
     return x * u + y * v + z * w
+
+
+def matrix_product(left: np.ndarray, right: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Matrix products (3, n, ...) of left (3, 3, ...) and right (3, n, ...), entry by entry over the trailing axes."""
+    if right.size < FEW:
+        return np.einsum("ij...,j...->i...", left, right, out=out)
+    if out is None:
+        out = np.empty((3, *np.broadcast_shapes(left.shape[2:], right.shape[1:])))
+    term = np.empty_like(out[0])
+    for row in range(3):
+        np.multiply(left[row, 0], right[0], out=out[row])
+        out[row] += np.multiply(left[row, 1], right[1], out=term)
+        out[row] += np.multiply(left[row, 2], right[2], out=term)
+    return out
+
+
+def turn_vectors(turn: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Vectors (3, ...) turned by matrices (3, 3, ...)."""
+    return matrix_product(turn, vectors[:, None])[:, 0]
 
 
 def _series(coefficients: np.ndarray, u: np.ndarray) -> np.ndarray:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.errors import InvalidValue, checked
-from ..base.so3 import cross
+from ..base.so3 import cross, turn_vectors
 from ..dynamics import centroidal_momentum, com_trajectory
-from ..dynamics.kinematics import LinkMotions, link_motions, product
+from ..dynamics.kinematics import LinkMotions, link_motions
 from ..signals import GRAVITY
 from ..signals.trial import Trial
 from ..skeleton.rig import Rig
@@ -174,7 +174,7 @@ def _effects(
     for axis in range(AXES):
         angular_columns[:, FIRST_MOMENT][:, axis] = cross(links.rotation[:, axis], velocity)
     for index, inertia in enumerate(UNIT_INERTIAS):
-        own = product(np.broadcast_to(inertia[:, :, None, None], (3, 3, 1, 1)), links.omega[:, None])[:, 0]
+        own = turn_vectors(inertia[:, :, None, None], links.omega)
         angular_columns[:, INERTIA][:, index] = links.to_world(own)
     positions = np.broadcast_to(positions[:, None], com_columns.shape)
     angular_columns += cross(positions, momentum_columns)

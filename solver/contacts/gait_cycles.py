@@ -32,7 +32,7 @@ def find_gait_cycles(
     for side, sole in rig.sides.items():
         spans = join_spans(phase for phase in phases if sole in phase.loaded)
         starts[side] = np.array([start for start, _ in spans if start > phases[0].start])
-    found = {}
+    found: dict[str, np.ndarray] = {}
     for side, other in (SIDES, SIDES[::-1]):
         cycles = np.column_stack([starts[side][:-1], starts[side][1:]])
         length = cycles[:, 1] - cycles[:, 0]

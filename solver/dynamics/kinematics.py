@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.errors import InvalidValue
-from ..base.so3 import cross
+from ..base.so3 import cross, turn_vectors
 from ..engine import FrameDynamics
 from ..skeleton.rig import Rig
 from ..values.motion import Motion
@@ -39,7 +39,7 @@ class LinkMotions:
 
     def to_world(self, vectors: np.ndarray) -> np.ndarray:
         """Vectors (3, L, N) of link axes in world axes."""
-        return product(self.rotation, vectors[:, None])[:, 0]
+        return turn_vectors(self.rotation, vectors)
 
 
 def link_motions(rig: Rig, motion: Motion) -> LinkMotions:
@@ -93,15 +93,3 @@ def require_matching_motion(rig: Rig, motion: Motion) -> None:
     got, want = (motion.q.shape[1], motion.v.shape[1]), (rig.nq, rig.nv)
     if got != want:
         raise InvalidValue(f"the motion has (nq, nv) = {got} coordinates, rig {rig.name!r} has {want}")
-
-
-def product(left: np.ndarray, right: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """Matrix products (3, n, ...) of left (3, 3, ...) and right (3, n, ...), entry by entry over the trailing axes."""
-    if out is None:
-        out = np.empty((3, *np.broadcast_shapes(left.shape[2:], right.shape[1:])))
-    term = np.empty_like(out[0])
-    for row in range(3):
-        np.multiply(left[row, 0], right[0], out=out[row])
-        out[row] += np.multiply(left[row, 1], right[1], out=term)
-        out[row] += np.multiply(left[row, 2], right[2], out=term)
-    return out

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.errors import InvalidValue
-from ..base.so3 import Exponential, cross, skew
+from ..base.so3 import Exponential, cross, matrix_product, skew, turn_vectors
 from ..skeleton.rig import Rig
-from .kinematics import product
 
 IDENTITY = np.eye(3)
 """By definition."""
@@ -106,8 +105,10 @@ class LegChain:
                 exponentials.append(None)
             else:
                 exponential = Exponential(x[:, hinge.columns])
-                rotation = product(rotation, exponential.matrix.transpose(1, 2, 0))
-                axes[hinge.columns] = product(rotation, exponential.right_jacobian.transpose(1, 2, 0)).swapaxes(0, 1)
+                rotation = matrix_product(rotation, exponential.matrix.transpose(1, 2, 0))
+                axes[hinge.columns] = matrix_product(rotation, exponential.right_jacobian.transpose(1, 2, 0)).swapaxes(
+                    0, 1
+                )
                 exponentials.append(exponential)
             rotations.append(rotation)
         return ChainPose(rotation, position, origins, axes, rotations, exponentials, self._slides)
@@ -131,8 +132,8 @@ class LegChain:
                     spin = spin + own
                 continue
             omega, alpha = exponential.rates(dx[:, hinge.columns])
-            own = product(rotation, omega.T[:, None])[:, 0]
-            spin_rate = spin_rate + product(rotation, alpha.T[:, None])[:, 0] + cross(spin, own)
+            own = turn_vectors(rotation, omega.T)
+            spin_rate = spin_rate + turn_vectors(rotation, alpha.T) + cross(spin, own)
             spin = spin + own
         lever = pose.position - before
         speed_rate = speed_rate + cross(spin_rate, lever) + cross(spin, cross(spin, lever))

@@ -8,13 +8,12 @@ from functools import lru_cache
 import numpy as np
 
 from ..base.errors import InvalidValue
-from ..base.so3 import cross, dot, skew
+from ..base.so3 import cross, dot, matrix_product, skew
 from ..engine import POSE_SIZE, FrameDynamics
 from ..skeleton.rig import ROOT_NV, Rig
 from ..values.inertials import FIRST_MOMENT, InertialParameters
 from ..values.joints import Joint
 from ..values.motion import Motion
-from .kinematics import product
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ class Mechanics:
 
 def _root_wrench(tau: np.ndarray, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
     """(N, 6) generalised force of the root as a wrench, world axes, about the world origin."""
-    root = product(rotation[:, 0].transpose(1, 2, 0), tau[:, :ROOT_NV].T.reshape(2, 3, -1).swapaxes(0, 1))
+    root = matrix_product(rotation[:, 0].transpose(1, 2, 0), tau[:, :ROOT_NV].T.reshape(2, 3, -1).swapaxes(0, 1))
     root[:, 1] += cross(position[:, 0].T, root[:, 0])
     return root.swapaxes(0, 1).reshape(ROOT_NV, -1).T
 
@@ -137,9 +136,9 @@ def _joint_axes(joint: Joint, turn: np.ndarray, parent: np.ndarray) -> tuple[lis
         return own, own
     if joint.kind == "spherical":
         return [], own
-    axes = [product(turn, axis[:, None, None])[:, 0] for axis in joint.axes]
+    axes = [matrix_product(turn, axis[:, None, None])[:, 0] for axis in joint.axes]
     if joint.kind == "universal":
-        axes[0] = product(parent, (joint.rotation @ joint.axes[0])[:, None, None])[:, 0]
+        axes[0] = matrix_product(parent, (joint.rotation @ joint.axes[0])[:, None, None])[:, 0]
     return (axes, []) if joint.kind == "prismatic" else ([], axes)
 
 

@@ -14,11 +14,11 @@ from typing import Literal
 import numpy as np
 
 from ..base.errors import InvalidValue
-from ..base.so3 import cross
+from ..base.so3 import cross, matrix_product, turn_vectors
 from ..skeleton.rig import Rig
 from ..values.inertials import FIRST_MOMENT, GRAVITY_VECTOR, MASS, PER_LINK
 from ..values.motion import Motion
-from .kinematics import LinkMotions, motion_pieces, product
+from .kinematics import LinkMotions, motion_pieces
 
 Axes = Literal["link", "world"]
 CHUNK_FRAMES = 128
@@ -51,7 +51,7 @@ class RegressorPiece:
         if self.rotation is None:
             return np.concatenate([force, moment])
         inverse = self.rotation.swapaxes(0, 1)
-        return np.concatenate([product(inverse, force[:, None])[:, 0], product(inverse, moment[:, None])[:, 0]])
+        return np.concatenate([turn_vectors(inverse, force), turn_vectors(inverse, moment)])
 
 
 def regressor_pieces(
@@ -103,7 +103,7 @@ class NewtonEulerColumns:
 def newton_euler_columns(motions: LinkMotions, gravity: np.ndarray, base: int, axes: Axes) -> NewtonEulerColumns:
     """The equations for a motion of the links."""
     rotation, position = _relative_poses(motions, base, axes)
-    a = motions.acceleration - product(motions.rotation.swapaxes(0, 1), gravity.reshape(3, 1, 1, 1))[:, 0]
+    a = motions.acceleration - matrix_product(motions.rotation.swapaxes(0, 1), gravity.reshape(3, 1, 1, 1))[:, 0]
     shape = a.shape[1:]
     (wx, wy, wz), (ax, ay, az) = motions.omega, motions.alpha
     xx, yy, zz, xy, xz, yz = wx * wx, wy * wy, wz * wz, wx * wy, wx * wz, wy * wz
@@ -114,7 +114,7 @@ def newton_euler_columns(motions: LinkMotions, gravity: np.ndarray, base: int, a
         local[:, FIRST_MOMENT],
         [[-yy - zz, xy - az, xz + ay], [xy + az, -xx - zz, yz - ax], [xz - ay, yz + ax, -xx - yy]],
     )
-    force = product(rotation, local)
+    force = matrix_product(rotation, local)
 
     local = np.zeros((3, PER_LINK - 1, *shape))  # moment about the link's origin: h x a + I alpha + omega x I omega
     local[1, 0], local[2, 1], local[0, 2] = -a[2], -a[0], -a[1]
@@ -129,7 +129,7 @@ def newton_euler_columns(motions: LinkMotions, gravity: np.ndarray, base: int, a
     )
     moment = np.empty((3, PER_LINK, *shape))
     moment[:, MASS] = 0.0
-    product(rotation, local, out=moment[:, MASS + 1 :])
+    matrix_product(rotation, local, out=moment[:, MASS + 1 :])
     moment[:, :STATIC_PARAMETERS] += cross(position[:, None], force)
     return NewtonEulerColumns(force, moment, rotation, position, a)
 
@@ -146,4 +146,4 @@ def _relative_poses(motions: LinkMotions, base: int, axes: Axes) -> tuple[np.nda
     if axes == "world":
         return motions.rotation, position
     inverse = motions.rotation[:, :, base : base + 1].swapaxes(0, 1)
-    return product(inverse, motions.rotation), product(inverse, position[:, None])[:, 0]
+    return matrix_product(inverse, motions.rotation), turn_vectors(inverse, position)

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.so3 import cross
+from ..base.so3 import cross, matrix_product, turn_vectors
 from ..skeleton.rig import ROOT_NV, Rig
 from ..values.inertials import FIRST_MOMENT, GRAVITY_VECTOR, MASS
 from ..values.motion import Motion
-from .kinematics import LinkMotions, link_motions, product
+from .kinematics import LinkMotions, link_motions
 from .regressor import STATIC_PARAMETERS, newton_euler_columns
 from .workspace import Workspace
 
@@ -66,14 +66,14 @@ def _backpropagate_to_links(
     # weights of forces, including those through the lever of the link
     whole = force + cross(moment[:, :STATIC_PARAMETERS], columns.position[:, None])
     inverse = columns.rotation.swapaxes(0, 1)
-    local, turning = product(inverse, whole), product(inverse, moment[:, MASS + 1 :])
+    local, turning = matrix_product(inverse, whole), matrix_product(inverse, moment[:, MASS + 1 :])
     square, lever, inertia = local[:, FIRST_MOMENT], turning[:, :3], turning[:, 3:]
     both = square + square.swapaxes(0, 1)
     trace = square[0, 0] + square[1, 1] + square[2, 2]
     by_a = local[:, MASS] - _axial_weights(lever)
     by_alpha, by_omega = (
         _axial_weights(square),
-        product(both, motions.omega[:, None])[:, 0] - 2.0 * trace * motions.omega,
+        turn_vectors(both, motions.omega) - 2.0 * trace * motions.omega,
     )
     i = inertia  # rows of the moment, entries xx xy yy xz yz zz
     by_alpha += [i[0, 0] + i[1, 1] + i[2, 3], i[0, 1] + i[1, 2] + i[2, 4], i[0, 3] + i[1, 4] + i[2, 5]]
@@ -133,13 +133,16 @@ def _axial_weights(matrices: np.ndarray) -> np.ndarray:
 
 def _twists_to_world(rotation: np.ndarray, origin: np.ndarray, twists: np.ndarray) -> np.ndarray:
     """Twists (6, L, n) of link axes in world axes, about the world origin."""
-    linear, angular = product(rotation, twists[:3, None])[:, 0], product(rotation, twists[3:, None])[:, 0]
+    linear, angular = turn_vectors(rotation, twists[:3]), turn_vectors(rotation, twists[3:])
     return np.concatenate([linear + cross(origin, angular), angular])
 
 
 def _wrenches_to_world(rotation: np.ndarray, origin: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
     """Wrenches (6, L, n) of link axes in world axes, about the world origin."""
-    force, moment = product(rotation, wrenches[:3, None])[:, 0], product(rotation, wrenches[3:, None])[:, 0]
+    force, moment = (
+        turn_vectors(rotation, wrenches[:3]),
+        turn_vectors(rotation, wrenches[3:]),
+    )
     return np.concatenate([force, moment + cross(origin, force)])
 
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.errors import InvalidValue, checked
-from ..base.so3 import cross
+from ..base.so3 import cross, turn_vectors
 from ..skeleton.rig import Rig
 from ..values.inertials import FIRST_MOMENT, GRAVITY_VECTOR, PER_LINK, InertialParameters
 from ..values.motion import Motion
 from ..values.wrenches import Wrenches
-from .kinematics import CHUNK_FRAMES, LinkMotions, link_motions, motion_pieces, product
+from .kinematics import CHUNK_FRAMES, LinkMotions, link_motions, motion_pieces
 from .regressor import STATIC_PARAMETERS, Axes, base_index, regressor_pieces
 
 
@@ -195,7 +195,7 @@ def _centroidal_momentum(motions: LinkMotions, parameters: InertialParameters, c
     first = parameters.values[:, FIRST_MOMENT].T[:, :, None]
     inertia = np.moveaxis(parameters.inertias, 0, -1)[..., None]
     linear = mass * motions.velocity + cross(motions.omega, np.broadcast_to(first, motions.omega.shape))
-    about_origin = product(inertia, motions.omega[:, None])[:, 0] + cross(first, motions.velocity)
+    about_origin = turn_vectors(inertia, motions.omega) + cross(first, motions.velocity)
     linear, about_origin = motions.to_world(linear), motions.to_world(about_origin)
     angular = (about_origin + cross(motions.position - com[:, None], linear)).sum(axis=1)
     return np.concatenate([linear.sum(axis=1), angular]).T

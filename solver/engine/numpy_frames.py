@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..base.so3 import cross, dot
+from ..base.so3 import cross, dot, matrix_product, turn_vectors
 from ..values.inertials import GRAVITY_VECTOR, PER_LINK
 from ..values.joints import ROOT_NV
 from .numpy_model import Model
@@ -24,26 +24,6 @@ TWIST_SIZE = 6
 """By definition."""
 PIECE = 256
 """Frames computed at once, so that their arrays fit the processor's cache."""
-FEW = 4000
-"""Entries up to which one call that multiplies matrices is faster than one call for each of their entries."""
-
-
-def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Matrix products (3, n, ...) of left (3, 3, ...) and right (3, n, ...), entry by entry over the trailing axes."""
-    if right.size < FEW:
-        return np.einsum("ij...,j...->i...", left, right)
-    result = np.empty((3, *np.broadcast_shapes(left.shape[2:], right.shape[1:])))
-    term = np.empty_like(result[0])
-    for row in range(3):
-        np.multiply(left[row, 0], right[0], out=result[row])
-        result[row] += np.multiply(left[row, 1], right[1], out=term)
-        result[row] += np.multiply(left[row, 2], right[2], out=term)
-    return result
-
-
-def turn_vectors(turn: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Vectors (3, ...) turned by matrices (3, 3, ...)."""
-    return product(turn, vectors[:, None])[:, 0]
 
 
 def cross_motions(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -80,7 +60,7 @@ def place_joints(model: Model, positions: np.ndarray, rows: np.ndarray) -> tuple
         place[:, model.sliders] += model.ways.T[:, :, None] * rows[model.starts[model.sliders]]
     turn[:, :, model.balls] = quaternion_matrices(rows[model.quaternions[:, None] + np.arange(4)].swapaxes(0, 1))
     for body in model.balls[model.is_turned]:
-        turn[:, :, body] = product(model.rotations[body][:, :, None], turn[:, :, body])
+        turn[:, :, body] = matrix_product(model.rotations[body][:, :, None], turn[:, :, body])
     for body in (*model.free, *model.planes):
         at, base = model.starts[body], model.rotations[body]
         size = 3 if model.kinds[body] == "free" else 2
@@ -88,7 +68,9 @@ def place_joints(model: Model, positions: np.ndarray, rows: np.ndarray) -> tuple
         if size == 2:
             c, s = rows[at + 2], rows[at + 3]
             zero, one = np.zeros(frames), np.ones(frames)
-            turn[:, :, body] = product(base[:, :, None], np.array([[c, -s, zero], [s, c, zero], [zero, zero, one]]))
+            turn[:, :, body] = matrix_product(
+                base[:, :, None], np.array([[c, -s, zero], [s, c, zero], [zero, zero, one]])
+            )
     return turn, place
 
 
@@ -100,7 +82,7 @@ def place_bodies(model: Model, turn: np.ndarray, place: np.ndarray) -> tuple[np.
         parents = model.parents[level]
         carrying = turns[:, :, parents]
         places[:, level] = turn_vectors(carrying, place[:, level]) + places[:, parents]
-        turns[:, :, level] = product(carrying, turn[:, :, level])
+        turns[:, :, level] = matrix_product(carrying, turn[:, :, level])
     return turns, places
 
 
@@ -193,7 +175,7 @@ class _Frames:
             )
             carried[:, 0] += cross(carried[:, 1], lever)
             carried[:, 2] += cross(carried[:, 3], lever)
-            own = product(turn[:, :, level].swapaxes(0, 1)[:, :, None], carried)
+            own = matrix_product(turn[:, :, level].swapaxes(0, 1)[:, :, None], carried)
             own[:, 1] += omega[:, level]
             for number, body in sliding:
                 own[:, 0, body - level.start] += slow[:, number]
@@ -229,14 +211,16 @@ class _Frames:
         pull = self.rates[:3] + cross(omega, self.twists[:3])
         mass, lever = self.model.values[:, 0, None], self.model.values[:, 1:4].T[:, :, None]
         force = mass * pull + cross(alpha, lever) + cross(omega, cross(omega, lever))
-        turned = product(inertia_matrices(self.model.values)[..., None], np.stack([alpha, omega], axis=1))
+        turned = matrix_product(inertia_matrices(self.model.values)[..., None], np.stack([alpha, omega], axis=1))
         return np.concatenate([force, cross(lever, pull) + turned[:, 0] + cross(omega, turned[:, 1])])
 
     def carry_forces(self, wrenches: np.ndarray) -> np.ndarray:
         """Adds the wrenches (6, B, n) of each body's descendants to its own, in place."""
         turn, place = self.steps
         for level in reversed(self.model.levels):
-            both = product(turn[:, :, level], wrenches[:, level].reshape(2, 3, -1, wrenches.shape[2]).swapaxes(0, 1))
+            both = matrix_product(
+                turn[:, :, level], wrenches[:, level].reshape(2, 3, -1, wrenches.shape[2]).swapaxes(0, 1)
+            )
             both[:, 1] += cross(place[:, level], both[:, 0])
             for number, parent in enumerate(self.model.parents[level]):
                 wrenches[:3, parent] += both[:, 0, number]
@@ -276,7 +260,9 @@ class _Frames:
         mass = np.broadcast_to(model.values[:, 0, None], self.place.shape[1:])
         centre = turn_vectors(self.turn, model.values[:, 1:4].T[:, :, None]) + mass * self.place
         # about the world origin: R I R' + (lever terms of h = R h0 about the body's origin p)
-        turned = product(product(self.turn, inertia_matrices(model.values)[..., None]), self.turn.swapaxes(0, 1))
+        turned = matrix_product(
+            matrix_product(self.turn, inertia_matrices(model.values)[..., None]), self.turn.swapaxes(0, 1)
+        )
         moved, place = centre - mass * self.place, self.place
         about = turned - _skew_product(place, moved) - _skew_product(moved, place) - mass * _skew_product(place, place)
         result = np.zeros((6, 6, *mass.shape))
@@ -536,5 +522,5 @@ def _body_regressors(own: _Frames) -> np.ndarray:
         [wx * wz, ax + wy * wz, ay, wz * wz - wx * wx, az - wx * wy, -wx * wz],
         [-wx * wy, wx * wx - wy * wy, wx * wy, ax - wy * wz, ay + wx * wz, az],
     ]
-    force, moment = product(own.turn[:, :, None], force), product(own.turn[:, :, None], moment)
+    force, moment = matrix_product(own.turn[:, :, None], force), matrix_product(own.turn[:, :, None], moment)
     return np.concatenate([force, moment + cross(own.place[:, None], force)])

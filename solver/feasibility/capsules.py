@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ..base.so3 import dot
-from ..dynamics.kinematics import product
+from ..base.so3 import dot, matrix_product
 from ..skeleton.rig import Rig
 from .collision_shapes import Capsules, bounding_capsules, collision_shapes
 from .link_pairs import LinkPair, collision_pairs
@@ -51,9 +50,9 @@ class WorldCapsules:
         turn = rotation.transpose(2, 3, 1, 0)[:, :, capsules.link]  # (3, 3, S, N)
         self.radius, axes = capsules.radius, capsules.end - capsules.start
         self.half_length = 0.5 * np.linalg.norm(axes, axis=1)
-        self._start = product(turn, capsules.start.T[:, None, :, None])[:, 0]  # (3, S, N)
+        self._start = matrix_product(turn, capsules.start.T[:, None, :, None])[:, 0]  # (3, S, N)
         self._start += position.transpose(2, 1, 0)[:, capsules.link]
-        self._axis = product(turn, axes.T[:, None, :, None])[:, 0]
+        self._axis = matrix_product(turn, axes.T[:, None, :, None])[:, 0]
         self._links, self._rotation = capsules.link, rotation.transpose(2, 3, 1, 0)
 
     def find_near(

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..base.errors import InvalidValue
-from ..base.so3 import cross, nearest_rotation
+from ..base.so3 import cross, matrix_product, nearest_rotation
 from ..dynamics import STATIC_PARAMETERS, Axes, RegressorPiece, base_index, predicted_wrenches, regressor_pieces
-from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces, product
+from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces
 from ..signals import low_pass, low_pass_pieces, rate_of_grid, true_runs, whiten
 from ..signals.filters import padding
 from ..signals.trial import Trial
@@ -255,7 +255,7 @@ def _about_world(piece: RegressorPiece, total: np.ndarray) -> np.ndarray:
     force, moment, count = piece.force, piece.moment, len(total)
     if piece.rotation is not None:
         rotation = piece.rotation[:, :, None]
-        force, moment = product(rotation, force), product(rotation, moment)
+        force, moment = matrix_product(rotation, force), matrix_product(rotation, moment)
     moment[:, :STATIC_PARAMETERS] += cross(piece.origin[:, None, None], force)
     pose = [piece.origin] if piece.rotation is None else [piece.origin, piece.rotation.reshape(9, count)]
     return np.concatenate([force.reshape(-1, count), moment.reshape(-1, count), total.T, *pose])
@@ -276,7 +276,7 @@ def _about_base(rows: np.ndarray, links: int, frames: np.ndarray, used: np.ndarr
         # a filtered rotation matrix is not orthogonal: use the nearest rotation
         rotation = np.ascontiguousarray(nearest_rotation(filtered_rotation.T.reshape(count, 3, 3)).transpose(1, 2, 0))
         inverse = rotation.swapaxes(0, 1)[:, :, None]
-        force, moment = product(inverse, force), product(inverse, moment)
+        force, moment = matrix_product(inverse, force), matrix_product(inverse, moment)
     piece = RegressorPiece(slice(0, count), force, moment, origin, rotation)
     return Equations(frames, force, moment, piece.express_wrenches(total.T), used)
 

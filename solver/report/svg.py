@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
-from itertools import pairwise
 
 import numpy as np
 
@@ -177,15 +176,14 @@ def make_standalone(markup: str) -> str:
 
 def thin_line(xs: np.ndarray, ys: np.ndarray, pixels: float) -> tuple[np.ndarray, np.ndarray]:
     """The smallest and largest sample of every group of neighbours, so that no peak is lost."""
-    groups = max(int(pixels * POINTS_PER_PIXEL / 2), 2)
-    if len(xs) <= 2 * groups:
+    count, groups = len(xs), max(int(pixels * POINTS_PER_PIXEL / 2), 2)
+    if count <= 2 * groups:
         return xs, ys
-    edges = np.linspace(0, len(xs), groups + 1).astype(int)
-    kept = {0, len(xs) - 1}
-    for start, stop in pairwise(edges):
-        kept |= {start + int(np.argmin(ys[start:stop])), start + int(np.argmax(ys[start:stop]))}
-    order = np.array(sorted(kept))
-    return xs[order], ys[order]
+    group = np.arange(count) * groups // count
+    by_size = np.lexsort((ys, group))  # within each group
+    ends = np.append(np.flatnonzero(np.diff(group)), count - 1)
+    kept = np.unique([0, count - 1, *by_size[ends], *by_size[np.append(0, ends[:-1] + 1)]])
+    return xs[kept], ys[kept]
 
 
 def _render_tooltip(text: str) -> str:

@@ -7,10 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from ...base.so3 import dot
+from ...base.so3 import dot, matrix_product
 from ...contacts.rolling import SOLE, RollingSole
 from ...contacts.schedule import Anchor
-from ...dynamics.kinematics import product
 from ...scene.labels import format_length
 from ...skeleton.rig import Rig
 from ..check_definition import Check, CheckMessages, SmoothLimit
@@ -31,7 +30,7 @@ def patch_points(rig: Rig, rotation: np.ndarray, position: np.ndarray, patch: st
     contact = rig.patch(patch)
     link = rig.index(contact.link)
     rotations = rotation[:, link].transpose(1, 2, 0)[:, :, None]  # (3, 3, 1, N)
-    corners = product(rotations, contact.vertices.T[:, None, :, None])[:, 0]
+    corners = matrix_product(rotations, contact.vertices.T[:, None, :, None])[:, 0]
     corners += position[:, link].T[:, None]
     return corners.T
 

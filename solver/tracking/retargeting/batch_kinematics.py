@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...base.errors import InvalidValue
-from ...base.so3 import Exponential, cross, rotation_between
+from ...base.so3 import Exponential, cross, matrix_product, rotation_between
 from ...dynamics.coordinates import ROOT_NQ, ball_joints, configurations, joint_slices
-from ...dynamics.kinematics import product
 from ...skeleton.rig import ROOT_NV, Rig
 from ...values.inertials import FIRST_MOMENT
 from ...values.joints import Joint
@@ -167,9 +166,9 @@ class BatchKinematics:
                 positions[level.indices] += own[:, :, 2] * columns[level.columns, None]
             else:
                 exponential = Exponential(y[:, level.columns])
-                after = product(base[:, :, :3].transpose(1, 2, 0, 3), exponential.matrix.transpose(2, 3, 1, 0))
+                after = matrix_product(base[:, :, :3].transpose(1, 2, 0, 3), exponential.matrix.transpose(2, 3, 1, 0))
                 own[:] = after.transpose(2, 0, 1, 3)
-                spun = product(after, exponential.right_jacobian.transpose(2, 3, 1, 0))
+                spun = matrix_product(after, exponential.right_jacobian.transpose(2, 3, 1, 0))
                 rounds.append((level.columns, spun.transpose(2, 1, 0, 3)))
         axes = rotations[self._of_columns, :, 2]
         for moves, spun in rounds:
