@@ -50,6 +50,8 @@ REDUCTION = ("-resize", "1100x", "-dither", "None", "-colors", "256")
 DRAG, SLIP, SECONDS, LIFT = 0.15, 3e-4, 3, (-0.15, 0.0, 0.35)
 """[m] by which the pelvis is lowered, largest displacement of a sole between the postures, [s] between them, and [m] by
 which a foot is lifted."""
+REST_DISTANCE = 10.0
+"""[m] Largest distance between two rigs that were added."""
 MOTION = 0.02
 """Least change of a bone's matrix, [m] or of a rotation, in a motion that plays."""
 REACH = (0.1, -0.3, 0.35)
@@ -323,6 +325,8 @@ class Tour:
         yield from self.run_job("import_rig")
         second = CONTEXT.view_layer.objects.active
         require(second != body, "the second rig is not active")
+        apart = (second.matrix_world.translation - body.matrix_world.translation).length
+        require(apart < REST_DISTANCE, f"the second rig is {apart:.0f} m away")
         live = find_module("live.control").LiveCheck
         if live.session is None:
             OPERATORS.exciting_dance.live()

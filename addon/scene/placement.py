@@ -15,6 +15,9 @@ from .recording import RECORDING_KEY
 
 LARGEST_OBSTACLE = 2.0
 """Largest extent of an object that a body avoids, in sizes of the body: a larger one is a stage or a room."""
+LARGEST_ARMATURE = 20.0
+"""The same of an armature: a larger one is in centimetres, as a BVH at the importer's own scale; a person has four sizes
+of a small robot."""
 DISTANCE_TOLERANCE = 1e-4
 """[m] Tolerance of distances, because Blender stores locations in single precision."""
 
@@ -30,10 +33,11 @@ def avoid_overlap(context: bpy.types.Context, body: bpy.types.Object, *, ignored
     layer = view_layer(context)
     layer.update()
     visible = (item for item in layer.objects if item.type == "ARMATURE" and item.data.bones and item.visible_get())
-    others = [
+    armatures = [
         (floor_position(item), rest_size(item)) for item in visible if item != body and session_id(item) != ignored
     ]
     size = rest_size(body)
+    others = [found for found in armatures if found[1] <= LARGEST_ARMATURE * size]
     others += [mesh for mesh in _mesh_places(layer, body) if mesh[1] <= LARGEST_OBSTACLE * size]
     for place, extent in sorted(others, key=lambda found: found[0].y):
         distance, offset = 0.5 * (size + extent), floor_position(body) - place
