@@ -16,8 +16,8 @@ from .recording import RECORDING_KEY
 LARGEST_OBSTACLE = 2.0
 """Largest extent of an object that a body avoids, in sizes of the body: a larger one is a stage or a room."""
 LARGEST_ARMATURE = 20.0
-"""The same of an armature: a larger one is in centimetres, as a BVH at the importer's own scale; a person has four sizes
-of a small robot."""
+"""The same of an armature: a larger one is in centimetres, as a BVH at the importer's own scale. A person is four
+times as large as a small robot."""
 DISTANCE_TOLERANCE = 1e-4
 """[m] Tolerance of distances, because Blender stores locations in single precision."""
 
