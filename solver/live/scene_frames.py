@@ -14,6 +14,9 @@ from ..skeleton.rig import Rig
 DIGITS = 6
 """Decimals in SI units: a micrometre is far below every tolerance."""
 FORCE_DIGITS = 3
+NEAR_COMFORT = 0.5
+"""Comfort below which a link is shown as near a limit. The straight elbow of a standing person, 5 degrees from its
+limit, has .87 (chosen on this posture)."""
 DESCRIBED_MARGINS = 3
 """Margins of a frame that are described in words in addition to failed ones: the worst of the notable ones."""
 
@@ -30,7 +33,7 @@ def scene_frames(rig: Rig, checks: Checks, options: CheckOptions) -> tuple[Scene
         _scene_margins(margin, described) for margin, described in zip(checks.margins, _select_described(checks).T)
     ]
     failing = _links_where(checks, rig, _is_failed)
-    near = _links_where(checks, rig, lambda m: (m.values + m.tolerance) / m.scale < 1.0, "joints")
+    near = _links_where(checks, rig, lambda m: (m.values + m.tolerance) / m.scale < NEAR_COMFORT, "joints")
     colliding = _links_where(checks, rig, _is_failed, "touch")
     balance = [margin.failed for margin in checks.margins if margin.check.category == "balance"]
     balanced = ~np.any(balance, axis=0) if balance else np.ones(len(checks), bool)

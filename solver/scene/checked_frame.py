@@ -100,7 +100,7 @@ class SceneFrame:
         time: [s].
         margins: finite ones only, in the checks' order.
         failing: links that fail a check.
-        near: links whose joints are near a limit of angle, speed or torque (comfort below 1), and do not fail.
+        near: links whose joints are near a limit of angle, speed or torque (comfort below a half), and do not fail.
         colliding: links that touch another link or the floor.
         balanced: no check of balance fails.
         com: (3,) [m], world.
