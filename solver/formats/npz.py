@@ -179,7 +179,7 @@ def _read_wrenches(arrays: NpzArrays, options: ReadOptions, warn: Warn) -> Wrenc
         return None
     times = arrays.times("force", len(values))
     absent = ~np.isfinite(values[:, :, :3]).all(axis=(1, 2))
-    report_missing(path, absent, f"force sample {int(np.argmax(absent))}", options.missing, warn)
+    report_missing(path, absent, f"force sample {next(iter(np.flatnonzero(absent)), 0)}", options.missing, warn)
     rotation = to_z_up(resolve_force_up(options.up, values[:, :, :3].sum(axis=1), path)).T
     values = np.concatenate([values[:, :, :3] @ rotation, values[:, :, 3:] @ rotation], axis=2)
     wrenches = Wrenches(times, frames, values, measured)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from solver.base import file_arrays
 from solver.base.errors import InputError
 from solver.formats.trc import read_trc
 from tests.formats.recording_files import FRAMES, MARKERS, STANDING, standing_trc, times, to_y_up, trc_rows, write_trc
@@ -237,3 +239,16 @@ def test_a_single_row_with_more_cells_is_refused(tmp_path: Path) -> None:
     rows[4] += ["1.0", "2.0", "3.0"]
     with pytest.raises(InputError, match=r"line 11.*35 cells, the marker names need 32"):
         read_trc(write_trc(tmp_path / "long.trc", rows))[0]
+
+
+def test_a_frame_more_takes_less_memory_than_its_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither text nor rows nor arrays of a long file are held as a whole: 9 kB a frame would not fit for an hour."""
+    monkeypatch.setattr(file_arrays, "LONG", 2**14)
+    peaks = []
+    for count in (600, 1800):
+        path = write_trc(tmp_path / f"{count}.trc", trc_rows(to_y_up(np.tile(STANDING, (count, 1, 1)))))
+        tracemalloc.start()
+        read_trc(path)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert (peaks[1] - peaks[0]) / 1200 < STANDING.nbytes
