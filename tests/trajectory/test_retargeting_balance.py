@@ -90,10 +90,10 @@ def test_a_motion_that_jumps_is_not_slowed_down() -> None:
 
 
 def test_a_weak_robot_is_slowed_down() -> None:
-    """Where joints are too weak for the motion it lasts longer, unless its timing is kept; strong ones keep pace."""
+    """Where joints are too weak for the pace it lasts longer, unless its timing is kept; strong ones keep pace."""
     strong, lasts = hrp2(), []
-    weak = replace(strong, limits=replace(strong.limits, torque=0.2 * strong.limits.torque))
-    source = Performer.from_motion(person(), squat(person(), seconds=1.0, steps=0.8))
+    weak = replace(strong, limits=replace(strong.limits, torque=0.3 * strong.limits.torque))
+    source = Performer.from_motion(person(), squat(person(), seconds=0.6, steps=0.8))
     for rig, keeps in ((strong, False), (weak, False), (weak, True)):
         options = RetargetOptions(keep_timing=keeps)
         found = retarget_motion(source, rig, None, options)
