@@ -45,7 +45,6 @@ class EXCITING_DANCE_PT_fixed_base_limits(DancePanel, bpy.types.Panel):  # type:
 
     bl_label = "Limits and Results"
     bl_parent_id = "EXCITING_DANCE_PT_fixed_base"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

@@ -90,10 +90,14 @@ class AtomicOperator(PolledOperator):
         return {"FINISHED"}
 
 
-class RigOperator(AtomicOperator):
-    """Mix-in of an operator that needs an active, undamaged rig that can be animated; it can be undone."""
+class SceneOperator(AtomicOperator):
+    """Mix-in of such an operator that can be undone."""
 
     bl_options: Any = {"REGISTER", "UNDO"}  # noqa: RUF012
+
+
+class RigOperator(SceneOperator):
+    """Mix-in of an operator that needs an active, undamaged rig that can be animated."""
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:

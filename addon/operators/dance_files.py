@@ -13,16 +13,15 @@ from ..base.bpy_access import Status, require, scene
 from ..base.scene_rigs import active_rig
 from ..jobs.job_messages import JobMessage, store_message
 from ..live.session import state_fingerprint
-from .base import AtomicOperator
+from .base import SceneOperator
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
 
 
-class EXCITING_DANCE_OT_open_dance(AtomicOperator, bpy.types.Operator):
+class EXCITING_DANCE_OT_open_dance(SceneOperator, bpy.types.Operator):
     """Open the results folder of a dance that was designed, repaired, completed or retargeted"""
 
     bl_idname = "exciting_dance.open_dance"
     bl_label = "Open Dance"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]

@@ -15,7 +15,7 @@ from ..base.solver_api import Settings as StudySettings
 from ..display.properties import RESEARCH, study_settings
 from ..jobs.job import CurrentJob
 from ..jobs.job_messages import JobMessage
-from .base import AtomicOperator, PolledOperator
+from .base import PolledOperator, SceneOperator
 from .recording_base import RecordingJob, chosen_files
 
 if TYPE_CHECKING:
@@ -104,12 +104,11 @@ class EXCITING_DANCE_OT_cancel(PolledOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class EXCITING_DANCE_OT_open_study(AtomicOperator, bpy.types.Operator):
+class EXCITING_DANCE_OT_open_study(SceneOperator, bpy.types.Operator):
     """Open the results of an earlier identification: rig, motions, recordings and colours"""
 
     bl_idname = "exciting_dance.open_study"
     bl_label = "Open Results"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})  # type: ignore[valid-type]

@@ -10,7 +10,7 @@ from ..base.scene_rigs import active_rig
 from ..base.solver_api import errors
 from ..jobs.job_messages import dismiss_message
 from ..live.control import LiveCheck
-from .base import AtomicOperator, RigOperator, require_active_rig
+from .base import AtomicOperator, RigOperator, SceneOperator, require_active_rig
 
 ROLE_ITEMS = tuple(role[:3] for role in ROLES)
 
@@ -92,12 +92,11 @@ class EXCITING_DANCE_OT_jump_posture(RigOperator, bpy.types.Operator):
             set_frame(scene(context), frame)
 
 
-class EXCITING_DANCE_OT_jump_frame(AtomicOperator, bpy.types.Operator):
+class EXCITING_DANCE_OT_jump_frame(SceneOperator, bpy.types.Operator):
     """Go to the first frame of this strip"""
 
     bl_idname = "exciting_dance.jump_frame"
     bl_label = "Jump Here"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     frame: bpy.props.FloatProperty(name="Frame")  # type: ignore[valid-type]
 
@@ -163,12 +162,11 @@ class EXCITING_DANCE_OT_clear_inbetweens(RigOperator, bpy.types.Operator):
         self.report({"INFO"}, f"Removed {count} generated keys" if count else "There are no generated keys here")
 
 
-class EXCITING_DANCE_OT_clear_marks(AtomicOperator, bpy.types.Operator):
+class EXCITING_DANCE_OT_clear_marks(SceneOperator, bpy.types.Operator):
     """Remove the timeline markers of the last check"""
 
     bl_idname = "exciting_dance.clear_marks"
     bl_label = "Clear Markers"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:

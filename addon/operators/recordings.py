@@ -17,7 +17,7 @@ from ..base.transaction import all_or_nothing
 from ..display.properties import RESEARCH, study_settings
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage, dismiss_message, store_message
-from .base import AtomicOperator, report_error
+from .base import SceneOperator, report_error
 
 if TYPE_CHECKING:
     from ..base.solver_api import SceneRecording
@@ -162,12 +162,11 @@ class EXCITING_DANCE_OT_sample_study(JobOperator, bpy.types.Operator):
         return JobMessage(f"Simulated recordings: {', '.join(names)}", notes=(f"They are in {folder}",))
 
 
-class EXCITING_DANCE_OT_remove_file(AtomicOperator, bpy.types.Operator):
+class EXCITING_DANCE_OT_remove_file(SceneOperator, bpy.types.Operator):
     """Remove the file from the list, and its recording from the scene"""
 
     bl_idname = "exciting_dance.remove_file"
     bl_label = "Remove File"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:

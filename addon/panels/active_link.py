@@ -19,7 +19,6 @@ class EXCITING_DANCE_PT_bone(DancePanel, bpy.types.Panel):  # type: ignore[misc]
 
     bl_label = "Active Link"
     bl_order = 6
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
     modes = (RESEARCH,)
 
     @classmethod

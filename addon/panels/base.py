@@ -12,11 +12,12 @@ from ..display.properties import AUTHOR, RESEARCH, study_settings
 
 
 class DancePanel:
-    """Mix-in of a panel of the sidebar tab Dance."""
+    """Mix-in of a panel of the sidebar tab Dance, which is closed at first."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "Dance"
+    bl_options: ClassVar[set[str]] = {"DEFAULT_CLOSED"}
     modes: ClassVar[tuple[str, ...]] = (AUTHOR, RESEARCH)
 
     @classmethod

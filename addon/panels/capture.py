@@ -24,7 +24,6 @@ class EXCITING_DANCE_PT_capture(DancePanel, bpy.types.Panel):  # type: ignore[mi
     bl_label = "Capture"
     bl_parent_id = "EXCITING_DANCE_PT_recording"
     modes = (RESEARCH,)
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
@@ -49,7 +48,6 @@ class EXCITING_DANCE_PT_stream(DancePanel, bpy.types.Panel):  # type: ignore[mis
 
     bl_label = "Stream"
     bl_parent_id = "EXCITING_DANCE_PT_capture"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

@@ -14,7 +14,6 @@ class EXCITING_DANCE_PT_check(AuthorPanel, bpy.types.Panel):  # type: ignore[mis
 
     bl_label = "Check and Repair"
     bl_order = 3
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

@@ -18,7 +18,6 @@ class EXCITING_DANCE_PT_checks(AuthorPanel, bpy.types.Panel):  # type: ignore[mi
 
     bl_label = "Checks"
     bl_parent_id = "EXCITING_DANCE_PT_check"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

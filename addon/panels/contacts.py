@@ -20,7 +20,6 @@ class EXCITING_DANCE_PT_contacts(AuthorPanel, bpy.types.Panel):  # type: ignore[
 
     bl_label = "Contacts"
     bl_parent_id = "EXCITING_DANCE_PT_postures"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

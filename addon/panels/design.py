@@ -19,7 +19,6 @@ class EXCITING_DANCE_PT_design(DancePanel, bpy.types.Panel):  # type: ignore[mis
     bl_label = "Design"
     bl_order = 4
     modes = (AUTHOR,)
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

@@ -17,7 +17,6 @@ class EXCITING_DANCE_PT_display(RigPanel, bpy.types.Panel):  # type: ignore[misc
 
     bl_label = "Display"
     bl_order = 9
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

@@ -16,7 +16,6 @@ class EXCITING_DANCE_PT_dynamics(TrialPanel, bpy.types.Panel):  # type: ignore[m
 
     bl_label = "Dynamics"
     bl_order = 5
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
     modes = (RESEARCH,)
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -18,7 +18,6 @@ class EXCITING_DANCE_PT_identify(DancePanel, bpy.types.Panel):  # type: ignore[m
 
     bl_label = "Identify"
     bl_parent_id = "EXCITING_DANCE_PT_recording"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
     modes = (RESEARCH,)
 
     def draw(self, context: bpy.types.Context) -> None:

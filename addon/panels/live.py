@@ -40,7 +40,6 @@ class EXCITING_DANCE_PT_live(DancePanel, bpy.types.Panel):  # type: ignore[misc]
 
     bl_label = "Live Check"
     bl_order = 2
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     @classmethod
     def has_content(cls, context: bpy.types.Context) -> bool:

@@ -42,7 +42,6 @@ class EXCITING_DANCE_PT_markers(DancePanel, bpy.types.Panel):  # type: ignore[mi
 
     bl_label = "Markers"
     bl_parent_id = "EXCITING_DANCE_PT_recording"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

@@ -30,7 +30,6 @@ class EXCITING_DANCE_PT_moves(AuthorPanel, bpy.types.Panel):  # type: ignore[mis
 
     bl_label = "Moves"
     bl_parent_id = "EXCITING_DANCE_PT_design"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     @classmethod
     def has_content(cls, context: bpy.types.Context) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 
@@ -28,6 +28,7 @@ class EXCITING_DANCE_PT_next_step(DancePanel, bpy.types.Panel):  # type: ignore[
     """The mode, and the next step in it"""
 
     bl_label = ""  # the header shows the mode; a panel without a header would make Dance the first tab of the sidebar
+    bl_options: ClassVar[set[str]] = set()
     bl_order = 0
 
     def draw_header(self, context: bpy.types.Context) -> None:

@@ -35,7 +35,6 @@ class EXCITING_DANCE_PT_output(RigPanel, bpy.types.Panel):  # type: ignore[misc]
 
     bl_label = "Output"
     bl_order = 8
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
@@ -49,7 +48,6 @@ class EXCITING_DANCE_PT_perform(RigPanel, bpy.types.Panel):  # type: ignore[misc
 
     bl_label = "Compare"
     bl_parent_id = "EXCITING_DANCE_PT_output"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 
@@ -19,6 +19,7 @@ class EXCITING_DANCE_PT_postures(AuthorPanel, bpy.types.Panel):  # type: ignore[
     """Postures and their roles"""
 
     bl_label = "Postures"
+    bl_options: ClassVar[set[str]] = set()
     bl_order = 1
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -27,7 +27,6 @@ class EXCITING_DANCE_PT_recording(DancePanel, bpy.types.Panel):  # type: ignore[
 
     bl_label = "Recordings"
     bl_order = 1
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
     modes = (RESEARCH,)
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:

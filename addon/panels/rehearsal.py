@@ -15,7 +15,6 @@ class EXCITING_DANCE_PT_rehearsal(AuthorPanel, bpy.types.Panel):  # type: ignore
 
     bl_label = "Rehearsal Video"
     bl_parent_id = "EXCITING_DANCE_PT_output"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
@@ -33,7 +32,6 @@ class EXCITING_DANCE_PT_rehearsal_film(DancePanel, bpy.types.Panel):  # type: ig
 
     bl_label = "Film"
     bl_parent_id = "EXCITING_DANCE_PT_rehearsal"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
@@ -48,7 +46,6 @@ class EXCITING_DANCE_PT_rehearsal_picture(DancePanel, bpy.types.Panel):  # type:
 
     bl_label = "Picture"
     bl_parent_id = "EXCITING_DANCE_PT_rehearsal"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""

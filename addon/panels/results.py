@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import bpy
 
 from ..base.bpy_access import layout as layout_of
@@ -33,6 +35,7 @@ class EXCITING_DANCE_PT_results(RigPanel, bpy.types.Panel):  # type: ignore[misc
     """Results of the identification"""
 
     bl_label = "Results"
+    bl_options: ClassVar[set[str]] = set()
     bl_order = 2
     modes = (RESEARCH,)
 

@@ -19,7 +19,6 @@ class EXCITING_DANCE_PT_retarget(DancePanel, bpy.types.Panel):  # type: ignore[m
     bl_label = "Retarget"
     bl_order = 1
     modes = (AUTHOR,)
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     @classmethod
     def has_content(cls, context: bpy.types.Context) -> bool:

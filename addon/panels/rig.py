@@ -17,7 +17,6 @@ class EXCITING_DANCE_PT_rig(DancePanel, bpy.types.Panel):  # type: ignore[misc]
 
     bl_label = "Rig"
     bl_order = 10
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     @classmethod
     def has_content(cls, context: bpy.types.Context) -> bool:
@@ -65,7 +64,6 @@ class EXCITING_DANCE_PT_stated(DancePanel, bpy.types.Panel):  # type: ignore[mis
 
     bl_label = "Robot Details"
     bl_parent_id = "EXCITING_DANCE_PT_rig"
-    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
 
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
