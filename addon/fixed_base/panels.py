@@ -10,7 +10,7 @@ from ..base.option_fields import labelled
 from ..base.scene_rigs import active_rig
 from ..base.solver_api import ExcitingOptions
 from ..panels.base import DancePanel
-from ..panels.messages import draw_fields
+from ..panels.messages import draw_fields, tall_row
 from .properties import fixed_base_settings
 
 
@@ -35,8 +35,7 @@ class EXCITING_DANCE_PT_fixed_base(DancePanel, bpy.types.Panel):  # type: ignore
         layout, settings = layout_of(self), fixed_base_settings(scene(context))
         drives = ["drives"] if settings.measured == "torques" else []
         draw_fields(layout, settings, "seconds", "measured", *drives, "held")
-        row = layout.row()
-        row.scale_y = 1.3
+        row = tall_row(layout)
         row.operator("exciting_dance.excite", icon="CON_ARMATURE")
 
 

@@ -12,7 +12,7 @@ from ..base.scene_rigs import active_rig
 from ..capture.control import Capture, CaptureSettings, capture_settings, find_calibration
 from ..display.properties import RESEARCH
 from .base import DancePanel
-from .messages import draw_fields, draw_wrapped
+from .messages import draw_fields, draw_wrapped, tall_row
 
 if TYPE_CHECKING:
     from ..capture.session import CaptureSession
@@ -29,8 +29,7 @@ class EXCITING_DANCE_PT_capture(DancePanel, bpy.types.Panel):  # type: ignore[mi
         """Draw the panel."""
         layout, session = layout_of(self), Capture.session
         settings = capture_settings(scene(context))
-        row = layout.row(align=True)
-        row.scale_y = 1.3
+        row = tall_row(layout)
         text = "Stop Capture" if session else "Start Capture"
         row.operator("exciting_dance.capture", text=text, icon="PAUSE" if session else "PLAY")
         if session is None:

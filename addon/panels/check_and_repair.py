@@ -7,6 +7,7 @@ import bpy
 from ..authoring.properties import dance_settings
 from ..base.bpy_access import require
 from .base import AuthorPanel
+from .messages import tall_row
 
 
 class EXCITING_DANCE_PT_check(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
@@ -18,8 +19,7 @@ class EXCITING_DANCE_PT_check(AuthorPanel, bpy.types.Panel):  # type: ignore[mis
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         layout, settings = require(self.layout, "layout"), dance_settings(context)
-        row = layout.row(align=True)
-        row.scale_y = 1.3
+        row = tall_row(layout)
         row.operator("exciting_dance.check_dance", icon="VIEWZOOM")
         row.operator("exciting_dance.clear_marks", text="", icon="MARKER")
         column = layout.column(align=True)

@@ -10,7 +10,7 @@ from ..base.option_fields import labelled
 from ..base.solver_api import DanceOptions
 from ..display.properties import AUTHOR
 from .base import DancePanel
-from .messages import draw_fields
+from .messages import draw_fields, tall_row
 
 
 class EXCITING_DANCE_PT_design(DancePanel, bpy.types.Panel):  # type: ignore[misc]
@@ -25,9 +25,7 @@ class EXCITING_DANCE_PT_design(DancePanel, bpy.types.Panel):  # type: ignore[mis
         layout, settings = require(self.layout, "layout"), dance_settings(context)
         draw_fields(layout, settings, "postures", "effort", *labelled(DanceOptions))
         draw_fields(layout, settings, "emphasise", *([] if settings.emphasise == "none" else ["factor"]), "posed")
-        row = layout.row(align=True)
-
-        row.scale_y = 1.3
+        row = tall_row(layout)
         row.operator("exciting_dance.design_dance", icon="OUTLINER_DATA_ARMATURE")
         row.operator("exciting_dance.open_dance", text="", icon="FILE_FOLDER")
 

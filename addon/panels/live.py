@@ -13,7 +13,7 @@ from ..display.properties import AUTHOR, study_settings
 from ..live.control import LiveCheck
 from ..live.properties import live_settings
 from .base import DancePanel
-from .messages import draw_wrapped
+from .messages import draw_wrapped, tall_row
 
 if TYPE_CHECKING:
     from ..live.session import CheckSession
@@ -57,8 +57,7 @@ class EXCITING_DANCE_PT_live(DancePanel, bpy.types.Panel):  # type: ignore[misc]
         """Draw the panel."""
         layout, session = layout_of(self), LiveCheck.session
         settings = live_settings(scene(context))
-        row = layout.row()
-        row.scale_y = 1.3
+        row = tall_row(layout)
         row.operator("exciting_dance.live", icon="PAUSE" if session else "PLAY", depress=session is not None)
         if session is not None:
             _draw_state(context, layout, session)

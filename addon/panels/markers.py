@@ -11,7 +11,7 @@ from ..base.bpy_access import scene
 from ..display.properties import study_settings
 from ..scene.marker_list import MarkerListRow, active_row, is_uncertain, marker_list
 from .base import DancePanel, SimpleList
-from .messages import draw_wrapped
+from .messages import draw_wrapped, tall_row
 
 
 class EXCITING_DANCE_UL_markers(SimpleList, bpy.types.UIList):  # type: ignore[misc]
@@ -69,8 +69,7 @@ class EXCITING_DANCE_PT_markers(DancePanel, bpy.types.Panel):  # type: ignore[mi
         ticks.label(text="Use")
         for which, text in (("sure", "Certain"), ("all", "All"), ("none", "None")):
             ticks.operator("exciting_dance.tick_markers", text=text).which = which  # type: ignore[attr-defined]
-        saving = layout.row()
-        saving.scale_y = 1.3
+        saving = tall_row(layout)
         saving.operator("exciting_dance.save_markers", icon="FILE_TICK")
 
 

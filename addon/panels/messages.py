@@ -76,6 +76,13 @@ def _describe_details(failures: int, notes: int) -> str:
     return f"Details: {' and '.join(parts)}" if parts else "Details"
 
 
+def tall_row(layout: bpy.types.UILayout, scale: float = 1.3) -> bpy.types.UILayout:
+    """A row for a panel's main buttons, which are higher than others."""
+    row = layout.row(align=True)
+    row.scale_y = scale
+    return row
+
+
 def draw_fields(layout: bpy.types.UILayout, owner: Any, *names: str) -> bpy.types.UILayout:
     """Draw properties of an owner in a column, each beside its name; returns the column."""
     column = layout.column(align=True)

@@ -15,7 +15,7 @@ from ..display.properties import study_settings
 from ..interface.next_step import NextStep, find_next_step
 from ..jobs.job import CurrentJob, Task
 from .base import DancePanel
-from .messages import draw_latest_message, draw_rig_problem, draw_wrapped
+from .messages import draw_latest_message, draw_rig_problem, draw_wrapped, tall_row
 from .rig import draw_new_rig, draw_person
 
 BUTTON_SCALE = 1.5
@@ -57,8 +57,7 @@ class EXCITING_DANCE_PT_next_step(DancePanel, bpy.types.Panel):  # type: ignore[
 
 def _draw_job(context: bpy.types.Context, layout: bpy.types.UILayout, job: Task) -> None:
     """Draw progress, time left and Cancel at the place of the next step's button."""
-    row = layout.row(align=True)
-    row.scale_y = BUTTON_SCALE
+    row = tall_row(layout, BUTTON_SCALE)
     row.progress(factor=job.fraction, text=job.describe())
     row.operator("exciting_dance.cancel", text="", icon="X")
     _draw_hint(context, layout, job.title)
@@ -70,8 +69,7 @@ def _draw_step(context: bpy.types.Context, layout: bpy.types.UILayout, step: Nex
         draw_new_rig(layout, study_settings(context))
     elif step.operator in ("identify", "track"):
         draw_person(layout, study_settings(context), weighs=True)
-    row = layout.row(align=True)
-    row.scale_y = BUTTON_SCALE
+    row = tall_row(layout, BUTTON_SCALE)
     icon: Any = step.icon
     name = step.operator if "." in step.operator else f"exciting_dance.{step.operator}"
     button: Any = row.operator(name, text=step.label, icon=icon)

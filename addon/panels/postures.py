@@ -11,6 +11,7 @@ from ..authoring.properties import ROLES, dance_settings
 from ..base.bpy_access import require, scene
 from ..base.scene_rigs import active_rig
 from .base import AuthorPanel
+from .messages import tall_row
 
 ROLE_ICONS: dict[str, Any] = {role: icon for role, _, _, icon, _ in ROLES}
 
@@ -32,8 +33,7 @@ class EXCITING_DANCE_PT_postures(AuthorPanel, bpy.types.Panel):  # type: ignore[
             require(active_rig(context), "rig"),
         )
         postures = summarise_postures(body)
-        row = layout.row(align=True)
-        row.scale_y = 1.3
+        row = tall_row(layout)
         key = row.operator("exciting_dance.key_posture", icon="KEY_HLT")
         key.role, key.between = settings.role, settings.between
         row.prop(settings, "role", text="")

@@ -7,7 +7,7 @@ import bpy
 from ..base.bpy_access import layout as layout_of
 from ..rehearsal.properties import rehearsal_settings
 from .base import AuthorPanel, DancePanel
-from .messages import draw_fields
+from .messages import draw_fields, tall_row
 
 
 class EXCITING_DANCE_PT_rehearsal(AuthorPanel, bpy.types.Panel):  # type: ignore[misc]
@@ -22,8 +22,7 @@ class EXCITING_DANCE_PT_rehearsal(AuthorPanel, bpy.types.Panel):  # type: ignore
         draw_fields(layout, settings, "slow", "pause", "lead", "loops", "bpm")
         camera = ["camera"] if settings.view == "camera" else []
         draw_fields(layout, settings, "ghost", "colours", "view", *camera, "mirror", "output")
-        row = layout.row()
-        row.scale_y = 1.3
+        row = tall_row(layout)
         row.operator("exciting_dance.rehearsal", icon="RENDER_ANIMATION")
 
 

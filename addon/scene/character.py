@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-4
 """Largest difference of scales, and of the cosine of a tilt from 1, that is ignored."""
+SCALE_TOLERANCE = 1e-3
+"""Largest relative difference of a bone's scale from 1 that is ignored: imports round."""
 HELPER_DISPLAY = ("WIRE", "BOUNDS")
 """Display types of meshes that are no part of the body, such as collision objects."""
 CHANNELS = ("rotation", "scale", "delta")
@@ -99,8 +101,8 @@ def require_usable(scene: bpy.types.Scene, armature: bpy.types.Object) -> None:
             f"{armature.name} is scaled unevenly, by {' x '.join(f'{scale:.3g}' for scale in scales)}: "
             "apply its scale first (Ctrl A)"
         )
-    for bone in bpy_access.pose_bones(armature):
-        if np.abs(np.array(bone.scale) - 1.0).max() > 1e-3:
+    for bone in scaled_bones(armature):
+        if bone != scaled_root(armature):
             raise errors.InvalidValue(
                 f"{armature.name}: bone {bone.name} is scaled by {' x '.join(f'{s:.3g}' for s in bone.scale)}; "
                 "lengths of a rig are fixed: clear its scale (Alt S), and remove its scale curves"
@@ -120,9 +122,40 @@ def require_usable(scene: bpy.types.Scene, armature: bpy.types.Object) -> None:
             )
 
 
+def scaled_bones(armature: bpy.types.Object) -> list[bpy.types.PoseBone]:
+    """Bones that are scaled now."""
+    return [b for b in bpy_access.pose_bones(armature) if np.abs(np.array(b.scale) - 1.0).max() > SCALE_TOLERANCE]
+
+
+def scaled_root(armature: bpy.types.Object) -> bpy.types.PoseBone | None:
+    """The one bone that scales all bones, as in files that were converted from FBX to glTF; None without one."""
+    found = scaled_bones(armature)
+    if len(found) != 1 or np.ptp(found[0].scale) > SCALE_TOLERANCE * found[0].scale[0]:
+        return None
+    family = {found[0].name, *(b.name for b in (*found[0].parent_recursive, *found[0].children_recursive))}
+    return found[0] if family == set(bpy_access.pose_bones(armature).keys()) else None
+
+
+def _move_scale_to_object(armature: bpy.types.Object) -> None:
+    """Scale the object instead of the bone that scales all bones; nothing moves in the world."""
+    root = scaled_root(armature)
+    if root is None:
+        return
+    _use_own_action(armature)
+    scale, rest, path = root.scale[0], root.bone.matrix_local, root.path_from_id()
+    shift = (1.0 / scale - 1.0) * (rest.to_3x3().inverted() @ rest.translation)
+    armature.matrix_basis = armature.matrix_basis @ Matrix.Scale(scale, 4)
+    root.location, root.scale = root.location / scale + shift, (1.0, 1.0, 1.0)
+    for curve in curves_of(armature):
+        if curve.data_path == f"{path}.location":
+            _change_keys(curve, 1.0 / scale, shift[curve.array_index])
+        elif curve.data_path == f"{path}.scale":
+            _change_keys(curve, 0.0, 1.0)
+
+
 def is_transformed(armature: bpy.types.Object) -> bool:
     """Whether an armature object is scaled or tilted, as after an import of FBX."""
-    axes = convert.to_array(armature.matrix_world)[:3, :3]
+    axes = _axes(armature)
     return bool(np.abs(np.linalg.norm(axes, axis=0) - 1.0).max() > TOLERANCE or axes[2, 2] < 1.0 - TOLERANCE)
 
 
@@ -133,6 +166,8 @@ def apply_transform(armature: bpy.types.Object) -> None:
     """
     if not is_transformed(armature):
         return
+    _move_scale_to_object(armature)
+    bpy_access.view_layer(bpy.context).update()
     world = armature.matrix_world.copy()
     location = Matrix.Translation(world.to_translation()[:])
     change = location.inverted() @ world
@@ -150,20 +185,30 @@ def apply_transform(armature: bpy.types.Object) -> None:
 
 
 def _scale_locations(armature: bpy.types.Object, scale: float) -> None:
-    """Scale the location curves of an armature's bones, in a copy of an action that other objects use too."""
-    animation = armature.animation_data
-    if animation is None or animation.action is None or abs(scale - 1.0) <= TOLERANCE:
+    """Scale the location curves of an armature's bones."""
+    if abs(scale - 1.0) <= TOLERANCE:
         return
-    if animation.action.users > 1 + animation.action.use_fake_user:
+    _use_own_action(armature)
+    for curve in curves_of(armature):
+        if curve.data_path.startswith("pose.bones") and curve.data_path.endswith(".location"):
+            _change_keys(curve, scale)
+
+
+def _use_own_action(armature: bpy.types.Object) -> None:
+    """Let an armature play a copy of an action that others use too."""
+    animation = armature.animation_data
+    if animation is not None and animation.action and animation.action.users > 1 + animation.action.use_fake_user:
         slot = animation.action_slot.identifier if animation.action_slot else ""
         animation.action = animation.action.copy()
         animation.action_slot = next((s for s in animation.action.slots if s.identifier == slot), None)
-    for curve in curves_of(armature):
-        if curve.data_path.startswith("pose.bones") and curve.data_path.endswith(".location"):
-            for point in curve.keyframe_points:
-                for handle in (point.co, point.handle_left, point.handle_right):
-                    handle[1] *= scale
-            curve.update()
+
+
+def _change_keys(curve: bpy.types.FCurve, factor: float, shift: float = 0.0) -> None:
+    """Multiply the values of a curve by a factor, and add a shift."""
+    for point in curve.keyframe_points:
+        for handle in (point.co, point.handle_left, point.handle_right):
+            handle[1] = factor * handle[1] + shift
+    curve.update()
 
 
 def read_skeleton(scene: bpy.types.Scene, armature: bpy.types.Object) -> Skeleton:
@@ -198,9 +243,15 @@ def _change(armature: bpy.types.Object) -> np.ndarray:
     """(4, 4) from armature space to that after `apply_transform`, which has metres and z up."""
     if not is_transformed(armature):
         return np.eye(4)
-    world = convert.to_array(armature.matrix_world)
-    world[:3, 3] = 0.0
+    world = np.eye(4)
+    world[:3, :3] = _axes(armature)
     return world
+
+
+def _axes(armature: bpy.types.Object) -> np.ndarray:
+    """(3, 3) of the world in armature space, scaled with the bone that scales all bones."""
+    root = scaled_root(armature)
+    return convert.to_array(armature.matrix_world)[:3, :3] * (1.0 if root is None else root.scale[0])
 
 
 def _transform(matrix: np.ndarray, points: Iterable[Any]) -> np.ndarray:
@@ -288,14 +339,15 @@ def _read_surface(
 
 def attach_rig(context: bpy.types.Context, armature: bpy.types.Object, rig: Rig) -> None:
     """Store a character's rig on its armature, and mark its meshes with the links that their faces follow."""
-    apply_transform(armature)
-    bpy_access.view_layer(context).update()
-    scene = bpy_access.scene(context)
-    bone_links = dict(rig.provenance[BONE_LINKS])  # type: ignore[call-overload]
-    for item in character_meshes(scene, armature):
+    meshes = character_meshes(bpy_access.scene(context), armature)
+    for item in meshes:
         if item.parent is None:
             item.parent = armature
             item.matrix_parent_inverse = armature.matrix_world.inverted()
+    apply_transform(armature)
+    bpy_access.view_layer(context).update()
+    bone_links = dict(rig.provenance[BONE_LINKS])  # type: ignore[call-overload]
+    for item in meshes:
         if item.parent == armature:
             _mark_mesh(item, rig, bone_links)
     store_rig(armature, rig)

@@ -145,8 +145,12 @@ def test_own_materials_return(dancer: tuple[bpy.types.Object, bpy.types.Object])
     assert not has_link_materials(mesh)
 
 
-def test_scaled_and_tilted_armature_is_applied(dancer: tuple[bpy.types.Object, bpy.types.Object]) -> None:
-    """An armature of centimetres with y up, as from FBX, gives the same rig, and nothing moves in the world."""
+@pytest.mark.parametrize("of_bone", [False, True])
+def test_scaled_and_tilted_armature_is_applied(
+    dancer: tuple[bpy.types.Object, bpy.types.Object], of_bone: bool
+) -> None:
+    """An armature of centimetres with y up, as from FBX, gives the same rig, and nothing moves in the world; also if
+    its root bone is scaled instead of the object, as from glTF."""
     body, mesh = dancer
     expected = build_character_rig(character.read_character(bpy.context, body), MASS).rig
     to_fbx = np.diag([100.0, 100.0, 100.0, 1.0]) @ np.array(
@@ -156,8 +160,9 @@ def test_scaled_and_tilted_armature_is_applied(dancer: tuple[bpy.types.Object, b
 
     body.data.transform(Matrix(to_fbx.tolist()))
     mesh.data.transform(Matrix(to_fbx.tolist()))
-    body.scale, body.rotation_euler, body.location = (0.01,) * 3, (np.pi / 2, 0.0, 0.0), (0.5, 0.2, 0.0)
-    hips = body.pose.bones["mixamorig:Hips"]
+    body.rotation_euler, body.location, hips = (np.pi / 2, 0.0, 0.0), (0.5, 0.2, 0.0), body.pose.bones["mixamorig:Hips"]
+    (hips if of_bone else body).scale = (0.01,) * 3
+    hips.keyframe_insert("scale", frame=1)
     hips.location = (10.0, 0.0, 5.0)
     hips.keyframe_insert("location", frame=1)
     bpy.context.view_layer.update()
