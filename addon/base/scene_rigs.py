@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import bpy
+from bpy_extras import anim_utils
 
 from . import bpy_access
 
 RIG_KEY = "exciting_dance_rig"
 """Custom property of the armature data: the rig as text."""
+FEWEST_BONES = 7
+"""Bones of a body that can be followed: a pelvis and three in each leg."""
 
 
 def is_rig(item: bpy.types.Object) -> bool:
@@ -40,6 +43,29 @@ def find_foreign_armature(context: bpy.types.Context) -> bpy.types.Object | None
     """The active object's armature if this add-on did not build it; None without one."""
     own = find_armatures(context.view_layer.objects.active)
     return own[0] if own and active_rig(context) is None else None
+
+
+def find_source(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The armature whose motion can be retargeted: the active object's, or the active rig, if anything moves it."""
+    source = find_foreign_armature(context) or active_rig(context)
+    return source if moves(source) and len(source.data.bones) >= FEWEST_BONES else None
+
+
+def moves(item: bpy.types.Object | None) -> bool:
+    """Whether curves, the NLA, drivers, other objects or a parent move an object or its bones."""
+    if item is None:
+        return False
+    animation, bones = item.animation_data, item.pose.bones if item.pose else ()
+    if animation is not None:
+        strips = animation.use_nla and any(not track.mute and len(track.strips) for track in animation.nla_tracks)
+        played, slot = animation.action, animation.action_slot
+        bag = (
+            anim_utils.action_get_channelbag_for_slot(played, slot) if played is not None and slot is not None else None
+        )
+        if strips or len(animation.drivers) or (bag is not None and len(bag.fcurves)):
+            return True
+    followed = (getattr(each, "target", None) for owner in (item, *bones) for each in owner.constraints if each.enabled)
+    return any(target not in (None, item) for target in followed) or moves(item.parent)
 
 
 def has_mesh(scene: bpy.types.Scene, armature: bpy.types.Object) -> bool:

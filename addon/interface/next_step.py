@@ -10,7 +10,7 @@ import bpy
 from ..authoring.posture_cache import summarise_postures
 from ..authoring.properties import dance_settings
 from ..base.bpy_access import scene, session_id
-from ..base.scene_rigs import active_rig, find_foreign_armature, has_mesh
+from ..base.scene_rigs import active_rig, find_foreign_armature, find_source, has_mesh
 from ..display.properties import RESEARCH, study_settings
 from ..jobs.job_messages import describe_duration, find_message
 from ..live.control import LiveCheck
@@ -66,17 +66,15 @@ def find_next_step(context: bpy.types.Context) -> NextStep | None:
 
 def _first_step(context: bpy.types.Context) -> NextStep:
     """What the active object is good for: a character, a motion, or nothing."""
-    from ..scene.action import moves
-
     armature = find_foreign_armature(context)
     if armature is not None and has_mesh(scene(context), armature):
         hint = "Masses from its mesh; shows the bones to approve"
         return NextStep("use_character", "Use Character", "OUTLINER_OB_ARMATURE", hint)
-    if armature is not None and moves(armature):
+    if armature is not None and find_source(context) is not None:
         return NextStep("retarget", "Retarget", "MOD_ARMATURE", f"The motion of {armature.name} on another body")
     hint = "A body to pose, with masses on its bones"
     if armature is not None:
-        hint = f"{armature.name} has neither a mesh nor a motion: add a body"
+        hint = f"{armature.name} has no mesh, and no legs or no motion: add a body"
     return NextStep("import_rig", "Add Rig", "ARMATURE_DATA", hint)
 
 

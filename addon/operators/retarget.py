@@ -12,7 +12,7 @@ import bpy
 from ..authoring.properties import dance_settings
 from ..base.bpy_access import Status, find_by_session_id, require, scene, session_id
 from ..base.option_fields import option_words
-from ..base.scene_rigs import active_rig, find_foreign_armature, find_rigs, is_rig
+from ..base.scene_rigs import find_rigs, find_source, is_rig
 from ..base.solver_api import RetargetOptions, dance_folder, errors
 from ..base.transaction import all_or_nothing
 from ..display.properties import SceneSettings, study_settings
@@ -30,14 +30,6 @@ EXAMINED_FRAMES = 20
 """Number of frames in which a source is examined before its bones are shown."""
 LARGEST_SOURCE = 10.0
 """Size of a source over that of the body from which it is in other units and too large to be shown beside it."""
-
-
-def find_source(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The armature whose motion is retargeted: the active object's, or the active rig, if anything moves it."""
-    from ..scene.action import moves
-
-    source = find_foreign_armature(context) or active_rig(context)
-    return source if moves(source) else None
 
 
 def find_follower(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -58,11 +50,12 @@ class EXCITING_DANCE_OT_retarget(PartsDialog, JobOperator, bpy.types.Operator):
     def find_problem(cls, context: bpy.types.Context) -> str:
         """A source that moves is needed, and a target that can be changed."""
         from ..scene.armature import rig_problem, scale_problem
+        from ..scene.character import describe_uneven_scale
 
         source, target = find_source(context), find_follower(context)
         if source is None:
-            return "Select an armature that moves: it needs keys, NLA strips, drivers or constraints"
-        problem = rig_problem(source) if is_rig(source) else ""
+            return "Select the armature of a body that moves: it needs keys, NLA strips, drivers or constraints"
+        problem = rig_problem(source) if is_rig(source) else describe_uneven_scale(source)
         return problem or ("" if target is None else rig_problem(target) or scale_problem(target))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:

@@ -6,9 +6,9 @@ import bpy
 
 from ..base.bpy_access import layout as layout_of
 from ..base.option_fields import labelled
+from ..base.scene_rigs import find_source
 from ..base.solver_api import RetargetOptions
 from ..display.properties import AUTHOR, study_settings
-from ..operators.retarget import find_source
 from .base import DancePanel
 from .messages import draw_fields
 

@@ -199,19 +199,6 @@ def curves_of(item: bpy.types.Object) -> list[bpy.types.FCurve]:
     return [] if item.animation_data is None else curves_in(item.animation_data.action, item.animation_data.action_slot)
 
 
-def moves(item: bpy.types.Object | None) -> bool:
-    """Whether curves, the NLA, drivers, other objects or a parent move an object or its bones."""
-    if item is None:
-        return False
-    animation, bones = item.animation_data, item.pose.bones if item.pose else ()
-    if animation is not None:
-        strips = animation.use_nla and any(not track.mute and len(track.strips) for track in animation.nla_tracks)
-        if strips or len(animation.drivers) or curves_of(item):
-            return True
-    followed = (getattr(each, "target", None) for owner in (item, *bones) for each in owner.constraints if each.enabled)
-    return any(target not in (None, item) for target in followed) or moves(item.parent)
-
-
 def curves_in(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> list[bpy.types.FCurve]:
     """Curves of an action's slot; empty without one."""
     bag = None if action is None or slot is None else anim_utils.action_get_channelbag_for_slot(action, slot)

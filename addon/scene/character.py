@@ -79,7 +79,7 @@ def require_usable(scene: bpy.types.Scene, armature: bpy.types.Object) -> None:
     """Raise an error if an armature cannot become a rig.
 
     Raises:
-        InvalidValue: it is linked, edited, mirrored, scaled unevenly or animated in scale, or has a scaled bone.
+        InvalidValue: it is linked, edited, mirrored or scaled unevenly, or one of its bones is scaled.
     """
     data = bpy_access.armature(armature)
     if armature.library is not None or data.library is not None or armature.override_library is not None:
@@ -88,19 +88,8 @@ def require_usable(scene: bpy.types.Scene, armature: bpy.types.Object) -> None:
         raise errors.InvalidValue(f"{armature.name} is in edit mode: leave it first (Tab)")
     if not len(data.bones):
         raise errors.InvalidValue(f"{armature.name} has no bones")
-    axes = convert.to_array(armature.matrix_world)[:3, :3]
-    scales = np.linalg.norm(axes, axis=0)
-    if np.linalg.det(axes) < 0.0:
-        raise errors.InvalidValue(
-            f"{armature.name} is mirrored (negative scale): apply its scale (Ctrl A) and check left and right"
-        )
-    if scales.min() < TOLERANCE:
-        raise errors.InvalidValue(f"{armature.name} is scaled to nothing: clear its scale (Object > Clear > Scale)")
-    if np.ptp(scales) > TOLERANCE * scales.max():
-        raise errors.InvalidValue(
-            f"{armature.name} is scaled unevenly, by {' x '.join(f'{scale:.3g}' for scale in scales)}: "
-            "apply its scale first (Ctrl A)"
-        )
+    if problem := describe_uneven_scale(armature):
+        raise errors.InvalidValue(problem)
     for bone in scaled_bones(armature):
         if bone != scaled_root(armature):
             raise errors.InvalidValue(
@@ -120,6 +109,16 @@ def require_usable(scene: bpy.types.Scene, armature: bpy.types.Object) -> None:
                 f"the rotation or scale of the object {armature.name} is animated, so it cannot be applied: "
                 "delete these curves, or bake them to its bones"
             )
+
+
+def describe_uneven_scale(armature: bpy.types.Object) -> str:
+    """How an armature object is mirrored or stretched and what to do, as one sentence; empty if it is not."""
+    axes = convert.to_array(armature.matrix_world)[:3, :3]
+    scales, mirrored = np.linalg.norm(axes, axis=0), np.linalg.det(axes) < 0.0
+    if not mirrored and scales.min() > TOLERANCE and np.ptp(scales) <= TOLERANCE * scales.max():
+        return ""
+    how = "mirrored" if mirrored else f"scaled unevenly, by {' x '.join(f'{scale:.3g}' for scale in scales)}"
+    return f"{armature.name} is {how}: give it or its parent one positive scale in all axes (sidebar > Item)"
 
 
 def scaled_bones(armature: bpy.types.Object) -> list[bpy.types.PoseBone]:

@@ -54,7 +54,8 @@ def _measure(inputs: InputToCheck) -> InputProblem | None:
         return None
     return InputProblem(
         f"the recorded body is {stature:.3g} m tall, the expected one {low:.2g} to {high:.2g} m",
-        "State the unit of lengths (--units), or scale its object in Blender",
+        "State the unit of lengths (--units), or scale its object in Blender "
+        f"by {10.0 ** round(np.log10(np.mean(ADULTS) / max(stature, 1e-6))):g}",
     )
 
 
