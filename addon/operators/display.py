@@ -9,7 +9,6 @@ import bpy
 from ..base.bpy_access import require, scene
 from ..base.interpreter import Interpreter, blender_interpreter
 from ..base.scene_rigs import active_rig
-from ..display.study import find_report
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage
 from ..scene.colours import QUANTITIES, colour_body
@@ -131,6 +130,8 @@ class EXCITING_DANCE_OT_report(JobOperator, bpy.types.Operator):
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
+        from ..display.study import find_report
+
         return "" if find_report(active_rig(context)) is not None else "Identify recordings first"
 
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
@@ -138,6 +139,7 @@ class EXCITING_DANCE_OT_report(JobOperator, bpy.types.Operator):
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str] | None:
         from ..base.solver_api import study_folder
+        from ..display.study import find_report
 
         self._report = require(find_report(active_rig(context)), "report")
         painted = (self._report.parent / study_folder.PICTURE_FILE).exists()
