@@ -12,6 +12,7 @@ import pytest
 
 from solver.base import file_arrays
 from solver.base.errors import InputError
+from solver.formats import text_files
 from solver.formats.trc import read_trc
 from tests.formats.recording_files import FRAMES, MARKERS, STANDING, standing_trc, times, to_y_up, trc_rows, write_trc
 
@@ -241,9 +242,10 @@ def test_a_single_row_with_more_cells_is_refused(tmp_path: Path) -> None:
         read_trc(write_trc(tmp_path / "long.trc", rows))[0]
 
 
-def test_a_frame_more_takes_less_memory_than_its_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither text nor rows nor arrays of a long file are held as a whole: 9 kB a frame would not fit for an hour."""
+def test_a_frame_takes_little_more_memory_than_its_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the text nor Python's numbers of a whole file are held, which take more than ten times its arrays."""
     monkeypatch.setattr(file_arrays, "LONG", 2**14)
+    monkeypatch.setattr(text_files, "ROWS_AT_ONCE", 64)
     peaks = []
     for count in (600, 1800):
         path = write_trc(tmp_path / f"{count}.trc", trc_rows(to_y_up(np.tile(STANDING, (count, 1, 1)))))
@@ -251,4 +253,4 @@ def test_a_frame_more_takes_less_memory_than_its_numbers(tmp_path: Path, monkeyp
         read_trc(path)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert (peaks[1] - peaks[0]) / 1200 < STANDING.nbytes
+    assert (peaks[1] - peaks[0]) / 1200 < 4.0 * STANDING.nbytes
