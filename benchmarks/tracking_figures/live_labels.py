@@ -31,7 +31,6 @@ LONGEST = 600
 RUNS = 2
 BUDGET = 5e-3
 """[s]"""
-READ = ReadOptions(ragged=True)
 
 
 def live_label_figures(data: Path, quick: bool) -> list[Figure]:
@@ -49,7 +48,7 @@ def live_label_figures(data: Path, quick: bool) -> list[Figure]:
     injected = found = wrong = samples = 0
     spent, named = 0.0, list[str]()
     for subject in subjects:
-        recordings = [read_recording(data / file, READ) for file in subject.files]
+        recordings = [read_recording(data / file, ReadOptions(ragged=file.endswith(".trc"))) for file in subject.files]
         body = fit_calibration(recordings, mass=subject.mass, sex=subject.sex)
         links = {a.marker: a.link for a in body.attachments if a.weight > 0.0}
         for recording in recordings:
