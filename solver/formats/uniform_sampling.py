@@ -44,21 +44,21 @@ def resample_rows(
         InputError: times in milliseconds, or more than half of the samples of the uniform times are missing.
     """
     check_rate(times, lines, path)
-    grid, even = uniform_times(times)
-    if even:
-        return times, values, lines
-    found = _interpolate(times, values, grid, _quaternion_columns(names))
     steps = np.diff(times)
-    step = grid[1] - grid[0]
-    lost = int(np.sum(np.maximum(np.round(steps / step) - 1, 0)[steps > LOST * step]))
-    if 2 * lost > len(grid):
+    step = float(np.median(steps)) if len(steps) else 1.0
+    lost = float(np.sum(np.maximum(np.round(steps / step) - 1, 0)[steps > LOST * step]))
+    if 2.0 * lost > lost + len(times):  # before there is a grid, which may be of any length
         row = int(np.argmax(steps)) + 1
         problem = f"the time step before this row is {steps[row - 1]:g} s, others are {step:g} s"
         remedy = "Split the file there, or export every frame; a missing sample is an empty cell"
         raise InputError(path, problem, place=f"line {lines[row]}", remedy=remedy)
+    grid, even = uniform_times(times)
+    if even:
+        return times, values, lines
+    found = _interpolate(times, values, grid, _quaternion_columns(names))
     text = f"{Path(path).name}: resampled to a uniform {1.0 / step:.4g} Hz, because its time steps vary from "
     text += f"{steps.min():.3g} to {steps.max():.3g} s"
-    warn(f"{text}; {lost} lost samples are treated as missing" if lost else text)
+    warn(f"{text}; {lost:.0f} lost samples are treated as missing" if lost else text)
     return grid, found, lines[np.searchsorted(times, grid).clip(0, len(lines) - 1)]
 
 

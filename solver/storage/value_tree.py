@@ -195,7 +195,7 @@ def _load(tree: Any, arrays: Arrays | None, place: str) -> np.ndarray:
         return arrays[tree]
     if isinstance(tree, dict) and set(tree) == {"dtype", "shape"}:
         shape = from_tree(tuple[int, ...], tree["shape"], place=f"{place}.shape")
-        if tree["dtype"] not in DTYPES or min(shape, default=1) != 0 or max(shape) > MAX_ROWS:
+        if tree["dtype"] not in tuple(DTYPES) or min(shape, default=1) != 0 or max(shape) > MAX_ROWS:
             raise WrongEntry(place, f"{format_value(tree)} is not an array without entries")
         return np.empty(shape, DTYPES[tree["dtype"]])
     _expect(isinstance(tree, list), tree, place, "an array")
