@@ -65,7 +65,7 @@ class LiveCheck:
     @classmethod
     def confirms(cls, scene: bpy.types.Scene, item: StoredMessage) -> bool:
         """Whether a message is a verdict about its rig as it is now."""
-        from .session import state_fingerprint, watched_options
+        from .session import watched_options
 
         body, session = item.about, cls.session
         if not item.fingerprint or body is None:
@@ -100,6 +100,13 @@ class LiveCheck:
             and session.body == session_id(body)
             and bool(session.current_excitation(bpy_access.scene(bpy.context)))
         )
+
+
+def state_fingerprint(scene: bpy.types.Scene, body: bpy.types.Object) -> str:
+    """The fingerprint of a rig as it is now."""
+    from .session import fingerprint, watched_options
+
+    return str(fingerprint(scene, body, watched_options(scene, body)))
 
 
 def _tick() -> float | None:

@@ -284,11 +284,6 @@ def watched_options(scene: bpy.types.Scene, body: bpy.types.Object) -> dict[str,
     }
 
 
-def state_fingerprint(scene: bpy.types.Scene, body: bpy.types.Object) -> str:
-    """The fingerprint of a rig as it is now."""
-    return str(fingerprint(scene, body, watched_options(scene, body)))
-
-
 def fingerprint(scene: bpy.types.Scene, body: bpy.types.Object, options: Mapping[str, object]) -> int:
     """A number that changes with everything that the results depend on, but not with the frame."""
     animation = body.animation_data

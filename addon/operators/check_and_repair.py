@@ -13,7 +13,7 @@ from ..base.bpy_access import require, scene
 from ..base.option_fields import option_words
 from ..base.solver_api import CompleteOptions
 from ..jobs.job_messages import JobMessage
-from ..live.session import state_fingerprint
+from ..live.control import state_fingerprint
 from ..scene.scores import write_scores
 from .base import require_active_rig
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, GhostJob, summary_message

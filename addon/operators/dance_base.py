@@ -16,7 +16,7 @@ from ..base.scene_rigs import active_rig
 from ..base.solver_api import dance_folder, errors
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage
-from ..live.session import state_fingerprint
+from ..live.control import state_fingerprint
 from ..scene.dance_moves import store_moves
 from .base import find_rig_problem, require_active_rig
 

@@ -12,7 +12,7 @@ from ..authoring.properties import dance_settings
 from ..base.bpy_access import Status, require, scene
 from ..base.scene_rigs import active_rig
 from ..jobs.job_messages import JobMessage, store_message
-from ..live.session import state_fingerprint
+from ..live.control import state_fingerprint
 from .base import SceneOperator
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
 

@@ -15,7 +15,7 @@ from ..base.scene_rigs import active_rig
 from ..base.solver_api import DanceOptions, dance_folder
 from ..display.properties import study_settings
 from ..jobs.job_messages import JobMessage
-from ..live.session import state_fingerprint
+from ..live.control import state_fingerprint
 from ..scene.check_settings import check_arguments
 from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
 from .rigs import rig_arguments

@@ -130,9 +130,12 @@ class EXCITING_DANCE_OT_report(JobOperator, bpy.types.Operator):
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        from ..display.study import find_report
+        if (body := active_rig(context)) is not None:
+            from ..display.study import find_report
 
-        return "" if find_report(active_rig(context)) is not None else "Identify recordings first"
+            if find_report(body) is not None:
+                return ""
+        return "Identify recordings first"
 
     def interpreter(self, context: bpy.types.Context) -> Interpreter:
         return blender_interpreter(PAINT_CALL)

@@ -20,7 +20,7 @@ from addon.jobs.job_messages import (
     find_latest_message,
     store_message,
 )
-from addon.live.session import state_fingerprint
+from addon.live.control import state_fingerprint
 from addon.scene.placement import LARGEST_OBSTACLE, avoid_overlap, floor_position, rest_size
 from addon.scene.recording import find_recordings, has_forces
 from solver.rigs import hoap3
