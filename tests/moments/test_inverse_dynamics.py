@@ -180,7 +180,7 @@ def test_intervals_contain_errors_of_the_motion() -> None:
     np.testing.assert_allclose(found.std_by_source["skeleton"], expected, atol=1e-9)
     assert expected.max() > 0.5
     total = np.sqrt(np.sum([std**2 for std in found.std_by_source.values()], axis=0))
-    np.testing.assert_allclose(found.std, total)
+    np.testing.assert_allclose(np.asarray(found.std), total)
 
 
 def opensim_rig(tmp_path: Path, version: int) -> Rig:

@@ -185,8 +185,10 @@ def test_figures_draw_what_their_legend_says() -> None:
     assert len(heights[0]) == 6
     assert all(float(low) > float(middle) > float(high) for low, middle, high in zip(*heights, strict=True))
     masses = draw_masses(CONTENT)
-    kinds = ("hollow prior", "solid identified")
-    places = [re.findall(rf'class="{kind}" cx="([\d.]+)"', masses)[1:] for kind in kinds]  # the first is the legend's
+    drawn_kinds = ("hollow prior", "solid identified")
+    places = [
+        re.findall(rf'class="{kind}" cx="([\d.]+)"', masses)[1:] for kind in drawn_kinds
+    ]  # the first is the legend's
     (pelvis, foot), (found_pelvis, found_foot) = ([float(x) for x in xs] for xs in places)
     assert foot - found_foot == pytest.approx(0.5 * (found_pelvis - pelvis), abs=0.2)  # 3 and 4 kg, 10 and 12 kg
     assert found_foot < foot < pelvis < found_pelvis
