@@ -17,9 +17,9 @@ from addon.authoring import timeline
 from addon.authoring.pose_sampling import bone_path
 from addon.base.interpreter import chosen_interpreter
 from addon.live import check_colours as live_marks
+from addon.live import control, timeline_overlays
 from addon.live import overlays as live_overlays
 from addon.live import session as live_session
-from addon.live import timeline_overlays
 from addon.live.check_process import CheckProcess
 from addon.live.check_results import CheckResults
 from addon.live.control import LiveCheck
@@ -411,3 +411,17 @@ def test_a_scaled_rig_shows_a_message_and_nothing_else(body: bpy.types.Object) -
     until(session, lambda: session.results is not None and session.results.done)
     assert session.problem == ""
     assert session.current_result(scene)[0] is not None
+
+
+def test_the_check_follows_the_active_rig(body: bpy.types.Object, robot: Rig) -> None:
+    """With a second rig the same process checks that one, and results of the first are removed."""
+    session = LiveCheck.start(bpy.context, body)
+    until(session, lambda: session.results is not None and session.results.done)
+    other, process = build(robot), session.process
+    control._tick()
+    assert (session.body, session.process, LiveCheck.session) == (other.session_uid, process, session)
+    assert session.results is None or not session.results.done
+    other.hide_set(True)
+    bpy.context.view_layer.objects.active = body
+    control._tick()
+    assert session.checks(body)

@@ -11,7 +11,9 @@ import pytest
 from solver.base.errors import InvalidValue
 from solver.contacts.contact_detection import find_carrying_feet
 from solver.formats.recording import read_recording
+from solver.input_checks import check_recording
 from solver.rigs import hrp2
+from solver.signals.trial import Recording
 from solver.skeleton.rig import GRAVITY
 from solver.tracking.retargeting.performer import Performer
 from solver.tracking.retargeting.retarget import retarget_motion
@@ -113,3 +115,15 @@ def test_soles_of_no_length_or_too_long_are_named() -> None:
     long = replace(given, soles={side: 1.7 * sole for side, sole in given.soles.items()})
     said = [any("soles are" in note for note in retarget_motion(way, hrp2()).notes) for way in (given, long)]
     assert said == [False, True]
+
+
+@pytest.mark.parametrize("power", [-4, 2, 5])
+def test_a_skeleton_of_any_power_of_ten_is_the_same_body(skeleton: SegmentPoses, power: int) -> None:
+    """Lengths of an import at another scale are found by the stature, and the size that was read is named."""
+    assert skeleton.rest is not None
+    rest = replace(skeleton.rest, heads=10.0**power * skeleton.rest.heads, tips=10.0**power * skeleton.rest.tips)
+    positions = 10.0**power * np.asarray(skeleton.positions)
+    read = check_recording(Recording("x", segments=replace(skeleton, positions=positions, rest=rest))).found
+    assert read is not None
+    assert read.stature == pytest.approx(Performer.from_segments(skeleton).stature, rel=1e-9)
+    assert read.reading.startswith("lengths")
