@@ -27,8 +27,3 @@ def rotation_vectors(longest: float) -> Any:
     return st.tuples(arrays((3,), 1.0), reals(longest, 0.0)).map(
         lambda pair: pair[0] / max(float(np.linalg.norm(pair[0])), 1e-12) * pair[1] * bool(pair[0].any())
     )
-
-
-def quaternions() -> Any:
-    """(4,) unit quaternions xyzw, of either sign."""
-    return arrays((4,), 1.0).filter(lambda q: np.linalg.norm(q) > 1e-3).map(lambda q: q / np.linalg.norm(q))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from solver.base.differences import differences
-from solver.storage.codec import FileKind
 from solver.storage.json_tree import json_text
 from solver.storage.value_tree import from_tree, to_tree
 from tests.laws.strategies import arrays
@@ -62,7 +59,6 @@ OUTERS = st.builds(
     SAMPLES,
     ANYTHING,
 )
-KIND = FileKind(Outer, "law")
 
 
 @given(OUTERS)
@@ -70,13 +66,3 @@ def test_trees_and_texts_give_the_value_back(value: Outer) -> None:
     """From a value to its tree, to text, to a tree, to a value: nothing changes, not a bit, not a NaN."""
     tree = json.loads(json_text(to_tree(value)), parse_constant=pytest.fail)  # NaN and Infinity are not JSON
     assert differences(value, from_tree(Outer, tree)) == ()
-
-
-@given(OUTERS)
-@settings(max_examples=25)
-def test_files_give_the_value_back(value: Outer) -> None:
-    """As JSON or as an archive, compressed or not."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name in ("value.json", "value.npz"):
-            path = KIND.write(Path(folder) / name, value)
-            assert differences(value, KIND.read(path)) == ()
