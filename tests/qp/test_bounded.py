@@ -71,14 +71,6 @@ def test_contradictory_rows_share_their_violation(seed: int) -> None:
     np.testing.assert_allclose(hessian @ found.x + forces, gradient, atol=1e-8 * np.abs(found.multipliers).max())
 
 
-def test_two_rows_in_conflict_meet_in_the_middle() -> None:
-    """Rows x <= 0.3 and x >= 0.5 give the point in the middle, with a reported violation of 0.1."""
-    low, high = np.array([0.0, 0.0, 0.0, -np.inf, 0.5]), np.array([1.0, 1.0, 1.0, 0.3, np.inf])
-    found = solve_bounded(np.eye(3), np.ones(3), Bounds(low, high, np.eye(3)[[0, 0]]))
-    np.testing.assert_allclose(found.x, [0.4, 1.0, 1.0], atol=1e-9)
-    assert found.slack == pytest.approx(0.1, abs=1e-9)
-
-
 @pytest.mark.parametrize("rows", [0, 1])
 def test_without_a_minimum_the_slack_is_infinite(rows: int) -> None:
     """An indefinite matrix or one that is not finite has no solution; the point returned is inside the bounds."""

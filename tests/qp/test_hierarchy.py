@@ -111,23 +111,6 @@ def test_lower_levels_never_worsen_upper_ones(seed: int) -> None:
     assert max(level.violation_of_higher_levels for level in whole.levels) < 1e-9
 
 
-def test_contradictory_equalities_share_the_violation() -> None:
-    """x = 0 and x = 1 on one level give x = 1/2; on two levels the upper one wins."""
-    both = Rows.equalities(np.ones((2, 1)), np.array([0.0, 1.0]), "x")
-    assert solve_hierarchy([Level("both", both)]).x == pytest.approx([0.5])
-    apart = [Level("zero", both.select(np.array([0]))), Level("one", both.select(np.array([1])))]
-    assert solve_hierarchy(apart).x == pytest.approx([0.0])
-
-
-def test_contradictory_inequalities_share_the_violation() -> None:
-    """x >= 1 and x <= 0 on one level are violated by 1/2 each, and the level below does not change that."""
-    rows = rows_of(np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, 0.0]))
-    found = solve_hierarchy([Level("rows", rows), Level("pull", Rows.equalities(np.eye(1), np.array([9.0]), "x"))])
-    assert found.x == pytest.approx([0.5], abs=1e-7)
-    assert not found.levels[0].met
-    assert found.levels[0].optimum == pytest.approx(np.sqrt(0.5))
-
-
 @pytest.mark.parametrize("units", [1.0, 250.0])
 def test_lower_levels_keep_the_violation_of_contradictory_rows(units: float) -> None:
     """2x + y <= -1 and 2x + y >= 1 share the violation, 100 y <= 0 is met; the point nearest to (5, 3) is 0."""
@@ -154,27 +137,6 @@ def test_a_source_generates_only_violated_rows() -> None:
     best = solve(Problem.least_squares(np.eye(2), target, rows=everything), "clarabel", tolerance=1e-9)
     assert found.levels[1].optimum == pytest.approx(np.linalg.norm(best.x - target), rel=1e-7)
     assert source.searches < 30
-
-
-def test_units_do_not_change_the_result() -> None:
-    """The same problem in other units, with the scale to match, has the same solution."""
-    generator = np.random.default_rng(7)
-    n = 6
-    A, b = generator.standard_normal((4, n)), generator.standard_normal(4)
-    G, low = generator.standard_normal((5, n)), generator.standard_normal(5)
-    wanted = generator.standard_normal(n)
-    units = 10.0 ** generator.uniform(-4, 4, n)
-
-    def levels(scale: np.ndarray) -> list[Level]:
-        return [
-            Level("rows", rows_of(G * scale, low, np.full(5, np.inf))),
-            Level("fit", Rows.equalities(A * scale, b, "fit")),
-            Level("near", Rows.equalities(np.diag(scale), wanted, "near")),
-        ]
-
-    plain = solve_hierarchy(levels(np.ones(n))).x
-    scaled = solve_hierarchy(levels(units), scale=1.0 / units).x
-    assert scaled * units == pytest.approx(plain, rel=1e-7, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))
