@@ -13,7 +13,7 @@ from solver.base.so3 import exp as exp_so3
 from solver.feasibility import CapsulePairs, CheckOptions, CollisionDetector, Mechanics, check_motion, collision_pairs
 from solver.feasibility.capsules import WorldCapsules, segment_distance
 from solver.feasibility.collision_shapes import bounding_capsules, fit_shape
-from solver.feasibility.link_pairs import SOCKET_DISTANCE, find_allowed_collisions
+from solver.feasibility.link_pairs import SOCKET_DISTANCE
 from solver.rigs import from_urdf, hoap3, hrp2, human
 from solver.skeleton.rig import Rig
 from solver.values.joints import Limits
@@ -63,26 +63,6 @@ def test_segments_at_known_distances() -> None:
     first, along, second, across, expected = (np.array(column) for column in zip(*cases))
     np.testing.assert_allclose(segment_distance(first, along, second, across), expected, atol=1e-12)
     np.testing.assert_allclose(segment_distance(second, across, first, along), expected, atol=1e-12)
-
-
-def test_coal_agrees_on_capsules() -> None:
-    """For capsules at random places the distance of their axes less the radii is coal's distance."""
-    generator = np.random.default_rng(0)
-    coal = pin.coal
-    for _ in range(50):
-        poses = [pin.SE3.Random() for _ in range(2)]
-        radius, half = generator.uniform(0.05, 0.2, 2), generator.uniform(0.1, 0.5, 2)
-        shapes = [coal.Capsule(r, 2 * h) for r, h in zip(radius, half)]
-        places = [coal.Transform3s(pose.rotation, pose.translation) for pose in poses]
-        result = coal.DistanceResult()
-        measured = coal.distance(shapes[0], places[0], shapes[1], places[1], coal.DistanceRequest(), result)
-        axes = [2 * h * pose.rotation[:, 2] for pose, h in zip(poses, half)]
-        starts = [pose.translation - axis / 2 for pose, axis in zip(poses, axes)]
-        gap = segment_distance(starts[0][None], axes[0][None], starts[1][None], axes[1][None])[0] - radius.sum()
-        if gap > 0.0:
-            assert gap == pytest.approx(measured, abs=1e-5)
-        else:
-            assert measured <= 1e-9
 
 
 @EVERY_RIG
@@ -300,36 +280,6 @@ def test_what_touches_by_construction_is_left_out() -> None:
     assert any("by construction" in note and "head" in note for note in detector.notes)
 
 
-def _two_joints_apart(rig: Rig) -> tuple[str, str]:
-    """Links between which two joints lie."""
-    link = next(k for k, parent in enumerate(rig.parents) if parent > 0)
-    return rig.links[rig.parents[rig.parents[link]]], rig.links[link]
-
-
-def test_what_nestles_is_as_deep_as_is_usual() -> None:
-    """Links two joints apart that lie close in most postures may be as deep as there, and hit each other where deeper;
-    those near in a few postures hit each other as they are.
-    """
-    rig = RIGS[0]
-    pair = _two_joints_apart(rig)
-    bulk = np.linspace(-0.006, -0.004, 90)[:, None]
-    touching, allowances = find_allowed_collisions(rig, (pair,), np.concatenate([bulk, np.full((10, 1), -0.015)]))
-    assert touching == ()
-    assert 0.006 + SOCKET_DISTANCE <= allowances[pair] < 0.006 + 2.0 * SOCKET_DISTANCE
-    assert find_allowed_collisions(rig, (pair,), bulk) == ((pair,), {})
-    assert find_allowed_collisions(rig, (pair,), np.array([[-0.01], [0.02], [0.001], [0.03]])) == ((), {})
-
-
-def test_what_nestles_may_be_as_deep_as_at_rest() -> None:
-    """A robot stands with all joints at zero, however deep its hulls are in each other there."""
-    rig = RIGS[0]
-    pair = _two_joints_apart(rig)
-    values = np.concatenate([[-0.009], np.linspace(-0.006, -0.004, 90), np.full(9, -0.02)])[:, None]
-    touching, allowances = find_allowed_collisions(rig, (pair,), values)
-    assert touching == ()
-    assert allowances[pair] == pytest.approx(0.009 + SOCKET_DISTANCE)
-
-
 def _link(name: str, *solids: tuple[str, str]) -> str:
     shapes = "".join(
         f'<collision><origin xyz="{place}"/><geometry><{solid}/></geometry></collision>' for solid, place in solids
@@ -405,19 +355,6 @@ def test_a_knee_without_limits_bends_as_one_with_limits(tmp_path: Path) -> None:
         assert detector.minimum_distances(q).min() >= 0.0
         allowances += detector.allowances.tolist()
     assert allowances[1] > allowances[0] > SOCKET_DISTANCE
-
-
-def test_an_upper_arm_in_its_socket_is_watched() -> None:
-    """Links three joints apart: a hair apart nearly everywhere they are watched, overlapping nearly everywhere not."""
-    rig = hrp2()
-    pair = ("chest", "right_upper_arm")
-    hair = np.full((10, 1), 0.001)
-    hair[0] = -0.012
-    touching, allowances = find_allowed_collisions(rig, (pair,), hair)
-    assert touching == ()
-    assert allowances[pair] == pytest.approx(0.002)
-    deep = np.linspace(-0.02, -0.018, 10)[:, None]
-    assert find_allowed_collisions(rig, (pair,), deep) == ((pair,), {})
 
 
 def test_meshes_of_a_compound_joint_are_watched() -> None:

@@ -219,15 +219,13 @@ def test_twice_the_mass_twice_the_forces(rig: Rig) -> None:
 
 
 def test_falling_needs_no_ground() -> None:
-    """In an airborne phase a falling rig keeps the flight check and a hovering one lacks its whole weight."""
+    """In an airborne phase a falling rig keeps every check without torques; a hovering one fails that of the flight."""
     rig = RIGS[0]
     airborne = Schedule.constant((), 0.0, 1.0, ground=-5.0)
     falling = check_motion(rig, accelerated_motion(rig, rig.neutral, np.array([0.0, 0.0, -GRAVITY])), airborne)
-    assert falling.get_margin("flight").smallest[0] == pytest.approx(0.02, abs=1e-6)
     assert falling.feasible
     np.testing.assert_allclose(falling.torques, 0.0, atol=1e-9)
     hovering = check_motion(rig, static_motion(rig, rig.neutral), airborne)
-    assert hovering.get_margin("flight").smallest[0] == pytest.approx(0.02 - 1.0, abs=1e-6)
     assert [failure.check.name for failure in hovering.first_failures] == ["flight"]
 
 

@@ -35,15 +35,6 @@ def test_feet_press_with_the_weight_between_them(rig: Rig) -> None:
 
 
 @EVERY_RIG
-def test_friction_left_is_what_no_acceleration_takes(rig: Rig) -> None:
-    """Over both feet mu - a / g of the weight is left, and a larger coefficient leaves as much more."""
-    motion = accelerated_motion(rig, rig.neutral, np.array([2.0, 0.0, 0.0]))
-    one, other = (left(rig, "friction", motion, standing_schedule(rig), friction=mu).sum() for mu in (0.5, 0.8))
-    assert one == pytest.approx(0.5 - 2.0 / GRAVITY, abs=1e-3)
-    assert other - one == pytest.approx(0.3, abs=1e-9)
-
-
-@EVERY_RIG
 def test_a_body_in_the_air_lacks_what_does_not_fall(rig: Rig) -> None:
     """Hovering it lacks its weight, falling by g - 1 m/s^2 the tenth that 1 is of 9.81; the allowance is added."""
     schedule = Schedule((Phase(0.0, 10.0),))
