@@ -125,16 +125,6 @@ def test_frames_are_those_of_the_first_engine(rig: Rig, name: str) -> None:
 TAKES_MOTION = {"motions", "inverse_dynamics", "root_wrenches", "joint_force_regressor"}
 
 
-def test_derivatives_are_those_of_the_first_engine(rig: Rig) -> None:
-    """Of the inverse dynamics."""
-    needs_pinocchio()
-    motion = random_motion(rig, 20)
-    states = motion.q, motion.v, motion.a
-    ours, theirs = numpy_frames.FrameDynamics(model_of(rig)), engine.FrameDynamics(rig.model)
-    assert_same(ours.inverse_dynamics_derivatives(*states), theirs.inverse_dynamics_derivatives(*states))
-    assert_same(ours.root_force_derivatives(*states), theirs.root_force_derivatives(*states))
-
-
 @pytest.mark.parametrize("name", engine.ENGINES)
 def test_derivatives_are_differences(rig: Rig, name: str) -> None:
     """Derivatives of the inverse dynamics by tangent coordinates, velocities and accelerations, for any rig."""
