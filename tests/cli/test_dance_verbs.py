@@ -187,16 +187,6 @@ def test_senseless_timelines_are_one_line(
     assert [file.name for file in tmp_path.iterdir()] == ["wrong.timeline.npz"]
 
 
-def test_nothing_under_the_feet_is_told_by_check(
-    shown: SceneTimeline, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A dance in which the body hangs in the air is not feasible, and the sentence says from when to when."""
-    strips = tuple(SceneStrip(*span) for span in WITHOUT_SUPPORT)
-    path = TIMELINE.write(tmp_path / "air.timeline.npz", replace(shown, strips=strips))
-    assert main(["check", str(path), "--rate", "50", *QUIET]) == INCOMPLETE
-    assert "nothing carries the body from 0.80 to 1.40 s" in capsys.readouterr().out.splitlines()[-1]
-
-
 def test_soles_without_area_are_named(dragged: AuthoredDance) -> None:
     """Two soles that are lines hold nobody, though the polygon around both has an area: the first is named."""
     rig = dragged.rig
