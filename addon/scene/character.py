@@ -93,7 +93,7 @@ def require_usable(scene: bpy.types.Scene, armature: bpy.types.Object) -> None:
     for bone in scaled_bones(armature):
         if bone != scaled_root(armature):
             raise errors.InvalidValue(
-                f"{armature.name}: bone {bone.name} is scaled by {' x '.join(f'{s:.3g}' for s in bone.scale)}; "
+                f"{armature.name}: bone {bone.name} is scaled by {' x '.join(f'{s:.3g}' for s in np.array(bone.scale))}; "
                 "lengths of a rig are fixed: clear its scale (Alt S), and remove its scale curves"
             )
     if is_transformed(armature):
@@ -129,7 +129,7 @@ def scaled_bones(armature: bpy.types.Object) -> list[bpy.types.PoseBone]:
 def scaled_root(armature: bpy.types.Object) -> bpy.types.PoseBone | None:
     """The one bone that scales all bones, as in files that were converted from FBX to glTF; None without one."""
     found = scaled_bones(armature)
-    if len(found) != 1 or np.ptp(found[0].scale) > SCALE_TOLERANCE * found[0].scale[0]:
+    if len(found) != 1 or np.ptp(np.array(found[0].scale)) > SCALE_TOLERANCE * found[0].scale[0]:
         return None
     family = {found[0].name, *(b.name for b in (*found[0].parent_recursive, *found[0].children_recursive))}
     return found[0] if family == set(bpy_access.pose_bones(armature).keys()) else None
