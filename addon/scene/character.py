@@ -93,8 +93,8 @@ def require_usable(scene: bpy.types.Scene, armature: bpy.types.Object) -> None:
     for bone in scaled_bones(armature):
         if bone != scaled_root(armature):
             raise errors.InvalidValue(
-                f"{armature.name}: bone {bone.name} is scaled by {' x '.join(f'{s:.3g}' for s in np.array(bone.scale))}; "
-                "lengths of a rig are fixed: clear its scale (Alt S), and remove its scale curves"
+                f"{armature.name}: bone {bone.name} is scaled by {' x '.join(f'{s:.3g}' for s in np.array(bone.scale))}"
+                "; lengths of a rig are fixed: clear its scale (Alt S), and remove its scale curves"
             )
     if is_transformed(armature):
         if armature.parent is not None:
