@@ -53,7 +53,8 @@ def read_plan(rig: Rig, path: Path) -> Plan:
     step = difference(rig, q[:-1], q[1:]) / np.diff(times)[:, None]
     v = 0.5 * (np.concatenate([step[:1], step]) + np.concatenate([step, step[-1:]]))
     motion = Motion(times, q, v, np.gradient(v, times, axis=0))
-    phases, stop = [], 0
+    phases: list[Phase] = []
+    stop = 0
     for anchors, run in groupby(planted, lambda own: tuple(own.values())):
         start, stop = stop, stop + len(list(run))
         if stop > start + 1:
@@ -84,7 +85,8 @@ def find_stances(rig: Rig, times: np.ndarray, q: np.ndarray) -> tuple[np.ndarray
         normal = base @ lower.rotation[2]
         rises = np.einsum("nvi,ni->nv", corners - at[:, None] - (base @ floor)[:, None], normal)
         above[anchor.patch] = rises.min(axis=1) > LIFTED
-    stands, roots, found = first.patch, np.empty((len(q), ROOT_NV + 1)), []
+    stands, roots = first.patch, np.empty((len(q), ROOT_NV + 1))
+    found: list[dict[str, Anchor]] = []
     for k in range(len(q)):
         down = [name for name in above if not above[name][k]] or [stands]
         if stands not in down:

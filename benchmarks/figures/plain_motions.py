@@ -1,4 +1,4 @@
-"""Motions without a design: random postures; feasible by the same checks as the dance."""
+"""Motions without a design: squats, random postures; feasible by the same checks as the dance."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from solver.base.errors import InvalidValue
 from solver.dance.design.dance import Dance
 from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.plan import CONFIGURATION_ORDER, build_transition_planner
@@ -19,11 +20,30 @@ from solver.options.dances import DanceOptions
 from solver.skeleton.rig import Rig
 from solver.trajectory.legged_rig import Footing
 from solver.trajectory.segment import DanceSegment
+from solver.values.person import SIDES
 
 SHORTEST = 1.0
 """[s] least duration of a way: these motions go as fast as the limits allow."""
+DEPTHS = (0.2, 0.15, 0.1, 0.06)
+"""Of a squat, as a share of the root's height: the deepest that is feasible."""
 _KNOWN: deque[tuple[Rig, DanceOptions, tuple[TransitionPlanner, StepPlanner]]] = deque(maxlen=4)
 """Rigs whose steps were found: several motions of one rig step alike."""
+
+
+def squats(rig: Rig, options: DanceOptions) -> Dance:
+    """One squat, arms still; it repeats."""
+    parent, footwork = _prepare(rig, replace(options, min_duration=SHORTEST))
+    for depth in DEPTHS:
+        low = footwork.home.copy()
+        low[2] -= depth * parent.legged.straight_height
+        found, good = parent.legged.balance(low[None], footwork.both.polygon.centre[None], SIDES)
+        if not good[0]:
+            continue
+        down, _ = parent.plan_straight("down", footwork.home, found[0], footwork.both)
+        up, _ = parent.plan_straight("up", found[0], footwork.home, footwork.both)
+        if down is not None and up is not None:
+            return _dance(rig, options, [down, up])
+    raise InvalidValue(f"rig {rig.name!r} cannot squat")
 
 
 def random_postures(rig: Rig, options: DanceOptions, seconds: float, seed: int, shortest: float = SHORTEST) -> Dance:

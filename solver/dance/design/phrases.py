@@ -246,8 +246,8 @@ class PhraseDesign:
                 image = replace(image, name=f"{phrase.name}, mirrored")
         self._known = self._known + found.matrices
         self._remaining[name] -= 1
-        entry = TraceEntry(0, name, found.criterion, found.straight_criterion, phrase.kind)
-        self._figures.append(MirroredPhrase(phrase, image, candidate.pose, entry))
+        trace = TraceEntry(0, name, found.criterion, found.straight_criterion, phrase.kind)
+        self._figures.append(MirroredPhrase(phrase, image, candidate.pose, trace))
         self._notes += found.notes
 
     def _excite_steps(self) -> None:
