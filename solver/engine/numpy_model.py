@@ -35,9 +35,6 @@ class Model:
         subtrees: (B, B) 1 where the column's body is the row's or a descendant.
         descends: (nv, nv) True where the row's body is the column's or a descendant.
         below: (nv, nv) True where the column's body is a descendant of the row's.
-        is_simple: True without continuous and planar joints.
-        vector: entries in q and v of joints of one number each.
-        ball_entries: first entries in q and v of spherical joints.
         spans: kinds of joints with their entries in q and v; all but root and planar joints at once.
     """
 
@@ -96,11 +93,6 @@ class Model:
         self.descends = self.subtrees[np.ix_(self.owners, self.owners)].T > 0.0
         self.below = ~self.descends & self.descends.T
         self.spans = _spans(joints)
-        self.is_simple = all(kind in ("free", "vector", "spherical") for kind, _, _ in self.spans)
-        vectors = [(places, moves) for kind, places, moves in self.spans if kind == "vector"]
-        self.vector = vectors[0] if vectors else (np.zeros(0, int), np.zeros(0, int))
-        balls = [(places[::4], moves[::3]) for kind, places, moves in self.spans if kind == "spherical"]
-        self.ball_entries = [pair for places, moves in balls for pair in zip(places.tolist(), moves.tolist())]
         self._sort_joints()
 
     def __eq__(self, other: object) -> bool:
