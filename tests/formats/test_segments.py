@@ -99,11 +99,9 @@ def test_an_adult_s_height_determines_the_unit(unit: str, metres: float, tall: f
 def test_an_implausible_height_requires_the_unit(tmp_path: Path) -> None:
     """A child's in inches, or a person's in feet: what may be stated is named."""
     still = {name: np.tile(np.eye(3), (2, 1, 1)) for name in LAFAN1.parents}
-    path = tmp_path / "feet.bvh"
     text = bvh_text(replace(LAFAN1, scale=1.0 / 0.3048), still, np.tile([0.0, 0.0, 0.95], (2, 1)))
-    path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"5.81 high.*m, cmu, inch, cm, mm.*--units"):
-        read_recording(path)
+        read(tmp_path / "feet.bvh", text)
 
 
 def test_bones_that_all_lie_along_one_axis_at_zero_rest_where_the_body_stands(tmp_path: Path) -> None:
@@ -182,10 +180,8 @@ def test_a_body_that_stands_in_no_frame_is_refused(tmp_path: Path) -> None:
     first = next(k for k, line in enumerate(lines) if line.startswith("Frame Time")) + 1
     for k in range(first, len(lines)):
         lines[k] = " ".join([*lines[k].split()[:3], *["0"] * (len(lines[k].split()) - 3)])
-    path = tmp_path / "folded.bvh"
-    path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError, match="does not stand"):
-        read_recording(path)
+        read(tmp_path / "folded.bvh", "\n".join(lines))
 
 
 def test_blocks_may_open_on_the_line_that_names_them(tmp_path: Path) -> None:
@@ -255,10 +251,8 @@ def test_frames_are_those_in_the_file(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_in_a_skeleton_is_reported_with_its_line(old: str, new: str, words: str, tmp_path: Path) -> None:
     """Missing and unknown channels, counts that differ, and names twice."""
-    path = tmp_path / "broken.bvh"
-    path.write_text(broken(old, new), encoding="utf-8")
     with pytest.raises(InputError, match=words):
-        read_recording(path)
+        read(tmp_path / "broken.bvh", broken(old, new))
 
 
 def test_a_root_at_the_position_of_the_hips_is_not_an_error(tmp_path: Path) -> None:
@@ -285,10 +279,8 @@ def test_a_bone_without_length_is_reported_with_its_line(tmp_path: Path) -> None
     lines = bvh_text(LAFAN1, rotations, root).splitlines()
     at = next(k for k, line in enumerate(lines) if "JOINT LeftLeg" in line)
     lines[at + 2] = "OFFSET 0 0 0"
-    path = tmp_path / "short.bvh"
-    path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError, match=rf"line {at + 1}: the bone of joint 'LeftUpLeg' has no length"):
-        read_recording(path)
+        read(tmp_path / "short.bvh", "\n".join(lines))
 
 
 def units(seed: int = 3) -> tuple[tuple[str, ...], np.ndarray]:
@@ -347,10 +339,8 @@ def test_a_stated_order_that_the_numbers_contradict_is_reported(turned: float, t
 def test_an_order_that_cannot_be_determined_is_refused(tmp_path: Path) -> None:
     """Half turns either way look alike."""
     half = np.tile(np.sqrt(0.5) * np.array([1.0, 0.0, 0.0, 1.0]), (FRAMES, 2, 1))
-    path = tmp_path / "units.csv"
-    path.write_text(quaternion_rows(TIMES, ("a", "b"), half, ("q0", "q1", "q2", "q3")), encoding="utf-8")
     with pytest.raises(InputError, match="the order of its quaternions is unknown"):
-        read_recording(path)
+        read(tmp_path / "units.csv", quaternion_rows(TIMES, ("a", "b"), half, ("q0", "q1", "q2", "q3")))
 
 
 def test_quaternions_that_are_none_are_refused(tmp_path: Path) -> None:
@@ -358,9 +348,8 @@ def test_quaternions_that_are_none_are_refused(tmp_path: Path) -> None:
     names, quaternions = units()
     quaternions[7, 2] *= 1.2
     path = tmp_path / "units.csv"
-    path.write_text(quaternion_rows(TIMES, names, quaternions), encoding="utf-8")
     with pytest.raises(InputError, match=r"line 9: the quaternion of 'thigh_l' has length 1.2, not 1"):
-        read_recording(path)
+        read(path, quaternion_rows(TIMES, names, quaternions))
     quaternions[7, 2] *= 1.005 / 1.2
     path.write_text(quaternion_rows(TIMES, names, quaternions), encoding="utf-8")
     assert any("normalised" in warning for warning in read_recording(path).warnings)
@@ -392,9 +381,8 @@ def test_time_that_runs_backwards_is_refused(tmp_path: Path) -> None:
         ("a.csv", quaternion_rows(times, names, quaternions)),
         ("a.sto", storage_text(times, names, quaternions)),
     ):
-        (tmp_path / name).write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match="does not come after"):
-            read_recording(tmp_path / name)
+            read(tmp_path / name, text)
 
 
 def test_units_of_opensim_are_read(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.base.errors import InputError, InvalidValue
+from solver.base.errors import InvalidValue
 from solver.rigs import human
 from solver.scene.rig import read_rig, rig_from_text, rig_to_text, write_rig
 from solver.values.inertials import InertialParameters
@@ -31,11 +31,3 @@ def test_text_that_is_not_a_rig_is_refused() -> None:
     for text in ("", rig_to_text(PERSON)[:-20], "[" * 200_000, "[]", "{}", wrong):
         with pytest.raises(InvalidValue, match="text is not a rig"):
             rig_from_text(text)
-
-
-def test_a_file_that_is_not_a_rig_is_named(tmp_path: Path) -> None:
-    """A missing file and one of another kind are named."""
-    (tmp_path / "other.json").write_text('{"kind": "other"}', encoding="utf-8")
-    for name in ("missing.json", "other.json"):
-        with pytest.raises(InputError, match=name):
-            read_rig(tmp_path / name)

@@ -66,16 +66,6 @@ def test_an_invalid_summary_is_refused(tmp_path: Path, entry: str, value: object
     assert SUMMARY_FILE in str(error.value)
 
 
-def test_a_missing_and_a_truncated_file_are_named(tmp_path: Path) -> None:
-    """Neither a missing nor a truncated file is a summary."""
-    with pytest.raises(InputError, match="does not exist"):
-        FILE.read(tmp_path / SUMMARY_FILE)
-    whole = FILE.write(tmp_path / SUMMARY_FILE, SUMMARY).read_text(encoding="utf-8")
-    (tmp_path / SUMMARY_FILE).write_text(whole[:50], encoding="utf-8")
-    with pytest.raises(InputError, match="not JSON"):
-        FILE.read(tmp_path / SUMMARY_FILE)
-
-
 def test_a_summary_needs_a_message() -> None:
     """An empty message is refused on construction."""
     with pytest.raises(InvalidValue, match="has no message"):

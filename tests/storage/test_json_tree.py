@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from solver.base.errors import InputError, InvalidValue
-from solver.scene.rig import rig_from_text
+from solver.base.errors import InputError
 from solver.storage.json_tree import MAX_DEPTH, WrongEntry, parse_json, parse_json_object
 
 
@@ -47,10 +46,3 @@ def test_a_file_is_named() -> None:
         parse_json_object(Path("a.json"), '{"a":\n}', "Write it again")
     with pytest.raises(InputError, match="not a JSON object"):
         parse_json_object(Path("a.json"), "[]", "Write it again")
-
-
-@pytest.mark.parametrize("text", ['{"name": 1}', "[]", "{", "[" * 1000, '{"name": "' + "x" * 100 + '"}'])
-def test_text_that_is_no_rig(text: str) -> None:
-    """A scene's property is edited by people, too."""
-    with pytest.raises(InvalidValue, match="not a rig"):
-        rig_from_text(text)
