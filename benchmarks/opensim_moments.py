@@ -26,7 +26,7 @@ from solver.rigs.opensim.rig import from_opensim, model_of
 from solver.signals import preset_of
 from solver.signals.filters import low_pass
 from solver.signals.manifold import smooth_motion
-from solver.signals.resample import resample
+from solver.signals.resampling import resample
 from solver.signals.trial import Trial
 from solver.skeleton.rig import Rig
 from solver.values.motion import JointCoordinates

@@ -20,7 +20,7 @@ from solver.feasibility.check_table import CHECKS  # noqa: E402
 
 project = "Exciting Dance"
 author = "Exciting Dance contributors"
-version = release = solver.VERSION
+version = release = solver.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.doctest", "sphinx.ext.napoleon"]
 default_role = "py:obj"
 myst_heading_anchors = 3

@@ -31,7 +31,8 @@ def find_area(screen: Any, kind: str) -> Any:
 def main() -> int:
     """Write the workspace."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    window: Any = bpy.context.window_manager.windows[0]
+    manager: Any = bpy.context.window_manager
+    window = manager.windows[0]
     window.workspace.name, screen = NAME, window.screen
     view = find_area(screen, "VIEW_3D")
     with bpy.context.temp_override(window=window, area=view, region=view.regions[-1]):

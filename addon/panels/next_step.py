@@ -28,7 +28,7 @@ class EXCITING_DANCE_PT_next_step(DancePanel, bpy.types.Panel):  # type: ignore[
     """The mode, and the next step in it"""
 
     bl_label = ""  # the header shows the mode; a panel without a header would make Dance the first tab of the sidebar
-    bl_options: ClassVar[set[str]] = set()
+    bl_options: ClassVar[set[str]] = set()  # type: ignore[misc, assignment]
     bl_order = 0
 
     def draw_header(self, context: bpy.types.Context) -> None:
@@ -75,7 +75,10 @@ def _draw_step(context: bpy.types.Context, layout: bpy.types.UILayout, step: Nex
     button: Any = row.operator(name, text=step.label, icon=icon)
     if step.operator == "key_posture":
         button.role, button.between = dance_settings(context).role, dance_settings(context).between
-    beside = {"import_recording": ("sample_study", "FILE_NEW"), "import_rig": ("workspace", "WORKSPACE")}
+    beside: dict[str, tuple[str, Any]] = {
+        "import_recording": ("sample_study", "FILE_NEW"),
+        "import_rig": ("workspace", "WORKSPACE"),
+    }
     if step.operator in beside:
         row.operator(f"exciting_dance.{beside[step.operator][0]}", text="", icon=beside[step.operator][1])
     if step.operator == "apply_ghost":

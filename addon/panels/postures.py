@@ -20,7 +20,7 @@ class EXCITING_DANCE_PT_postures(AuthorPanel, bpy.types.Panel):  # type: ignore[
     """Postures and their roles"""
 
     bl_label = "Postures"
-    bl_options: ClassVar[set[str]] = set()
+    bl_options: ClassVar[set[str]] = set()  # type: ignore[misc, assignment]
     bl_order = 1
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -35,7 +35,7 @@ class EXCITING_DANCE_PT_results(RigPanel, bpy.types.Panel):  # type: ignore[misc
     """Results of the identification"""
 
     bl_label = "Results"
-    bl_options: ClassVar[set[str]] = set()
+    bl_options: ClassVar[set[str]] = set()  # type: ignore[misc, assignment]
     bl_order = 2
     modes = (RESEARCH,)
 

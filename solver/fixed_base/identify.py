@@ -19,7 +19,7 @@ from ..identification.result import Uncertainty
 from ..scene.determined import DeterminedQuantity
 from ..signals.filters import light_preset, low_pass, low_pass_pieces, settling_time
 from ..signals.manifold import smooth_motion
-from ..signals.resample import rate_of_grid
+from ..signals.resampling import rate_of_grid
 from ..values.filter_presets import FilterPreset
 from ..values.inertials import InertialParameters
 from ..values.motion import Motion

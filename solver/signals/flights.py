@@ -7,7 +7,7 @@ import numpy as np
 from ..base.arrays import true_runs
 from ..base.errors import InvalidValue, checked
 from ..skeleton.rig import GRAVITY
-from .resample import rate_of_grid
+from .resampling import rate_of_grid
 
 FALLING, FREE = 0.5, 0.8
 """Fractions of gravity that the downward acceleration of the centre of mass exceeds throughout a flight, and reaches at

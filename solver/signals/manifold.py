@@ -24,7 +24,7 @@ from ..values.filter_presets import FilterPreset
 from ..values.motion import Motion
 from .filters import filter_padded, padding
 from .gaps import LONGEST_GAP, bridge, unbridged
-from .resample import rate_of_grid, uniform_times
+from .resampling import rate_of_grid, uniform_times
 
 DEGREE = 5
 """Degree of the interpolating spline; the error of its second derivative is of fourth order."""

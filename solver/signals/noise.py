@@ -1,8 +1,7 @@
-"""Noise of a recorded motion, estimated from the motion itself; the cut-off and the replicas that follow from it.
+"""Noise of a recorded motion, estimated from the motion itself, and the cut-off that follows from it.
 
 Bodies do not move at tens of hertz, but noise of cameras and encoders does. So the power of a motion there is a lower
-bound of its noise at all frequencies. Adding such noise once more shows its effect on any quantity computed from the
-motion, without a model of the error propagation (SIMEX; Cook and Stefanski, 1994).
+bound of its noise at all frequencies.
 
 Both sides of Y phi = f pass the same filter. A low cut-off costs information; a high one lets noise of the motion into
 Y, which biases phi. A low-pass passes the noise below its cut-off and removes the signal above. The sum of both errors
@@ -12,33 +11,24 @@ passes of a Butterworth filter at their cut-off.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from ..base.file_arrays import FileRows
-from ..dynamics import difference, integrate
+from ..dynamics import difference
 from ..skeleton.rig import Rig
 from ..values.filter_presets import FilterPreset
-from ..values.motion import Motion
 from .manifold import smooth_motion
-from .resample import rate_of_grid, uniform_times
+from .resampling import rate_of_grid, uniform_times
 
-REPLICAS = 4
-"""Largest number of replicas of a motion: their mean effect must be more accurate than the equations it corrects."""
-REPLICA_SAMPLES = 4 * 12_000
-"""Frames of all replicas together, which limits their number: four of a minute at 200 frames per second."""
 ABOVE = 2.0
 """Multiple of the filter's cut-off above which the motion counts as noise."""
 BELOW = 0.9
 """Fraction of half the frame rate up to which it does: filters of camera software cut off there."""
 BANDS = 4
 """Bands of that range, of which the one with the least power is used: filters and vibrations affect single bands."""
-PIECE = 4096
-"""Frames to which noise is added at once."""
 SEGMENT = 64
 """Frames of a spectrum. The half of the segments with less power is used: a heel strike is not noise of a camera."""
 SHORTEST = 24
@@ -149,41 +139,3 @@ def lower_cutoff(preset: FilterPreset, noisy: Sequence[float]) -> FilterPreset:
     if highest >= preset.cutoff:
         return preset
     return replace(preset, cutoff=highest, note=f"{preset.note}; lowered to where the motion ends and its noise begins")
-
-
-@dataclass(frozen=True, slots=True)
-class NoiseReplicas:
-    """Filtered motions from configurations with added noise, each an independent, reproducible draw.
-
-    They are computed one at a time on iteration. Long recordings have fewer replicas: the accuracy of the noise's
-    effect depends on replicas times frames.
-
-    Attributes:
-        rig, times, q, preset: see `noise_floor`.
-        floor: (nv, nv) covariance of a frame's noise.
-        name: of the trial; seeds the random draws.
-    """
-
-    rig: Rig
-    times: np.ndarray
-    q: np.ndarray
-    preset: FilterPreset
-    floor: np.ndarray
-    name: str = ""
-
-    def __len__(self) -> int:
-        return int(np.clip(-(-REPLICA_SAMPLES // len(self.times)), 1, REPLICAS))
-
-    def __contains__(self, motion: object) -> bool:
-        return False  # replicas are not stored
-
-    def __iter__(self) -> Iterator[Motion]:
-        values, vectors = np.linalg.eigh(self.floor)
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        generator = np.random.default_rng(zlib.crc32(self.name.encode()))
-        for _ in range(len(self)):
-            moved = FileRows()
-            for start in range(0, len(self.q), PIECE):
-                part = self.q[start : start + PIECE]
-                moved.add(integrate(self.rig, part, generator.standard_normal((len(part), len(root))) @ root.T))
-            yield smooth_motion(self.rig, self.times, moved.finish(), self.preset)

@@ -14,7 +14,7 @@ from ..storage.manifest import FileName
 from ..values.filter_presets import FilterPreset
 from ..values.motion import JointCoordinates, Markers, Motion, RestPose, SegmentPoses, describe_span
 from ..values.wrenches import Wrenches
-from .noise import NoiseReplicas
+from .noise_replicas import NoiseReplicas
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from ..values.filter_presets import FilterPreset
 from ..values.motion import Motion
 from ..values.wrenches import Wrenches
 from .filters import settling_time
-from .resample import rate_of_grid
+from .resampling import rate_of_grid
 from .window_reasons import COUNTED, TEXTS, Reason
 
 AVERAGING = 0.2

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from solver.formats.text_files import check_times, undo_rounding
-from solver.signals.resample import resample
+from solver.signals.resampling import resample
 from solver.values.filter_presets import FilterPreset
 from solver.values.wrenches import Wrenches
 from tests.laws.strategies import arrays, reals

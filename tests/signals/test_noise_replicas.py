@@ -7,7 +7,7 @@ import pytest
 
 from solver.dynamics import integrate
 from solver.signals import PRESETS, NoiseReplicas, lower_cutoff, noise_floor, noise_frequency, smooth_motion
-from solver.signals.noise import REPLICA_SAMPLES, REPLICAS
+from solver.signals.noise_replicas import REPLICA_SAMPLES, REPLICAS
 from tests.identification.bodies import small_rig
 
 RATE, NOISE = 100.0, 0.002
