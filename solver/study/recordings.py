@@ -32,25 +32,24 @@ HELD, HELD_RATE = 1.0, 60.0
 def load(paths: Paths, options: ReadOptions | None = None) -> tuple[Recording, ...]:
     """Read the trials in files and folders.
 
-        Args:
-            paths: a file or a folder, or several: strings or Paths.
-            options: reading options.
+    Args:
+        paths: a file or a folder, or several: strings or Paths.
+        options: reading options.
 
-        Raises:
-            InvalidValue: not a path, or not reading options.
-            InputError: see `formats.recording.find_recordings`.
+    Raises:
+        InvalidValue: not a path, or not reading options.
+        InputError: see `formats.recording.find_recordings`.
 
-        Example:
-            >>> import tempfile
-            >>> from pathlib import Path
-    from typing import Any
-            >>> import solver
-            >>> folder = Path(tempfile.mkdtemp())
-            >>> solver.demo.simulated_robot().write(folder)  # a table of joint coordinates and one of wrenches
-            >>> solver.load(folder)
-            (Recording 'dance'; 0 warnings
-              30 joint coordinates, with the root's pose: 0.00 to 5.99 s at 100 Hz, 600 frames
-              Wrenches of right_sole, left_sole: 0.00 to 5.99 s at 100 Hz, 600 frames,)
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import solver
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> solver.demo.simulated_robot().write(folder)  # a table of joint coordinates and one of wrenches
+        >>> solver.load(folder)
+        (Recording 'dance'; 0 warnings
+          30 joint coordinates, with the root's pose: 0.00 to 5.99 s at 100 Hz, 600 frames
+          Wrenches of right_sole, left_sole: 0.00 to 5.99 s at 100 Hz, 600 frames,)
     """
     return tuple(map(_hold_posture, find_recordings(paths, options or ReadOptions())))
 

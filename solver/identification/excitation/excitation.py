@@ -139,7 +139,7 @@ def base_regressor(
         >>> robot = solver.demo.simulated_robot()
         >>> motion = solver.track(robot.recordings, robot.rig).record("dance").motion
         >>> rows = solver.identification.base_regressor(robot.rig, motion)
-        >>> bool(np.linalg.cond(rows.reshape(-1, rows.shape[2])) < 1e6)
+        >>> bool(np.linalg.matrix_rank(rows.reshape(-1, rows.shape[2])) == rows.shape[2])
         True
     """
     structure = base_parameters(rig) if structure is None else structure
