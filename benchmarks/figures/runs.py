@@ -63,7 +63,8 @@ def prepare_runs(paths: Sequence[Path]) -> StudyData:
 @cache
 def track_runs(paths: tuple[Path, ...]) -> tuple[Rig, tuple[TrialRecord, ...]]:
     """Calibrated person and tracked trials; tracking takes seconds and serves several figures."""
-    recordings = [recording for recording in load(paths, ReadOptions(ragged=True)) if recording.markers is not None]
+    options = ReadOptions(ragged=any(path.suffix == ".trc" for path in paths))
+    recordings = [recording for recording in load(paths, options) if recording.markers is not None]
     calibration = calibrate(recordings, sex=SEX)
     return calibration.rig, track_all(calibration, recordings)
 
