@@ -6,11 +6,11 @@ import pytest
 
 from benchmarks.figures.structure import constants_without_data, statements
 
-CEILINGS = {"solver": 46_985, "addon": 12_126}
+CEILINGS = {"solver": 46_956, "addon": 12_111}
 """Statements, docstrings not counted."""
-TESTS = 0.624
+TESTS = 0.6224
 """Statements of the tests, as a share of those of solver and add-on."""
-CONSTANTS_WITHOUT_DATA = 950
+CONSTANTS_WITHOUT_DATA = 939
 """Numeric constants of solver, but for rounding limits, whose documentation does not say where they come from."""
 REMEDY = "delete as much as came in, or raise the ceiling in tests/test_size.py in the commit that says what came in"
 
