@@ -178,15 +178,15 @@ def take_rig(options: argparse.Namespace) -> None:
     Raises:
         InvalidValue: several rigs.
     """
-    from ..study.recordings import take_model
+    if any(file.suffix.lower() in robot_suffixes() for file in options.files):
+        from ..study.recordings import take_model
 
-    options.files, rig = take_model(options.files, options.rig)
-    options.rig = None if rig is None else str(rig)
+        options.files, options.rig = take_model(options.files, options.rig)
 
 
 def rig_of(options: argparse.Namespace) -> Rig | None:
     """The rig as named; None without."""
-    return None if options.rig is None else rig_named(options.rig, options.packages)
+    return None if options.rig is None else rig_named(str(options.rig), options.packages)
 
 
 def rig_named(name: str, packages: Sequence[str] = ()) -> Rig:

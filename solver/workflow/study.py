@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from html import escape
@@ -290,8 +291,8 @@ def load_study(folder: str | Path) -> Study:
 
     def read() -> Study:
         path = stored_file(folder, STUDY_FILE)
-        if not path.exists():
-            problem = "is not the folder of a study" if folder.exists() else "does not exist"
+        if not os.path.exists(path):
+            problem = "is not the folder of a study" if os.path.exists(folder) else "does not exist"
             raise InputError(folder, problem, remedy="Give the folder that `identify --output` wrote")
         stored = STUDY.read(path)
         records = (TRIAL.read(stored_file(folder, f"{name}{TRIAL_END}")) for name in stored.trials)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import os
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -21,7 +22,7 @@ def compare(options: argparse.Namespace) -> bool:
     from ..files import is_fixed_base_result
 
     path = options.result / RESULT_FILE
-    if not path.exists():
+    if not os.path.exists(path):
         return False
     result = read_consistent(options.result, lambda: RESULT.read(stored_file(options.result, RESULT_FILE)))
     if not is_fixed_base_result(result):
