@@ -148,7 +148,7 @@ class Job(Task):
     def wait(self, look: Callable[[], None] = lambda: None) -> None:
         """Block until the child ends. Prints a line of progress now and then, which a window shows in its panel."""
         printed = time.monotonic()
-        while self.running:
+        while self.poll():
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(POLL_INTERVAL)
             look()

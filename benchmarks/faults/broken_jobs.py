@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,8 +30,6 @@ from .scene_digest import changes, digest
 CONTEXT: Any = bpy.context
 DATA: Any = bpy.data
 VERBS: Any = bpy.ops
-PATIENCE = 30.0
-"""[s] that a job may take to end."""
 LONGEST = 500
 """Letters of a message that a panel can show."""
 BEGIN = """#!/bin/sh
@@ -47,6 +44,13 @@ class _ReportingButton:
 
     def __init__(self) -> None:
         self.reports: list[str] = []
+        self.meanwhile: Callable[[], None] | None = None
+
+    def look(self, context: Any) -> None:
+        """Called while the child runs."""
+        if self.meanwhile is not None:
+            done, self.meanwhile = self.meanwhile, None
+            done()
 
     def report(self, kind: set[str], words: str) -> None:
         """What Blender would show in its status bar."""
@@ -231,19 +235,15 @@ def _program(stage: Stage, program: str | Path) -> Path:
 
 def _run(button: Any, job: BrokenJob, before: dict[str, str]) -> set[str]:
     """Press the button, and change the scene while the child runs; what is changed so counts as it was before."""
-    if not button.begin(CONTEXT):
-        return {"CANCELLED"}
-    child = CurrentJob.job
-    if job.meanwhile is not None:
-        job.meanwhile(button)
-        before.clear()
-        before.update(digest())
-    start = time.monotonic()
-    while child is not None and child.poll():
-        time.sleep(0.02)
-        if time.monotonic() - start > PATIENCE:
-            raise TimeoutError(f"{job.name}: the child still runs")
-    return set(button.finish(CONTEXT))
+
+    def change() -> None:
+        if job.meanwhile is not None:
+            job.meanwhile(button)
+            before.clear()
+            before.update(digest())
+
+    button.meanwhile = change
+    return set(button.execute(CONTEXT))
 
 
 def _message(button: Any) -> str:

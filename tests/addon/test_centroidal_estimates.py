@@ -104,9 +104,9 @@ def test_a_job_that_fails_changes_nothing(studied: bpy.types.Object, study: Path
     archive.write_bytes(kept[: len(kept) // 2])
     with pytest.raises(solver.InputError, match="dance"):
         centroidal_estimates.key_estimates(bpy.context, studied, centroidal_estimates.read_estimates(archive.parent))
-    motion = study / "dance.motion.npz"
-    motion.write_bytes(motion.read_bytes()[:1000])
-    with pytest.raises(RuntimeError, match=r"dance\.motion\.npz"):
+    trial = study / "dance.trial.npz"
+    trial.write_bytes(trial.read_bytes()[:1000])
+    with pytest.raises(RuntimeError, match=r"dance\.trial\.npz"):
         bpy.ops.exciting_dance.centroidal()
     assert archive.read_bytes() == kept[: len(kept) // 2]
     assert fingerprint() == before

@@ -25,18 +25,18 @@ LONG = 60.0
 PARENT = """
 import sys, time
 from pathlib import Path
-from addon import jobs
+from addon.jobs import job as jobs
 from addon.base.interpreter import Interpreter, build_environment
 folder, lock = jobs.create_job_folder()
 job = jobs.Job("Testing", ["rig", "hoap3"], Interpreter(sys.executable, build_environment([sys.argv[1], sys.argv[2]])))
-while job.message == "starting":
+while job.running and job.message == "starting":
     time.sleep(0.05)
 print(folder, job._process.pid, flush=True)
 time.sleep(600)
 """
 BUSY = """
 import time
-from {solver}.termination import handle_signals
+from {solver}.base.termination import handle_signals
 handle_signals()
 print('{{"fraction": 0.5, "message": "on"}}', flush=True)
 time.sleep(600)

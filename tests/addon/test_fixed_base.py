@@ -103,7 +103,7 @@ def test_a_cancelled_search_changes_nothing(body: bpy.types.Object, own: Path, m
     fixed_base_settings(bpy.context.scene).seconds = 60.0
     wait = Job.wait
 
-    def cancelled(job: Job) -> None:
+    def cancelled(job: Job, look: object) -> None:
         assert CurrentJob.job is job
         assert bpy.ops.exciting_dance.cancel() == {"FINISHED"}
         wait(job)

@@ -306,7 +306,7 @@ def test_the_button_writes_the_video_and_leaves_the_scene(registered: None, robo
     begins = np.flatnonzero(loud > 0.25) / aud.Sound.file(settings.output).specs[0]
     assert sorted(set(np.floor(begins * 20.0 + 1e-3))) == [0.0, 3.0, 6.0]  # a click each 0.15 s while it dances
     settings.output = "//rehearsal.mp4"
-    with pytest.raises(RuntimeError, match="save the file first"):
+    with pytest.raises(RuntimeError, match=r"Save the \.blend file first"):
         bpy.ops.exciting_dance.rehearsal()
 
 
