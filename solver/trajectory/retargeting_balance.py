@@ -71,12 +71,12 @@ def balance_motion(
         part = PartialProgress(progress, attempt / (MAX_SLOWDOWNS + 1), 1.0)
         result, poses = _Balancer(given, options.from_rest).solve(part)
         checks = check_motion(result.rig, result.motion, result.schedule, CheckOptions(pairs=()))
-        # a share of time is added only if as large a share of the frames no longer fails
-        failing = float(np.mean(checks.failed)) + 1.0 - first / result.duration_ratio
-        if failing < least:
-            best, least = result, failing
         times = result.motion.times
         slower = required_stretch(result.rig, times, poses, result.converged, 1.0)
+        # a share of time is added only if joints are too fast or as large a share of the frames no longer fails
+        failing = float(np.mean(checks.failed) + (slower.max() > SPEED_TOLERANCE)) + 1.0 - first / result.duration_ratio
+        if failing < least:
+            best, least = result, failing
         slower = np.maximum(slower, _torque_stretch(times, checks))
         if not slows or slower.max() <= SPEED_TOLERANCE:
             break
