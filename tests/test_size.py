@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.figures.structure import constants_without_data, statements
 
-CEILINGS = {"solver": 46_958, "addon": 12_111}
+CEILINGS = {"solver": 46_959, "addon": 12_111}
 """Statements, docstrings not counted."""
 TESTS = 0.6224
 """Statements of the tests, as a share of those of solver and add-on."""

@@ -57,7 +57,7 @@ def swap_figures(data: Path, quick: bool) -> list[Figure]:
         if (not quick or name.endswith(QUICK)) and (links := _links(markers))
     ]
     if not recordings:
-        return missing(rows, f"no recording of markers in {data}")
+        return missing(rows, "no recording of markers")
     injected = found = inside = inside_found = wrong = clean = 0
     worst = ("", 1.0)
     for name, links, markers in recordings:

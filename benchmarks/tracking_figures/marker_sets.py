@@ -23,7 +23,7 @@ from solver.signals.trial import Recording
 from solver.values.motion import Markers
 
 from ..figures.figure import Figure, at_least, missing
-from .recorded import READ, marker_files
+from .recorded import marker_files, read_options
 
 FITS = 0.015
 """[m] RMSE of the body that is found over its markers."""
@@ -48,7 +48,7 @@ def marker_set_figures(data: Path, quick: bool) -> list[Figure]:
     row = Figure("marker files read without a hand-made set", "real", None, "", at_least(1.0), None)
     files = [file for file in marker_files(data) if not quick or file.name in QUICK]
     if not files:
-        return missing([row], f"no file of markers in {data}")
+        return missing([row], "no file of markers")
     found = list(_check_files(data, files))
     print("\n".join(f"      {entry.line}" for entry in found), flush=True)
     counted = [entry for entry in found if entry.counts]
@@ -62,7 +62,7 @@ def _check_files(data: Path, files: list[Path]) -> Iterator[FileRead]:
     for file in files:
         name = file.relative_to(data).as_posix()
         try:
-            markers = read_recording(file, READ).markers
+            markers = read_recording(file, read_options(file)).markers
         except InputError as error:
             yield FileRead(counts=False, read=False, line=f"{name}: refused: {error.problem[:90]}")
             continue

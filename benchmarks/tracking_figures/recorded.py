@@ -10,8 +10,12 @@ from solver.formats.recording import read_recording
 from solver.options.reading import ReadOptions
 from solver.values.motion import Markers
 
-READ = ReadOptions(keep_missing=True, ragged=True)
 SUFFIXES = (".trc", ".c3d", ".npz")
+
+
+def read_options(path: Path) -> ReadOptions:
+    """Those that the format knows."""
+    return ReadOptions(ragged=path.suffix.lower() == ".trc")
 
 
 def marker_files(data: Path) -> tuple[Path, ...]:
@@ -23,7 +27,7 @@ def marker_recordings(data: Path) -> Iterator[tuple[str, Markers]]:
     """Name and markers of every file that holds some; what no reader accepts is left out."""
     for path in marker_files(data):
         try:
-            markers = read_recording(path, READ).markers
+            markers = read_recording(path, read_options(path)).markers
         except InputError:
             continue
         if markers is not None:

@@ -11,7 +11,7 @@ likelihood-ratio test does not exclude at 95 %.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated
 
@@ -159,8 +159,10 @@ def _equation_weight(first: Regression, second: Regression, bare: InertialParame
     """Weight of an equation: that of the recording that bare body and loads explain worse.
 
     The bare body was fitted mainly to the first recording, so its residual there underestimates the prediction error.
+    Errors that follow posture are the same in both, and cancel.
     """
-    return min(data_weight(first, bare), data_weight(second, InertialParameters(bare.links, bare.values + loads)))
+    bodies = (first, bare), (second, InertialParameters(bare.links, bare.values + loads))
+    return min(data_weight(replace(own, posture_errors=None), body) for own, body in bodies)
 
 
 @dataclass(frozen=True, slots=True)
