@@ -66,7 +66,7 @@ READ = (
 WITH_FOLDER = ("result.json", "report.npz", "study.npz", "*.trial.npz", "*.motion.npz", "rig.json", "calibration.json")
 """Files that ``compare``, ``centroidal``, ``moments``, ``report``, ``check`` and ``retarget`` read by their folder."""
 FOR_OTHERS = (
-    "*.html", "report.txt", "result.csv", "*.markers.csv", "*.centroidal.csv", "*.moments.csv", "*.angles.csv",
+    "*.html", "report.txt", "result.csv", "*.markers.csv", "*.centroidal.csv", "*.moments.csv", "*.angles.*",
     "performance.csv",
     "dance.json", "provenance.json", "*.recording.npz", "*.centroidal.npz", "*.moments.npz", "performance.json",
     "summary.json", SETTINGS,
