@@ -193,7 +193,7 @@ PARTS = "--parts", "PART=BONE", str
 
 
 def add_parts(parser: argparse.ArgumentParser) -> None:
-    """The bones of parts of a person, where names and shape do not tell them."""
+    """The bones of parts of a person, where names and shape leave them open."""
     words = "bones of parts of a person: left_thigh=Bone.007; head= for a body without a head"
     parser.add_argument(PARTS[0], nargs="+", default=(), metavar=PARTS[1], help=words)
 

@@ -111,8 +111,8 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
         if options.forces is not None:
             source = source.with_plate_contacts(forces(options.forces, reading))
     size = {"height": options.height or source.stature, "mass": options.mass, "sex": options.sex}
-    asked = {"body": options.target, "packages": options.packages}
-    rig = body_of(argparse.Namespace(**asked, **(size if options.target == "human" else {})))
+    target = {"body": options.target, "packages": options.packages}
+    rig = body_of(argparse.Namespace(**target, **(size if options.target == "human" else {})))
     rig.require_contacts()
     followed = retarget(
         source,

@@ -91,7 +91,7 @@ def wrenches_of_plates(
 
 
 class _PlateColumns:
-    """Columns of K plates; ``with_points`` and ``with_moments`` (K,) tell which have any."""
+    """Columns of K plates; ``with_points`` and ``with_moments`` (K,) say which have any."""
 
     def __init__(self, table: TimeTable, plates: Plates) -> None:
         self.with_points = np.array([POINT in plate for plate in plates.values()])

@@ -169,7 +169,7 @@ def test_the_loop_finds_a_load_on_the_arm(robot: Rig, intended: Plan) -> None:
 
 
 def test_a_table_alone_gives_back_the_plan(robot: Rig) -> None:
-    """The exported table of a dance tells where the root is and which feet stand, and no torque jumps when a foot
+    """The exported table of a dance determines where the root is and which feet stand, and no torque jumps when a foot
     leaves the floor or meets it; played, the dance neither falls nor slips."""
     steps = StepPlanner(build_transition_planner(robot, DanceOptions()))
     ways = [*steps.plan_steps("both", "left"), *steps.plan_steps("left", "both")]
