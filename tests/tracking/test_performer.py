@@ -110,7 +110,7 @@ def test_unsuitable_segments_are_refused(skeleton: SegmentPoses) -> None:
 def test_soles_of_no_length_or_too_long_are_named() -> None:
     """A sole without length has no direction: an error; one half as long as the leg is noted."""
     given = Performer.from_motion(person(), squat(person()))
-    with pytest.raises(InvalidValue, match="the right and left sole has no length"):
+    with pytest.raises(InvalidValue, match="no length of the sole of the right and left foot"):
         replace(given, soles={side: sole[:1] for side, sole in given.soles.items()})
     long = replace(given, soles={side: 1.7 * sole for side, sole in given.soles.items()})
     said = [any("soles are" in note for note in retarget_motion(way, hrp2()).notes) for way in (given, long)]

@@ -100,7 +100,9 @@ class Performer:
     def __post_init__(self) -> None:
         FileName(self.name)
         if short := [side for side in SIDES if not self.sole_length(side) > MIN_SOLE]:
-            raise InvalidValue(f"the {' and '.join(short)} sole has no length: give the foot's bone a tip, or a sole")
+            raise InvalidValue(
+                f"no length of the sole of the {' and '.join(short)} foot: give its bone a tip, or a sole"
+            )
 
     @staticmethod
     def from_motion(rig: Rig, motion: Motion, name: str = "followed") -> Performer:
