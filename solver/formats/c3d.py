@@ -92,7 +92,7 @@ def _find_markers(path: str | Path, content: C3dData, unit_in_metres: float, war
     times = np.zeros(0)
     if rate > 0.0:
         times = (content.frames.first - 1) / rate + np.arange(content.frames.count) / rate
-    labels = _read_labels(parameters)[:count]
+    labels = _read_series(parameters, "LABELS")[:count]
     labels = [labels[i] if labels[i:] and labels[i] else f"unnamed_{i + 1}" for i in range(count)]
     outputs = {label for kind in MODEL_OUTPUTS for label in _read_strings(parameters, "POINT", kind)}
     outputs |= {label for label in labels if _is_segment_axis(label, labels)}
@@ -101,19 +101,39 @@ def _find_markers(path: str | Path, content: C3dData, unit_in_metres: float, war
         warn(f"{Path(path).name}: {count - len(kept)} points are outputs of a model, not markers; left out")
     names = _strip_subject([labels[i] for i in kept])
     if twice := find_repeated(names):
-        names = _number_repeated(names)
-        shown = ", ".join(sorted(twice))
-        warn(f"{Path(path).name}: several points are labelled {shown}: the first keeps its name, others are numbered")
+        own, descriptions = names, _read_series(parameters, "DESCRIPTIONS")
+        names = _number_repeated(
+            _name_by_description(names, [descriptions[i] if descriptions[i:] else "" for i in kept])
+        )
+        shown = ", ".join(dict.fromkeys(name for label, name in zip(own, names) if label in twice))
+        problem = f"several points are labelled {', '.join(sorted(twice))}"
+        warn(f"{Path(path).name}: {problem}; by their descriptions and order they are now {shown}")
     unit = f"{1.0 / unit_in_metres:g} a metre"
     return MarkerSource(path, times, names, lambda own: content.points(own)[:, kept], unit_in_metres, unit)
 
 
-def _read_labels(parameters: Parameters) -> list[str]:
-    """Point labels; those beyond 255 are in LABELS2, LABELS3 ..."""
-    labels, number = _read_strings(parameters, "POINT", "LABELS"), 2
-    while more := _read_strings(parameters, "POINT", f"LABELS{number}"):
-        labels, number = labels + more, number + 1
-    return [label.strip() for label in labels]
+def _read_series(parameters: Parameters, name: str) -> list[str]:
+    """Texts of all points, such as ``LABELS``; those beyond 255 are in LABELS2, LABELS3 ..."""
+    texts, number = _read_strings(parameters, "POINT", name), 2
+    while more := _read_strings(parameters, "POINT", f"{name}{number}"):
+        texts, number = texts + more, number + 1
+    return [text.strip() for text in texts]
+
+
+def _name_by_description(names: Sequence[str], descriptions: Sequence[str]) -> list[str]:
+    """Names of which those that occur twice are replaced by the points' descriptions, where these all differ.
+
+    One whose description begins all the others' keeps its name: ``RKNE`` for ``R.Knee`` beside ``R.Knee.Medial``.
+    """
+    result = list(names)
+    for name in find_repeated(names):
+        places = [i for i, other in enumerate(names) if other == name]
+        own = [descriptions[i] for i in places]
+        if all(own) and len(set(own)) == len(own) and not set(own) & set(names):
+            for i in places:
+                is_plain = all(text.startswith(descriptions[i]) for text in own)
+                result[i] = name if is_plain else descriptions[i]
+    return result
 
 
 def _number_repeated(names: Sequence[str]) -> tuple[str, ...]:

@@ -615,15 +615,30 @@ def test_integers_without_a_scale_are_refused(tmp_path: Path) -> None:
         read_c3d(scaled_file(tmp_path / "unknown.c3d", True, 0.0, 0.0))
 
 
-def test_labels_of_several_points_are_numbered(tmp_path: Path) -> None:
-    """Each point keeps its place; the first one of a label keeps it, and no number is given twice."""
-    path = scaled_file(tmp_path / "labels.c3d", False, -0.1, -0.1)
+@pytest.mark.parametrize(
+    ("labels", "descriptions", "names"),
+    [
+        ("RKNE RKNE_2 RKNE - LKNE", "- - - - -", "RKNE RKNE_2 RKNE_3 unnamed_4 LKNE"),
+        ("RKNE C7 RKNE LKNE LKNE", "R.Knee.Medial C7 R.Knee L L", "R.Knee.Medial C7 RKNE LKNE LKNE_2"),
+        ("RKNE C7 RKNE LKNE LKNE", "in C7 out LKNE L.Knee", "in C7 out LKNE LKNE_2"),
+    ],
+    ids=["none", "one describes", "one of them is a label"],
+)
+def test_repeated_labels_are_told_apart_by_descriptions_or_numbers(
+    tmp_path: Path, labels: str, descriptions: str, names: str
+) -> None:
+    """Each point keeps its place; the first one of a label keeps it, or that whose description begins the others', and
+    no number is given twice."""
+    points, texts = (
+        np.arange(20.0).reshape(1, 5, 4),
+        [text.replace("-", "").split(" ") for text in (labels, descriptions)],
+    )
+    group = {"USED": np.array([5]), "SCALE": np.array([-1.0]), "RATE": np.array([RATE]), "LABELS": texts[0],
+             "DESCRIPTIONS": texts[1], "UNITS": "mm", "FRAMES": np.array([1])}  # fmt: skip
+    path = tmp_path / "labels.c3d"
+    path.write_bytes(c3d_bytes({"POINT": group, "ANALOG": {"USED": np.array([0])}}, points, np.zeros((1, 0, 0))))
     messages: list[str] = []
-    content = path.read_bytes()
-    for old, new in (("R_toe", "L_toe"), ("L_knee", "L_toe_2"), ("R_calc", "")):
-        content = content.replace(old.ljust(10).encode(), new.ljust(10).encode())
-    path.write_bytes(content)
-    found = read_c3d(path, warn=messages.append).markers
-    assert found.names[5:] == ("L_toe_2", "R_knee", "L_toe", "L_toe_3", "unnamed_10")
-    np.testing.assert_allclose(found.of("L_toe_3")[0], STANDING[8], atol=1e-6)
-    assert any("labelled L_toe" in message for message in messages)
+    found = read_c3d(path, ReadOptions(up="z"), warn=messages.append).markers
+    assert found.names == tuple(names.split())
+    np.testing.assert_allclose(found.positions[0, :, 0], 1e-3 * points[0, :, 0])
+    assert any("several points are labelled" in message and "RKNE; " in message for message in messages)
