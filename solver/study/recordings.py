@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from ..signals.trial import Recording
 from ..skeleton.rig import Rig
 from ..storage.codec import JSON_SUFFIX, read_one_of
 from ..values.rig_kinds import robot_suffixes
+
+Body = TypeVar("Body")
 
 HELD, HELD_RATE = 1.0, 60.0
 """[s], [1/s] A skeleton's only posture becomes a motion of this duration and rate."""
@@ -68,8 +70,8 @@ def _hold_posture(recording: Recording) -> Recording:
 
 
 def take_model(
-    recordings: Recording | Sequence[Recording] | Paths, rig: Rig | AnyPath | None
-) -> tuple[Sequence[Recording] | Paths, Rig | AnyPath | None]:
+    recordings: Recording | Sequence[Recording] | Paths, rig: Body
+) -> tuple[Sequence[Recording] | Paths, Body | AnyPath]:
     """Recordings without the file of a model among them, and that file as the rig; both as given without one.
 
     Raises:
@@ -111,13 +113,16 @@ def load_recordings(recordings: Recording | Sequence[Recording] | Paths) -> tupl
     return load(given)
 
 
-def load_body(body: Calibration | Rig | AnyPath) -> Calibration | Rig:
+def load_body(body: Calibration | Rig | AnyPath | None) -> Calibration | Rig:
     """A calibrated person or a rig by value, by the name of a built-in robot, or from a file.
 
     Raises:
-        InvalidValue: an unknown name; the message lists the names and suffixes.
+        InvalidValue: None, or an unknown name; the message lists the names and suffixes.
         InputError: the file is missing, or neither a calibration nor a rig.
     """
+    if body is None:
+        models = ", ".join(robot_suffixes())
+        raise InvalidValue(f"no body given; give a calibration or a rig, or a model ({models}) among the recordings")
     if isinstance(body, Calibration):
         return body
     if isinstance(body, str | os.PathLike) and Path(body).suffix.lower() == JSON_SUFFIX:

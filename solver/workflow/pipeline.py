@@ -212,7 +212,7 @@ def identify_motions(
 @checked
 def track(
     recordings: Sequence[Recording] | Paths,
-    body: Calibration | Rig | AnyPath,
+    body: Calibration | Rig | AnyPath | None = None,
     settings: Settings | None = None,
     progress: Progress = silent,
     mapping: BoneMapping | None = None,
@@ -221,14 +221,15 @@ def track(
 
     Args:
         recordings: by value or as files and folders, see `load`; with markers of a calibrated person, or joint
-            coordinates or segments of a rig.
+            coordinates or segments of a rig. The file of a model among them (``.osim``, ``.urdf``, ``.xml``) is the
+            rig.
         body: the calibrated person, or the rig: a value, its file, ``"hoap3"`` or ``"hrp2"``.
         settings: filter, standing patch, number of processes, smoothing.
         progress: receives progress.
         mapping: of recorded segments to links; None: guessed from their names and rest poses, with notes.
 
     Raises:
-        InvalidValue: no recording has a motion.
+        InvalidValue: no recording has a motion; no body, or several.
 
     Example:
         >>> import solver
@@ -238,6 +239,7 @@ def track(
         Motion of 36 degrees of freedom: 0.00 to 5.99 s at 100 Hz, 600 frames
     """
     settings = settings or Settings()
+    recordings, body = take_model(recordings, body)
     recordings, body = load_recordings(recordings), load_body(body)
     require_rates(recordings, settings)
     preset = preset_of(settings.filter)

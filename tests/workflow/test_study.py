@@ -84,8 +84,12 @@ def test_what_is_no_study_is_one_error(robot_study: Path, tmp_path: Path) -> Non
         solver.load_study(3)  # type: ignore[arg-type]
 
 
-def test_a_model_among_the_recordings_is_the_rig() -> None:
-    """The one model is taken out of the paths; two of them, or one beside a rig, are refused by name."""
+def test_a_model_among_the_recordings_is_the_rig(robot_study: Path) -> None:
+    """The one model is taken out of the paths; none, two of them, or one beside a rig, are refused by name."""
+    own = [robot_study / "rig.urdf", robot_study / "dance.joints.mot"]
+    assert set(solver.track(own).rig.links) == set(ROBOT.rig.links)
+    with pytest.raises(solver.InvalidValue, match=r"no body given.*\.osim"):
+        solver.track(own[1])
     assert take_model(["walk.trc", "subject.OSIM"], None) == (("walk.trc",), "subject.OSIM")
     assert take_model("walk.trc", "hoap3") == (("walk.trc",), "hoap3")
     for files, rig in ((["a.urdf", "b.urdf"], None), (["a.urdf"], "hoap3")):
