@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.errors import InvalidValue, checked
+from ..base.file_arrays import cut_frames
 from ..base.so3 import cross, turn_vectors
 from ..dynamics import centroidal_momentum, com_trajectory
 from ..dynamics.kinematics import LinkMotions, link_motions
@@ -29,7 +30,6 @@ MIN_EFFECT = 0.01
 """Ratio of a mode's effect to the largest one's below which it is omitted."""
 SAMPLED_FRAMES = 400
 """Number of frames at which the modes are compared."""
-CHUNK = 512
 UNIT_INERTIAS = np.array(
     [
         [[1, 0, 0], [0, 0, 0], [0, 0, 0]],
@@ -144,9 +144,7 @@ def inertial_modes(
         directions[: min(max_modes, int(np.sum(sizes > MIN_EFFECT * sizes[0])))] if sizes[0] > 0.0 else directions[:0]
     )
     changes = np.tensordot(chosen_directions, root, axes=1)
-    parts = [
-        _effects(rig, motion.part(start, start + CHUNK), parameters, changes) for start in range(0, len(motion), CHUNK)
-    ]
+    parts = [_effects(rig, motion.part(own.start, own.stop), parameters, changes) for own in cut_frames(len(motion))]
     return InertialModes(*(np.concatenate(side) for side in zip(*parts)))
 
 

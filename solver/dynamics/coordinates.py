@@ -15,6 +15,7 @@ import numpy as np
 from ..base import so3
 from ..base.arrays import take_ownership
 from ..base.errors import InvalidValue
+from ..base.file_arrays import CACHED_FRAMES, cut_frames
 from ..base.so3 import Exponential, cross, quaternion_log
 from ..skeleton.rig import Rig
 from ..values.joints import ROOT_NV, Joint
@@ -23,8 +24,6 @@ from . import difference
 
 ROOT_NQ = ROOT_NV + 1
 """Entries of the root in q: position and quaternion. By definition."""
-PIECE = 512
-"""Frames converted at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +45,17 @@ def to_manifold(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Cur
     Raises:
         InvalidValue: an unsupported joint type.
     """
-    if len(y) <= PIECE:
+    if len(y) <= CACHED_FRAMES:
         return _piece_of(rig, y, dy, ddy)
     q, v, a = np.empty((len(y), rig.nq)), np.empty(y.shape), np.empty(y.shape)
-    for start in range(0, len(y), PIECE):
-        cut = slice(start, start + PIECE)
+    for cut in cut_frames(len(y)):
         part = _piece_of(rig, y[cut], dy[cut], ddy[cut])
         q[cut], v[cut], a[cut] = part.q, part.v, part.a
     return Curves(q, v, a)
 
 
 def _piece_of(rig: Rig, y: np.ndarray, dy: np.ndarray, ddy: np.ndarray) -> Curves:
-    """`to_manifold` of at most `PIECE` frames, which fit the processor's cache."""
+    """`to_manifold` of at most `CACHED_FRAMES` frames."""
     balls = ball_joints(rig)
     turns = Exponential(balls.of(y))
     q = configurations(rig, y, turns)

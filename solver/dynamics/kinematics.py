@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.errors import InvalidValue
+from ..base.file_arrays import CACHED_FRAMES, cut_frames
 from ..base.so3 import cross, turn_vectors
 from ..engine import FrameDynamics
 from ..skeleton.rig import Rig
 from ..values.motion import Motion
-
-CHUNK_FRAMES = 1024
-"""Frames evaluated at once if only a few numbers of each are kept, since all links of an hour would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +50,19 @@ def link_motions(rig: Rig, motion: Motion) -> LinkMotions:
     return _evaluate_piece(FrameDynamics(rig.model), motion)
 
 
-def motion_pieces(rig: Rig, motion: Motion, chunk: int) -> Iterator[tuple[int, LinkMotions]]:
-    """First frame and motion of the links for ``chunk`` frames at a time; the last piece may be shorter."""
+def motion_pieces(rig: Rig, motion: Motion, rows: int = CACHED_FRAMES) -> Iterator[tuple[slice, LinkMotions]]:
+    """Some frames at a time, and the motion of the links in them."""
     require_matching_motion(rig, motion)
     dynamics = FrameDynamics(rig.model)
-    for start in range(0, len(motion), chunk):
-        yield start, _evaluate_piece(dynamics, motion.part(start, start + chunk))
+    for frames in cut_frames(len(motion), rows):
+        yield frames, _evaluate_piece(dynamics, motion.part(frames.start, frames.stop))
 
 
 def link_paths(rig: Rig, motion: Motion, links: Sequence[int]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Rotations (N, 3, 3) and origins (N, 3) [m] of links, world."""
     pieces = [
         (part.rotation[:, :, links].transpose(2, 3, 0, 1), part.position[:, links].transpose(1, 2, 0))
-        for _, part in motion_pieces(rig, motion, CHUNK_FRAMES)
+        for _, part in motion_pieces(rig, motion)
     ]
     return list(np.concatenate([a for a, _ in pieces], axis=1)), list(np.concatenate([b for _, b in pieces], axis=1))
 

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from ..base.errors import InvalidValue
+from ..base.file_arrays import CACHED_FRAMES
 from ..base.so3 import cross, matrix_product, turn_vectors
 from ..skeleton.rig import Rig
 from ..values.inertials import FIRST_MOMENT, GRAVITY_VECTOR, MASS, PER_LINK
@@ -21,8 +22,6 @@ from ..values.motion import Motion
 from .kinematics import LinkMotions, motion_pieces
 
 Axes = Literal["link", "world"]
-CHUNK_FRAMES = 128
-"""Frames evaluated at once, so that the arrays of a chunk stay in the processor's cache."""
 STATIC_PARAMETERS = 4
 """Mass and first moment: the only parameters a force depends on. Derived from the Newton-Euler equations."""
 
@@ -55,16 +54,15 @@ class RegressorPiece:
 
 
 def regressor_pieces(
-    rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "link", chunk: int = CHUNK_FRAMES
+    rig: Rig, motion: Motion, base: int | str = 0, axes: Axes = "link", rows: int = CACHED_FRAMES
 ) -> Iterator[RegressorPiece]:
     """The regressor piece by piece, in memory that does not depend on the motion's length; see `wrench_regressor`."""
     index = base_index(rig, base)
     if axes not in ("link", "world"):
         raise InvalidValue(f"axes must be 'link' or 'world', not {axes!r}")
-    for start, motions in motion_pieces(rig, motion, chunk):
+    for frames, motions in motion_pieces(rig, motion, rows):
         found = newton_euler_columns(motions, GRAVITY_VECTOR, index, axes)
         rotation = motions.rotation[:, :, index] if axes == "link" else None
-        frames = slice(start, start + motions.position.shape[2])
         yield RegressorPiece(frames, found.force, found.moment, motions.position[:, index], rotation)
 
 

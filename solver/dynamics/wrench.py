@@ -18,7 +18,7 @@ from ..skeleton.rig import Rig
 from ..values.inertials import FIRST_MOMENT, GRAVITY_VECTOR, PER_LINK, InertialParameters
 from ..values.motion import Motion
 from ..values.wrenches import Wrenches
-from .kinematics import CHUNK_FRAMES, LinkMotions, link_motions, motion_pieces
+from .kinematics import LinkMotions, link_motions, motion_pieces
 from .regressor import STATIC_PARAMETERS, Axes, base_index, regressor_pieces
 
 
@@ -151,8 +151,8 @@ def com_trajectory(rig: Rig, motion: Motion, parameters: InertialParameters) -> 
         raise InvalidValue(f"a body of {parameters.total_mass:g} kg has no centre of mass")
     _phi_by_parameter(rig, parameters)
     result = np.empty((len(motion), 3))
-    for start, motions in motion_pieces(rig, motion, CHUNK_FRAMES):
-        result[start : start + CHUNK_FRAMES] = _centre_of_mass(motions, parameters).T
+    for frames, motions in motion_pieces(rig, motion):
+        result[frames] = _centre_of_mass(motions, parameters).T
     return result
 
 
@@ -179,8 +179,8 @@ def centroidal_momentum(rig: Rig, motion: Motion, parameters: InertialParameters
     if not parameters.total_mass > 0.0:
         raise InvalidValue(f"a body of {parameters.total_mass:g} kg has no centre of mass")
     momentum, lever = np.empty((len(motion), 6)), np.empty((len(motion), 3))
-    for start, motions in motion_pieces(rig, motion, CHUNK_FRAMES):
-        here, com = slice(start, start + CHUNK_FRAMES), _centre_of_mass(motions, parameters)
+    for here, motions in motion_pieces(rig, motion):
+        com = _centre_of_mass(motions, parameters)
         momentum[here] = _centroidal_momentum(motions, parameters, com)
         lever[here] = (com - motions.position[:, 0]).T
     wrench = predicted_wrench(rig, motion, parameters, axes="world")

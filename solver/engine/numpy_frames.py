@@ -9,10 +9,11 @@ b = A x S + V x c are of the carrying body.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..base.file_arrays import cut_frames
 from ..base.so3 import cross, dot, matrix_product, turn_vectors
 from ..values.inertials import GRAVITY_VECTOR, PER_LINK
 from ..values.joints import ROOT_NV
@@ -22,8 +23,6 @@ POSE_SIZE = 12
 """By definition."""
 TWIST_SIZE = 6
 """By definition."""
-PIECE = 256
-"""Frames computed at once, so that their arrays fit the processor's cache."""
 
 
 def cross_motions(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -383,7 +382,7 @@ class FrameDynamics:
         model = self._model
         forces, derivatives = np.empty((len(q), model.nv)), np.empty((3, len(q), model.nv, model.nv))
         axes = np.empty((len(q), TWIST_SIZE, model.nv))
-        for at in _pieces(len(q)):
+        for at in cut_frames(len(q)):
             found = _Derivatives(model, q[at], v[at], a[at])
             forces[at], axes[at] = found.forces.T, found.frames.axes.transpose(2, 0, 1)
             derivatives[:, at] = found.of_coordinates()
@@ -392,7 +391,7 @@ class FrameDynamics:
     def root_force_derivatives(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The root's generalised force (N, 6) and its derivatives (N, 6, 3, nv) by q, v and a."""
         forces, derivatives = np.empty((len(q), ROOT_NV)), np.empty((len(q), ROOT_NV, 3, self._model.nv))
-        for at in _pieces(len(q)):
+        for at in cut_frames(len(q)):
             found = _Derivatives(self._model, q[at], v[at], a[at])
             forces[at], derivatives[at] = found.forces[:ROOT_NV].T, found.of_root()
         return forces, derivatives
@@ -402,7 +401,7 @@ class FrameDynamics:
         model, links = self._model, self._model.link_bodies
         result = np.empty((len(q), model.nv - ROOT_NV, PER_LINK * len(links)))
         moves = model.subtrees[model.owners[ROOT_NV:]][:, links]
-        for at in _pieces(len(q)):
+        for at in cut_frames(len(q)):
             own = _Frames(model, self._centres, q[at])
             own.move(v[at], a[at], -GRAVITY_VECTOR)
             own.axes = joint_axes(model, own.turn, own.place)
@@ -429,15 +428,10 @@ class FrameDynamics:
     ) -> list[np.ndarray]:
         """Arrays (*size, N) of what ``evaluate`` returns for each piece of frames."""
         result = [np.empty((*size, len(q))) for size in sizes]
-        for at in _pieces(len(q)):
+        for at in cut_frames(len(q)):
             for into, part in zip(result, evaluate(_Frames(self._model, self._centres, q[at]), at), strict=True):
                 into[..., at] = part
         return result
-
-
-def _pieces(count: int) -> Iterator[slice]:
-    for start in range(0, count, PIECE):
-        yield slice(start, min(start + PIECE, count))
 
 
 class _Derivatives:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..base.errors import InvalidValue
+from ..base.file_arrays import CACHED_FRAMES
 from ..contacts.schedule import Phase, Schedule
 from ..dynamics.coordinates import Curves
 from ..dynamics.kinematics import require_matching_motion
@@ -25,8 +26,6 @@ from .checks.collisions import FLOOR
 from .checks.joint_limits import missing_limits
 from .load_derivatives import LinearisedLoads, OtherLimits, linearise_loads
 
-CHUNK_FRAMES = 512
-"""Frames evaluated at once, to bound the memory of a long dance."""
 FLOOR_TOLERANCE = 0.02
 """[m] If the lowest sole is planted farther from the floor, the schedule's ground is at the wrong height."""
 MIN_SCALE = 1e-9
@@ -193,8 +192,8 @@ class FrameChecker:
         starts = np.flatnonzero(np.diff(phases, prepend=-1))
         for first, last in zip(starts, [*starts[1:], len(times)]):
             planted = self._planted_phase(int(phases[first]))
-            for start in range(first, last, CHUNK_FRAMES):
-                yield slice(start, min(start + CHUNK_FRAMES, last)), planted
+            for start in range(first, last, CACHED_FRAMES):
+                yield slice(start, min(start + CACHED_FRAMES, last)), planted
 
     def _planted_phase(self, number: int) -> PlantedPhase:
         if number not in self._planted:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base.arrays import Array, ArrayValue, Times
 from ..base.errors import InvalidValue, checked
+from ..base.file_arrays import cut_frames
 from ..identification.consistent import ConsistentOptions, consistent
 from ..identification.constraints import ConstraintOptions
 from ..identification.estimate import Estimate
@@ -30,7 +31,6 @@ from .robot import DRIVES, TORQUES, FixedBaseRobot
 WEIGHT_ITERATIONS = 2
 BLOCK_SECONDS = 0.5
 """[s] length of a block: longer than the correlation of residuals that are filtered at a few hertz."""
-PIECE = 256
 MAX_REFUSED_RATIO = 0.3
 """Ratio of the residuals below which another reading is a reason to refuse. Measured on simulated faults of four arms:
 at most 0.13 for wrong signs, columns, units and clocks, 0.36 to 0.83 for torques that are far too small."""
@@ -260,8 +260,7 @@ def _pieces(
     shape: list[int] = []
 
     def raw() -> Iterator[np.ndarray]:
-        for start in range(0, len(motion), PIECE):
-            frames = slice(start, start + PIECE)
+        for frames in cut_frames(len(motion)):
             part = Motion(motion.times[frames], motion.q[frames], motion.v[frames], motion.a[frames])
             rows = np.concatenate([robot.regressor(part), measured[frames][:, :, None]], axis=2)
             shape[:] = rows.shape[1:]

@@ -18,7 +18,7 @@ import numpy as np
 from ..base.errors import InvalidValue
 from ..base.so3 import cross, matrix_product, nearest_rotation
 from ..dynamics import STATIC_PARAMETERS, Axes, RegressorPiece, base_index, predicted_wrenches, regressor_pieces
-from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces
+from ..dynamics.kinematics import motion_pieces
 from ..signals import low_pass, low_pass_pieces, rate_of_grid, true_runs, whiten
 from ..signals.filters import padding
 from ..signals.trial import Trial
@@ -235,7 +235,7 @@ def base_origins(rig: Rig, trial: Trial, base: int | str = 0) -> np.ndarray:
     """Origins (N, 3) [m] of the base link, world; those of the root are coordinates."""
     if base_index(rig, base) == 0:
         return trial.motion.q[:, :FORCE_AXES]
-    found = [links.position[:, base_index(rig, base)].T for _, links in motion_pieces(rig, trial.motion, CHUNK_FRAMES)]
+    found = [links.position[:, base_index(rig, base)].T for _, links in motion_pieces(rig, trial.motion)]
     return np.concatenate(found)
 
 

@@ -139,10 +139,9 @@ def _moment_vectors(axes: CoordinateAxes, values: np.ndarray) -> tuple[np.ndarra
 
 def _parameter_wrenches(rig: Rig, motion: Motion) -> Iterator[tuple[slice, LinkMotions, np.ndarray]]:
     """Frames, motions of the links, and wrench (n, L, 10, 6) about the root that each parameter requires per unit."""
-    for start, moving in motion_pieces(rig, motion, CHUNK_FRAMES):
+    for own, moving in motion_pieces(rig, motion, CHUNK_FRAMES):
         columns = newton_euler_columns(moving, GRAVITY_VECTOR, 0, "world")
-        own = slice(start, start + moving.position.shape[2])
-        forces = np.zeros((own.stop - start, len(rig.links), PER_LINK, 6))
+        forces = np.zeros((own.stop - own.start, len(rig.links), PER_LINK, 6))
         forces[:, :, : columns.force.shape[1], :3] = columns.force.transpose(3, 2, 1, 0)
         forces[..., 3:] = columns.moment.transpose(3, 2, 1, 0)
         yield own, moving, forces

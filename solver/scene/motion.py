@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ..values.motion import Markers, Motion
     from ..values.wrenches import Wrenches
 
-FRAMES = 2**12
-"""Frames that are converted at once. Chosen on a person of 21 links: they take 20 MB."""
 DRAWN_RATE = 100.0
 """[1/s] Forces are drawn at most so often, more often than a scene has frames."""
 NEAR_GROUND = 0.04
@@ -98,7 +96,7 @@ def scene_motion(rig: Rig, motion: Motion, parameters: InertialParameters | None
     parameters = rig.prior if parameters is None else parameters
     patches = [(rig.index(patch.link), patch.vertices.T) for patch in rig.contacts]
     rows, last = [FileRows() for _ in range(4)], np.zeros((0, len(rig.links), 4))
-    for _, links in motion_pieces(rig, motion, FRAMES):
+    for _, links in motion_pieces(rig, motion):
         turns, origins = links.rotation.transpose(3, 2, 0, 1), links.position.transpose(2, 1, 0)
         turned, moved = joint_movements(rig, turns, origins)
         turned = continuous_signs(np.concatenate([last, turned]))[len(last) :]

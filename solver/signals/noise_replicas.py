@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.file_arrays import FileRows
+from ..base.file_arrays import FileRows, cut_frames
 from ..skeleton.rig import Rig
 from ..values.filter_presets import FilterPreset
 from ..values.motion import Motion
@@ -18,8 +18,6 @@ REPLICAS = 4
 """Largest number of replicas of a motion: their mean effect must be more accurate than the equations it corrects."""
 REPLICA_SAMPLES = 4 * 12_000
 """Frames of all replicas together, which limits their number: four of a minute at 200 frames per second."""
-PIECE = 4096
-"""Frames to which noise is added at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ class NoiseReplicas:
         generator = np.random.default_rng(zlib.crc32(self.name.encode()))
         for _ in range(len(self)):
             moved = FileRows()
-            for start in range(0, len(self.q), PIECE):
-                part = self.q[start : start + PIECE]
+            for frames in cut_frames(len(self.q)):
+                part = self.q[frames]
                 moved.add(integrate(self.rig, part, generator.standard_normal((len(part), len(root))) @ root.T))
             yield smooth_motion(self.rig, self.times, moved.finish(), self.preset)

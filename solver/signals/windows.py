@@ -16,7 +16,7 @@ from scipy.ndimage import binary_dilation
 
 from ..base.arrays import Array, ArrayValue, Times, frozen, frozen_mask, frozen_times, true_runs
 from ..base.errors import InvalidValue
-from ..dynamics.kinematics import CHUNK_FRAMES, motion_pieces, sole_paths
+from ..dynamics.kinematics import motion_pieces, sole_paths
 from ..dynamics.wrench import com_acceleration
 from ..skeleton.rig import GRAVITY, Rig
 from ..values.filter_presets import FilterPreset
@@ -160,8 +160,7 @@ class ContactEvidence:
             raise InvalidValue(f"{len(wrenches)} wrench samples for {len(motion)} frames; resample the wrenches first")
         acceleration, origins = np.empty((2, len(motion), 3))
         feet = sole_paths(rig, motion)
-        for start, links in motion_pieces(rig, motion, CHUNK_FRAMES):
-            here = slice(start, start + CHUNK_FRAMES)
+        for here, links in motion_pieces(rig, motion):
             acceleration[here], origins[here] = com_acceleration(links, rig.prior), links.position[:, 0].T
         corners_of_all = np.concatenate(feet, axis=1) if feet else None
         return ContactEvidence(motion.times, acceleration, wrenches.total[:, :3], load, corners_of_all, origins, usable)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.file_arrays import cut_frames
 from ..base.so3 import right_jacobian, skew
 from ..dynamics import integrate
 from ..dynamics.coordinates import continuous_quaternions, quaternion_columns
@@ -21,8 +22,6 @@ from ..skeleton.rig import ROOT_NV, Rig
 from .inverse_kinematics import CURVATURE_RATIO, MAX_ANGULAR_STEP, InverseKinematics
 from .joint_limits import LimitStops
 
-FRAMES_PER_BATCH = 256
-"""Frames that are treated at once."""
 MAX_ITERATIONS = 8
 """Newton steps after which a frame counts as not converged."""
 BOUND_TOLERANCE = 1e-9
@@ -73,8 +72,8 @@ class BatchSolver:
         seen = np.isfinite(positions[:, :, 0])
         weights = np.where(seen, self._task.weights * weight_factors, 0.0)
         measured = np.where(seen[:, :, None], positions, 0.0)
-        for start in range(0, len(q), FRAMES_PER_BATCH):
-            active = np.arange(start, min(start + FRAMES_PER_BATCH, len(q)))
+        for frames in cut_frames(len(q)):
+            active = np.arange(frames.start, frames.stop)
             for _ in range(MAX_ITERATIONS):
                 step, is_valid = self._step(result, active, measured[active], weights[active])
                 active, step = active[is_valid], step[is_valid]

@@ -16,6 +16,7 @@ from dataclasses import fields, replace
 import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
+from ..base.file_arrays import cut_frames
 from ..base.so3 import continuous_signs, exp, log, to_quaternion
 from ..feasibility.collisions import CollisionDetector, Contacts
 from ..feasibility.link_pairs import SOCKET_DISTANCE
@@ -51,8 +52,6 @@ WINDOW, SMOOTHING_WIDTH = 0.5, 0.25
 Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT` among 0.3 and 0.12 s, 0.5 and 0.25 s, and 1 and 0.3 s."""
 MAX_OVERLAPPING_SHARE = 0.3
 """If a larger share of the pairs overlaps, the shapes are unusable."""
-CHUNK_FRAMES = 2048
-"""Frames evaluated at once."""
 
 
 class OverlapFinder:
@@ -78,11 +77,11 @@ class OverlapFinder:
     def find(self, poses: SolvedPoses, reach: float) -> Contacts:
         """Pairs nearer than ``reach`` [m]."""
         parts = []
-        for start in range(0, len(poses), CHUNK_FRAMES):
-            own = poses.select(slice(start, start + CHUNK_FRAMES))
+        for frames in cut_frames(len(poses)):
+            own = poses.select(frames)
             q = to_configurations(self.rig, continuous_signs(to_quaternion(own.root_rotations)), own.y)
             touches = self.detector.find_contacts(q, *self._place_links(own), reach)
-            parts.append(replace(touches, frames=touches.frames + start))
+            parts.append(replace(touches, frames=touches.frames + frames.start))
         return Contacts(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Contacts)))
 
     def floor_distances(self, poses: SolvedPoses, ground: float) -> np.ndarray:

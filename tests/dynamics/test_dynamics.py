@@ -121,8 +121,8 @@ def test_pieces_do_not_depend_on_their_length() -> None:
     """The same columns come out whatever the number of frames treated at once."""
     rig = mixed_rig()
     motion = random_motion(rig, 20)
-    whole = next(iter(regressor_pieces(rig, motion, chunk=20)))
-    pieces = list(regressor_pieces(rig, motion, chunk=7))
+    whole = next(iter(regressor_pieces(rig, motion, rows=20)))
+    pieces = list(regressor_pieces(rig, motion, rows=7))
     assert [piece.frames for piece in pieces] == [slice(0, 7), slice(7, 14), slice(14, 20)]
     np.testing.assert_array_equal(np.concatenate([p.force for p in pieces], axis=-1), whole.force)
     np.testing.assert_array_equal(np.concatenate([p.moment for p in pieces], axis=-1), whole.moment)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...base.file_arrays import CACHED_FRAMES
 from ...base.so3 import exp, log
 from ...qp.bounded import Bounds, solve_bounded
 from ...skeleton.rig import ROOT_NV, Rig
@@ -21,8 +22,6 @@ from ..joint_chains import ChainFit
 from .batch_kinematics import BatchFrames, BatchKinematics
 from .separation import SeparationRows
 
-FRAMES_PER_BATCH = 256
-"""Frames posed together: their arrays stay in the processor's cache."""
 FOOT_WEIGHT = 1e4
 """Weight of the feet over all others: their remaining errors are micrometres."""
 HIP_WEIGHT = 2.0
@@ -181,7 +180,7 @@ class PoseSolver:
         """
         lower, upper = self.start_bounds if prior is None else (self.lower, self.upper)
         root_rotations, y, done = np.array(start.root_rotations), np.array(start.y), np.zeros(len(start), bool)
-        for active in np.array_split(np.arange(len(y)), max(1, -(-len(y) // FRAMES_PER_BATCH))):
+        for active in np.array_split(np.arange(len(y)), max(1, -(-len(y) // CACHED_FRAMES))):
             for _ in range(iterations):
                 if not len(active):
                     break
