@@ -19,14 +19,12 @@ from .plate_errors import PARAMETERS, PlateErrors
 from .plate_model import (
     COMMON_LAG,
     SYNC,
-    TRIAL_LAG,
     PlateEstimate,
     PlateHypothesis,
     PlateModel,
     body_root,
     find_causes,
     list_hypotheses,
-    list_trial_lags,
     sum_trial,
 )
 
@@ -81,7 +79,7 @@ def fit_plates(
     if not recorded:
         return PlateFit()
     root = body_root(rig)
-    for number in range(ROUNDS):
+    for _ in range(ROUNDS):
         sums = []
         for trial in trials:
             if trial.name in recorded:
@@ -92,7 +90,7 @@ def fit_plates(
         if not sums:
             return PlateFit((), errors)
         estimates = _search(PlateModel(sums, len(root)), groups, options)
-        times = [found for found, _ in estimates if found.hypothesis.cause.kind == LAG and _is_certain(found, number)]
+        times = [found for found, _ in estimates if found.hypothesis.cause.kind == LAG and _is_certain(found)]
         for found in () if options.only_reports(LAG) else times:
             _correct(errors, found, found.sizes)
         if max((abs(found.sizes[0]) for found in times), default=0.0) < SETTLED or options.only_reports(LAG):
@@ -117,10 +115,8 @@ def fit_plates(
     return PlateFit(tuple(findings), errors, lag if lag.std < LEAST_LAG_STD else None)
 
 
-def _is_certain(found: PlateEstimate, number: int) -> bool:
-    """Whether a lag or clock is corrected: a lag of all trials, unless it is small or unknown; that of each, once."""
-    if found.hypothesis.cause is TRIAL_LAG:
-        return number == 0
+def _is_certain(found: PlateEstimate) -> bool:
+    """Whether a lag or clock is corrected: a lag of all trials, unless it is small or unknown."""
     if found.hypothesis.concerns_all and found.hypothesis.cause is COMMON_LAG:
         return bool(found.stds[0] < LEAST_LAG_STD and abs(found.sizes[0]) > SETTLED)
     return bool(found.notable.all())
@@ -142,7 +138,7 @@ def _start(trial: FilteredTrial, options: PlateOptions) -> PlateErrors:
 def _search(
     model: PlateModel, groups: Sequence[Sequence[str]], options: PlateOptions
 ) -> list[tuple[PlateEstimate, PlateEstimate | None]]:
-    """The lags of all trials and of each, and causes that they show; each with one that explains nearly as much."""
+    """The lag of all trials, and causes that they show; each with one that explains nearly as much."""
 
     def is_open(hypothesis: PlateHypothesis) -> bool:
         layouts = [trial.plates for index, trial in enumerate(model.trials) if index in hypothesis.columns]
@@ -153,8 +149,7 @@ def _search(
 
     hypotheses = [each for each in list_hypotheses(model.trials, groups) if is_open(each)]
     common = next(each for each in hypotheses if each.cause is COMMON_LAG)
-    always = [common, *list_trial_lags(model.trials)]
-    return find_causes(model, always, [each for each in hypotheses if each is not common])
+    return find_causes(model, common, [each for each in hypotheses if each is not common])
 
 
 def decide_action(

@@ -75,6 +75,16 @@ def test_the_gain_of_one_plate_is_found(walks: Body) -> None:
     assert finding.evidence == pytest.approx(100.0 * (1.0 - 1.0 / 1.1), abs=3.0)
 
 
+def test_the_mean_force_of_a_trial_shows_its_gain(walks: Body) -> None:
+    """3 % too much in one of two trials is named with its size: a body's momentum does not explain a mean force."""
+    rig, (first, second) = walks
+    changed = with_matrix({(i, i): 0.03 for i in range(3)})([first])
+    study = prepare(rig, [*changed, second], stated_mass=rig.prior.total_mass)
+    gain = [each for each in found(study, MASS) if each.unit == "%"]
+    assert [(each.trials, each.done) for each in gain] == [((first.name,), Action.UNDONE)]
+    assert gain[0].evidence == pytest.approx(100.0 * (1.0 - 1.0 / 1.03), abs=1.0)
+
+
 @pytest.mark.parametrize(("late", "close"), [(0.075, 0.006), (-0.065, 0.006), (0.005, 0.001), (-0.004, 0.001)])
 def test_the_lag_of_one_trial_is_removed(walks: Body, late: float, close: float) -> None:
     """One trial with late or early forces is put right, and warned of if the lag is not a usual one."""
