@@ -68,6 +68,8 @@ class RetargetOptions(Options):
         slower: factor on the duration, besides what speed limits need.
         stance_widening: [m] by which the feet are further apart sideways than the followed ones, scaled.
         allow_collisions: leave links that intersect as they are, instead of separating them.
+        roll: rigid soles, such as a robot's, roll over the edges of heel and toes; otherwise they lie flat where they
+            stand. Soles with toes always roll.
         from_rest: start from rest on both feet and come to rest, completing steps that the recording cuts off.
     """
 
@@ -75,4 +77,5 @@ class RetargetOptions(Options):
     slower: Annotated[float, Option(POSITIVE, label="Slowdown", slider=(1.0, 10.0))] = 1.0
     stance_widening: Annotated[float, Option(ANY, in_code_only=True)] = 0.0
     allow_collisions: Annotated[bool, Option(label="Allow Collisions")] = False
+    roll: Annotated[bool, Option(label="Roll Rigid Soles")] = False
     from_rest: Annotated[bool, Option(label="From Rest")] = False

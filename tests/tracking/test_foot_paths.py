@@ -17,7 +17,9 @@ TIMES = np.arange(0.0, 2.0, 0.01)
 STANCE = (TIMES < 0.7) | (TIMES > 1.1)
 
 
-def planned(rig: Rig, bias: float) -> tuple[RollingSole, tuple[np.ndarray, np.ndarray, tuple[Anchor, ...]]]:
+def planned(
+    rig: Rig, bias: float, beside: np.ndarray | None = None
+) -> tuple[RollingSole, tuple[np.ndarray, np.ndarray, tuple[Anchor, ...], np.ndarray]]:
     """Simulated: two stances with heel strike and push-off, a step of .6 m, and a sole recorded with a pitch bias."""
     sole = RollingSole.of(rig, rig.patches[0])
     knots = [0.0, 0.4, 0.7, 0.9, 1.1, 1.25, 1.6, 2.0]
@@ -27,14 +29,14 @@ def planned(rig: Rig, bias: float) -> tuple[RollingSole, tuple[np.ndarray, np.nd
     step = step - 0.3 / np.pi * np.sin(2.0 * np.pi * step / 0.6) * (step > 0.0)
     place = moved + np.column_stack([step, 0.0 * step, -sole.corners[:, 2].mean() + 0.1 * step * (0.6 - step)])
     recorded = turned @ pitch_rotations(np.full(len(TIMES), bias)) @ sole.axes.T
-    return sole, _plan_foot(sole, TIMES, (recorded, place), STANCE, [0.0, 0.0])
+    return sole, _plan_foot(sole, TIMES, (recorded, place), STANCE, [0.0, 0.0], beside)
 
 
 @pytest.mark.parametrize("bias", [0.0, 0.12])
 @pytest.mark.parametrize("rig", [human(1.75, 70.0, sex="male"), hrp2()], ids=["person", "robot"])
 def test_feet_roll_without_slipping(rig: Rig, bias: float) -> None:
     """What touches stays in place in each stance, nothing is below the floor, and where feet rest they are level."""
-    sole, (rotation, position, anchors) = planned(rig, bias)
+    sole, (rotation, position, anchors, _) = planned(rig, bias)
     pitch = sole.pitch(rotation)
     parts = sole.parts(pitch)
     for anchor, own in zip(anchors, (TIMES < 0.7, TIMES > 1.1)):
@@ -52,9 +54,22 @@ def test_feet_roll_without_slipping(rig: Rig, bias: float) -> None:
     assert pitch[(TIMES > 0.1) & (TIMES < 0.3)] == pytest.approx(0.0, abs=0.01)
 
 
+def test_rigid_soles_lie_flat_on_request() -> None:
+    """They stand still, level, where they would roll, until the middle of the time for which both feet then stand."""
+    sole, (rotation, position, anchors, stands) = planned(hrp2(), 0.12, TIMES > 0.6)
+    _, rolling = planned(hrp2(), 0.12)
+    np.testing.assert_array_equal(stands, STANCE & ((TIMES < 0.655) | (TIMES > 1.0)))
+    assert sole.pitch(rotation[stands]) == pytest.approx(0.0, abs=1e-9)
+    for anchor, rolled, own in zip(anchors, rolling[2], (TIMES < 0.65, TIMES > 1.1)):
+        assert anchor.position == pytest.approx(rolled.position)
+        assert np.abs(position[own] - anchor.position).max() < 1e-9
+    change = np.abs(np.diff(position, 2, axis=0)).max(axis=1) / 0.01  # [m/s] in a frame
+    assert max(change[edge - 3 : edge + 3].max() for edge in np.flatnonzero(np.diff(stands))) < 0.3
+
+
 def test_swings_leave_and_reach_stances_without_a_jump() -> None:
     """Velocity is continuous where a foot leaves the floor and where it lands; the step keeps its length."""
-    _, (_, position, anchors) = planned(human(1.75, 70.0, sex="male"), 0.0)
+    _, (_, position, anchors, _) = planned(human(1.75, 70.0, sex="male"), 0.0)
     change = np.abs(np.diff(position, 2, axis=0)).max(axis=1) / 0.01  # [m/s] in a frame
     edges = np.flatnonzero(np.diff(STANCE))
     assert max(change[edge - 3 : edge + 3].max() for edge in edges) < 0.3
@@ -71,7 +86,7 @@ def test_a_foot_turns_only_if_it_is_turned(steepness: float) -> None:
         yaw = exp(turn * TIMES[:, None] * [0.0, 0.0, 1.0])
         place = np.tile([0.0, 0.0, -sole.corners[:, 2].mean()], (len(TIMES), 1))
         recorded = (yaw @ pitch @ sole.axes.T, place)
-        rotation = _plan_foot(sole, TIMES, recorded, np.ones(len(TIMES), bool), [0.0])[0]
+        rotation = _plan_foot(sole, TIMES, recorded, np.ones(len(TIMES), bool), [0.0], None)[0]
         left = (rotation @ sole.axes)[:, :, 1]
         ranges.append(float(np.ptp(np.unwrap(np.arctan2(left[:, 1], left[:, 0])))))
     assert ranges == pytest.approx([0.0, 2.0], abs=0.02)

@@ -3,13 +3,11 @@
 A robot starts from rest and comes to rest, which is impossible on one foot in the middle of a step. So the swinging
 foot is put down beside the other one, or ahead of it where it already was, while the body slows down until it stands
 over both feet with upright legs. Before a recording the same is done backwards. Flight at either end is removed,
-because its landing is unknown. A foot held still in the air is not a step, and a step that the rig cannot reach is not
-completed.
+because its landing is unknown. A foot held still in the air is not a step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -31,43 +29,25 @@ AVERAGING_TIME = 0.04
 HORIZONTAL, UP = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 
-def complete_steps(performer: Performer, unreachable: Collection[str] = ()) -> tuple[Performer, dict[str, slice]]:
-    """Completes the steps in the middle of which a recording begins and ends.
-
-    Args:
-        performer: on a floor at rest.
-        unreachable: ends of the recording, `BEGINS` or `ENDS`, at which a step is not completed because the rig cannot
-            reach it.
-
-    Returns:
-        The performer, which says what was done, and the frames that were added at each end.
-    """
+def complete_steps(performer: Performer) -> Performer:
+    """Completes the steps in the middle of which a recording on a floor at rest begins and ends; says what was done."""
     in_stance = performer.stances()
     grounded = np.flatnonzero(np.any(list(in_stance.values()), axis=0))
     if not len(grounded):
-        return performer, {}
+        return performer
     first, last = int(grounded[0]), int(grounded[-1])
     times, notes = performer.times, []
     for where, left_out in ((BEGINS, times[first] - times[0]), (ENDS, times[-1] - times[last])):
         if left_out > 0.0:
             notes.append(f"the recording {where} in flight: {left_out:.2f} s are removed")
     result = performer.select_frames(slice(first, last + 1)) if notes else performer
-    added = {}
     for where in (ENDS, BEGINS):
         in_stance = result.stances()
-        swinging = [side for side in SIDES if _is_mid_step(result, side, in_stance[side], where)]
-        if not swinging:
-            continue
-        note = f"the recording {where} in the middle of a step, which is "
-        if where in unreachable:
-            notes.append(f"{note}not completed: the legs do not reach where its feet would be")
-            continue
-        before = len(result.times)
-        result = _extend(result, swinging, where)
-        more = len(result.times) - before
-        added[where] = slice(-more, None) if where == ENDS else slice(more)
-        notes.append(f"{note}completed on both feet: {SLOWING_TIME + STANDING_TIME:g} s more")
-    return replace(result, notes=(*result.notes, *notes)), added
+        if swinging := [side for side in SIDES if _is_mid_step(result, side, in_stance[side], where)]:
+            result = _extend(result, swinging, where)
+            more = f"{SLOWING_TIME + STANDING_TIME:g} s more"
+            notes.append(f"the recording {where} in the middle of a step, which is completed on both feet: {more}")
+    return replace(result, notes=(*result.notes, *notes))
 
 
 def _is_mid_step(performer: Performer, side: str, in_stance: np.ndarray, end: str) -> bool:

@@ -1,8 +1,10 @@
-"""Paths of a rig's feet: rolling without slipping while the followed foot is in stance, swinging in between.
+"""Paths of a rig's feet: standing without slipping while the followed foot is in stance, swinging in between.
 
 A stance plants the foot once, at the followed foot's position, scaled, and further out by the difference of the hips'
 widths; the foot rolls there with the recorded pitch, made level where it is flat. A swing is the followed foot's own
-path with an offset that leads from one stance to the next, raised above the floor.
+path with an offset that leads from one stance to the next, raised above the floor. Rigid soles lie flat instead of
+rolling, unless asked to roll: half of a swing leads from there to the path of the rolling foot. They cannot push off
+with the toes, so they leave the floor in the middle of the time for which heels are up and both feet stand.
 """
 
 from __future__ import annotations
@@ -16,9 +18,18 @@ from scipy.interpolate import CubicHermiteSpline
 from ...base.arrays import true_runs
 from ...base.so3 import exp, log
 from ...contacts.recorded_contacts import STILL_LEG, build_schedule
-from ...contacts.rolling import RollingSole
-from ...contacts.rolling_stances import axes_pitch, find_stance, flatten_pitch, level_axes
+from ...contacts.rolling import PARTS, SOLE, RollingSole
+from ...contacts.rolling_stances import (
+    RollingStance,
+    axes_pitch,
+    find_stance,
+    flatten_pitch,
+    level_axes,
+    roll_on_anchor,
+    stance_heading,
+)
 from ...contacts.schedule import Anchor, Schedule
+from ...options.authoring import RetargetOptions
 from ...skeleton.rig import Rig
 from ...values.person import SIDES
 from ..anatomy import LEG
@@ -40,9 +51,9 @@ FLOOR_QUANTILE = 0.05
 EASE_FRACTION, EASE_TIME = 0.3, 0.12
 """Fraction of a swing in which its foot becomes free to give way, and is bound again, and [s] at most: a swing that the
 recording cuts off is no shorter. Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no others were tried."""
-HOLD_TIME, HOLD_FRACTION = 0.3, 0.4
-"""[s] in which the offset of a swing from the recorded path leaves that of the stance, at most this fraction of it.
-The time was chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT` among 0.15 and 0.3 s."""
+HOLD_TIME = 0.3
+"""[s] in which the offset of a swing that the recording cuts off leaves that of the stance. Chosen on the walks of
+`contacts.rolling.TOUCHING_HEIGHT` among 0.15 and 0.3 s."""
 STANCE_TOLERANCE, MAX_RAISE_ACCELERATION = 1e-4, 20.0
 """[m] By how much the smooth path by which swinging feet are raised may differ from none in stances, and [m/s^2] its
 acceleration next to them."""
@@ -105,7 +116,7 @@ def plan_foot_paths(
     rig: Rig,
     mapping: BoneMapping,
     stances: Mapping[str, np.ndarray],
-    stance_widening: float = 0.0,
+    options: RetargetOptions,
 ) -> FootPaths:
     """Plans the paths of a rig's feet.
 
@@ -114,10 +125,10 @@ def plan_foot_paths(
         rig: that follows.
         mapping: segment that each link follows.
         stances: (N,) True where each side's foot stands.
-        stance_widening: [m] by which the feet are further apart sideways.
+        options: how far the feet are apart, and whether rigid soles roll.
     """
     sides, scale = rig.sides, mapping.scale
-    outwards = max(mapping.foot_widening, 0.0) + 0.5 * stance_widening
+    outwards = max(mapping.foot_widening, 0.0) + 0.5 * options.stance_widening
     lowest = {side: performer.sole_points(side)[:, :, 2].min(axis=1) for side in SIDES}
     floor = min(float(np.quantile(own, FLOOR_QUANTILE)) for own in lowest.values())
     heights = {
@@ -137,8 +148,8 @@ def plan_foot_paths(
         supports = [height - level if height - level > STILL_LEG else 0.0 for height in heights[side]]
         times = performer.times
         recorded = low_pass_rotations(times, rotation), low_pass_positions(times, place)
-        planned.append(_plan_foot(sole, times, recorded,
-                                  stances[side], supports))  # fmt: skip
+        beside = None if sole.bends or options.roll else stances["left" if side == "right" else "right"]
+        planned.append(_plan_foot(sole, times, recorded, stances[side], supports, beside))
     right, left = planned
     return FootPaths(
         performer.times,
@@ -146,7 +157,7 @@ def plan_foot_paths(
         (soles[SIDES[0]], soles[SIDES[1]]),
         np.array([right[0], left[0]]),
         np.array([right[1], left[1]]),
-        np.array([stances[side] for side in SIDES]),
+        np.array([right[3], left[3]]),
         (right[2], left[2]),
         np.zeros(len(performer.times)),
     )
@@ -182,10 +193,11 @@ def _plan_foot(
     recorded: tuple[np.ndarray, np.ndarray],
     in_stance: np.ndarray,
     supports: Sequence[float],
-) -> tuple[np.ndarray, np.ndarray, tuple[Anchor, ...]]:
-    """Rotations (N, 3, 3) and positions (N, 3) [m] of a foot link, and the anchors of its stances.
+    beside: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray, tuple[Anchor, ...], np.ndarray]:
+    """Rotations (N, 3, 3) and positions (N, 3) [m] of a foot link, anchors of its stances, and where (N,) it stands.
 
-    It rolls without slipping in its stances, and follows the recorded path between them.
+    It rolls without slipping or lies flat in its stances, and follows the recorded path between them.
 
     Args:
         sole: of the foot.
@@ -193,26 +205,59 @@ def _plan_foot(
         recorded: rotations (N, 3, 3) and positions (N, 3) [m] of the link, as followed.
         in_stance: (N,).
         supports: [m] height of what each stance stands on.
+        beside: (N,) True where the other foot stands, if this one lies flat; None: it rolls.
     """
     axes, place, runs = level_axes(times, recorded[0] @ sole.axes, in_stance), recorded[1], true_runs(in_stance)
     offset, floors = np.zeros((len(times), 6)), np.zeros(len(times))
     anchors: list[Anchor] = []
+    flats = []
     for (start, stop), height in zip(runs, supports):
         own = slice(start, stop)
         stance = find_stance(sole, axes[own], place[own], flatten_pitch(axes_pitch(axes[own])), height)
         offset[own, :3] = stance.positions - place[own]
         offset[own, 3:] = log(stance.axes @ axes[own].swapaxes(1, 2))
         anchors.append(stance.anchor)
+        flats.append(roll_on_anchor(sole, stance.anchor, np.zeros(stop - start), stance_heading(axes[own])[0]))
         floors[own] = height
     for start, stop in true_runs(~in_stance) if runs else []:
         offset[start:stop] = _swing_offsets(times, offset, in_stance, start, stop)
         ends = [floors[k] for k in (start - 1, min(stop, len(times) - 1)) if k >= 0 and in_stance[k]]
         floors[start:stop] = np.linspace(ends[0], ends[-1], stop - start)
     axes, position = exp(offset[:, 3:]) @ axes, place + offset[:, :3]
+    if beside is not None:
+        rises = sole.parts(axes_pitch(axes)) != PARTS.index(SOLE)
+        for number, (start, stop) in enumerate(runs[:-1] if in_stance[-1] else runs):
+            runs[number] = start, stop - min(_count_last(rises[start:stop]), _count_last(beside[start:stop]) // 2)
+        axes, position = _lie_flat(times, axes, position, runs, flats)
+        in_stance = np.isin(np.arange(len(times)), np.concatenate([np.arange(*run) for run in runs]) if runs else [])
     rotation = axes @ sole.axes.T
     clear = sole.lowest_points(rotation, position)[..., 2].min(axis=1) - floors
     position[:, 2] += _raise_above_floor(times, clear, in_stance)
-    return rotation, position, tuple(anchors)
+    return rotation, position, tuple(anchors), in_stance
+
+
+def _count_last(holds: np.ndarray) -> int:
+    """For how many frames a condition (N,) holds at the end."""
+    return len(holds) - 1 - int(np.flatnonzero(~holds).max(initial=-1))
+
+
+def _lie_flat(
+    times: np.ndarray,
+    axes: np.ndarray,
+    positions: np.ndarray,
+    runs: Sequence[tuple[int, int]],
+    flats: Sequence[RollingStance],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Foot axes (N, 3, 3) and positions (N, 3) [m] of a foot that lies flat in its stances instead of rolling."""
+    ends = np.hstack([-np.inf, *(times[[start, stop - 1]] for start, stop in runs), np.inf])
+    halves = np.minimum(0.5 * np.diff(ends)[::2], HOLD_TIME)
+    for number, ((start, stop), flat) in enumerate(zip(runs, flats)):
+        before, after = (times[start] - times) / halves[number], (times - times[stop - 1]) / halves[number + 1]
+        share = 1.0 - smooth_step(np.maximum(before, after))
+        frames = np.arange(len(times)).clip(start, stop - 1) - start
+        positions = positions + share[:, None] * (flat.positions[frames] - positions)
+        axes = exp(share[:, None] * log(flat.axes[frames] @ axes.swapaxes(1, 2))) @ axes
+    return axes, positions
 
 
 def _swing_offsets(times: np.ndarray, offset: np.ndarray, in_stance: np.ndarray, start: int, stop: int) -> np.ndarray:

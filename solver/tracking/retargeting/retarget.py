@@ -188,9 +188,13 @@ def retarget_motion(
     performer = performer.leave_out_first_pose().remove_belt_motion()
     mapping = guess_mapping(performer.recording, rig, performer.parts) if mapping is None else mapping
     require_mapped_parts(performer, rig, mapping)
-    retargeter, poses, done = _solve(performer, rig, mapping, options, progress)
-    progress(0.7, "adjusting the timing")
+    retargeter = Retargeter(complete_steps(performer) if options.from_rest else performer, rig, mapping, options)
     times, how = retargeter.performer.times, (retargeter.solver, retargeter.reach)
+    progress(0.1, "posing")
+    poses = retargeter.solve_poses(times)
+    progress(0.5, "smoothing")
+    poses, done = retargeter.smooth_poses(times, poses)
+    progress(0.7, "adjusting the timing")
     found = RetargetedMotion(rig, motion_from_poses(rig, times, poses), retargeter.foot_paths, mapping, times, done)
     if options.slower != 1.0:
         found = found.stretch(times[0] + options.slower * (times - times[0])).keep_feet(*how)
@@ -198,25 +202,6 @@ def retarget_motion(
     notes = (*retargeter.performer.notes, *mapping_notes(mapping, rig), *_collect_notes(retargeter, found, options))
     progress(1.0, f"{len(times)} frames")
     return replace(found, notes=notes)
-
-
-def _solve(
-    performer: Performer, rig: Rig, mapping: BoneMapping, options: RetargetOptions, progress: Progress
-) -> tuple[Retargeter, SolvedPoses, np.ndarray]:
-    """Poses of every frame, and which converged (N,); steps that the legs do not reach are not completed."""
-    unreachable: set[str] = set()
-    while True:
-        whole, added = complete_steps(performer, unreachable) if options.from_rest else (performer, {})
-        retargeter = Retargeter(whole, rig, mapping, options)
-        progress(0.1, "posing")
-        poses = retargeter.solve_poses(whole.times)
-        progress(0.5, "smoothing")
-        poses, done = retargeter.smooth_poses(whole.times, poses)
-        is_reached = retargeter.is_within_reach(poses)
-        unreached = {where for where, frames in added.items() if not is_reached[frames].all()}
-        if not unreached:
-            return retargeter, poses, done
-        unreachable |= unreached
 
 
 def require_mapped_parts(performer: Performer, rig: Rig, mapping: BoneMapping) -> None:

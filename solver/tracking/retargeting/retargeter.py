@@ -40,8 +40,6 @@ SMOOTH_PATH_WEIGHT = 1.0
 changes by bounds or by single frames stay smooth."""
 MIN_SPARSE_FRAMES = 4
 """Sparse frames needed to interpolate others."""
-REACH_TOLERANCE = 1e-3
-"""[m] By how much a foot may miss its position: a fraction of the allowed slip of a standing foot (`CheckOptions`)."""
 MAX_WRIST_ANGLE = 1.2
 """[rad]"""
 
@@ -51,7 +49,7 @@ class Retargeter:
 
     def __init__(self, performer: Performer, rig: Rig, mapping: BoneMapping, options: RetargetOptions) -> None:
         self.performer, self.rig, self.mapping = performer, rig, mapping
-        self.foot_paths = plan_foot_paths(performer, rig, mapping, performer.stances(), options.stance_widening)
+        self.foot_paths = plan_foot_paths(performer, rig, mapping, performer.stances(), options)
         self.solver = PoseSolver(rig, mapping, self.foot_paths.links)
         self.reach = LegReach.of(self.solver)
         columns = [performer.recording.names.index(segment) for segment in mapping.segments]
@@ -162,11 +160,6 @@ class Retargeter:
         targets = replace(targets, hip_positions=path.y[:, :3] + path.root_rotations @ self.solver.hip_offset)
         targets = self.reach.yield_feet(path, targets, self.foot_paths.swing_weights)
         return self.solver.solve(targets, path, SETTLE_ITERATIONS, PosePrior(path, self.solver.leg_weights))
-
-    def is_within_reach(self, poses: SolvedPoses) -> np.ndarray:
-        """(N,) True where the legs reach the feet that stand, for poses of every frame of the recording."""
-        reached = self.solver.foot_errors(self.pose_targets(), poses) < REACH_TOLERANCE
-        return np.asarray((reached | ~self.foot_paths.in_stance).all(axis=0))
 
 
 def low_pass_poses(
