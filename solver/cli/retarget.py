@@ -40,8 +40,9 @@ Transfers a motion (.motion.npz, a study's folder with --trial, a dance), segmen
 with a root position (AMASS, SMPL-X .npz; segment lengths are those of a person of --height, 1.7 m by default) or
 markers (with --calibration, or the subject's --sex, --height and --mass) to another rig. Feet stand where the recorded
 feet do: those with toes roll, rigid soles of robots lie flat, or roll with --roll. Joint limits hold, collisions are
-avoided, and the motion is slowed down where joints would be too fast or too weak. The centre of mass is moved over what touches of the feet where the body would
-fall. What still fails is repaired with the least change if soles stay flat. Feasibility is reported before and after.
+avoided, and the motion is slowed down where joints would be too fast or too weak. The centre of mass is moved over what
+touches of the feet where the body would fall. What still fails is repaired with the least change if soles stay flat.
+Feasibility is reported before and after.
 
 The motion begins and ends as the recording does; with --from-rest it begins and ends on both feet, and a step that the
 recording cuts off is completed. Contacts are found from the motion of the feet, and from force plates
