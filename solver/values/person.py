@@ -63,6 +63,29 @@ FILLERS = frozenset({"marker", "markers", "mkr", "mrk", "study", "augmented", "i
 """Words of a marker or segment name without information."""
 
 
+SIDE_WORDS = {
+    "left": ("left", "l", "links", "li", "gauche", "g", "izquierda", "izquierdo", "izq", "sinistra", "sinistro", "sx"),
+    "right": (
+        "right",
+        "r",
+        "rechts",
+        "re",
+        "droite",
+        "droit",
+        "d",
+        "derecha",
+        "derecho",
+        "der",
+        "destra",
+        "destro",
+        "dx",
+    ),
+}
+"""Words for the sides in English, German, French, Spanish and Italian."""
+SIDE_LETTERS = (("l", "left"), ("r", "right"), ("g", "left"), ("d", "right"))
+"""First or last letters of names that say the side, in English and French."""
+
+
 def split_side(name: str) -> Iterator[tuple[str, list[str]]]:
     """Possible splits of a name into its side and the remaining words, in lower case."""
     pieces = [piece for piece in re.split(r"[^A-Za-z0-9]+", name) if piece]
@@ -71,13 +94,13 @@ def split_side(name: str) -> Iterator[tuple[str, list[str]]]:
         small = [part.lower() for part in parts if part.lower() not in FILLERS]
         yield "", small
         for place, part in enumerate(small):
-            for side in ("left", "right"):
-                if part in (side, side[0]):
+            for side, known in SIDE_WORDS.items():
+                if part in known:
                     yield side, small[:place] + small[place + 1 :]
                 elif part.startswith(side):
                     yield side, [*small[:place], part.removeprefix(side), *small[place + 1 :]]
     joined = "".join(pieces)
-    for letter, side in (("l", "left"), ("r", "right")):
+    for letter, side in SIDE_LETTERS:
         if joined[:1].lower() == letter:
             yield side, [joined[1:].lower()]
         bare = joined.rstrip("0123456789")

@@ -19,8 +19,10 @@ from solver.values.motion import Markers
 from tests.tracking.bodies import seen_from, swinging
 
 CONVENTIONS = {
-    "left asis": ("LASI", "L_IAS", "L.ASIS", "Subject 1:LASI", "l asis", "ASISl", "LeftASIS", "WaistLFront"),
-    "right lateral_femoral_epicondyle": ("RKNE", "R_FLE", "R.Knee.Lat", "r_knee_study", "RLFC", "RKneeOut", "r knee"),
+    "left asis": ("LASI", "L_IAS", "L.ASIS", "Subject 1:LASI", "l asis", "ASISl", "LeftASIS", "WaistLFront",
+                  "left_anterior_superior_iliac_spine", "EIASG", "SIAS_links"),
+    "right lateral_femoral_epicondyle": ("RKNE", "R_FLE", "R.Knee.Lat", "r_knee_study", "RLFC", "RKneeOut", "r knee",
+                                         "Genou_ext_D", "Knie_lat_re", "rodilla_der"),
     "right medial_femoral_epicondyle": ("RKNE_med", "Rknee_med", "R_knee_med", "RMFC", "RKM"),
     "left medial_malleolus": ("LMMAL", "L_TAM", "L_mankle", "L.Ankle.Med", "L_mankle_study"),
     "right radial_styloid": ("RWRA", "R_RSP", "R_wrist_radius", "RFAradius"),
@@ -31,7 +33,7 @@ CONVENTIONS = {
 
 @pytest.mark.parametrize("landmark", CONVENTIONS)
 def test_conventions_name_the_same_place(landmark: str) -> None:
-    """Plug-in Gait, CAST, Rizzoli, OpenCap, Qualisys, plain English: one landmark, whatever prefix, side and case."""
+    """Plug-in Gait, CAST, Rizzoli, OpenCap, Qualisys, four languages: one landmark, whatever prefix, side and case."""
     for name in CONVENTIONS[landmark]:
         found = read_name(name)
         assert found is not None, name
