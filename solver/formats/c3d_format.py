@@ -70,8 +70,8 @@ class C3dData:
 
     def points(self, frames: slice = slice(None)) -> np.ndarray:
         """Points (n, M, 3) of some frames in POINT:UNITS; NaN where the file marks a point as invalid."""
-        count = 4 * self.layout.points
-        stored = self._read(frames, np.arange(count), unsigned=False).reshape(-1, self.layout.points, 4)
+        stored = self._read(frames, np.arange(4 * self.layout.points), unsigned=False)
+        stored = stored.reshape(len(stored), self.layout.points, 4)
         positions = stored[:, :, :3] * self.layout.scale
         positions[~(stored[:, :, 3] >= 0.0)] = np.nan
         return positions

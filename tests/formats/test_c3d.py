@@ -480,6 +480,7 @@ def test_poses_of_segments_alone_are_not_called_damaged(tmp_path: Path) -> None:
     }
     path = tmp_path / "segments.c3d"
     path.write_bytes(c3d_bytes(groups, np.zeros((FRAMES, 0, 4)), np.zeros((FRAMES, 1, 0))))
+    assert read_c3d_data(path).points().shape[1:] == (0, 3)
     with pytest.raises(InputError, match=r"neither markers nor plate forces.*poses of segments.*Export the markers"):
         read_c3d(path)
 
@@ -505,7 +506,7 @@ def test_counters_that_contradict_the_size_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS[::5], ids=str)
 def test_every_layout_gives_what_was_written(tmp_path: Path, layout: Layout) -> None:
-    """Processors, integers or reals, samples a frame, offsets and signs: the benchmark's layouts, every fifth here."""
+    """Processors, integers or reals, samples a frame, offsets and signs, every fifth of them."""
     path = tmp_path / "layout.c3d"
     path.write_bytes(laid_out(layout))
     content, (points, samples) = read_c3d_data(path), meant(layout)
