@@ -12,7 +12,7 @@ from ..base.so3 import to_matrix
 from ..calibration.calibration import Calibration
 from ..input_checks.check_definition import InputToCheck
 from ..input_checks.check_recording import find_problems
-from ..input_checks.joint_configurations import compute_configurations
+from ..input_checks.joint_configurations import configuration_function
 from ..signals.trial import Recording
 from ..skeleton.rig import Rig
 from ..tracking import Targets, TargetSample, Tracker, TrackerStep, TrackingOptions
@@ -250,8 +250,8 @@ class JointFollower:
     notes: tuple[str, ...] = ()
 
     def __init__(self, rig: Rig, layout: Layout, standing: str | None) -> None:
-        self.rig, self._layout, self._standing = rig, layout, standing
-        self._q = rig.neutral
+        self.rig, self._layout, self._q = rig, layout, rig.neutral
+        self._configure = configuration_function(rig, layout.names, _joint_units(layout), standing)
         self._configuration(np.zeros(layout.size))  # raises if the names are not the rig's
 
     def follow(self, values: np.ndarray, time: float, arrived: float) -> Pose:
@@ -262,9 +262,7 @@ class JointFollower:
         return Pose(self._q, found is not None)
 
     def _configuration(self, values: np.ndarray) -> np.ndarray | None:
-        joints = build_recording(self._layout, "live", np.zeros(1), values[None]).joints
-        assert joints is not None
-        q, known = compute_configurations(self.rig, joints, self._standing)
+        q, known = self._configure(*_split_root(self._layout, _remove_outliers(values[None])))
         return q[0] if known[0] else None
 
 
@@ -311,12 +309,21 @@ def build_recording(layout: Layout, name: str, times: np.ndarray, values: np.nda
         return Recording(
             name, segments=SegmentPoses(times, layout.names, to_matrix(_segment_quaternions(numbers)), numbers[..., 4:])
         )
-    root = None
-    if layout.root:
-        root, values = values[:, :POSE].copy(), values[:, POSE:]
-        root[:, 3:] = _normalise_quaternions(root[:, 3:])
-    units = ("rad or m",) * len(layout.names)
-    return Recording(name, joints=JointCoordinates(times, layout.names, values, units, root))
+    values, root = _split_root(layout, values)
+    return Recording(name, joints=JointCoordinates(times, layout.names, values, _joint_units(layout), root))
+
+
+def _joint_units(layout: Layout) -> tuple[str, ...]:
+    return ("rad or m",) * len(layout.names)
+
+
+def _split_root(layout: Layout, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Joint values (N, n) of samples, and the poses (N, 7) of the root, or None without."""
+    if not layout.root:
+        return values, None
+    root = values[:, :POSE].copy()
+    root[:, 3:] = _normalise_quaternions(root[:, 3:])
+    return values[:, POSE:], root
 
 
 def _segment_quaternions(numbers: np.ndarray) -> np.ndarray:

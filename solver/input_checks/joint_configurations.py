@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -33,18 +33,37 @@ def compute_configurations(
     Raises:
         InvalidValue: see `study.poses_of`.
     """
-    if is_opensim_motion(rig, joints.names):
-        return opensim_configurations(rig, joints)
-    tangents = joint_tangents(rig, joints)
-    known = np.isfinite(tangents).all(axis=1)
-    q = np.full((len(joints), rig.nq), np.nan)
-    q[known] = integrate(rig, rig.neutral, tangents[known])
-    if joints.root is not None:
-        q[:, :POSE] = joints.root
-        q[:, 3:POSE] /= np.linalg.norm(q[:, 3:POSE], axis=1, keepdims=True)
-    else:
-        _place_root(rig, q, known, _find_standing_patch(rig, standing))
-    return q, known & np.isfinite(q).all(axis=1)
+    return configuration_function(rig, joints.names, joints.units, standing)(joints.values, joints.root)
+
+
+def configuration_function(
+    rig: Rig, names: tuple[str, ...], units: tuple[str, ...], standing: str | None = None
+) -> Callable[[np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray]]:
+    """What `compute_configurations` does to values (N, n) and poses of the root (N, 7), or None without: a stream
+    matches the names once.
+
+    Raises:
+        InvalidValue: see `study.poses_of`.
+    """
+    if is_opensim_motion(rig, names):
+        return lambda values, root: opensim_configurations(
+            rig, JointCoordinates(np.arange(float(len(values))), names, values, units, root)
+        )
+    columns = _map_columns(rig, names, units)
+
+    def configure(values: np.ndarray, root: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        tangents = _scale_columns(rig, columns, values)
+        known = np.isfinite(tangents).all(axis=1)
+        q = np.full((len(values), rig.nq), np.nan)
+        q[known] = integrate(rig, rig.neutral, tangents[known])
+        if root is not None:
+            q[:, :POSE] = root
+            q[:, 3:POSE] /= np.linalg.norm(q[:, 3:POSE], axis=1, keepdims=True)
+        else:
+            _place_root(rig, q, known, _find_standing_patch(rig, standing))
+        return q, known & np.isfinite(q).all(axis=1)
+
+    return configure
 
 
 def joint_tangents(rig: Rig, joints: JointCoordinates) -> np.ndarray:
@@ -53,27 +72,30 @@ def joint_tangents(rig: Rig, joints: JointCoordinates) -> np.ndarray:
     Raises:
         InvalidValue: see `study.poses_of`.
     """
-    tangents = np.zeros((len(joints), rig.nv))
-    for place, (column, factor) in _map_columns(rig, joints).items():
-        tangents[:, place] = factor * joints.values[:, column]
+    return _scale_columns(rig, _map_columns(rig, joints.names, joints.units), joints.values)
+
+
+def _scale_columns(rig: Rig, columns: Mapping[int, tuple[int, float]], values: np.ndarray) -> np.ndarray:
+    tangents = np.zeros((len(values), rig.nv))
+    for place, (column, factor) in columns.items():
+        tangents[:, place] = factor * values[:, column]
     return tangents
 
 
-def _map_columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, float]]:
+def _map_columns(rig: Rig, names: tuple[str, ...], units: tuple[str, ...]) -> Mapping[int, tuple[int, float]]:
     """Column of the recording and its factor to SI, by coordinate of the rig's tangent space."""
     coordinates = list_coordinates(rig)
     places = {title: (place, slides) for (_, title), place, slides in coordinates}
     places |= {link: (place, slides) for (link, _), place, slides in coordinates}  # a link's name takes precedence
-    unknown = [name for name in joints.names if name not in places]
-    choices = ", ".join(names[0] for names, *_ in coordinates)
-    names = joints.names
+    unknown = [name for name in names if name not in places]
+    choices = ", ".join(link for (link, _), *_ in coordinates)
     if unknown and names == coordinate_numbers(len(names)):
         if len(names) != len(coordinates):
             raise InvalidValue(
                 f"{len(names)} joint coordinates without names, but {rig.name} has {len(coordinates)}: {choices}"
             )
         names, unknown = tuple(link for (link, _), *_ in coordinates), []
-    if len(set(OPENSIM_COORDINATES) & set(joints.names)) >= 2:
+    if len(set(OPENSIM_COORDINATES) & set(names)) >= 2:
         raise InvalidValue(
             f"{', '.join(unknown)} are coordinates of an OpenSim model, whose joints and axes are not those of "
             f"{rig.name} ({choices}); give that model (.osim) as the rig, or track the recorded markers"
@@ -85,7 +107,7 @@ def _map_columns(rig: Rig, joints: JointCoordinates) -> Mapping[int, tuple[int, 
         place, slides = places[name]
         if place in result:
             raise InvalidValue(f"{names[result[place][0]]} and {name} are the same coordinate of {rig.name}")
-        unit = joints.units[column]
+        unit = units[column]
         if unit == ("rad" if slides else "m"):
             kind = "prismatic" if slides else "revolute"
             raise InvalidValue(f"{name} is a {kind} joint, but its values are in {unit}; correct the unit")
@@ -106,7 +128,7 @@ def find_missing_joints(rig: Rig, joints: JointCoordinates) -> list[str]:
     """
     if is_opensim_motion(rig, joints.names):
         return []
-    known = _map_columns(rig, joints)
+    known = _map_columns(rig, joints.names, joints.units)
     return [link for (link, _), place, _ in list_coordinates(rig) if place not in known]
 
 
