@@ -24,6 +24,7 @@ from .figures.figure import Figure, at_least, at_most, left_out, missing
 from .figures.reading_paths import trace_in_process
 from .figures.table import FigureTable, table_parser
 from .figures.vocabulary import quaint_words
+from .peak import ONE_THREAD
 
 SOURCES = "the sources"
 ADDITIONS = ("option", "check with an option")
@@ -170,7 +171,7 @@ def _dance(quick: bool) -> list[Figure]:
             "--output",
             str(Path(folder) / "dance"),
         ]
-        subprocess.run(command, check=True, capture_output=True, env={**os.environ, **_one_thread()})
+        subprocess.run(command, check=True, capture_output=True, env={**os.environ, **ONE_THREAD})
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return [replace(row, value=seconds)]
@@ -184,7 +185,7 @@ def _coverage(quick: bool) -> list[Figure]:
     if find_spec("coverage") is None:
         return missing(rows, "the package coverage is not installed")
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, **_one_thread(), "COVERAGE_FILE": str(Path(folder) / "coverage")}
+        environment = {**os.environ, **ONE_THREAD, "COVERAGE_FILE": str(Path(folder) / "coverage")}
         measure = [sys.executable, "-m", "coverage"]
         include = ",".join(f"{path}/*" if not path.endswith(".py") else path for path in COVERED)
         subprocess.run([*measure, "run", f"--include={include}", "-m", "pytest", "-q", *COVERING], check=True,
@@ -199,7 +200,3 @@ def upward() -> list[str]:
     from tests.test_layers import ROWS, upward_imports
 
     return [found for name in ROWS for found in upward_imports(name)]
-
-
-def _one_thread() -> dict[str, str]:
-    return {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

@@ -44,7 +44,9 @@ QUICK_LEAVES_OUT = (
 def main(arguments: Sequence[str]) -> int:
     """Measure and print; 1 when a must is missed."""
     parser = table_parser("identification", __doc__, data=True, quick="under one minute; lists what it leaves out")
-    parser.add_argument("--hour", action="store_true", help="also an hour at 200 Hz through identify, for its memory")
+    parser.add_argument(
+        "--hour", action="store_true", help="also an hour of eight plates through identify, for its memory"
+    )
     options = parser.parse_args(list(arguments))
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores; data: {options.data}")
     if options.quick:

@@ -7,8 +7,6 @@ frame, six rows kept, all rows stacked and factored once. Memory is the peak of 
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -34,7 +32,6 @@ MUST_MICROSECONDS, AIM_MICROSECONDS = 100.0, 40.0
 MUST_SPEEDUP = 3.0
 FLAT = 1.15
 """Largest ratio of peak memory, longest to shortest recording, that counts as flat."""
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def repeat_trial(trial: Trial, frames: int) -> Iterator[Trial]:
@@ -81,13 +78,6 @@ def memory(minutes: int) -> None:
     regression = accumulate_regression(rig, repeat_trial(trial, int(minutes * 60 * RATE)))
     assert regression.factor.size
     print(peak_memory())
-
-
-def peak_of(minutes: int) -> float:
-    """Peak memory [MB] of a process of its own with one BLAS thread that accumulates so many minutes."""
-    environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")}
-    command = [sys.executable, "-m", "benchmarks.regressor", str(minutes)]
-    return float(subprocess.run(command, env=environment, check=True, text=True, stdout=subprocess.PIPE).stdout)
 
 
 if __name__ == "__main__":

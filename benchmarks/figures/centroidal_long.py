@@ -7,10 +7,8 @@ estimated in a process of its own, whose peak memory is what the system says.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +17,7 @@ from solver.centroidal.smoother import smooth_centroidal
 from solver.centroidal.values import AXES, CentroidalData
 from solver.signals import GRAVITY
 
-from ..peak import peak_memory
+from ..peak import measure_alone, peak_memory
 from .figure import Figure, at_most
 
 RATE, MASS = 100.0, 60.0
@@ -32,7 +30,6 @@ HIDDEN, EVERY = 0.2, 2.0
 """[s]"""
 MUST_TIME, MUST_MEMORY = 1.2, 4.0
 DATA = "simulated, 100 samples a second"
-ROOT = Path(__file__).resolve().parents[2]
 MEGABYTE = 2**20
 
 
@@ -67,9 +64,7 @@ def long_figures(quick: bool) -> list[Figure]:
     figures: list[Figure] = []
     shortest: tuple[float, ...] = ()
     for minutes in MINUTES if quick else (*MINUTES, LONGEST):
-        command = [sys.executable, "-m", "benchmarks.figures.centroidal_long", str(minutes)]
-        run = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
-        seconds, before, peak, size = (float(word) for word in run.stdout.split()[-4:])
+        seconds, before, peak, size = measure_alone("figures.centroidal_long", minutes)
         shortest = shortest or (seconds, peak, size)
         what = f"estimate of {minutes} min: processor time a minute, over that of {MINUTES[0]} min"
         note = f"{seconds:.1f} s in all, inertials taken as exact; peak {peak:.0f} MB, {before:.0f} before, signals "

@@ -7,7 +7,6 @@ identified in a process of its own, whose peak memory is what the system says.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +19,8 @@ from solver.signals.trial import Recording
 from solver.study.subject_calibration import calibrate
 from solver.workflow.pipeline import identify
 
-from ..peak import peak_memory
+from ..peak import measure_alone, peak_memory
 from .figure import Figure, at_most
-from .long_recording import ROOT
 from .subject import SEX, STATIC, read_recordings
 
 SECONDS, STEP = 0.6, 0.08
@@ -61,10 +59,9 @@ def short_figures(data: Path) -> list[Figure]:
     """Peak memory by number of recordings."""
     figures = []
     for count, must in MUST_MEGABYTES.items():
-        command = [sys.executable, "-m", "benchmarks.figures.short_recordings", str(data), str(count)]
-        run = subprocess.run(command, cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
         what = f"memory, whole identify, {count} recordings of {SECONDS:g} s"
-        figures.append(Figure(what, "real, subject_a in pieces", float(run.stdout.split()[-1]), "MB", at_most(must)))
+        (peak,) = measure_alone("figures.short_recordings", data, count)
+        figures.append(Figure(what, "real, subject_a in pieces", peak, "MB", at_most(must)))
     return figures
 
 

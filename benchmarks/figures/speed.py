@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from benchmarks import regressor, solvers
+from benchmarks.peak import ROOT, measure_alone
 from solver.base.threads import one_blas_thread
 from solver.identification.accumulate import accumulate_regression
 from solver.identification.constraints import PAPER_FLOOR
@@ -23,7 +24,6 @@ from .subject import SEX, SUBJECT
 
 HRP2 = "simulated, HRP-2 stand-in"
 WHOLE = "squats1"
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def solver_figures() -> list[Figure]:
@@ -67,7 +67,7 @@ def regressor_figures() -> list[Figure]:
             peers.append(regressor.time_peer(rig, trial, frames)[0])
     each, peer = 1e6 * min(ours) / frames, 1e6 * min(peers) / frames
     minutes = regressor.MINUTES
-    peaks = [regressor.peak_of(length) for length in minutes]
+    peaks = [measure_alone("regressor", length)[0] for length in minutes]
     listed = ", ".join(f"{length} min {peak:.0f} MB" for length, peak in zip(minutes, peaks))
     return [
         Figure(

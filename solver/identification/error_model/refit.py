@@ -139,6 +139,7 @@ def _filter_equations(
         np.concatenate([getattr(piece, name) for piece in pieces], axis=-1)
         for name in ("force", "moment", "wrench", "used")
     )
+    del pieces  # as large as what was joined
     selected = np.zeros(len(trial.motion), bool)
     selected[chunk.core] = trial.counted[chunk.core]
     used = selected[frames]
