@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -13,8 +13,6 @@ from .link_pairs import LinkPair, collision_pairs
 
 PARALLEL_TOLERANCE = 1e-12
 """Squared sine of the angle (times both squared lengths) below which two axes count as parallel."""
-MAX_BLOCK, SPEED_SAMPLES = 32, 8
-"""Largest number of frames in a block, and number of frames in which speeds are sampled to choose it."""
 
 
 def segment_distance(
@@ -49,94 +47,31 @@ class WorldCapsules:
     def __init__(self, capsules: Capsules, rotation: np.ndarray, position: np.ndarray) -> None:
         turn = rotation.transpose(2, 3, 1, 0)[:, :, capsules.link]  # (3, 3, S, N)
         self.radius, axes = capsules.radius, capsules.end - capsules.start
-        self.half_length = 0.5 * np.linalg.norm(axes, axis=1)
+        self._half_length = 0.5 * np.linalg.norm(axes, axis=1)
         self._start = matrix_product(turn, capsules.start.T[:, None, :, None])[:, 0]  # (3, S, N)
         self._start += position.transpose(2, 1, 0)[:, capsules.link]
         self._axis = matrix_product(turn, axes.T[:, None, :, None])[:, 0]
-        self._links, self._rotation = capsules.link, rotation.transpose(2, 3, 1, 0)
 
-    def find_near(
-        self, pairs: np.ndarray, reach: float, measure: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def find_near(self, pairs: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         """Frames and pair indices, (M,) each, sorted by frame, including all pairs of capsules within ``reach`` [m].
 
-        Frames are tested in blocks. No point of a capsule's axis moves farther from its position in the middle frame of
-        a block than one of the axis's ends does. So a pair whose distance in the middle frame exceeds both
-        displacements plus the reach stays beyond the reach in the whole block.
+        The spheres around the capsules decide.
 
         Args:
             pairs: (P, 2) of capsules.
             reach: [m].
-            measure: lower bounds [m] for the distances of the shapes in the capsules, in frames (K,) of pairs (K,);
-                excludes blocks in which only the capsules are near.
         """
-        count, size = self._start.shape[2], self._block_size()
-        if not count:
-            return np.zeros(0, int), np.zeros(0, int)
-        starts = np.arange(0, count, size)
-        lengths = np.diff(starts, append=count)
-        middles = starts + lengths // 2
-        moves = np.concatenate(
-            [self._end_displacements(starts[:-1], size), self._end_displacements(starts[-1:], int(lengths[-1]))], axis=1
-        )
         first, second = pairs.T
-        bound = ((self.half_length + self.radius)[first] + (self.half_length + self.radius)[second] + reach)[:, None]
-        bound = bound + moves[first] + moves[second]
-        square = np.zeros(bound.shape)
-        for centre in self._start[:, :, middles] + 0.5 * self._axis[:, :, middles]:  # (S, B), whole rows are taken
+        radius = self._half_length + self.radius
+        bound = (radius[first] + radius[second] + reach)[:, None]
+        square = np.zeros((len(pairs), self._start.shape[2]))
+        for centre in self._start + 0.5 * self._axis:  # (S, N), whole rows are taken
             difference = centre[first]
             difference -= centre[second]
             difference *= difference
             square += difference
-        blocks, near = np.nonzero((square < bound * bound).T)
-        if size == 1:
-            return blocks, near
-        own = pairs[near]
-        least = self.distances(middles[blocks], own) - moves[own[:, 0], blocks] - moves[own[:, 1], blocks]
-        blocks, near = blocks[least < reach], near[least < reach]
-        if measure is not None and len(near):  # points off the axis also move by the rotation
-            parts = [
-                self._rotation_displacements(starts[:-1], size),
-                self._rotation_displacements(starts[-1:], int(lengths[-1])),
-            ]
-            moves += self.radius[:, None] * np.concatenate(parts, axis=1)[self._links]
-            own = pairs[near]
-            least = measure(middles[blocks], near) - moves[own[:, 0], blocks] - moves[own[:, 1], blocks]
-            blocks, near = blocks[least < reach], near[least < reach]
-        lengths = lengths[blocks]
-        frames = np.repeat(starts[blocks] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-        order = np.argsort(frames, kind="stable")
-        return frames[order], np.repeat(near, lengths)[order]
-
-    def _block_size(self) -> int:
-        """Number of frames in which the fastest capsule moves by about the mean radius."""
-        count = self._start.shape[2]
-        if count < 2:
-            return 1
-        seen = np.unique(np.linspace(0, count - 2, SPEED_SAMPLES).astype(int))
-        step = self._start[:, :, seen + 1] - self._start[:, :, seen]
-        quickest = np.sqrt(dot(step, step)).max(axis=0).mean()
-        return int(np.clip(self.radius.mean() / max(quickest, 1e-12), 1, MAX_BLOCK))
-
-    def _end_displacements(self, starts: np.ndarray, size: int) -> np.ndarray:
-        """(S, B) [m] largest displacement of a capsule's ends from the middle frame of each block."""
-        first, last = (int(starts[0]), int(starts[-1]) + size) if len(starts) else (0, 0)
-        blocks = (*self._start.shape[:2], len(starts), size)
-        most = np.zeros(blocks[1:])
-        start = self._start[:, :, first:last].reshape(blocks)
-        stop = start + self._axis[:, :, first:last].reshape(blocks)
-        for ends in (start, stop):
-            moved = ends - ends[..., size // 2, None]
-            np.maximum(most, dot(moved, moved), out=most)
-        return np.asarray(np.sqrt(most.max(axis=2)))
-
-    def _rotation_displacements(self, starts: np.ndarray, size: int) -> np.ndarray:
-        """(L, B) largest displacement of a link's unit vectors from the middle frame of each block."""
-        first, last = (int(starts[0]), int(starts[-1]) + size) if len(starts) else (0, 0)
-        turn = self._rotation[..., first:last].reshape(9, self._rotation.shape[2], len(starts), size)
-        turned = turn - turn[..., size // 2, None]
-        turned *= turned
-        return np.asarray(np.sqrt(0.5 * turned.sum(axis=0).max(axis=2)))  # |R - 1| is 2 sqrt 2 sines of half the angle
+        frames, near = np.nonzero((square < bound * bound).T)
+        return frames, near
 
     def centre_offsets(self, frames: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """(M, 3) [m] from the centre of the first to that of the second capsule of M pairs (M, 2), in frames (M,)."""

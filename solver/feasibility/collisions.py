@@ -192,8 +192,8 @@ class PairDistances:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Frames, indices of selected shape pairs, and lower bounds [m] of their distances, (M,) each.
 
-        They include every pair nearer than ``within`` [m], with its allowance. Bounding spheres, capsules, distances in
-        neighbouring frames and separating planes exclude the others.
+        They include every pair nearer than ``within`` [m], with its allowance. Bounding spheres, capsules and separating
+        planes exclude the others.
         """
         size = max(1, BATCH_PAIRS // len(selected))
         parts = []
@@ -209,11 +209,7 @@ class PairDistances:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """`_candidates` of frames that fit in the processor's cache."""
         placed = WorldCapsules(self._capsules, rotation, position)
-        frames, columns = placed.find_near(
-            self.shape_pairs[selected],
-            within,
-            lambda frames, columns: self._lower_bounds(q, frames, selected[columns]),
-        )
+        frames, columns = placed.find_near(self.shape_pairs[selected], within)
         columns = selected[columns]
         bounds = placed.distances(frames, self.shape_pairs[columns])
         limits = within - self.allowances[self._pair_index]
@@ -229,15 +225,6 @@ class PairDistances:
         near = np.ones(len(frames), bool)
         near[rows] = ~find_separated(self._supports, pairs, turns, between, inside, limits[columns[rows]])
         return frames[near], columns[near], bounds[near]
-
-    def _lower_bounds(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """(M,) [m] lower bounds by the engine; -infinity where the shapes are capsules or planes are faster."""
-        result = np.full(len(frames), -np.inf)
-        rows = np.flatnonzero(~(self._is_capsule | self._has_mesh)[columns])
-        measured = np.empty(len(rows))
-        self._measure_exactly(q, frames[rows], columns[rows], measured)
-        result[rows] = measured - DISTANCE_TOLERANCE
-        return result
 
     def _measure_exactly(self, q: np.ndarray, frames: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
         """Replace the lower bounds by the engine's distances, except where the shapes are capsules."""

