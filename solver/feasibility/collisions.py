@@ -19,7 +19,7 @@ from ..skeleton.rig import Rig
 from .capsules import WorldCapsules, build_shape_pairs
 from .collision_shapes import bounding_capsules, collision_shapes, collision_solids, lowest_points
 from .link_pairs import LinkPair, collision_pairs, find_allowed_collisions, sample_postures
-from .separating_planes import DISTANCE_TOLERANCE, find_separated, get_support_functions, support_point_pairs
+from .separating_planes import find_separated, get_support_functions, support_point_pairs
 
 BATCH_PAIRS = 200_000
 """Pairs of shapes, over all frames, that are tested at once; so many fit in the processor's cache."""
@@ -192,8 +192,8 @@ class PairDistances:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Frames, indices of selected shape pairs, and lower bounds [m] of their distances, (M,) each.
 
-        They include every pair nearer than ``within`` [m], with its allowance. Bounding spheres, capsules and separating
-        planes exclude the others.
+        They include every pair nearer than ``within`` [m], with its allowance. Bounding spheres, capsules and
+        separating planes exclude the others.
         """
         size = max(1, BATCH_PAIRS // len(selected))
         parts = []

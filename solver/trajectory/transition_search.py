@@ -3,7 +3,7 @@
 Each linear program decreases the linear model of the criterion within a trust region. Joint ranges and speeds are
 linear in the control values and hold at every instant. Limits of torques and solved legs hold to first order. All
 other limits are checked: a large fraction of the step is accepted if it satisfies every limit after rebalancing; else
-the best smaller fraction, or step of some joints only, that does. On 6 transitions of HOAP-3, random starts instead of
+the best smaller fraction that does. On 6 transitions of HOAP-3, random starts instead of
 the straight path ended within 3 % of the same criterion, so one start is enough.
 
 Criterion and limits depend on single instants. Each derivative is therefore that by coordinates, velocities and
@@ -29,28 +29,26 @@ from .trust_region import SearchResult, TrustRegion, solve_sequentially
 TRUST_REGION = TrustRegion(0.3, 0.02, rejected_factor=0.35, partial_factor=0.6, full_factor=1.3)
 """Radius: largest step over a coordinate's range."""
 STEP_SHARES = (0.7, 0.5, 0.25)
-"""Fractions of a step that are tried with all coordinates, the first alone: it satisfied the limits in 28 of 68
-steps of HOAP-3 and a person and was then the best. The full step satisfied them 4 times in 118."""
-PARTIAL_TRIALS = 2
-"""Further trials: half the step in a random half of the coordinates."""
+"""Fractions of a step that are tried, the first alone: it satisfied the limits in 28 of 68 steps of HOAP-3 and a
+person and was then the best. The full step satisfied them 4 times in 118."""
 MIN_GAIN = 2e-3
 """The search ends if the relative gain of a step is smaller."""
 ZERO_DERIVATIVE = 1e-9
 """Smaller derivatives are zero."""
 
 
-def search_transition(problem: TransitionProblem, seed: int, max_iterations: int) -> SearchResult[TransitionCandidate]:
+def search_transition(problem: TransitionProblem, max_iterations: int) -> SearchResult[TransitionCandidate]:
     """Search from the straight path, with at most ``max_iterations`` linear programs; the result satisfies every limit
     at the instants if the start does.
     """
-    return solve_sequentially(_DeviationProblem(problem, seed), problem.start_candidate(), TRUST_REGION, max_iterations)
+    return solve_sequentially(_DeviationProblem(problem), problem.start_candidate(), TRUST_REGION, max_iterations)
 
 
 class _DeviationProblem:
     """A transition as a `SequentialProblem`."""
 
-    def __init__(self, problem: TransitionProblem, seed: int) -> None:
-        self._problem, self._generator = problem, np.random.default_rng(seed)
+    def __init__(self, problem: TransitionProblem) -> None:
+        self._problem = problem
 
     def linearise(self, point: TransitionCandidate) -> LinearModel:
         """Criterion and limits to first order."""
@@ -61,12 +59,10 @@ class _DeviationProblem:
         return qp.solve(build_subproblem(self._problem, point, model, trust_radius), qp.LINEAR)
 
     def try_step(self, point: TransitionCandidate, solution: qp.Solution) -> tuple[TransitionCandidate, bool] | None:
-        """A large fraction of the step, else the best smaller one or step of some joints, within every limit."""
+        """A large fraction of the step, else the best smaller one, within every limit."""
         step = deviation_step(self._problem, solution)
-        smaller = [share * step for share in STEP_SHARES[1:]]
-        smaller += [0.5 * step * (self._generator.random(step.shape[1]) < 0.5) for _ in range(PARTIAL_TRIALS)]
         large = self._find_feasible(point, [STEP_SHARES[0] * step])
-        found = large or self._find_feasible(point, smaller)
+        found = large or self._find_feasible(point, [share * step for share in STEP_SHARES[1:]])
         return None if found is None else (found, found is large)
 
     def _find_feasible(self, point: TransitionCandidate, steps: list[np.ndarray]) -> TransitionCandidate | None:

@@ -34,7 +34,7 @@ from .evaluation import LARGEST_CONDITION
 from .mirror import MIRRORED_SIDE
 from .objective import sigma_objective
 from .phrase_names import PhraseNames
-from .plan import DesignTask, StancePlan, derive_seed
+from .plan import DesignTask, StancePlan
 
 CANDIDATE_RATE = 10.0
 """[1/s] Samples of a phrase that is not searched for yet."""
@@ -230,8 +230,7 @@ class PhraseDesign:
         if plain is None:
             return
         columns = free_columns(planner.legged, name)
-        seed = derive_seed(self._options.seed, 100, len(self._figures))
-        found = planner.plan_exciting(plain, stance.footing, self._objective, self._known, columns, seed)
+        found = planner.plan_exciting(plain, stance.footing, self._objective, self._known, columns)
         if found.segment is plain and planner.check_segment(plain)[1] < 0.0:
             return
         title = self._options.poses[candidate.pose].name if self._options.poses else ""
@@ -257,10 +256,9 @@ class PhraseDesign:
             return
         planner, steps = self._planner, self._plan.step_planner
         columns = np.concatenate([root_columns(planner.legged), arm_columns(planner.legged)])
-        for place, (here, there, ways) in enumerate(DANCED_STEPS):
-            plain, seed = steps.plan_step(here, there), derive_seed(self._options.seed, 200, place)
-            footing = steps.footing(here, there)
-            found = planner.plan_exciting(plain, footing, self._objective, self._known, columns, seed)
+        for here, there, ways in DANCED_STEPS:
+            plain, footing = steps.plan_step(here, there), steps.footing(here, there)
+            found = planner.plan_exciting(plain, footing, self._objective, self._known, columns)
             if steps.replace_step(here, there, found.segment):
                 self._known = self._known + ways * often * found.matrices
 

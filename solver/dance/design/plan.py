@@ -30,7 +30,7 @@ from .mirror import MIRRORED_SIDE, Mirror
 from .named_poses import PoseVariations
 from .postures import DrawOptions, PosturePool, draw_posture_pool
 from .reachability import find_open_paths
-from .transitions import SearchOptions, TransitionPlanner
+from .transitions import TransitionPlanner
 
 CONFIGURATION_ORDER = ("both", "left", "right_forward", "right")
 """Order in which foot configurations are danced: of all orders the one with the fewest steps between them."""
@@ -181,13 +181,9 @@ def build_transition_planner(rig: Rig, options: DanceOptions) -> TransitionPlann
     if skill.range_fraction < 1.0:
         home = legged.home_posture(legged.get_footing("both"))
         legged.lower, legged.upper = comfort_limits(legged, home, skill)
-    search = SearchOptions(
-        options.rounds, options.via, options.min_duration, options.quickest_step,
-        options.count_duration if options.objective == "sigma" else None, options.knot_spacing,
-    )  # fmt: skip
     coarse, fine = SegmentChecker(rig, checks, 1.0), SegmentChecker(rig, checks, 0.0)
     return TransitionPlanner(
-        legged, coarse, fine, SegmentChecker(rig, replace(checks, foot_clearance=0.0), 0.0), search
+        legged, coarse, fine, SegmentChecker(rig, replace(checks, foot_clearance=0.0), 0.0), options
     )
 
 
@@ -225,6 +221,6 @@ def try_find_candidates(
         return error
 
 
-def derive_seed(seed: int, *places: int) -> int:
+def derive_seed(seed: int, place: int) -> int:
     """The seed of one of several independent random choices."""
-    return int(np.random.SeedSequence([seed, *places]).generate_state(1)[0])
+    return int(np.random.SeedSequence([seed, place]).generate_state(1)[0])

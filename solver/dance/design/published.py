@@ -20,7 +20,7 @@ from ...trajectory.segment import DanceSegment, hold_posture
 from .dance import SAME_POSTURE, Dance, TraceEntry
 from .footsteps import StancePostures
 from .phrases import root_columns
-from .plan import DesignTask, StancePlan, derive_seed
+from .plan import DesignTask, StancePlan
 from .postures import choose_postures
 
 EXCITATION_GROUPS = (("both", "right_forward"), ("left", "right"))
@@ -92,9 +92,8 @@ class PublishedDesign:
         group = next(group for group in EXCITATION_GROUPS if name in group)
         criterion = build_criterion(legged, task.structure, self._weights, name)
         history = self._history.get(group, criterion.prior_matrices)
-        seed = derive_seed(task.options.seed, 100, len(self._trace))
         columns = excited_columns(legged, name)
-        found = task.planner.plan_exciting(path, footing, criterion, history, columns, seed)
+        found = task.planner.plan_exciting(path, footing, criterion, history, columns)
         self._history[group] = history + found.matrices
         self._trace.append(
             TraceEntry(len(self._segments), name, found.criterion, found.straight_criterion, found.segment.kind)

@@ -7,12 +7,13 @@ the limits allow. The result is checked at ten times the sampling rate of the se
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...feasibility.check_results import Checks
 from ...options.checks import VERIFICATION_RATE
+from ...options.dances import EXCITATION_RATE, DanceOptions
 from ...skeleton.rig import ROOT_NV
 from ...trajectory.legged_rig import Footing, LeggedRig
 from ...trajectory.rebalancing import Rebalancer
@@ -44,31 +45,6 @@ DIP_STEP = 0.03
 
 
 @dataclass(frozen=True, slots=True)
-class SearchOptions:
-    """Options of the search for an exciting transition.
-
-    Attributes:
-        rounds: linear programs.
-        via: N_K, free control values per joint; None: all of the segment.
-        shortest: T_F [s], the least duration of a transition.
-        quickest_step: [s] the least duration of a step.
-        count: [s] duration of a count, which durations are multiples of; None: any duration.
-        spacing: [s] between the knots of a transition.
-    """
-
-    rounds: int = 6
-    via: int | None = None
-    shortest: float = 1.0
-    quickest_step: float = 1.0
-    count: float | None = None
-    spacing: float = 0.2
-
-    def round_duration(self, seconds: float) -> float:
-        """[s] The shortest duration of at least ``seconds`` that lasts whole counts, if there are counts."""
-        return seconds if self.count is None else float(np.ceil(seconds / self.count - 1e-9)) * self.count
-
-
-@dataclass(frozen=True, slots=True)
 class DesignedTransition:
     """A transition that was found.
 
@@ -96,14 +72,14 @@ class TransitionPlanner:
         coarse_checker: with slack, for the search.
         fine_checker: with the limits themselves, for results.
         step_checker: the same for steps, whose feet leave and meet the floor, without clearance.
-        options: of the search.
+        options: of the dance.
     """
 
     legged: LeggedRig
     coarse_checker: SegmentChecker
     fine_checker: SegmentChecker
     step_checker: SegmentChecker
-    options: SearchOptions = field(default_factory=SearchOptions)
+    options: DanceOptions
 
     def plan_straight(
         self, name: str, start: np.ndarray, stop: np.ndarray, footing: Footing, kind: str = "straight",
@@ -119,12 +95,12 @@ class TransitionPlanner:
             lift: [m] by which each side's foot is raised on the way.
         """
         least, slower = (
-            (self.options.quickest_step, STEP_SLOWDOWN) if kind == "step" else (self.options.shortest, SLOWDOWN)
+            (self.options.quickest_step, STEP_SLOWDOWN) if kind == "step" else (self.options.min_duration, SLOWDOWN)
         )
-        duration = first = self.options.round_duration(max(least, self._shortest_duration(start, stop)))
+        duration = first = self._round_duration(max(least, self._shortest_duration(start, stop)))
         trouble, dip, beyond = "", 0.0, -np.inf
         while duration <= MAX_SLOWDOWN * first and dip <= MAX_DIP * self.legged.rig.leg_length:
-            spacing = min(self.options.spacing, STEP_SPACING) if kind == "step" else self.options.spacing
+            spacing = min(self.options.knot_spacing, STEP_SPACING) if kind == "step" else self.options.knot_spacing
             control = Spline(duration, free_control_count(duration, spacing)).straight_line(start, stop)
             even = DanceSegment(name, kind, duration, control, footing.solved, footing.anchors)
             segment, reached = self._rebalance(even, footing, dip, lift or {})
@@ -145,7 +121,7 @@ class TransitionPlanner:
                 if lasting[0].margin <= IMPROVEMENT * beyond:
                     break
                 beyond = lasting[0].margin
-            duration = self.options.round_duration(duration * slower)
+            duration = self._round_duration(duration * slower)
         return None, f"{name}: {trouble}"
 
     def plan_loop(
@@ -170,7 +146,7 @@ class TransitionPlanner:
 
     def loop_shape(self, duration: float) -> tuple[Spline, np.ndarray]:
         """The spline of a phrase, and the fraction of the way to its posture at each control value (C,)."""
-        spline = Spline(duration, free_control_count(duration, self.options.spacing))
+        spline = Spline(duration, free_control_count(duration, self.options.knot_spacing))
         phase = np.linspace(0.0, 1.0, spline.free + 2)[1:-1]
         return spline, np.pad(np.minimum(1.3 * np.sin(np.pi * phase) ** 2, 1.15), REST_CONTROLS)
 
@@ -190,7 +166,7 @@ class TransitionPlanner:
         """
         times = segment.spline_space.samples(rate)
         _, curves, good = segment.evaluate(self.legged, times)
-        if self.options.count is not None and segment.kind != "step":
+        if self._counted and segment.kind != "step":
             good &= (np.abs(curves.v[:, ROOT_NV:]) <= self.legged.speed[ROOT_NV : self.legged.rig.nv]).all(axis=1)
         judge = self.step_checker if segment.kind == "step" else self.fine_checker
         checks = judge.checks(times, curves, segment.anchors)
@@ -227,7 +203,6 @@ class TransitionPlanner:
         objective: Objective,
         history: np.ndarray,
         columns: Iterable[int],
-        seed: int,
     ) -> DesignedTransition:
         """The best deviation from a feasible plain path, (18) then (20).
 
@@ -237,7 +212,6 @@ class TransitionPlanner:
             objective: criterion over the links to excite.
             history: (n, k, k) Gram matrices of all earlier motion.
             columns: of y that excite, Table I.
-            seed: of the candidates.
         """
         via = self.options.via or straight.spline_space.free
         aim = TransitionAim(objective, history, np.array(sorted(columns), int), via)
@@ -245,7 +219,7 @@ class TransitionPlanner:
         if straight.kind == "step":
             checker, kind = SegmentChecker(self.legged.rig, self.step_checker.options, 1.0), "step"
         problem = TransitionProblem(self.legged, checker, straight, footing, aim)
-        found = search_transition(problem, seed, self.options.rounds)
+        found = search_transition(problem, self.options.rounds)
         plain, result = straight.control, straight
         for share in DEVIATION_FRACTIONS:
             trial = replace(straight, kind=kind, control=plain + share * (found.point.control - plain))
@@ -257,15 +231,25 @@ class TransitionPlanner:
         notes = tuple(f"{straight.name}: a step was left out, {flaw}" for flaw in found.solver_failures)
         return DesignedTransition(result, matrices, value, found.accepted[0].value, notes)
 
-    def added_information(self, segment: DanceSegment, objective: Objective, rate: float = 50.0) -> np.ndarray:
+    def added_information(self, segment: DanceSegment, objective: Objective) -> np.ndarray:
         """Gram matrices (n, k, k) that a segment adds, sampled at 50 Hz as in the paper."""
-        times = segment.spline_space.samples(rate)
+        times = segment.spline_space.samples(EXCITATION_RATE)
         _, curves, _ = segment.evaluate(self.legged, times)
         return objective.motion_matrices(self.legged.rig, Motion(times, curves.q, curves.v, curves.a))[0]
 
+    @property
+    def _counted(self) -> bool:
+        """Whether durations are whole counts."""
+        return self.options.objective == "sigma"
+
+    def _round_duration(self, seconds: float) -> float:
+        """[s] The shortest duration of at least ``seconds`` that lasts whole counts, if there are counts."""
+        count = self.options.count_duration
+        return float(np.ceil(seconds / count - 1e-9)) * count if self._counted else seconds
+
     def _shortest_duration(self, start: np.ndarray, stop: np.ndarray) -> float:
         """[s] Duration of a straight spline at the speed limits, with a reserve for the rebalancing."""
-        unit = Spline(1.0, free_control_count(1.0, self.options.spacing))
+        unit = Spline(1.0, free_control_count(1.0, self.options.knot_spacing))
         fastest = unit.basis(unit.samples(200.0)).velocity @ unit.straight_line(np.zeros(1), np.ones(1))
         joints = slice(ROOT_NV, self.legged.rig.nv)
         with np.errstate(invalid="ignore"):

@@ -13,7 +13,7 @@ from solver.dance.design.dance import DESIGNED_DANCE, Dance
 from solver.dance.design.footsteps import StepPlanner
 from solver.dance.design.plan import build_transition_planner
 from solver.dance.design.postures import DrawOptions, choose_postures, draw_posture_pool
-from solver.dance.design.transitions import SearchOptions, TransitionPlanner
+from solver.dance.design.transitions import TransitionPlanner
 from solver.dance.workflows.design import design_dance
 from solver.dynamics import integrate
 from solver.identification.base_parameters import base_parameters
@@ -181,7 +181,9 @@ def test_rebalancing_brings_the_zmp_to_its_goals() -> None:
     """(20): on the straight path the zero-moment point is within a few millimetres of its goals."""
     legged = LeggedRig(RIG, shrink=0.4)
     checker = SegmentChecker(RIG, CheckOptions(shrink=0.4), 0.0)
-    parent = TransitionPlanner(legged, checker, checker, checker, SearchOptions(shortest=2.0))
+    parent = TransitionPlanner(
+        legged, checker, checker, checker, DanceOptions(objective="criterion", min_duration=2.0, knot_spacing=0.2)
+    )
     footing = legged.get_footing("both")
     home = legged.home_posture(footing)
     bowed = home.copy()
