@@ -15,14 +15,14 @@ import numpy as np
 from ..base.errors import InvalidValue
 from ..qp.least_squares import solve_least_squares
 from ..rigs.opensim.document import Coupling, OpenSimModel
-from ..rigs.opensim.kinematics import BodyPoses, body_poses, find_coordinates, unit_motion
+from ..rigs.opensim.joint_poses import BodyPoses, body_poses, find_coordinates, unit_motion
 from ..rigs.root_and_up_axis import FILE_TO_WORLD
 from ..values.marker_names import match_names
 from ..values.motion import Markers
 from .initial_pose import rigid_fit
 
 MIN_ROOT_MARKERS = 3
-"""Markers that determine the pose of a body."""
+"""Markers that determine the pose of a body. Derived: three points that are not on a line determine a pose."""
 MIN_SPREAD = 0.02
 """[m] Least second principal extent of a body's markers: less is a line, about which it can turn."""
 CONVERGED = 1e-6
@@ -88,6 +88,8 @@ class _MarkerEquations:
             raise InvalidValue(
                 f"none of the {len(model.markers)} markers of {model.path.name} is recorded; name the recorded markers "
                 "as the model does, or give joint angles"
+                if model.markers
+                else f"{model.path.name} has no markers; place them on the model in OpenSim, or give joint angles"
             )
         self.model = model
         self.names = tuple(name for name in markers.names if name in matched)

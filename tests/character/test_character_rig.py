@@ -9,7 +9,7 @@ import pytest
 
 from solver.base import so3
 from solver.base.errors import InvalidValue, UnknownName
-from solver.character.character import CHARACTER, Character
+from solver.character.character import Character
 from solver.character.rig import CharacterRig, build_character_rig
 from solver.character.segments import cell_weights, link_densities, vertex_weights
 from solver.character.volume import CELLS_OF_HEIGHT, MeshCells, fill_surface
@@ -192,15 +192,6 @@ def test_prior_is_physically_consistent_and_the_rig_survives_its_file(built: Cha
     """Every link's pseudo-inertia is positive, and the text of the rig gives the same rig."""
     assert built.rig.prior.consistency_margin.min() > 0.0
     assert rig_from_text(rig_to_text(built.rig)) == built.rig
-
-
-def test_character_survives_its_file(character: Character, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    """A written character is read unchanged."""
-    found = CHARACTER.read(CHARACTER.write(tmp_path / "dancer.npz", character))
-    assert found.bones == character.bones
-    assert found.parents == character.parents
-    for name in ("heads", "tails", "vertices", "triangles", "weighted", "weights"):
-        assert np.array_equal(getattr(found, name), getattr(character, name))
 
 
 def test_clothes_with_holes_hardly_change_the_volume(character: Character) -> None:

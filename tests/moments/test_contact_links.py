@@ -55,10 +55,11 @@ def under_feet(rig: Rig, motion: Motion) -> dict[str, np.ndarray]:
 
 
 def test_each_plate_carries_the_foot_on_it(rig: Rig) -> None:
-    """Whatever the order of the plates, and with soles or only names of feet."""
+    """Whatever the order of the plates, with soles or only names of feet, and if the load is 8 cm beside its sole."""
     motion = standing(rig)
     points = under_feet(rig, motion)
-    trial = trial_of(rig, motion, {"plate 1": points["right"], "plate 2": points["left"]})
+    beside = points["right"] - [0.0, 0.13, 0.0]
+    trial = trial_of(rig, motion, {"plate 1": beside, "plate 2": points["left"]})
     expected = [rig.index("right_foot"), rig.index("left_foot")]
     for body in (rig, replace(rig, contacts=())):
         found = assign_wrenches(body, motion, trial.wrenches)
@@ -67,14 +68,16 @@ def test_each_plate_carries_the_foot_on_it(rig: Rig) -> None:
 
 
 def test_a_foot_keeps_its_plate_after_it_has_left(rig: Rig) -> None:
-    """What is left of a filtered force before and after a stance acts on the same foot."""
+    """What is left of a filtered force before and after a stance acts on the foot whose stance is the nearest."""
     motion = standing(rig)
     points = under_feet(rig, motion)
     trial = trial_of(rig, motion, {"plate 1": points["right"], "plate 2": points["left"]})
     values = trial.wrenches.values.copy()
-    values[:20, 0] *= 1e-3
+    values[40:] = values[40:, ::-1]
+    values[[*range(10), *range(20, 40), *range(50, 60)]] *= 1e-3
     found = assign_wrenches(rig, motion, replace(trial.wrenches, values=values))
-    assert set(found.links[:, 0]) == {rig.index("right_foot")}
+    expected = np.repeat([[rig.index("right_foot"), rig.index("left_foot")]], FRAMES // 2, axis=0)
+    np.testing.assert_array_equal(found.links, np.concatenate([expected, expected[:, ::-1]]))
 
 
 def test_a_plate_under_both_feet_leaves_the_legs_open(rig: Rig) -> None:

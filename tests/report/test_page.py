@@ -6,19 +6,18 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from solver.base.errors import InputError
 from solver.calibration.body_mass import MassEstimate, MassGroup
 from solver.calibration.trial_mass import TrialMass
 from solver.identification.comparison import Comparison, FlightCheck, WrenchFit
-from solver.report import CONTENT, Content, render
+from solver.report import Content, render
+from solver.report.charts import draw_panels
 from solver.report.content import Signals, TrackingErrors
 from solver.report.figures import draw_masses
-from solver.report.svg import Axis, round_ticks, thin_line
+from solver.report.svg import round_ticks, thin_line
 from solver.scene.determined import MASS_KIND, MOMENT_KIND, SHAPE, TABLES, DeterminedQuantity
 from solver.scene.labels import display_name
 from solver.study.plates.finding import Action, Finding
@@ -222,22 +221,26 @@ def test_ticks_are_round_and_inside() -> None:
         assert ticks[-1] <= 0.69 * span + 1e-9 * span
 
 
-def test_axis_maps_its_ends() -> None:
-    """Lower and upper limit fall on the axis's two ends, and the map is linear between."""
-    axis = Axis(-2.0, 6.0, 100.0, 20.0)
-    assert np.allclose(axis(np.array([-2.0, 2.0, 6.0])), [100.0, 60.0, 20.0])
+@pytest.mark.parametrize("width", [1000.0, 390.0])
+def test_panels_lie_beside_and_below_each_other(width: float) -> None:
+    """A curve that rises from 1 to 8 and its band of 1 span a panel but for its first sample, which is unknown; the
+    panel's range has 6 % more at either end.
 
-
-def test_content_survives_its_file(content: Content, tmp_path: Path) -> None:
-    """A report rendered again from its file is the same page, byte for byte."""
-    CONTENT.write(tmp_path / "report.npz", content)
-    assert render(CONTENT.read(tmp_path / "report.npz")) == render(content)
-
-
-def test_damaged_file_is_one_error(tmp_path: Path) -> None:
-    """A file that is not a report's content, or a missing file, is an error that names the file."""
-    (tmp_path / "report.npz").write_bytes(b"not a zip")
-    np.savez(tmp_path / "other.npz", tree=np.array("{}"))
-    for name in ("report.npz", "other.npz", "missing.npz"):
-        with pytest.raises(InputError, match=name):
-            CONTENT.read(tmp_path / name)
+    At 1,000 px three panels of 270 px lie beside each other, 62 px apart; at 390 px each has a row of its own.
+    """
+    panel = ("force [N]", [(np.array([np.nan, *range(1, 9)]), np.ones(9), "prior")], 0.0)
+    words = ("time [s]", np.linspace(0.0, 2.0, 9))
+    drawn = draw_panels("forces", words, [panel] * 5, [("curve prior", "prior")], columns=3, width=width)
+    beside, across = (3, 270.0) if width == 1000.0 else (1, 324.0)
+    level = 104.0 / (1.12 * 9.0)
+    first = across / 8.0
+    expected = [(54.0 + first + 332.0 * (k % beside), 40.0 + 104.0 + 130.0 * (k // beside)) for k in range(5)]
+    ends = re.findall(r'class="curve prior" d="M([\d.]+) ([\d.]+)L.*?([\d.]+) ([\d.]+)"', drawn)
+    curves = [(x, y - 1.54 * level, x + 7.0 * first, y - 8.54 * level) for x, y in expected]
+    np.testing.assert_allclose(np.array(ends, float), curves, atol=0.06)
+    ends = re.findall(r'class="band prior" d="M([\d.]+) ([\d.]+)L.*?L([\d.]+) ([\d.]+)Z"', drawn)
+    np.testing.assert_allclose(np.array(ends, float), [(x, y - 2.54 * level, x, y - 0.54 * level) for x, y in expected],
+                               atol=0.06)  # fmt: skip
+    rows = 2 if beside == 3 else 5
+    assert f'viewBox="0 0 {width:g} {40 + 130 * rows - 26 + 40}"' in drawn
+    assert len(re.findall("time", drawn)) == len(re.findall(">0.5<", drawn)) == min(beside, 5)  # below the last ones

@@ -76,6 +76,7 @@ CONTENT = Content(
     determined=(
         DeterminedQuantity(MASS_KIND, "total mass", LINKS, DATA, *np.array([[15.0], [0.4], [0.0]])),
         DeterminedQuantity(MASS_KIND, "thigh <to> foot", LINKS, SHAPE, *np.array([[12.5], [0.3], [0.6]])),
+        DeterminedQuantity(MASS_KIND, "leg", LINKS, TABLES, *np.array([[14.5], [0.7], [0.8]])),
         DeterminedQuantity(MASS_KIND, "pelvis", LINKS[:1], TABLES, *np.array([[12.0], [0.22], [0.25]])),
         DeterminedQuantity(MOMENT_KIND, "pelvis", LINKS[:1], DATA, np.array([0.12, -0.24, 0.36]), np.full(3, 0.003),
                            np.full(3, 0.012)),

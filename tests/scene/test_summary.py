@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from solver.base.errors import InputError, InvalidValue
-from solver.scene.dance_folder import SUMMARY_FILE
-from solver.scene.summary import SUMMARY as FILE
+from solver.base.errors import InvalidValue
 from solver.scene.summary import SceneFailure, SceneMove, SceneSummary
 from solver.scene.timeline import SceneKey, SceneStrip
 
@@ -36,40 +34,12 @@ SUMMARY = SceneSummary(
 )
 
 
-def test_a_summary_is_read_as_it_was_written(tmp_path: Path) -> None:
-    """Every entry survives the file, infinite numbers and umlauts too."""
-    assert FILE.read(FILE.write(tmp_path / SUMMARY_FILE, SUMMARY)) == SUMMARY
-
-
-@pytest.mark.parametrize(
-    ("entry", "value", "said"),
-    [
-        ("feasible", "yes", "'yes' is not true or false"),
-        ("keys", [{"time": "soon", "role": "fixed"}], r"keys\[0\].time: 'soon' is not a number"),
-        ("strips", [{"patch": "left_sole", "start": 0.0}], r"strips\[0\]: lacks the entry 'stop'"),
-        ("ranges", [[2.0, 1.0]], "before it starts"),
-        ("message", " ", "has no message"),
-        ("notes", "one", "not a list"),
-        ("excitation", {"arm": "much"}, "not a number"),
-        ("kind", "other", "is 'other'"),
-        ("duration", None, "not a number"),
-        ("message", ..., "lacks the entry 'message'"),
-    ],
-)
-def test_an_invalid_summary_is_refused(tmp_path: Path, entry: str, value: object, said: str) -> None:
-    """A wrong or missing entry gives one clear sentence that names the file."""
-    tree = json.loads(FILE.write(tmp_path / SUMMARY_FILE, SUMMARY).read_text(encoding="utf-8"))
-    tree.pop(entry) if value is ... else tree.update({entry: value})
-    (tmp_path / SUMMARY_FILE).write_text(json.dumps(tree), encoding="utf-8")
-    with pytest.raises(InputError, match=said) as error:
-        FILE.read(tmp_path / SUMMARY_FILE)
-    assert SUMMARY_FILE in str(error.value)
-
-
-def test_a_summary_needs_a_message() -> None:
-    """An empty message is refused on construction."""
+def test_a_summary_needs_a_message_and_spans_that_end() -> None:
+    """An empty message, and a span that ends before it starts, are refused on construction."""
     with pytest.raises(InvalidValue, match="has no message"):
         SceneSummary("check", "feasible", True, "")
+    with pytest.raises(InvalidValue, match="before it starts"):
+        replace(SUMMARY, ranges=((2.0, 1.0),))
 
 
 def test_reading_needs_no_dynamics_library() -> None:
