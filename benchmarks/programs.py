@@ -22,11 +22,11 @@ import daqp
 import numpy as np
 import osqp
 from scipy import sparse
+from solver.dance.authoring.repair_dance import repair_dance
 
 from solver import qp
 from solver.base.errors import BackendError
 from solver.base.threads import one_blas_thread
-from solver.dance.authoring.repair import repair
 from solver.posing import drag
 from solver.qp.bounded import EQUALITY, BoundedSolution, Bounds, OsqpSequence, solve_bounded
 from solver.rigs import human
@@ -139,7 +139,7 @@ def repair_steps() -> list[RecordedProgram]:
         return solution
 
     with replaced(DisplacementProblem, "solve_subproblem", record):
-        repair(changed_dance(human(1.75, 65.0, "female"), QUICK_BEATS))
+        repair_dance(changed_dance(human(1.75, 65.0, "female"), QUICK_BEATS))
     return found
 
 

@@ -101,12 +101,12 @@ def measure() -> dict[str, float]:
 
 
 def _repair(rig: Rig) -> Callable[[], object]:
-    from solver.dance.authoring.repair import repair
+    from solver.dance.authoring.repair_dance import repair_dance
 
     from .figures.repairs import QUICK_BEATS, changed_dance
 
     changed = changed_dance(rig, QUICK_BEATS)
-    return lambda: repair(changed)
+    return lambda: repair_dance(changed)
 
 
 def swinging_targets(rig: Rig, frames: int, amplitude: float) -> Targets:

@@ -9,7 +9,7 @@ import numpy as np
 
 from solver.contacts.schedule import Anchor, Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.repair import RepairedDance, repair
+from solver.dance.authoring.repair import RepairedDance, repair_dance
 from solver.dynamics import integrate
 from solver.dynamics.coordinates import joint_coordinates
 from solver.feasibility import check_motion
@@ -43,7 +43,7 @@ def figures(quick: bool) -> list[Figure]:
     rig = human(1.75, 65.0, "female")
     changed = changed_dance(rig, QUICK_BEATS if quick else BEATS)
     began = time.process_time()
-    found = repair(changed)
+    found = repair_dance(changed)
     seconds = time.process_time() - began
     lasts = changed.stop - changed.start
     left = "" if found.feasible else f"; STILL FAILS: {found.after.worst_failures[0]}"
@@ -55,7 +55,7 @@ def figures(quick: bool) -> list[Figure]:
     if quick:
         return result
     keyed = keyed_postures(rig, EXTREMES, HASTE)
-    result += _extremes(keyed, repair(keyed))
+    result += _extremes(keyed, repair_dance(keyed))
     for body in (rig, human(1.9, 90.0, "male"), hrp2()):
         result += _random_figures(body)
     return result
@@ -91,7 +91,7 @@ def _random_figures(rig: Rig) -> list[Figure]:
     for seed in SEEDS:
         keyed = _random_postures(rig, seed)
         began = time.process_time()
-        found = repair(keyed)
+        found = repair_dance(keyed)
         if found.before.feasible:
             continue
         seconds.append(time.process_time() - began)

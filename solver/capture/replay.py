@@ -22,23 +22,6 @@ MAX_SLEEP = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class SimulatedLoss:
-    """Simulated loss of samples.
-
-    Attributes:
-        fraction: of the samples that are not sent.
-        seed: of the random choice.
-    """
-
-    fraction: float = 0.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.fraction < 1.0:
-            raise InvalidValue(f"a share from 0 to below 1 can be lost, not {self.fraction:g}")
-
-
-@dataclass(frozen=True, slots=True)
 class Stream:
     """A recording in the form of a stream.
 
@@ -86,12 +69,8 @@ def build_stream(recording: Recording) -> Stream:
     return Stream(layout, times, values.reshape(len(times), -1))
 
 
-def stream_datagrams(
-    stream: Stream, repeats: int = 1, loss: SimulatedLoss | None = None
-) -> Iterator[tuple[float, bytes]]:
+def stream_datagrams(stream: Stream, repeats: int = 1) -> Iterator[tuple[float, bytes]]:
     """Datagrams with the times [s] at which they are due, from 0 on; repeated with continuing time."""
-    loss = loss or SimulatedLoss()
-    choose = np.random.default_rng(loss.seed)
     layout, declared, sequence, start = stream.layout, -np.inf, 0, 0.0
     times = stream.times - stream.times[0]
     step = 1.0 / layout.rate if layout.rate > 0.0 else 0.01
@@ -102,8 +81,7 @@ def stream_datagrams(
             if time_now - declared >= DECLARATION_INTERVAL:
                 declared = time_now
                 yield time_now, layout_datagram(layout, sequence, time_now)
-            if choose.random() >= loss.fraction:
-                yield time_now, sample_datagram(layout, Sample(sequence, time_now, values))
+            yield time_now, sample_datagram(layout, Sample(sequence, time_now, values))
             sequence += 1
         start = time_now + step
     yield time_now, end_datagram(layout, sequence, time_now)

@@ -31,7 +31,7 @@ Exit codes: 0 every check holds, 1 something still fails (the result is written 
 
 Examples:
   python -m solver repair dance.timeline.npz --output repaired
-  python -m solver repair dance.json --slow-down --output repaired.json
+  python -m solver repair dance.json --output repaired.json
   python -m solver repair tracked --trial squats --output repaired
 """
 
@@ -40,7 +40,6 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the verb on the command line."""
     parser = add_verb(verbs, "repair", "balance an authored dance by moving it as little as possible", EXPLANATION, run)
     add_authored(parser, recordings=True)
-    parser.add_argument("--slow-down", action="store_true", help="first make it as slow as the joints' speeds need")
     add_options(parser, RepairOptions)
     add_answer(parser)
 
@@ -54,6 +53,6 @@ def run(options: argparse.Namespace, progress: Progress) -> int:
     progress(0.0, "reading the dance")
     keyed, notes = load_authored_with_notes(options.dance, options.trial)
     warn(notes)
-    answer = repair(keyed, check_options(options, keyed.checks), repair_options(options), slow_down=options.slow_down,
+    answer = repair(keyed, check_options(options, keyed.checks), repair_options(options),
                     rate=options.rate, progress=search_progress(progress))  # fmt: skip
     return write_answer(answer, options, progress)

@@ -6,7 +6,7 @@ import argparse
 
 from ..base.errors import InvalidValue
 from ..base.progress import Progress
-from .argument_types import count, part, positive, seed
+from .argument_types import count, positive
 from .capture import add_stream
 from .options import add_recordings, add_verb, read_options
 
@@ -17,7 +17,6 @@ receive them: to try a capture without hardware. Nothing leaves this machine unl
 Examples:
   python -m solver replay walk.trc
   python -m solver replay dance.joints.csv --speed 0.5 --repeat 10
-  python -m solver replay walk.c3d --lose 0.02
 """
 
 
@@ -29,13 +28,11 @@ def add(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--trial", metavar="NAME", help="which, of several recordings")
     parser.add_argument("--speed", type=positive, default=1.0, help="seconds of the recording in one (default: 1)")
     parser.add_argument("--repeat", type=count, default=1, metavar="N", help="times over (default: 1)")
-    parser.add_argument("--lose", type=part, default=0.0, metavar="SHARE", help="of the samples, on purpose")
-    parser.add_argument("--seed", type=seed, default=0, help="of which are lost")
 
 
 def run(options: argparse.Namespace, progress: Progress) -> None:
     """Run the verb."""
-    from ..capture.replay import SimulatedLoss, build_stream, replay, stream_datagrams
+    from ..capture.replay import build_stream, replay, stream_datagrams
     from ..capture.udp import UdpSender
     from ..study.recordings import load
 
@@ -50,7 +47,7 @@ def run(options: argparse.Namespace, progress: Progress) -> None:
     what, rate = f"{len(stream.layout.names)} {stream.layout.quantity}", stream.layout.rate * options.speed
     print(f"sending {what} of {chosen[0].name} at {rate:.6g} Hz to {options.address}, port {options.port}", flush=True)
     try:
-        sent = stream_datagrams(stream, options.repeat, SimulatedLoss(options.lose, options.seed))
+        sent = stream_datagrams(stream, options.repeat)
         number = replay(sent, sender.send, options.speed, progress, duration)
     finally:
         sender.close()

@@ -19,7 +19,7 @@ from ...options.authoring import RepairOptions
 from ...trajectory.curve import FlatCurve, sample_times
 from .authored_dance import AuthoredDance, Keyframe, Samples
 from .exciting_postures import PostureBlend
-from .repair import VERIFICATION_FACTOR, Excerpt, RepairedDance, repair
+from .repair import VERIFICATION_FACTOR, Excerpt, RepairedDance, repair_dance
 
 FRACTIONS = (1.0, 0.5, 0.25, 0.0)
 """Fractions of the way to an exciting posture, tried in turn until one is feasible; zero is interpolation."""
@@ -137,7 +137,7 @@ class GapFiller:
             if share and self._too_fast(gap, q):
                 continue
             patience = (until - time.monotonic()) / (len(shares) - number)
-            found = repair(self._excerpt(gap, q), self.checks, replace(self._repair_options, seconds=patience),
+            found = repair_dance(self._excerpt(gap, q), self.checks, replace(self._repair_options, seconds=patience),
                            rate=self._rate, progress=progress)  # fmt: skip
             tried.append(FilledGap(gap, found, share, beside))
             if tried[-1].feasible:

@@ -141,7 +141,7 @@ class RepairedDance:
         return _total_violation(self.after)
 
 
-def repair(
+def repair_dance(
     dance: AuthoredDance | Excerpt,
     checks: CheckOptions | None = None,
     options: RepairOptions | None = None,
@@ -166,10 +166,10 @@ def repair(
         Cancelled: raised by ``progress``.
     """
     with one_blas_thread():  # with two threads, waiting took as long as the work
-        return _repair(dance, checks, RepairOptions() if options is None else options, rate, progress)
+        return _find_nearest_dance(dance, checks, RepairOptions() if options is None else options, rate, progress)
 
 
-def _repair(
+def _find_nearest_dance(
     dance: AuthoredDance | Excerpt, checks: CheckOptions | None, options: RepairOptions, rate: float, progress: Progress
 ) -> RepairedDance:
     keyed, given = (dance.part, dance.curve) if isinstance(dance, Excerpt) else (dance, dance.curve())

@@ -26,7 +26,6 @@ from ..authoring.easing import ease_ends
 from ..authoring.repair import MoveSizes, RepairedDance
 from .edited_dance import EditedDance
 from .loading import load_authored_with_notes, require_support
-from .slow import slow_to_speed_limits
 from .summaries import Conclusion, summarise_authored
 
 SHOWN_MOVES = 8
@@ -54,7 +53,6 @@ def repair(
     checks: CheckOptions | None = None,
     options: RepairOptions | None = None,
     *,
-    slow_down: bool = False,
     rate: float = MIN_RATE,
     progress: Progress = silent,
 ) -> EditedDance:
@@ -68,7 +66,6 @@ def repair(
             contacts of a recording are found.
         checks: that must hold; by default those stored with the dance.
         options: of the search.
-        slow_down: first slow the dance down to the joints' speed limits.
         rate: [1/s] of the repaired motion's samples, at least `MIN_RATE`; higher with jumps.
         progress: receives the progress; may cancel.
 
@@ -88,16 +85,13 @@ def repair(
     except InvalidValue as error:
         raise error if keyed.keys else InvalidValue(f"{error}. {RECORDING_REMEDY}") from None
     notes = list(found)
-    if slow_down:
-        keyed, pace = slow_to_speed_limits(keyed)
-        notes += [f"it lasts {pace.after[-1] - pace.after[0]:.2f} s at the speed limits of its joints"]
     keyed, gentle = ease_ends(keyed, keyed.checks)
     notes += [f"it {note}" for note in gentle]
     options = options or RepairOptions()
     limited = jumps_exceed_leg_speed(keyed)
     if limited:
         options = replace(options, programs=min(options.programs, LIMITED_PROGRAMS))
-    result = authoring.repair(keyed, keyed.checks, options, rate=max(keyed.sampling_rate(rate, EXACT_FLIGHT_RATE),
+    result = authoring.repair_dance(keyed, keyed.checks, options, rate=max(keyed.sampling_rate(rate, EXACT_FLIGHT_RATE),
         MIN_RATE),
                               progress=PartialProgress(progress, 0.0, 0.95))  # fmt: skip
     notes += [JUMP_NOTE if limited else LIMIT_NOTE] * result.limit_reached

@@ -14,7 +14,7 @@ from ...formats.text_table import format_table
 from ...options.checks import VERIFICATION_RATE
 from ...scene.summary import Status
 from ..authoring.authored_dance import AuthoredDance
-from ..authoring.retime import RetimedMotion, TimeScaling, retime, retime_dance
+from ..authoring.retime import RetimedMotion, retime, retime_dance
 from .edited_dance import EditedDance
 from .loading import load_authored_dance, require_support
 from .summaries import Conclusion, summarise_authored
@@ -59,12 +59,6 @@ def slow(
     status: Status = "slowed" if _is_slowed(found) else "unchanged"
     summary = summarise_authored(Conclusion("slow", status, message, troubles), slower, judged)
     return EditedDance(slower, judged, summary, format_slowing_report(message, found, judged), found)
-
-
-def slow_to_speed_limits(keyed: AuthoredDance) -> tuple[AuthoredDance, TimeScaling]:
-    """The dance slowed down to its joints' speed limits, and the time scaling."""
-    pace = retime(keyed.rig, keyed.motion(VERIFICATION_RATE)).scaling
-    return retime_dance(keyed, pace), pace
 
 
 def describe_slowing(keyed: AuthoredDance, found: RetimedMotion, checks: Checks, problems: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ import pytest
 from solver.base.errors import InvalidValue
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.complete import complete
-from solver.dance.authoring.repair import REPAIRED, repair
+from solver.dance.authoring.repair import REPAIRED, repair_dance
 from solver.dance.authoring.timeline import schedule_from_strips
 from solver.dynamics.coordinates import to_manifold
 from solver.dynamics.mechanics import Mechanics
@@ -48,7 +48,7 @@ def rocking(rig: Rig) -> AuthoredDance:
 
 def test_a_repair_keeps_hands_and_knees_planted(rocking: AuthoredDance) -> None:
     """A palm that slid by centimetres stays within the allowed slip in every frame of the verification."""
-    found = repair(rocking)
+    found = repair_dance(rocking)
     palm = rocking.rig.patches.index("right_palm")
     before, after = (checks.get_margin("slip").values[:, palm].min() for checks in (found.before, found.after))
     assert before < -0.01
@@ -76,7 +76,7 @@ def test_a_hand_can_step_while_others_carry(rig: Rig) -> None:
     strips = [SceneStrip(name, 0.0, 2.1) for name in PATCHES if name != "right_palm"]
     strips += [SceneStrip("right_palm", 0.0, 0.5), SceneStrip("right_palm", 1.5, 2.1)]
     schedule = schedule_from_strips(rig, FlatCurve.through_keys(rig, times, list(q)), strips, 0.0, [0.0, 2.1])
-    found = repair(AuthoredDance(rig, keys, schedule, name="a step", checks=DANCE_CHECKS))
+    found = repair_dance(AuthoredDance(rig, keys, schedule, name="a step", checks=DANCE_CHECKS))
     assert found.before.failed.any()
     assert found.status == REPAIRED
     state = Mechanics(rig).compute_state(*(part[-1:] for part in (found.motion.q, found.motion.v, found.motion.a)))
@@ -90,7 +90,7 @@ def test_jumps_off_hands_are_refused(rocking: AuthoredDance) -> None:
     phases = (replace(first, stop=0.9), replace(first, start=0.9, stop=1.1, anchors=()), replace(last, start=1.1))
     jumping = replace(rocking, schedule=replace(rocking.schedule, phases=phases))
     with pytest.raises(InvalidValue, match=r"jump at 0\.90 s takes off from .*right_palm: .*from feet to feet"):
-        repair(jumping)
+        repair_dance(jumping)
 
 
 def test_free_keys_on_hands_are_filled_by_interpolation(rocking: AuthoredDance) -> None:

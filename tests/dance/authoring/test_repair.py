@@ -9,7 +9,7 @@ from solver.contacts.schedule import Phase, Schedule
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
 from solver.dance.authoring.displaced_trajectory import select_frames
 from solver.dance.authoring.limbs_at_rest import rest_overlapping_limbs
-from solver.dance.authoring.repair import FAILED, REPAIRED, UNCHANGED, RepairedDance, repair
+from solver.dance.authoring.repair import FAILED, REPAIRED, UNCHANGED, RepairedDance, repair_dance
 from solver.dynamics import difference
 from solver.dynamics.coordinates import joint_coordinates
 from solver.feasibility import CheckOptions, Checks, check_motion, coordinate_names
@@ -32,7 +32,7 @@ QUICK = RepairOptions(rate=25.0, spacing=0.12)
 def swing(person: Rig) -> tuple[AuthoredDance, RepairedDance]:
     """Arms swung so fast that the zero-moment point leaves the feet, and the repair."""
     keyed = arm_swing(person, 1.5, 0.4)
-    return keyed, repair(keyed, options=QUICK)
+    return keyed, repair_dance(keyed, options=QUICK)
 
 
 def _furthest(rig: Rig, a: np.ndarray, b: np.ndarray) -> float:
@@ -61,7 +61,7 @@ def jerk(rig: Rig, motion: Motion) -> float:
 def test_repaired_extremes_are_as_smooth_and_no_deeper(person: Rig) -> None:
     """The repair of extreme keys increases jerk at most threefold, and links overlap no deeper than keyed."""
     keyed = extremes(person, 0.8)
-    result = repair(keyed, options=RepairOptions(25.0, 0.16, 4, 2))
+    result = repair_dance(keyed, options=RepairOptions(25.0, 0.16, 4, 2))
     assert result.before.get_margin("self-collision").smallest.min() < -0.05
     assert result.violation < 0.2 * repair_rank(result.before)
     assert jerk(person, result.motion) <= 3.0 * jerk(person, keyed.motion(result.motion.rate))
@@ -74,7 +74,7 @@ def test_repaired_extremes_are_as_smooth_and_no_deeper(person: Rig) -> None:
 def test_extremes_are_wholly_repaired(person: Rig) -> None:
     """An arm keyed 5 cm deep into the pelvis comes out: no check fails, and the jerk is about as keyed."""
     keyed = extremes(person, 0.8)
-    result = repair(keyed)
+    result = repair_dance(keyed)
     assert result.status == REPAIRED
     assert jerk(person, result.motion) <= 1.5 * jerk(person, keyed.motion(result.motion.rate))
 
@@ -121,7 +121,7 @@ def test_frames_are_selected_from_a_motion_that_has_them(person: Rig) -> None:
 def test_a_feasible_dance_is_unchanged(person: Rig) -> None:
     """Repairing a feasible dance returns it unchanged."""
     keyed = arm_swing(person, 0.3, 1.0)
-    result = repair(keyed, options=QUICK)
+    result = repair_dance(keyed, options=QUICK)
     assert result.status == UNCHANGED
     assert result.moved.largest.max() == 0.0
     assert np.array_equal(result.motion.q, keyed.motion(100.0).q)
@@ -154,7 +154,7 @@ def test_fixed_keys_stay(swing: tuple[AuthoredDance, RepairedDance]) -> None:
 def test_returned_motion_is_consistent(swing: tuple[AuthoredDance, RepairedDance]) -> None:
     """v and a of the repaired motion are the derivatives of its q and v."""
     keyed, _ = swing
-    result = repair(keyed, options=QUICK, rate=2000.0)
+    result = repair_dance(keyed, options=QUICK, rate=2000.0)
     motion, model = result.motion, keyed.rig.model
     step = motion.times[1] - motion.times[0]
     for frame in range(100, len(motion) - 1, 397):
@@ -169,7 +169,7 @@ def test_sliding_feet_are_planted(person: Rig) -> None:
     q, anchors = home(person)
     keys = (Keyframe(0.0, q, "fixed"), Keyframe(1.0, shift_root(q, 0.03, 0.02)), Keyframe(2.0, q, "fixed"))
     keyed = AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, 2.0))
-    result = repair(keyed, options=QUICK)
+    result = repair_dance(keyed, options=QUICK)
     assert result.before.get_margin("slip").failed.any()
     assert result.feasible
 
@@ -179,7 +179,7 @@ def test_an_infeasible_fixed_key_is_reported(person: Rig) -> None:
     q, anchors = home(person)
     off = shift_root(q, 0.05)
     keys = (Keyframe(0.0, q, "fixed"), Keyframe(0.8, off, "fixed", "lunge"), Keyframe(1.6, q, "fixed"))
-    result = repair(
+    result = repair_dance(
         AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, 1.6)), options=RepairOptions(25.0, 0.2, 2, 1)
     )
     assert not result.feasible
@@ -198,7 +198,7 @@ def test_stretched_legs_are_bent(person: Rig) -> None:
     keys = tuple(
         Keyframe(t, k) for t, k in ((0.0, high), (1.0, rotate_joints(person, high, {"torso": (1, 0.3)})), (2.0, high))
     )
-    result = repair(AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, 2.0)), options=QUICK)
+    result = repair_dance(AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, 2.0)), options=QUICK)
     assert not result.before.feasible
     assert result.feasible
 
@@ -210,7 +210,7 @@ def test_lifting_a_foot_shifts_the_weight_first(person: Rig) -> None:
     up = rotate_joints(person, q, {"right_thigh": (1, -0.4), "right_shank": (0, 0.5)})
     schedule = Schedule((Phase(0.0, 1.1, both), Phase(1.1, 2.9, one), Phase(2.9, 4.0, both)))
     keys = [Keyframe(t, k) for t, k in ((0.0, q), (1.0, q), (2.0, up), (3.0, q), (4.0, q))]
-    result = repair(AuthoredDance(person, tuple(keys), schedule), options=QUICK)
+    result = repair_dance(AuthoredDance(person, tuple(keys), schedule), options=QUICK)
     assert result.before.get_margin("zmp").failed.any()
     assert result.feasible
     assert result.motion.q[len(result.motion) // 2, 1] > q[1] + 0.02  # the left foot is on the side of y
@@ -223,7 +223,7 @@ def test_a_robot_leaning_too_far_is_balanced() -> None:
     bow = rotate_joints(rig, q, {"right_shoulder": (0, -1.2), "left_shoulder": (0, -1.2), "chest": (0, 0.5)})
     keys = (Keyframe(0.0, q, "fixed"), Keyframe(2.5, bow), Keyframe(5.0, q, "fixed"))
     keyed = AuthoredDance(rig, keys, Schedule.constant(anchors, 0.0, 5.0))
-    result = repair(keyed, CheckOptions(shrink=0.4), RepairOptions(rate=12.5, spacing=0.3))
+    result = repair_dance(keyed, CheckOptions(shrink=0.4), RepairOptions(rate=12.5, spacing=0.3))
     assert not result.before.feasible
     assert result.feasible
 
@@ -235,7 +235,7 @@ def test_what_cannot_be_repaired_stays_as_given(person: Rig) -> None:
     swung = rotate_joints(person, high, {"right_upper_arm": (1, -0.3)})
     keys = (Keyframe(0.0, high, "fixed"), Keyframe(0.4, swung, "fixed"), Keyframe(0.8, high, "fixed"))
     keyed = AuthoredDance(person, keys, Schedule.constant(anchors, 0.0, 0.8))
-    result = repair(keyed, options=QUICK)
+    result = repair_dance(keyed, options=QUICK)
     assert result.status == FAILED
     assert result.conflicts
     assert _furthest(person, result.motion.q, keyed.motion(100.0).q) < 1e-9

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from solver.dance.authoring.repair_dance import repair_dance
 
 from solver.base.errors import InvalidValue
 from solver.base.so3 import exp
 from solver.contacts.schedule import Phase, Schedule, stance
 from solver.dance.authoring.authored_dance import AuthoredDance, Keyframe
-from solver.dance.authoring.repair import repair
 from solver.dance.design.dance import Dance
 from solver.dance.design.named_poses import NamedPose
 from solver.dance.design.objective import sigma_objective
@@ -151,7 +151,7 @@ def test_dances_with_legs_of_five_joints_are_repaired(tmp_path: Path, odd: dict[
     step[columns] = 0.8
     keys = [Keyframe(0.0, q, "fixed"), Keyframe(0.3, integrate(rig, q, step)), Keyframe(0.6, integrate(rig, q, -step)),
             Keyframe(0.9, q, "fixed")]  # fmt: skip
-    result = repair(AuthoredDance(rig, tuple(keys), Schedule.constant(footing.anchors, 0.0, 0.9)))
+    result = repair_dance(AuthoredDance(rig, tuple(keys), Schedule.constant(footing.anchors, 0.0, 0.9)))
     assert result.before.get_margin("zmp").failed.any()
     assert result.feasible
     assert result.after.get_margin("slip").smallest.min() > -1e-9
@@ -165,7 +165,7 @@ def test_an_unreachable_root_is_repaired(tmp_path: Path, odd: dict[str, Any], co
     step = np.zeros(rig.nv)
     step[column] = 0.03
     keys = [Keyframe(0.0, q, "fixed"), Keyframe(1.0, integrate(rig, q, step)), Keyframe(2.0, q, "fixed")]
-    result = repair(AuthoredDance(rig, tuple(keys), Schedule.constant(footing.anchors, 0.0, 2.0)))
+    result = repair_dance(AuthoredDance(rig, tuple(keys), Schedule.constant(footing.anchors, 0.0, 2.0)))
     assert not result.before.feasible
     assert result.feasible
     np.testing.assert_allclose(result.motion.q[[0, -1]], [q, q], atol=1e-12)
@@ -179,7 +179,7 @@ def test_rotated_feet_with_five_joints_are_refused(tmp_path: Path) -> None:
     anchors = [replace(anchor, rotation=turn @ anchor.rotation) for anchor in footing.anchors]
     keyed = AuthoredDance(rig, (Keyframe(0.0, q), Keyframe(1.0, q)), Schedule.constant(anchors, 0.0, 1.0))
     with pytest.raises(InvalidValue, match="let all feet point ahead"):
-        repair(keyed)
+        repair_dance(keyed)
 
 
 @pytest.mark.parametrize("odd", [NO_YAW, NO_ROLL])
