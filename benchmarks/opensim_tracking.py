@@ -17,7 +17,7 @@ import solver
 from solver.base.so3 import log
 from solver.formats.opensim_storage import read_storage
 from solver.rigs.opensim.document import OpenSimModel, read_opensim
-from solver.rigs.opensim.kinematics import body_poses
+from solver.rigs.opensim.joint_poses import body_poses
 from solver.tracking.opensim_markers import MarkerCoordinates, coordinates_from_markers
 
 from .figures.figure import Figure, at_most

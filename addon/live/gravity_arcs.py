@@ -137,7 +137,7 @@ def _build_arc(frames: list[SceneFrame]) -> DrawnArc:
     arc = FlightArc(float(times[0]), float(times[-1]), places[0], places[-1])
     curve = arc.at(np.linspace(arc.start, arc.stop, LINE_POINTS))
     on_arc = arc.at(times)
-    side = np.array([*_level_normal(arc.velocity), 0.0]) * TICK_SIZE
+    side = np.array([*_horizontal_normal(arc.velocity), 0.0]) * TICK_SIZE
     falls = not any(margin.failed for frame in frames for margin in frame.margins if margin.check == FLIGHT_CHECK)
     return DrawnArc(
         arc,
@@ -148,7 +148,7 @@ def _build_arc(frames: list[SceneFrame]) -> DrawnArc:
     )
 
 
-def _level_normal(velocity: np.ndarray) -> tuple[float, float]:
+def _horizontal_normal(velocity: np.ndarray) -> tuple[float, float]:
     """Horizontal unit vector (2,) perpendicular to a velocity."""
     far = float(np.linalg.norm(velocity[:2]))
     return (0.0, 1.0) if far < 1e-6 else (-float(velocity[1]) / far, float(velocity[0]) / far)

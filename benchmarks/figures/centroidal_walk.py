@@ -17,8 +17,8 @@ from benchmarks.papers.bailly2019 import (
     errors,
     simulate_data,
 )
+from solver.centroidal.causal_filter import CausalFilter, LiveSample
 from solver.centroidal.complementary import causal_complementary
-from solver.centroidal.live import CausalFilter, LiveSample
 from solver.centroidal.values import CentroidalData
 
 from .figure import Figure, at_most

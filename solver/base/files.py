@@ -15,7 +15,8 @@ Paths: TypeAlias = AnyPath | Iterable[AnyPath]
 """One path or several, as accepted by public functions."""
 
 LARGEST = 4 << 30
-"""Largest size of a file in bytes: an hour of 60 markers at 100 Hz takes less than one gigabyte as text."""
+"""Largest size of a file in bytes. Chosen on an hour of 60 markers at 100 Hz, which takes less than one gigabyte as
+text."""
 
 
 def as_paths(given: Paths) -> tuple[Path, ...]:

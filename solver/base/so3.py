@@ -12,7 +12,7 @@ import numpy as np
 from .errors import InvalidValue
 
 SMALL = 1e-2
-"""[rad^2] below which power series are used; their first omitted terms are below 1e-17 there."""
+"""[rad^2] below which power series are used. Derived: their first omitted terms are below 1e-17 there."""
 FAR = -0.5
 """Cosine of an angle beyond which a matrix's axis is read from its symmetric part."""
 TINY = 1e-12

@@ -21,6 +21,7 @@ from .trial_mass import MassEvidence, TrialMass, collect_mass_evidence, estimate
 AGREEMENT_TOLERANCE = 0.015
 """Trials that differ by less than this fraction agree, whatever their own standard deviations."""
 AGREEMENT_SIGMAS = 3.0
+"""Number of standard deviations up to which trials agree. Derived: 0.3 % of normal errors are larger."""
 UNVERIFIED_OFFSET_STD = 0.02
 """Standard deviation, in body weights, of the offset of plates that are never unloaded; real ones reached 5 %."""
 STATED_STD = 0.5

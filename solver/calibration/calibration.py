@@ -16,12 +16,11 @@ from ..storage.codec import FileKind
 from ..tracking.kinematics import Kinematics
 from ..tracking.motion_errors import MotionErrors
 from ..tracking.tasks import Attachment
+from ..tracking.track import MAX_SIZE_DIFFERENCE
 from .fit_checks import check_fit
 from .marker_set import NO_LINK, UNSEEN, MarkerSet
 from .subject import SubjectData, SubjectState, is_static, segment_lengths
 
-MAX_SIZE_DIFFERENCE = 0.04
-"""Difference in size between recordings beyond which they are reported as two subjects."""
 MIN_MARKERS = 4
 MIN_LEVER = 0.03
 """[m] Root of the summed squares of the markers' lever arms about the axis that they observe least: a rotation of 10

@@ -24,7 +24,8 @@ MAX_RANGE_VIOLATION = np.radians(10.0)
 MAX_VIOLATED_FRACTION = 0.25
 """Fraction of a recording's frames in which they may leave them by more."""
 MIN_MARKERS_NEAR = 3
-"""Number of markers on a link and its children that determines the rotation of its joint."""
+"""Number of markers on a link and its children that determines the rotation of its joint. Derived: three points that
+are not on a line determine a rotation."""
 LENGTH_STDS = {"torso": 0.08, "upper_arm": 0.08, "clavicle": 0.12, "scapula": 0.25}
 """Relative standard deviation of a segment's length about that of a person of the same stature. Trunk and upper arm
 include a shoulder that moves on the trunk, which the rig's does not."""

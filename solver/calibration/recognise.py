@@ -30,7 +30,7 @@ from ..tracking.options import TrackingOptions
 from ..tracking.tasks import Targets
 from ..tracking.track import track_targets
 from ..values.motion import Markers
-from ..values.person import LINKS, SIDES
+from ..values.person import LINKS, MASS_GUESS, SIDES
 from .calibration import Calibration, calibrate_with_marker_set
 from .marker_set import NO_LINK, UNSEEN, MarkerSet, detect_marker_set, marker_set_from_tree
 from .name_recognition import (
@@ -72,7 +72,7 @@ MIN_ODDS = 3.0
 of twelve laboratories, of which they overrule no name."""
 COMPUTED = "computed, not recorded"
 """Why a marker that the recording software computed is not used."""
-DEFAULT_MASS, DEFAULT_SEX = 70.0, "male"
+DEFAULT_SEX = "male"
 """[kg] and table of the body that is posed first; its lengths come from the markers."""
 
 
@@ -286,7 +286,7 @@ class _PosedMarkers:
         }
         tree = _tree({name: _entry_of_reading(reading) for name, reading in sided.items()} | dict(given), known)
         found = calibrate_with_marker_set(
-            SubjectData(DEFAULT_MASS, DEFAULT_SEX, height), recordings, marker_set_from_tree(tree)
+            SubjectData(MASS_GUESS, DEFAULT_SEX, height), recordings, marker_set_from_tree(tree)
         )
         local: dict[bool, list[np.ndarray]] = {True: [], False: []}
         for recording in recordings:

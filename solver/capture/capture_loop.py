@@ -15,7 +15,8 @@ from .udp import Arrival
 WAIT_TIME = 0.02
 """[s] Longest wait for the next datagram before the stop conditions are checked."""
 MAX_DELAY = 0.02
-"""[s] Waiting time of a sample above which a newer one is followed instead: a frame of a screen and a little."""
+"""[s] Waiting time of a sample above which a newer one is followed instead. Derived: a little more than a frame of a
+screen at 60 Hz."""
 PROGRESS_INTERVAL = 1.0
 """[s] Interval of progress messages."""
 

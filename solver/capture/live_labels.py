@@ -13,6 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..tracking.exchanged_labels import TAKEOVER_RATIO
+
 MIN_JUMP, MAX_ACCELERATION = 0.012, 60.0
 """[m] Distance from the predicted position from which on a marker may be another one; [m/s^2] its growth by
 acceleration."""
@@ -20,8 +22,6 @@ REAPPEARANCE_DISTANCE = 0.03
 """[m] The same distance for a marker that reappears, from the position predicted by the body."""
 MAX_EXTRAPOLATION = 0.1
 """[s] Time for which the velocity of a missing marker is extrapolated."""
-MAX_TAKEOVER_RATIO = 0.35
-"""Largest distance of an exchanged marker from the other's prediction, relative to its own jump."""
 POSITION_STD = 0.012
 """[m] Standard deviation of a marker about the position predicted by the body."""
 MAX_STEP_COST, MAX_POSITION_COST = 14.0, 6.0
@@ -118,7 +118,7 @@ class LiveLabels:
         for one in np.flatnonzero(np.nan_to_num(off) > width):
             across = _norms(found[one] - expected[0])
             across[one] = np.nan
-            for other in np.flatnonzero(np.nan_to_num(across, nan=np.inf) < MAX_TAKEOVER_RATIO * off[one]):
+            for other in np.flatnonzero(np.nan_to_num(across, nan=np.inf) < TAKEOVER_RATIO * off[one]):
                 pair = (min(int(one), int(other)), max(int(one), int(other)))
                 gains[pair] = _exchange_gain(
                     found[list(pair)], [e[list(pair)] for e in expected], width[list(pair)] / 3.0

@@ -73,7 +73,7 @@ def centroidal_data(
         True
     """
     try:
-        data = _build_data(rig, trial, parameters, root)
+        data = _data_of_motion(rig, trial, parameters, root)
     except InvalidValue as error:
         raise InvalidValue(f"trial {trial.name!r}: {error}") from None
     require_world_origin(data, trial.name)
@@ -81,7 +81,7 @@ def centroidal_data(
     return data
 
 
-def _build_data(rig: Rig, trial: Trial, parameters: InertialParameters, root: np.ndarray | None) -> CentroidalData:
+def _data_of_motion(rig: Rig, trial: Trial, parameters: InertialParameters, root: np.ndarray | None) -> CentroidalData:
     momentum = centroidal_momentum(rig, trial.motion, parameters)
     measured = np.asarray(trial.wrenches.measured)
     known = trial.counted & measured[:, :AXES].all(axis=1)
@@ -137,25 +137,27 @@ def inertial_modes(
     root[:, :, MASS] -= root[:, :, MASS].sum(axis=1, keepdims=True) * masses / parameters.total_mass
     step = max(1, len(motion) // SAMPLED_FRAMES)
     sampled = Motion(motion.times[::step], motion.q[::step], motion.v[::step], motion.a[::step])
-    com, momentum = _effects(rig, sampled, parameters, root)
+    com, momentum = _momentum_changes(rig, sampled, parameters, root)
     effect = np.concatenate([com, momentum / parameters.total_mass], axis=1).reshape(-1, len(root))
     _, sizes, directions = np.linalg.svd(effect, full_matrices=False)
     chosen_directions = (
         directions[: min(max_modes, int(np.sum(sizes > MIN_EFFECT * sizes[0])))] if sizes[0] > 0.0 else directions[:0]
     )
     changes = np.tensordot(chosen_directions, root, axes=1)
-    parts = [_effects(rig, motion.part(own.start, own.stop), parameters, changes) for own in cut_frames(len(motion))]
+    parts = [
+        _momentum_changes(rig, motion.part(own.start, own.stop), parameters, changes) for own in cut_frames(len(motion))
+    ]
     return InertialModes(*(np.concatenate(side) for side in zip(*parts)))
 
 
-def _effects(
+def _momentum_changes(
     rig: Rig, motion: Motion, parameters: InertialParameters, root: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(n, 3, M) [m] and (n, 3, M) [kg m^2/s] changes of centre of mass and momentum due to changes (M, L, 10) of the
     parameters."""
     links = link_motions(rig, motion)
     total, frames = parameters.total_mass, len(motion)
-    com, speed = _centre(links, parameters)
+    com, speed = _com_and_velocity(links, parameters)
     positions = links.position - com[:, None]
     velocity = links.to_world(links.velocity)
     # components first, then parameters, links, frames
@@ -186,7 +188,7 @@ def _effects(
     return com_changes, momentum_changes
 
 
-def _centre(links: LinkMotions, parameters: InertialParameters) -> tuple[np.ndarray, np.ndarray]:
+def _com_and_velocity(links: LinkMotions, parameters: InertialParameters) -> tuple[np.ndarray, np.ndarray]:
     """Centre of mass (3, n) [m] and its velocity (3, n) [m/s]."""
     mass = parameters.masses[:, None]
     first = np.broadcast_to(parameters.values[:, FIRST_MOMENT].T[:, :, None], links.position.shape)

@@ -62,10 +62,11 @@ class Signal:
 
 
 COM = Signal((2.4, 2.4, 1.2), 5.0, (8e-5, 8e-5, 2e-4), 4.0, (3.2e-3, 3.2e-3, 8.3e-4), 0.49)
+"""For people with markers, learnt from one drop jump, one walk and one run."""
 MOMENTUM = Signal((0.61, 0.61, 0.1), 4.0, (7.8e-3, 7.8e-3, 1.3e-4), 73.0, (0.03, 0.03, 0.013), 0.081)
-"""For people with markers, estimated from one drop jump, one walk and one run."""
+"""For people with markers, learnt from one drop jump, one walk and one run."""
 MOMENTUM_BLEND = MomentumBlend((1.32, 1.21, 1.15), (0.0025, 0.246, -0.534), (-0.0443, -1.13, -0.0445))
-"""For people with markers, estimated from ten trials of three people."""
+"""For people with markers, learnt from ten trials of three people."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,6 @@ SPINE, NECK, CLAVICLE = "spine", "neck", "clavicle"
 """Kinds of links between the parts of a person."""
 CLAVICLE_GAP = 0.25
 """Largest distance from the end of a clavicle to the upper arm, as a fraction of the arm's bone."""
-LISTED = 6
-"""Largest number of bones that a note lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,7 @@ def _describe(skeleton: Skeleton, bones: Sequence[int], kinds: Sequence[str], li
     notes = []
     absent = [part for part in LINKS if part not in kinds]
     if absent:
-        notes.append(f"the character has no {list_names([part.replace('_', ' ') for part in absent], LISTED)}")
+        notes.append(f"the character has no {list_names([part.replace('_', ' ') for part in absent])}")
     for link, bone in enumerate(bones):
         fixed = [
             skeleton.bones[k]
@@ -136,7 +134,5 @@ def _describe(skeleton: Skeleton, bones: Sequence[int], kinds: Sequence[str], li
             if k != bone and skeleton.deforming[k] and not kinds[link].endswith((HEAD, "hand"))
         ]
         if fixed:
-            notes.append(
-                f"{list_names(fixed, LISTED)}: fixed to {skeleton.bones[bone]}, so their own rotation is ignored"
-            )
+            notes.append(f"{list_names(fixed)}: fixed to {skeleton.bones[bone]}, so their own rotation is ignored")
     return notes

@@ -13,6 +13,7 @@ from ..base.assets import read_asset
 from ..base.errors import InvalidValue
 from ..input_checks.armature import require_parts
 from ..rigs.assembly import MovingBody, assemble
+from ..rigs.human_rig import ARM_ABDUCTION
 from ..rigs.solids import box
 from ..skeleton.match import ARM, HEAD, PELVIS, TORSO, Skeleton, facing, match_bones
 from ..skeleton.rig import BONE_LINKS, CHARACTER_KIND, PARTS, REST_PLACEMENT, Rig
@@ -26,8 +27,6 @@ from .volume import MeshCells, fill_surface
 
 SPHERICAL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 """By definition."""
-ARM_ABDUCTION = np.radians(15.0)
-"""[rad] Abduction of the shoulders in the standing posture, as of a person's rig."""
 PLAUSIBLE_FACTORS = (0.7, 1.4)
 """Range of stated mass over mass by volume and densities that needs no warning."""
 TRUNK_KINDS = (PELVIS, SPINE, TORSO, NECK)

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from ..signals.trial import Recording
     from ..skeleton.rig import Rig
 
-LIKELY_MASS = 70.0
-"""[kg] Used where no mass is given; only given values are checked."""
-
 
 def require_sense(options: argparse.Namespace, *recordings: Sequence[Path]) -> Rig | None:
     """Refuse options that could only fail after long work, and outputs that must not be replaced.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from ..base.errors import InvalidValue
 from ..base.progress import Progress
 from ..options.study import Settings
-from ..values.person import STATURE_GUESS
+from ..values.person import MASS_GUESS, STATURE_GUESS
 from .argument_types import add_options, path, path_ending
 from .bodies import add_rig, take_rig
-from .foreseen import LIKELY_MASS, require_sense
+from .foreseen import require_sense
 from .options import (
     KEYS,
     Subject,
@@ -112,4 +112,4 @@ def _person(stated: Subject | None) -> Rig:
 
     assert stated is not None
     sex = stated["sex"]
-    return human(stated["height"] or STATURE_GUESS[sex], stated["mass"] or LIKELY_MASS, sex)
+    return human(stated["height"] or STATURE_GUESS[sex], stated["mass"] or MASS_GUESS, sex)

@@ -24,7 +24,7 @@ from ..formats.text_files import MISSING_CELLS, read_csv_rows, read_rows, requir
 from ..formats.trial_names import printable_name
 from ..storage.json_tree import parse_json_object
 from ..storage.manifest import path_within
-from ..values.person import UNKNOWN
+from ..values.person import MASS_GUESS, UNKNOWN
 
 PARTICIPANTS, UNITS_FILE, SUBJECTS = "participants.tsv", "participants.json", "subjects.csv"
 SUBJECT_FILE = "subject.json"
@@ -45,8 +45,6 @@ MASSES = {"kg": 1.0, "g": 1e-3, "lb": 0.45359237}
 SEXES = {"f": "female", "female": "female", "m": "male", "male": "male", UNKNOWN: UNKNOWN}
 CENTIMETRE_HEIGHTS = (100.0, 280.0)
 """Range in which a height without a unit is taken as centimetres."""
-PLACEHOLDER_MASS = 70.0
-"""[kg] Used where only sex and height are checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ class SubjectInfo:
 
     def __post_init__(self) -> None:
         if self.sex is not None:
-            SubjectData(PLACEHOLDER_MASS if self.mass is None else self.mass, self.sex, self.height)
+            SubjectData(MASS_GUESS if self.mass is None else self.mass, self.sex, self.height)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +238,7 @@ def _info_from_row(row: TableRow) -> SubjectInfo:
             raise refused(what, f"unit {unit!r} of {what} is unknown", f"Use one of {', '.join(units)}")
         value *= units[unit or usual]
         try:
-            SubjectData(value if what == "mass" else PLACEHOLDER_MASS, "male", value if what == "height" else None)
+            SubjectData(value if what == "mass" else MASS_GUESS, "male", value if what == "height" else None)
         except InvalidValue as error:
             raise refused(what, str(error), f"Correct it, or give its unit in the title: {what} [{usual}]") from None
         return value

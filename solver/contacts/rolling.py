@@ -78,7 +78,7 @@ class RollingSole(ArrayValue):
             BALL: (BALL_POSITION, rear + BALL_POSITION * self.length),
             TOES: (1.0 - EDGE_FRACTION, front),
         }[part]
-        right, left = _width(self.corners[:, :2], rear + at * self.length)
+        right, left = _lateral_extent(self.corners[:, :2], rear + at * self.length)
         height = float(self.corners[:, 2].mean())
         return np.array([[place, right, height], [place, left, height]])
 
@@ -153,7 +153,7 @@ class RollingSole(ArrayValue):
         return rise - further, further
 
 
-def _width(outline: np.ndarray, place: float) -> tuple[float, float]:
+def _lateral_extent(outline: np.ndarray, place: float) -> tuple[float, float]:
     """Smallest and largest second coordinate of a convex outline (V, 2) on the line with this first coordinate."""
     after = np.roll(outline, -1, axis=0)
     crossing = (outline[:, 0] - place) * (after[:, 0] - place) <= 0.0

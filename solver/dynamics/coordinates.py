@@ -221,7 +221,7 @@ def coordinate_lengths(rig: Rig) -> np.ndarray:
 SLIDES = {"prismatic": 1, "planar": 2}
 """Number of coordinates that are lengths, by kind of joint; they come first. By definition."""
 SINGULAR = 1.9 * np.pi
-"""[rad] Length of a rotation vector that is close to the singularity at one full turn."""
+"""[rad] Length of a rotation vector that is close to the singularity at one full turn. Derived: 5 % before it."""
 
 
 def unwrap(rig: Rig, q: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:

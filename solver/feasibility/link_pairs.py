@@ -32,8 +32,8 @@ MAJORITY = 0.75
 """Links of one compound joint touch by construction if they are near, or overlap, in this share of the postures. A
 forearm beside a wide hip is near in one of ten."""
 SOCKET_DISTANCE = 0.003
-"""[m] Reported distance of links that overlap as deep as is usual for them. It exceeds the 2 mm that designed motions
-keep (the sampling margin of the check)."""
+"""[m] Reported distance of links that overlap as deep as is usual for them. Derived: it exceeds the 2 mm that designed
+motions keep (the sampling margin of the check)."""
 UNLIMITED_RANGE = np.pi
 """[rad, m] Range to each side of zero of joints without limits. Were it smaller than what the motion needs, a bent knee
 of cylinders would overlap deeper than is allowed."""

@@ -22,14 +22,16 @@ from ..values.shape import Shape
 from .collision_shapes import collision_shapes
 
 GRID_CELLS = 16
-"""Cells along an edge of the cube: spheres of 10 cm appear 0.4 mm larger at most, flat sides 6 %."""
+"""Cells along an edge of the cube. Measured on spheres of 10 cm, which appear 0.4 mm larger at most, and on flat
+sides: 6 %."""
 NORMAL_ITERATIONS = 8
 """Normals that are tried."""
 DISTANCE_TOLERANCE = 1e-5
 """[m] Bounds exceed a limit by more than this, so that tolerances of measured distances (1e-6) have no effect."""
 DEFAULT_NORMAL = np.array([0.0, 0.0, 1.0])
-"""First normal if the first guess is zero."""
+"""First normal if the first guess is zero. By definition."""
 GRID_NODES = np.linspace(-1.0, 1.0, GRID_CELLS + 1)
+"""Derived: the borders of the cells."""
 
 
 def support_points(shape: Shape, directions: np.ndarray) -> np.ndarray:

@@ -16,10 +16,12 @@ from ..identification.constraints import ConstraintOptions
 from ..identification.estimate import Estimate
 from ..identification.posterior import posterior
 from ..identification.prior import replace_impossible_prior
+from ..identification.regression import WEIGHT_ITERATIONS
 from ..identification.result import Uncertainty
 from ..scene.determined import DeterminedQuantity
 from ..signals.filters import light_preset, low_pass, low_pass_pieces, settling_time
 from ..signals.manifold import smooth_motion
+from ..signals.pooling import BLOCK
 from ..signals.resampling import rate_of_grid
 from ..values.filter_presets import FilterPreset
 from ..values.inertials import InertialParameters
@@ -28,9 +30,6 @@ from .equations import FixedBaseBlock, FixedBaseEquations, require_excited_joint
 from .measurement_errors import TrialReadings
 from .robot import DRIVES, TORQUES, FixedBaseRobot
 
-WEIGHT_ITERATIONS = 2
-BLOCK_SECONDS = 0.5
-"""[s] length of a block: longer than the correlation of residuals that are filtered at a few hertz."""
 MAX_REFUSED_RATIO = 0.3
 """Ratio of the residuals below which another reading is a reason to refuse. Measured on simulated faults of four arms:
 at most 0.13 for wrong signs, columns, units and clocks, 0.36 to 0.83 for torques that are far too small."""
@@ -221,7 +220,7 @@ def accumulate(
         motion, measured = prepare_trial(robot, trial, options.preset)
         rate = rate_of_grid(motion.times)
         pieces = _pieces(robot, motion, measured, rate, options.preset)
-        blocks += split_blocks(robot, trial.name, pieces, max(2, round(BLOCK_SECONDS * rate)))
+        blocks += split_blocks(robot, trial.name, pieces, max(2, round(BLOCK * rate)))
     return FixedBaseEquations(robot, tuple(blocks), np.ones(len(blocks[0].factors)))
 
 

@@ -21,8 +21,8 @@ from ..values.inertials import InertialParameters
 
 SAME = 1e-12
 """Largest relative difference of a number that is not written."""
-MIN_MARGIN = -1e-9
-"""Smallest eigenvalue of a pseudo-inertia, relative to the largest, that is not negative."""
+ROUNDED_MARGIN = 1e-9
+"""An eigenvalue of a pseudo-inertia that is more negative than this, relative to the largest, is no rounding error."""
 
 
 Massive = OpenSimBody | UrdfLink
@@ -58,7 +58,7 @@ def split_links(
             continue
         goal = inertials.pseudo_inertias[index]
         values = np.linalg.eigvalsh(goal)
-        if values[0] < MIN_MARGIN * values[-1] or inertials.masses[index] <= 0.0:
+        if values[0] < -ROUNDED_MARGIN * values[-1] or inertials.masses[index] <= 0.0:
             raise InvalidValue(f"link {link!r} has inertials that no body can have; write a consistent result instead")
         found |= split_body(bodies, {name: homogeneous(placements[name]) for name in names}, goal)
     return found

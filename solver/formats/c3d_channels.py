@@ -12,6 +12,7 @@ from ..base.file_arrays import map_slices
 from .c3d_format import C3dData
 from .force_plates import CHANNEL_COUNTS, ForcePlate
 from .text_files import Warn
+from .wrench_checks import LOADED_FRACTION
 
 PLATFORM_GROUP = "FORCE_PLATFORM"
 FRAMES = 1024
@@ -28,8 +29,6 @@ MIN_PLATEAU_SAMPLES = 8
 """Samples for which a channel must stay at its extreme to count as saturated."""
 MIN_PLATEAU_RATIO = 4
 """A plateau must last this many times longer than the channel stays at any other value under load."""
-LOADED_FRACTION = 0.2
-"""Fraction of its extreme value above which a channel is loaded."""
 
 
 @dataclass(frozen=True, slots=True)

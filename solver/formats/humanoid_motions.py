@@ -21,15 +21,13 @@ from ..dynamics.coordinates import joint_coordinates
 from ..skeleton.rig import ROOT_NV, Rig
 from ..storage.atomic import write_atomically
 from ..storage.npz_archive import write_archive
-from ..values.motion import POSE, JointCoordinates, Motion, coordinate_numbers
+from ..values.motion import POSE, UNIT_QUATERNION, JointCoordinates, Motion, coordinate_numbers
 from .joint_coordinates import coordinate_names, joints_from_arrays
 from .npz_arrays import NpzArrays
 from .text_files import parse_rows, read_csv_rows, require_cells
 
 _RATE_IN_NAME = re.compile(r"[_\-. ](\d+(?:\.\d+)?)hz$", re.I)
 """Pattern of the rate in the name of a table."""
-MAX_LENGTH_ERROR = 1e-3
-"""Largest error of the length of a table's quaternions."""
 BODY_STATE_KEYS = frozenset({"joint_pos", "body_pos_w", "body_quat_w"})
 DIGITS = 9
 """Significant digits of the table."""
@@ -51,7 +49,7 @@ def is_humanoid_table(path: Path) -> bool:
     if len(values) <= POSE or not np.isfinite(values).all():
         return False
     off = abs(float(np.linalg.norm(values[3:POSE])) - 1.0)
-    return _RATE_IN_NAME.search(path.stem) is not None or off <= MAX_LENGTH_ERROR
+    return _RATE_IN_NAME.search(path.stem) is not None or off <= UNIT_QUATERNION
 
 
 def read_humanoid_table(path: str | Path, rate: float | None = None, angles: str | None = None) -> JointCoordinates:
@@ -81,7 +79,7 @@ def read_humanoid_table(path: str | Path, rate: float | None = None, angles: str
     rows = parse_rows(path, require_cells(path, read_csv_rows(path), width, "the first one"), titles, POSE)
     root = np.array(rows.leading)
     lengths = np.linalg.norm(root[:, 3:], axis=1)
-    off = np.abs(lengths - 1.0) > MAX_LENGTH_ERROR
+    off = np.abs(lengths - 1.0) > UNIT_QUATERNION
     if off.any():
         row = int(np.argmax(off))
         problem = f"columns 4 to 7 hold a quaternion of length {lengths[row]:.4g}, not 1"

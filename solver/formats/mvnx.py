@@ -24,7 +24,7 @@ from .text_files import Warn, check_frame_numbers
 from .trial_names import printable_name
 
 MAX_BYTES = 2 << 30
-"""[bytes] Largest file; a minute at 240 Hz with all quantities has some 200 million."""
+"""[bytes] Largest file. Chosen on a minute at 240 Hz with all quantities, which has some 200 million."""
 RECORDED, CALIBRATION_POSES = "normal", ("tpose", "npose")
 """Types of frames."""
 SCALAR_FIRST = [1, 2, 3, 0]

@@ -31,7 +31,7 @@ from ..skeleton.rig import ROOT_NV, Rig
 from ..storage.atomic import write_atomically
 from ..storage.codec import TREE_ENTRY
 from ..storage.npz_archive import entry_names, read_archive, write_archive
-from ..values.motion import JointCoordinates, Markers, Motion, RestPose, SegmentPoses
+from ..values.motion import UNIT_QUATERNION, JointCoordinates, Markers, Motion, RestPose, SegmentPoses
 from ..values.wrenches import Wrenches
 from .axes_and_units import check_extent, resolve_up, to_z_up, up_from_markers
 from .file_formats import BOTH
@@ -44,8 +44,6 @@ from .trial_names import printable_name
 from .uniform_sampling import resample_wrenches
 from .wrench_checks import check_centres_of_pressure, report_missing, resolve_force_up
 
-MAX_LENGTH_ERROR = 1e-3
-"""Largest error of a quaternion's length."""
 QUATERNION_REMEDY = "Write the archive again with unit quaternions xyzw, one for each segment and frame"
 METADATA = ("mass", "height", "sex", "subject")
 RECORDING_KEYS = (
@@ -271,7 +269,7 @@ def _rotation_matrices(arrays: NpzArrays, name: str, quaternions: np.ndarray) ->
         )
     with np.errstate(over="ignore"):
         length = np.linalg.norm(quaternions, axis=-1)
-    off = np.isfinite(quaternions).all(axis=-1) & ~(np.abs(length - 1.0) < MAX_LENGTH_ERROR)
+    off = np.isfinite(quaternions).all(axis=-1) & ~(np.abs(length - 1.0) < UNIT_QUATERNION)
     if off.any():
         problem = f"holds a quaternion of length {length[off][0]:.4g}"
         raise InputError(arrays.path, problem, place=f"array {name}", remedy=QUATERNION_REMEDY)

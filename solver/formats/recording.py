@@ -33,6 +33,7 @@ _BIDS_ENDINGS = re.compile(r"_tracksys-[^_]+|_motion$", re.I)
 NPZ_KINDS = ((MARKERS, "positions"), (JOINTS, "joints"), (JOINTS, "joint_pos"))
 """Kinds of data in an archive, by the names of its arrays."""
 MIN_FRAMES = 2
+"""Fewest frames of a recording. Derived: a rate needs two."""
 
 
 @checked

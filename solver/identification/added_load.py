@@ -33,7 +33,7 @@ from .load_likelihood import LoadFit, LoadLikelihood
 from .regression import Regression, fit_axis_weights
 
 SIGNIFICANCE = 0.05
-"""Probability with which the true set of links is excluded."""
+"""Probability with which the true set of links is excluded. By definition of an interval of 95 %."""
 MIN_SHARE = 0.5
 """Links share a load if each carries at least this fraction of an equal share; otherwise a smaller set carries it."""
 MAX_ITERATIONS, CONVERGED = 3, 0.1

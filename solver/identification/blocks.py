@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.arrays import frozen
+from ..signals.pooling import BLOCK
 from .base_parameters import BaseParameters
 from .triangular import join_factors
 
@@ -16,8 +17,6 @@ FORCE_AXES = 3
 """The first three axes are forces, which do not depend on inertias. By definition."""
 MAX_BLOCKS = 64
 """Largest number of blocks for the bootstrap; neighbours are merged beyond it."""
-BLOCK_SECONDS = 0.5
-"""[s] initial length of a block: longer than the correlation of residuals that are filtered at a few hertz."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class BlockOptions:
         max_blocks: largest number of blocks.
     """
 
-    seconds: float = BLOCK_SECONDS
+    seconds: float = BLOCK
     max_blocks: int = MAX_BLOCKS
 
 

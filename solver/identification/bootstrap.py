@@ -13,9 +13,7 @@ from ..values.inertials import symmetric_entries
 from .estimate import Estimate
 from .regression import Regression
 from .result import Uncertainty
-
-MIN_BLOCKS = 4
-"""Least number of blocks from which a spread can be estimated."""
+from .weighted_equations import MIN_BLOCKS
 
 
 def bootstrap(

@@ -28,7 +28,8 @@ METRICS = (PLAIN, SCALED, NOISE)
 RANK_TOLERANCE = 1e-8
 """Singular value, as a fraction of the largest, that is rounding."""
 NOISE_RATIO = 2.0**0.5
-"""Ratio to the expected noise of a direction up to which it counts as noise."""
+"""Ratio to the expected noise of a direction up to which it counts as noise. Derived: there noise and signal are
+equally large."""
 MIN_GAP = 3.0
 """Least gap between the null space and the other directions that stands out from the errors of the motion."""
 MAX_NOISE_RATIO = 1e8

@@ -11,7 +11,7 @@ from ..base.errors import InvalidValue
 from ..base.so3 import log, to_quaternion
 from ..dynamics.coordinates import joint_slices
 from ..rigs.opensim.document import Coordinate, OpenSimModel, body_fixed_xyz
-from ..rigs.opensim.kinematics import BodyPoses, body_poses
+from ..rigs.opensim.joint_poses import BodyPoses, body_poses
 from ..rigs.opensim.rig import body_placements, is_opensim, model_of
 from ..rigs.root_and_up_axis import FILE_TO_WORLD
 from ..skeleton.rig import Rig

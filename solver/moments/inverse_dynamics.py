@@ -25,7 +25,7 @@ from ..engine import FrameDynamics
 from ..formats.joint_coordinates import coordinate_names
 from ..identification.comparison import PLATE_ERROR
 from ..rigs.opensim.document import GROUND
-from ..rigs.opensim.kinematics import find_coordinates, unit_motion
+from ..rigs.opensim.joint_poses import find_coordinates, unit_motion
 from ..rigs.opensim.rig import body_placements, is_opensim, model_of
 from ..signals.trial import Trial
 from ..skeleton.rig import Rig

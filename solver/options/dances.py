@@ -17,7 +17,8 @@ DEFAULT_VIA_POINTS = 2
 PHRASE, ONE_FOOT_PHRASE = 8, 4
 """Counts of a phrase, and of one that is danced on one foot."""
 SLOWEST_COUNT = 0.62
-"""[s] Longest duration of a count: a phrase on one foot, with the lift before and the step after it, lasts 5 s."""
+"""[s] Longest duration of a count: a phrase on one foot, with the lift before and the step after it, lasts 5 s.
+Derived: eight counts."""
 TEMPO = Range(20.0, 400.0)
 """Range of the tempo, in beats a minute."""
 EXCITATION_RATE = 50.0

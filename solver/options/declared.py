@@ -92,12 +92,18 @@ class Range:
 
 ANY = Range()
 POSITIVE = Range(0.0, above=True)
+"""By definition."""
 NOT_NEGATIVE = Range(0.0)
+"""By definition."""
 LIMIT = Range(0.0, above=True, also=inf)
+"""By definition; infinite is no limit."""
 SHARE = Range(0.0, 1.0, above=True)
+"""By definition."""
 PART = Range(0.0, 1.0, below=True)
+"""By definition."""
 COUNT, NATURAL = Range(1, 10**6, whole=True), Range(0, 10**6, whole=True)
 SEED = Range(0, 2**32 - 1, whole=True)
+"""By definition of 32 bits."""
 JOBS = Range(1, 10**6, whole=True, also=-1)
 
 

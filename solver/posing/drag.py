@@ -67,16 +67,19 @@ PLANTED_TOLERANCE = 5e-5
 BALANCE_TOLERANCE = 2e-4
 """[m] by which the centre of mass may be farther outside the support polygon than before."""
 MOTION_TIME = 1.5
-"""[s] between two postures, in which the body can move from the one to the other in balance."""
+"""[s] between two postures, in which the body can move from the one to the other in balance. Measured on random drags
+of a person, HRP-2 and HOAP-3: the motion from their start in 3 s passes the checks in 76 to 95 %, in 20 to 33 %
+without this room."""
 PEAK_ACCELERATION = 4.37
-"""[1] Acceleration at the ends of a movement by 1 in time 1 between two keys of Blender with level automatic handles of
-length t = 1 / 2.5614: 2 / (3 t^2)."""
+"""[1] Acceleration at the ends of a movement by 1 in time 1 between two keys of Blender with level automatic handles
+of length t = 1 / 2.5614: 2 / (3 t^2). Derived: 2 / 3 times 2.5614^2."""
 SEPARATION_TOLERANCE = 0.0015
 """[m] by which links may be nearer to each other than they should stay."""
 RECOVERY = 0.01
 """[m] by which a centre of mass outside the polygon approaches it in one iteration."""
 FOLLOWED = 0.1
-"""Fraction of the distance at its start at which a call ends while targets move."""
+"""Fraction of the distance at its start at which a call ends while targets move. Chosen on 900 simulated events of a
+person: 554 take one iteration, 348 without it."""
 CLOSE, SETTLED = 3e-4, 2e-4
 """[m] Distance from the targets at which iterations end; [rad, m] change of the coordinates at which the posture has
 settled."""

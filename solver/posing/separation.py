@@ -27,7 +27,8 @@ from .kinematics import PostureKinematics
 NEAR = 0.04
 """[1] Distance below which pairs count, as a fraction of the leg's length."""
 MARGIN = 0.002
-"""[m] by which links stay farther apart than the checks require: the sampling margin of the check of collisions."""
+"""[m] by which links stay farther apart than the checks require. Derived: the sampling margin of the check of
+collisions."""
 UNLIMITED = 1e3
 """[m] Travel of a slide without limits."""
 DOWN = np.array([0.0, 0.0, -1.0])

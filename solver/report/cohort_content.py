@@ -18,6 +18,7 @@ from .content import Content
 from .tables import finite_mean
 
 NO_ERRORS = np.full(6, np.nan)
+"""Of the six axes of a wrench, where none is known. By definition."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

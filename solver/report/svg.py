@@ -18,7 +18,8 @@ MINUS, DASH = "\N{MINUS SIGN}", "\N{EN DASH}"
 KEY, LETTER, LINE = 30.0, 6.6, 20.0
 """[px] Width of a legend's key and of a letter of its words, and height of its lines."""
 POINTS_PER_PIXEL = 2
-"""A line is thinned to this many extremes per pixel of width; more cannot be seen."""
+"""A line is thinned to this many extremes per pixel of width; more cannot be seen. Derived: the least and the greatest
+value of its samples."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from .solids import UP
 TABLES = ("dumas", "deleva", "winter", "shan")
 """One of each family: de Leva's is Zatsiorsky's data with other end points, Winter's is Dempster's."""
 MIRROR = np.diag([1.0, -1.0, 1.0])
-"""Reflection from right to left."""
+"""Reflection from right to left. By definition."""
 MIN_SECOND_MOMENT = 0.02
 """The principal second moments of an inconsistent table row are raised to at least this fraction of their sum."""
 

@@ -21,7 +21,7 @@ HANDS, KNEES, SHINS = BODY_PARTS = ("hands", "knees", "shins")
 DIRECTIONS = {
     f"{sign}{letter}": f * np.eye(3)[k] for k, letter in enumerate("xyz") for sign, f in (("+", 1.0), ("-", -1.0))
 }
-"""Directions (3,) in a link's frame by their names."""
+"""Directions (3,) in a link's frame by their names. By definition."""
 ROUND_CORNERS = 8
 """Number of corners of a round patch; they are on its circle, so that the patch is not larger than specified."""
 MAX_SHIN_ANGLE = np.radians(60.0)

@@ -19,6 +19,7 @@ CENTRAL_LENGTHS = ("pelvis_width", "pelvis_height", "torso", "shoulder_width", "
 SIDED_LENGTHS = ("shoulder_drop", "upper_arm", "forearm", "hand", "thigh", "shank", "foot", "ankle_height")
 ABDOMEN = "abdomen"
 LATERAL_SIGN = {"right": -1.0, "left": 1.0}
+"""Of the y axis, which points to the left. By definition."""
 
 
 class UnknownLength(UnknownName):

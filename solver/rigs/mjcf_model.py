@@ -25,14 +25,14 @@ from .urdf_document import UrdfDocument, UrdfJoint, UrdfLink, resolve_mimic
 FREE, BALL, SLIDE, HINGE = range(4)
 """MuJoCo's types of joints."""
 JOINT_EQUALITY = 2
-"""MuJoCo's type of an equality constraint between joints."""
+"""MuJoCo's type of an equality constraint between joints. By the MuJoCo specification (mjtEq)."""
 EQUALITY_KINDS = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain", "distance")
 """MuJoCo's types of equality constraints by their number."""
 JOINT_TRANSMISSION = 0
-"""MuJoCo's type of a transmission that acts on a joint."""
+"""MuJoCo's type of a transmission that acts on a joint. By the MuJoCo specification (mjtTrn)."""
 MAX_BODIES = 5_000
-"""Largest number of bodies and points of flexible bodies. MuJoCo's time grows with its square, and 5,000 take about ten
-seconds; robots have some hundred."""
+"""Largest number of bodies and points of flexible bodies. Measured on models of that size: MuJoCo's time grows with
+the square, and 5,000 bodies take about ten seconds; robots have some hundred."""
 MAX_GRID_POINTS = 4_000_000
 """Largest number of points of a height field or computed texture."""
 MAX_RESERVED = 10_000

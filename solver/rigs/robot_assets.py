@@ -13,7 +13,7 @@ from .solids import box, capsule, ellipsoid
 
 RIGHT, LEFT = "right_", "left_"
 MIRROR = np.array([1.0, -1.0, 1.0])
-"""Reflection in the x-z plane."""
+"""Reflection in the x-z plane. By definition."""
 
 
 def mirror_name(name: str) -> str:

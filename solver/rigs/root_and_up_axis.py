@@ -21,7 +21,7 @@ UP_CHOICES = ("auto", "y", "z")
 AXIS_DOMINANCE = 2.0
 """The distance from feet to root along the vertical axis must exceed that along the others by this factor."""
 FILE_TO_WORLD = {"z": np.eye(3), "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])}
-"""Rotation (3, 3) from a file's axes to the world, by the axis that points up."""
+"""Rotation (3, 3) from a file's axes to the world, by the axis that points up. By definition."""
 
 
 def find_root_and_up(

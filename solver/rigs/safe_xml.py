@@ -13,12 +13,12 @@ from ..base.errors import InputError
 from ..base.files import check_file, read_bytes
 
 MAX_BYTES = 64 << 20
-"""[bytes] Largest file; a robot of a thousand links has about one million."""
+"""[bytes] Largest file. Chosen on a robot of a thousand links, which has about one million."""
 DECLARED_ENCODING = re.compile(rb"""(\s*<\?xml\b[^>]*?)\s+encoding\s*=\s*["']([\w.-]+)["'][^>]*\?>""")
 PARSED_ENCODINGS = (b"utf-8", b"utf-16", b"iso-8859-1", b"us-ascii")
 """Encodings that the parser itself reads."""
 MAX_DEPTH = 100
-"""Largest nesting of elements; a URDF has five levels."""
+"""Largest nesting of elements. Chosen on a URDF, which has five levels."""
 
 
 def read_xml(path: str | Path, max_bytes: int = MAX_BYTES) -> Element:

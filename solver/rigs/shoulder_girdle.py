@@ -19,7 +19,7 @@ from .anthropometry import SegmentInertia, nearest_consistent
 
 CLAVICLE, SCAPULA = GIRDLE
 TO_LINK_AXES = {"right": np.array([1.0, -1.0, 1.0]), "left": np.array([1.0, 1.0, 1.0])}
-"""Signs from the axes forward, outward, up to link axes."""
+"""Signs from the axes forward, outward, up to link axes. By definition."""
 
 
 def girdle_joints(stature: float, side: str, shoulder: np.ndarray) -> dict[str, np.ndarray]:

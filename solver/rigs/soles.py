@@ -29,7 +29,7 @@ REFINEMENT_DISTANCE = 0.02
 MAX_MARK_SIZE = 0.003
 """[m] A shape of at most this size in a foot with larger ones marks a point and carries no load."""
 MIN_SPANNING = 3
-"""Smallest number of such marks that may be the corners of a sole."""
+"""Smallest number of such marks that may be the corners of a sole. Derived: three corners span an area."""
 MIN_HEIGHT_ABOVE = 0.005
 """[m] A face that is higher above a leg's sole by more does not touch the floor with it."""
 MIN_AREA_RATIO = 0.2

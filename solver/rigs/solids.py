@@ -10,7 +10,7 @@ from ..base.so3 import rotation_between
 from ..values.shape import Shape
 
 UP = np.array([0.0, 0.0, 1.0])
-"""Axis of capsules and segments before they are rotated."""
+"""Axis of capsules and segments before they are rotated. By definition."""
 
 
 def capsule(link: str, start: Sequence[float] | np.ndarray, end: Sequence[float] | np.ndarray, radius: float) -> Shape:

@@ -25,7 +25,7 @@ from ..base.arrays import list_names
 from ..base.errors import InputError, InvalidValue, UnknownLink, checked
 from ..base.files import Paths, as_paths
 from ..skeleton.rig import CONTRADICTING, FEET, GRAVITY, MESHES_LOST, NO_LEGS, UNLIMITED, Rig
-from ..values.inertials import InertialParameters
+from ..values.inertials import ROUNDED_MOMENT, InertialParameters
 from ..values.joints import Joint, Limits, rest_poses
 from .convex_decomposition import decompose_overlapping
 from .mirrored_links import find_opposed_joints, pairs_by_name, split_mirrored
@@ -48,8 +48,6 @@ MIN_LEG_TORQUE = 0.05
 """Smallest plausible torque of leg joints, relative to weight times height."""
 MAX_LIGHT_FRACTION = 0.01
 """Largest mass beyond a joint, relative to the robot's mass, for which a missing torque limit is ignored: fingers."""
-MIN_SECOND_MOMENT = -1e-6
-"""A second moment below this fraction of the largest moment is negative, not a rounding error."""
 MAX_EXTENT, MAX_MASS = 100.0, 10_000.0
 """[m], [kg] A larger or heavier robot is probably in other units."""
 MAX_GYRATION = 2.0
@@ -334,7 +332,7 @@ def _inconsistent_links(document: UrdfDocument) -> list[str]:
     moments = np.linalg.eigvalsh(np.array([link.inertia for link in document.links.values()]))
     least, largest = 0.5 * moments.sum(axis=1) - moments[:, -1], np.abs(moments).max(axis=1)
     masses = np.array([link.mass for link in document.links.values()])
-    wrong = (least < MIN_SECOND_MOMENT * largest) | ((masses == 0.0) & (largest > 0.0))
+    wrong = (least < -ROUNDED_MOMENT * largest) | ((masses == 0.0) & (largest > 0.0))
     return [name for name, bad in zip(document.links, wrong) if bad]
 
 

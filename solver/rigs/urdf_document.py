@@ -25,7 +25,7 @@ JOINT_CHILDREN = ("origin", "parent", "child", "axis", "limit", "mimic")
 SERIES_AXES = ("x", "y", "z")
 """Endings of revolute joints about x, y, z in this order that stand for one joint of several axes: R = Rx Ry Rz."""
 PLANAR_NORMAL = np.array([0.0, 0.0, 1.0])
-"""Normal of the plane in which a planar joint slides."""
+"""Normal of the plane in which a planar joint slides. By the URDF specification."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ placeholder such as 1 kg m^2."""
 FOOT_HEIGHT = 0.08
 """Largest height of a foot's lowest point above the robot's lowest point, relative to the robot's height."""
 SIZE_ATTRIBUTES = {"box": (("size", 3),), "sphere": (("radius", 1),), "cylinder": (("radius", 1), ("length", 1))}
-"""Attributes of the simple solids and the count of numbers of each."""
+"""Attributes of the simple solids and the count of numbers of each. By the URDF specification."""
 SIZE_ATTRIBUTES["capsule"] = SIZE_ATTRIBUTES["cylinder"]
 FOOT_NAMES = re.compile(r"foot(?!print)|feet|sole|toe", re.IGNORECASE)
 ANKLE_NAMES = re.compile(r"ankle", re.IGNORECASE)

@@ -9,7 +9,7 @@ import numpy as np
 from ..options.dances import PHRASE
 
 PICK_UP_COUNTS = 4
-"""Beats before the first phrase: five, six, seven, eight."""
+"""Beats before the first phrase: five, six, seven, eight. By definition of a pick-up in dance."""
 BEAT_TOLERANCE = 1e-6
 """Fraction of a beat by which a time before it counts as on it."""
 SOUND_RATE, PITCHES, DECAY = 22050, (1000.0, 1500.0), 0.01

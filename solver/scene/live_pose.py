@@ -12,7 +12,7 @@ from ..base.arrays import Array, ArrayValue, frozen
 from ..base.errors import InvalidValue
 
 DIGITS = 6
-"""Decimals in SI units: a micrometre."""
+"""Decimals in SI units. Derived: a micrometre."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,7 @@ from ..contacts.schedule import SAME_TIME
 from ..options.checks import CheckOptions
 from ..skeleton.rig import Rig
 from ..storage.codec import FileKind
-
-UNIT_TOLERANCE = 1e-3
-"""Largest error of a quaternion's length."""
+from ..values.motion import UNIT_QUATERNION
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ class SceneTimeline(ArrayValue):
         if self.rotations.shape[1] != len(self.links):
             raise InvalidValue(f"rotations of {self.rotations.shape[1]} links, the rig has {len(self.links)}")
         lengths = np.linalg.norm(self.rotations, axis=2)
-        if len(self.times) and np.abs(lengths - 1.0).max() > UNIT_TOLERANCE:
+        if len(self.times) and np.abs(lengths - 1.0).max() > UNIT_QUATERNION:
             frame, link = np.unravel_index(int(np.argmax(np.abs(lengths - 1.0))), lengths.shape)
             raise InvalidValue(f"frame {frame}: the rotation of {self.links[link]!r} is not a unit quaternion")
 

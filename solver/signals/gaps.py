@@ -9,7 +9,8 @@ from ..base.arrays import true_runs
 from ..base.errors import InvalidValue
 
 LONGEST_GAP = 0.1
-"""Default longest bridged gap [s]: in a longer one the spline's errors pass an 8 Hz filter."""
+"""[s] Default longest bridged gap. Derived: less than a period of 8 Hz; in a longer one the spline's errors pass an 8
+Hz filter."""
 _NEIGHBOURS = 4
 """Samples on each side that the bridging spline interpolates; more of them add ringing."""
 

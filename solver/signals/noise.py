@@ -42,7 +42,8 @@ AVERAGED = 4.0
 SMOOTHED = 1.0
 """[Hz] Band over which a spectrum is averaged."""
 ALIKE = 2.0
-"""Ratio of total power to noise power where signal and noise are equally strong."""
+"""Ratio of total power to noise power where signal and noise are equally strong. Derived: the sum of two equal
+powers."""
 
 
 def noise_floor(

@@ -18,9 +18,9 @@ from ..base.errors import InputError, InvalidValue
 from ..base.files import check_file, read_bytes
 
 MAX_BYTES = 256 << 20
-"""[bytes] Largest text; an authored dance of an hour at 60 Hz takes about a hundred million."""
+"""[bytes] Largest text. Chosen on an authored dance of an hour at 60 Hz, which takes about a hundred million."""
 MAX_DEPTH = 200
-"""Largest nesting of lists and objects; files of this program have about twenty levels."""
+"""Largest nesting of lists and objects; measured on files of this program: about twenty."""
 MAX_LINE_WIDTH = 100
 """Largest number of characters of a list or object of plain entries that is written on one line."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")

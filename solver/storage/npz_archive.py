@@ -20,11 +20,13 @@ from ..base.files import check_file, first_bytes
 NPY_SUFFIX = ".npy"
 ZIP_MAGIC = b"PK"
 MAX_TOTAL_BYTES = 4 << 30
-"""[bytes] Unpacked size of all entries together; an hour of motion at 500 Hz takes about one gigabyte."""
+"""[bytes] Unpacked size of all entries together. Chosen on an hour of motion at 500 Hz, which takes about one
+gigabyte."""
 ALWAYS_ALLOWED_BYTES = 128 << 20
-"""[bytes] Unpacked size that is accepted however small the archive is: half an hour of nearly still motion."""
+"""[bytes] Unpacked size that is accepted however small the archive is. Chosen on half an hour of nearly still
+motion."""
 MAX_COMPRESSION_RATIO = 50
-"""Largest accepted ratio of unpacked to packed size beyond that. Recordings and tracked motions have a ratio of one to
+"""Largest accepted ratio of unpacked to packed size beyond that. Measured on recordings and tracked motions: one to
 five; zeros alone reach a thousand."""
 REMEDY = "Write it again with the program that made it"
 READ_ERRORS = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, EOFError, RuntimeError,

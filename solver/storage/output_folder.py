@@ -42,7 +42,6 @@ T = TypeVar("T")
 LOCK_FILE = ".exciting_dance.lock"
 POLL_INTERVAL, MAX_TRIES = 0.02, 10
 """[s] Time between two attempts to read a folder that another process is changing, and their number."""
-MAX_SHOWN = 3
 
 _reservations: dict[Path, _Reservation] = {}
 _guard = threading.RLock()
@@ -156,7 +155,7 @@ class _Reservation:
     def check(self, names: tuple[str, ...]) -> None:
         """Check that files of these names can be written."""
         if foreign := _foreign_files(self.real_path, map(StoredPath, names), files_written(self.real_path)):
-            others = f", as were {list_names(foreign[1:], MAX_SHOWN - 1)}" if len(foreign) > 1 else ""
+            others = f", as were {list_names(foreign[1:])}" if len(foreign) > 1 else ""
             problem = f"was not written by this program, or was changed since{others}: the results need that name"
             raise InputError(self.path / foreign[0], problem, remedy="Move it away, or name another folder")
         with report_os_errors(self.path):

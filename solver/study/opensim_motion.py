@@ -10,7 +10,7 @@ import numpy as np
 from ..base.arrays import list_names
 from ..base.errors import InvalidValue
 from ..input_checks.opensim_configurations import to_configurations
-from ..rigs.opensim.kinematics import body_poses
+from ..rigs.opensim.joint_poses import body_poses
 from ..rigs.opensim.rig import model_of
 from ..signals.trial import Recording
 from ..skeleton.rig import Rig
@@ -21,7 +21,8 @@ from ..values.motion import Markers
 from .values import TrialRecord
 
 MAX_MARKER_ERROR = 0.04
-"""[m] RMS distance of markers beyond which a model is of another subject; OpenSim's guide recommends below 0.02 m."""
+"""[m] RMS distance of markers beyond which a model is of another subject; OpenSim's guide recommends below 0.02 m.
+Derived: twice that."""
 
 
 def explain_missing_motion(rig: Rig, recordings: Sequence[Recording]) -> str:

@@ -14,12 +14,9 @@ from ..calibration.calibration import Calibration
 from ..calibration.subject import SubjectData
 from ..input_checks.check_recording import check_recording
 from ..signals.trial import Recording
-from ..values.person import MASSES, require_person
+from ..values.person import MASS_GUESS, MASSES, require_person
 from .recordings import load_recordings
 from .rough_mass import estimate_rough_mass
-
-DEFAULT_MASS = 70.0
-"""[kg] Used if neither a mass nor plate data are given. Only the prior's inertias depend on it, not the markers."""
 
 
 @checked
@@ -61,7 +58,7 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
         >>> 1.70 < found.height < 1.82  # m; estimated, as `found.assumptions` says: he is 1.76 m
         True
     """
-    SubjectData(DEFAULT_MASS if mass is None else mass, sex, height, trunk, shoulders)
+    SubjectData(MASS_GUESS if mass is None else mass, sex, height, trunk, shoulders)
     require_person(height, mass)
     recordings = load_recordings(recordings)
     names = [recording.name for recording in recordings]
@@ -77,7 +74,7 @@ def calibrate(  # noqa: PLR0913 the user's own words about a person
     rough_mass = estimate_rough_mass(recordings) if mass is None else mass
     if mass is None and rough_mass is not None and not MASSES[0] <= rough_mass <= MASSES[1]:
         rough_mass = None  # forces in another unit; the plate checks report it
-    guess = DEFAULT_MASS if rough_mass is None else rough_mass
+    guess = MASS_GUESS if rough_mass is None else rough_mass
     found = fit_calibration(
         checked,
         mass=guess,

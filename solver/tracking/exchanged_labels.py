@@ -44,7 +44,6 @@ SUSPECTED_GAIN, CERTAIN_GAIN = 4.0, 12.0
 CLEAREST_RATIO = 0.6
 """Ratio to the largest gain below which exchanges are evaluated again after the clearer ones are corrected."""
 MAX_PASSES = 60
-MAX_LISTED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ class CorrectedLabels:
             own = [swap for swap in self.swaps if swap.is_certain is certain]
             listed = [f"{s.first} with {s.second} ({times[s.start]:.2f} to {times[s.stop - 1]:.2f} s)" for s in own]
             if own:
-                messages.append(f"markers whose labels {words}: {list_names(listed, MAX_LISTED)}")
+                messages.append(f"markers whose labels {words}: {list_names(listed)}")
         return tuple(messages)
 
 

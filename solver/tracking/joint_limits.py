@@ -14,11 +14,12 @@ from .options import CoupledLimits
 DEFAULT_SPEED = 40.0
 """[rad/s] Speed limit of joints for which the rig has none."""
 MAX_ROTATION_STRETCH = 1.6
-"""Upper bound on the ratio of a rotation vector's change to the angular step, up to `LARGE_ROTATION_SQUARED`: pi /
-2."""
+"""Upper bound on the ratio of a rotation vector's change to the angular step, up to `LARGE_ROTATION_SQUARED`. Derived:
+pi / 2, rounded up."""
 TINY = 1e-12
 LARGE_ROTATION_SQUARED = 9.0
-"""[rad^2] Square of a rotation above which the other rotation vector of an orientation may be the nearer one."""
+"""[rad^2] Square of a rotation above which the other rotation vector of an orientation may be the nearer one. Derived:
+just below pi^2."""
 STOP_STIFFNESS = 1e4
 """Stiffness of a stop over the mean stiffness of the coordinates."""
 TOUCH_TOLERANCE = 1e-6

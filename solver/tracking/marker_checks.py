@@ -26,7 +26,6 @@ MIN_CLUSTER = 3
 """Least number of markers of a link that step."""
 FLICKER_RATE = 2.0
 """[1/s] Gaps per second beyond which a marker flickers."""
-MAX_LISTED = 6
 SKIN_STD = 0.01
 """[m] Movement of markers over the skin: the usual residual of tracked people."""
 MAX_ORIENTATION_STD = 0.08
@@ -57,13 +56,13 @@ class MarkerFaults:
         """One sentence for each kind of fault."""
         result = []
         if self.jumps:
-            listed = ", ".join(f"{name} ({n})" for name, n in self.jumps[:MAX_LISTED])
+            listed = list_names(f"{name} ({n})" for name, n in self.jumps)
             result.append(f"markers that jump against their link: {listed}")
         if self.flicker:
-            listed = ", ".join(f"{name} ({n} gaps)" for name, n in self.flicker[:MAX_LISTED])
+            listed = list_names(f"{name} ({n} gaps)" for name, n in self.flicker)
             result.append(f"markers that flicker: {listed}")
         if self.slips:
-            listed = list_names((f"{link} at {time:.2f} s" for link, time in self.slips), MAX_LISTED)
+            listed = list_names(f"{link} at {time:.2f} s" for link, time in self.slips)
             result.append(
                 f"the markers of a link step together against the body, as a cluster does that slips: {listed}; the "
                 "pose of the link is wrong before or after"

@@ -12,7 +12,7 @@ from ..base.so3 import nearest_rotation
 NEIGHBOUR_COUNT = 6
 """Markers from which another one is predicted."""
 MIN_NEIGHBOURS = 3
-"""Fewest of them that must be seen at once."""
+"""Fewest of them that must be seen at once. Derived: three points determine a rotation."""
 SAMPLED_FRAMES = 120
 """Frames from which distances and shapes are learnt."""
 DISTANCE_PENALTY = 0.03

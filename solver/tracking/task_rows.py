@@ -23,7 +23,8 @@ TINY = 1e-12
 CHORD = 0.5 * (np.outer(TRACE, TRACE) - np.eye(9)[np.arange(9).reshape(3, 3).T.ravel()])
 """Maps E to (tr(E) 1 - E') / 2, both flat. By definition."""
 SMALL_ROTATION_TRACE = 3.0 - 1e-3
-"""Trace of a rotation so small (0.03 rad) that its angle and sine count as one."""
+"""Trace of a rotation so small (0.03 rad) that its angle and sine count as one. Derived: 3 less the square of the
+angle."""
 POINT_FEATURES = 16
 """Features of a point at p of weight w and force f: w, w p, f, and p (w p + f)'. Derived: 1 + 3 + 3 + 9."""
 

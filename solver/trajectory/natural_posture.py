@@ -23,7 +23,8 @@ ANGLE_STEPS = (0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
 TRIALS = 64
 """Random postures per step."""
 MIN_SEPARATION = 0.002
-"""[m] Links with a smaller distance beyond the clearance are separated; searches keep this sampling margin."""
+"""[m] Links with a smaller distance beyond the clearance are separated. Derived: the sampling margin of the check of
+collisions, which searches keep."""
 TOE_TOLERANCE = 1e-6
 """[m] A toe that is less deep below its sole is on the floor."""
 TOE_ANGLES = 65

@@ -22,6 +22,8 @@ INERTIA = slice(4, 10)
 """By definition."""
 DIAGONAL = (4, 6, 9)
 """Columns of Ixx, Iyy, Izz. By definition."""
+ROUNDED_MOMENT = 1e-6
+"""A second moment that is more negative than this fraction of the largest one is no rounding error."""
 GRAVITY = 9.81
 """[m/s^2] Standard gravity, as in the papers."""
 GRAVITY_VECTOR = frozen("gravity", np.array([0.0, 0.0, -GRAVITY]), (3,))

@@ -29,6 +29,9 @@ SHOULDERS = ("fixed", "girdle")
 """Upper arms attached to the torso, or to clavicle and scapula."""
 STATURES, MASSES, MASS_INDICES = (0.4, 2.8), (2.0, 500.0), (8.0, 100.0)
 """[m], [kg] and [kg/m^2] Accepted ranges of stature, mass, and mass over stature squared: 23 to 289 kg at 1.7 m."""
+MASS_GUESS = 70.0
+"""[kg] Initial guess of an unknown mass, on which only inertias of a prior depend. Walpole et al. (2012) found 62 kg
+for the mean adult, 71 kg for Europe's and 81 kg for North America's."""
 STATURE_GUESS = {"male": 1.76, "female": 1.63, UNKNOWN: 1.695}
 """[m] Initial guess of an unknown stature."""
 

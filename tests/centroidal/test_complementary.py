@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from solver.base.errors import InvalidValue
+from solver.centroidal.causal_filter import CausalFilter, LiveSample
 from solver.centroidal.complementary import causal_complementary, causal_recursion, complementary, zero_phase_recursion
-from solver.centroidal.live import CausalFilter, LiveSample
 from solver.centroidal.values import CentroidalData, CentroidalEstimate
 from solver.signals import GRAVITY
 from tests.centroidal.simulated_bodies import Truth, swaying

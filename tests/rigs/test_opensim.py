@@ -18,7 +18,7 @@ from solver.rigs import build_rig, from_opensim
 from solver.rigs.mesh_files import read_mesh
 from solver.rigs.opensim.document import OpenSimModel, body_fixed_xyz, read_opensim
 from solver.rigs.opensim.functions import SimmSpline
-from solver.rigs.opensim.kinematics import BodyPoses, body_poses, joint_transform
+from solver.rigs.opensim.joint_poses import BodyPoses, body_poses, joint_transform
 from solver.rigs.opensim.rig import APPROXIMATED, body_placements
 from solver.study.joint_motion import poses_of
 from solver.values.motion import JointCoordinates

@@ -71,7 +71,7 @@ class PosturePool:
             self.footing, self.y[kept], curves, self.rows[kept], self.draw_count, self.pose_indices[kept]
         )
 
-    def draw_initial(self, number: int, generator: np.random.Generator) -> np.ndarray:
+    def draw_first_choice(self, number: int, generator: np.random.Generator) -> np.ndarray:
         """Indices (number,) of randomly drawn postures; of each named pose in turn."""
         order = generator.permutation(len(self.y))
         motifs = self.pose_indices[order]
@@ -291,7 +291,7 @@ def choose_postures(
     best: tuple[list[np.ndarray], float] = ([], np.inf)
     for start in range(starts):
         generator = np.random.default_rng([seed, start])
-        chosen = [pool.draw_initial(number, generator) for pool, number in zip(pools, numbers)]
+        chosen = [pool.draw_first_choice(number, generator) for pool, number in zip(pools, numbers)]
         total = np.sum([g[c].sum(axis=0) for g, c in zip(matrices, chosen)], axis=0)
         value = float(objective.value(total))
         for _ in range(MAX_EXCHANGE_PASSES):

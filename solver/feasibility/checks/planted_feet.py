@@ -18,9 +18,10 @@ from .balance import all_patches_item
 from .friction import patch_items
 
 PLACEMENT_POINTS = 3
-"""Points of each foot that (17) compares with those of the other foot."""
+"""Points of each foot that (17) compares with those of the other foot. Derived: three points determine a placement."""
 SLIP_POINTS = 4
-"""Corners of each patch that optimisations limit. With three, a rectangle's fourth could move three times as far."""
+"""Corners of each patch that optimisations limit. Derived: with three, a rectangle's fourth could move three times as
+far."""
 LEG_TOLERANCE = 1e-6
 """[m] Inverse kinematics of the legs leaves a sole this near to its anchor."""
 

@@ -29,7 +29,8 @@ from ..equations import TrialChunk, group_wrenches, measured_wrench, split_trial
 from .frequency_weights import DELAYS, FrequencyWeights, body_regions, compute_likeness, filter_changes
 
 CUTOFF_FRACTIONS = (0.2, 0.3, 0.4, 0.6, 1.0)
-"""Cut-offs of the low-passes, as fractions of the trial's own cut-off."""
+"""Cut-offs of the low-passes, as fractions of the trial's own cut-off. Chosen on five recordings of four people:
+errors of trials left out are 0.979 to 1.008 times those with nine cut-offs, at half the time."""
 RIDGES = (0.03, 0.1, 0.3)
 """Candidate penalties of the squared coefficients, as fractions of the residual of one training part. Chosen on
 ten sets of five people: the best is 0.05 for a single run and 0.3 for several kinds of motion."""

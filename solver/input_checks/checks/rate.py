@@ -20,7 +20,6 @@ recordings of markers and skeletons: at most 1.2 with markers, 1.5 in a retarget
 REPEATED = 0.05
 """A step below this fraction of the median repeats a frame: a longer step after it is no loss, the time is kept.
 Chosen on a real clip of boxing, where repeats move by .003."""
-MAX_SHOWN = 3
 
 
 def _measure(inputs: InputToCheck) -> InputProblem | None:
@@ -34,7 +33,7 @@ def _measure(inputs: InputToCheck) -> InputProblem | None:
     lost = np.flatnonzero((ratio > LOST_RATIO) & ~repeats)
     if not len(lost):
         return None
-    shown = list_names((f"{times[k + 2]:.2f} s" for k in lost), MAX_SHOWN)
+    shown = list_names(f"{times[k + 2]:.2f} s" for k in lost)
     return InputProblem(
         f"frames seem to have been lost before {shown} and the gap closed up: the whole body moves there as far "
         "as in several frames before and after",

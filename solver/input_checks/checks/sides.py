@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...rigs.anthropometry import MIRROR
 from ..check_definition import InputCheck, InputProblem, InputToCheck, OtherReading, turn_motion
 
 MIN_WIDTH = 0.02
@@ -14,8 +15,6 @@ Measured on the recordings of `body_points.SAMPLES`: half and twice as much find
 WRONG_SHARE = 0.8
 """Share of the instants in which left must be on the right. Measured on the recordings of `body_points.SAMPLES`: with
 .6 also the mirrored file of a sprint is refused, .9 finds the same; those that are right have less than .1."""
-MIRROR = np.diag([1.0, -1.0, 1.0])
-"""By definition."""
 
 
 def _measure(inputs: InputToCheck) -> InputProblem | None:

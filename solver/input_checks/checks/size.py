@@ -20,6 +20,7 @@ ADULTS = (1.2, 2.2)
 """[m] Statures for which another unit is accepted if no body is known."""
 RIGHT_LEG = tuple(f"right_{part}" for part in CHAINS[1])
 POWERS = [10.0**k for k in range(-6, 7)]
+"""Powers of ten. By definition."""
 FACTORS = (
     {
         **{f"lengths in {unit} instead of m": factor for unit, factor in LENGTH_UNITS.items() if factor != 1.0},
@@ -35,7 +36,7 @@ FACTORS = (
     },
 )
 """Lengths by another unit; by a power of ten, as of an import into Blender at another scale; by both. Each is tried if
-none before fits."""
+none before fits. By definition of the units."""
 
 
 def _range(inputs: InputToCheck, people: tuple[float, float], ratios: tuple[float, float]) -> np.ndarray:

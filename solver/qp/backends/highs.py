@@ -20,7 +20,8 @@ from ..solution import Solution, Status
 
 NAME = "highs"
 AT_ONCE = 200
-"""Largest number of rows added at once, the most violated first: 100 to 2,000 took the same time within a third."""
+"""Largest number of rows added at once, the most violated first: Measured on 99 programs of transitions of a robot and
+a person: 100 to 2,000 took the same time within a third."""
 BROKEN = 1e-9
 """Violation from which a row counts as violated, as a fraction of its largest value within the bounds."""
 DEVEX, UNSCALED = 1, 0

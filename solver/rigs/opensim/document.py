@@ -19,6 +19,7 @@ import numpy as np
 from ...base.errors import InputError
 from ...base.files import check_file, read_bytes
 from ...base.numerals import numeral
+from ...values.inertials import ROUNDED_MOMENT
 from ..safe_xml import MAX_BYTES, parse_xml
 from .functions import Function, constant_function, find_function, identity_function, read_function
 
@@ -39,8 +40,6 @@ SCAPULOTHORACIC = "ScapulothoracicJoint"
 tangential to the ellipsoid."""
 COMMENT = re.compile(rb"(?<=<!--).*?(?=-->)", re.DOTALL)
 CLASS_WITHIN_CLASS = re.compile(rb"(</?\w+)::(?=\w)")
-MIN_MOMENT = -1e-6
-"""A moment of inertia below this fraction of the largest one is negative, not a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +274,7 @@ class _OpenSimReader:
         if mass == 0.0 and moments.any():
             problem = "has an inertia but no mass"
             raise InputError(self.path, problem, place=place, remedy="Give it a mass, or set its inertia to zero")
-        if moments[0] < MIN_MOMENT * abs(moments[-1]):
+        if moments[0] < -ROUNDED_MOMENT * abs(moments[-1]):
             shown = ", ".join(f"{moment:.3g}" for moment in moments)
             problem = f"has principal moments of inertia {shown} kg m², and no body has a negative one"
             raise InputError(self.path, problem, place=place, remedy="Correct its inertia in OpenSim")

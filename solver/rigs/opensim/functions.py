@@ -20,6 +20,7 @@ FUNCTIONS = (
 )
 """Functions that are read."""
 MIN_POINTS = 2
+"""Derived: a line needs two."""
 
 
 @dataclass(frozen=True, slots=True)

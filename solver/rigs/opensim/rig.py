@@ -29,7 +29,7 @@ from ..urdf import build_robot
 from ..urdf_document import UrdfDocument, UrdfJoint, UrdfLink
 from ..urdf_geometry import MESH_POLICIES, LinkGeometry, transform_shape
 from .document import OpenSimJoint, OpenSimModel, TransformAxis, read_opensim
-from .kinematics import evaluate, joint_transform, relative_pose
+from .joint_poses import evaluate, joint_transform, relative_pose
 from .people import as_person, find_parts
 
 KIND = "opensim"

@@ -16,6 +16,7 @@ from .finding import UNKNOWN_INTERVAL, Action, Finding, compute_interval
 MIN_BODY_MASS_INDEX, MAX_BODY_MASS_INDEX = 10.0, 60.0
 """[kg/m^2] Range of the body mass index of living people; 22 is typical."""
 TYPICAL_BODY_MASS_INDEX = 22.0
+"""[kg/m^2] The middle of the normal range of the World Health Organization (2000), 18.5 to 25."""
 MAX_MASS_RATIO = 3.0
 """Factor between the mass that plates weigh and that of a robot's model: more is another unit or another robot. Chosen
 on TALOS, iCub and HRP-2, whose models weigh what they do within a fifth."""
@@ -25,7 +26,8 @@ UNITS = {"kilonewtons": 1e3, "kilograms-force": GRAVITY, "pounds-force": 4.448, 
 MAX_OFFSET = 0.08
 """Fraction of the weight: plates that drift or were zeroed under load have offsets of up to 5 %."""
 MIN_TRIALS = 3
-"""Smallest number of trials whose median reading shows which of them is wrong."""
+"""Smallest number of trials whose median reading shows which of them is wrong. Derived: of two that differ none is the
+wrong one."""
 CAUSES = "a support or load that was not measured, a tether, another gain of the plates, or another person"
 REMEDY = "leave the wrong trials out, or correct their forces"
 OVERRIDE_HINT = "continue nevertheless with --report-only mass"

@@ -24,13 +24,13 @@ from ...skeleton.match import match_recording
 from ...skeleton.rig import Rig
 from ...storage.manifest import FileName
 from ...values.motion import Motion, RestPose, SegmentPoses
-from ...values.person import CHAINS, LINKS, SIDES
+from ...values.person import CHAINS, LINKS, MASS_GUESS, SIDES
 from ...values.wrenches import Wrenches
 from ..anatomy import LEG, ROOT, TRUNK, find_anatomy, find_joint_centres
 
 DEFAULT_STATURE = 1.7
 """[m] If none is given."""
-DEFAULT_MASS, DEFAULT_SEX = 70.0, "male"
+DEFAULT_SEX = "male"
 """[kg] They change no length by more than 1 %."""
 PARENT_PART = {TRUNK: ROOT, "head": TRUNK} | {
     f"{side}_{part}": f"{side}_{chain[number - 1]}" if number else hangs
@@ -273,7 +273,7 @@ class Performer:
 
     def com_height(self) -> np.ndarray:
         """Height (N,) [m] of about the centre of mass: masses of a person's table halfway along the known segments."""
-        table, total, mass = human(DEFAULT_STATURE, DEFAULT_MASS, DEFAULT_SEX), 0.0, 0.0
+        table, total, mass = human(DEFAULT_STATURE, MASS_GUESS, DEFAULT_SEX), 0.0, 0.0
         heights = {part: self.part_positions(part)[:, 2] for part in self.parts if part in table.links}
         below = {parent: part for part, parent in PARENT_PART.items() if part in heights}
         for part, height in heights.items():

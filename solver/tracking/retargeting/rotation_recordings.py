@@ -16,10 +16,10 @@ from ...rigs import human
 from ...scene.labels import format_length
 from ...skeleton.match import match_recording
 from ...values.motion import SegmentPoses
-from ...values.person import LINKS, SIDES
+from ...values.person import LINKS, MASS_GUESS, SIDES
 from ..anatomy import LEG, ROOT, TRUNK, find_anatomy, find_joint_centres
 from ..bone_mapping import facing_rotation
-from .performer import DEFAULT_MASS, DEFAULT_SEX, DEFAULT_STATURE, PARENT_PART, Performer, known_parts
+from .performer import DEFAULT_SEX, DEFAULT_STATURE, PARENT_PART, Performer, known_parts
 
 
 def lacks_lengths(recording: SegmentPoses) -> bool:
@@ -51,7 +51,7 @@ def performer_of_stature(recording: SegmentPoses, height: float = DEFAULT_STATUR
     assert recording.positions is not None
     columns = {part: recording.names.index(parts[part]) for part in LINKS if part in parts}
     root = recording.positions[:, columns[ROOT]]
-    body = human(height, DEFAULT_MASS, DEFAULT_SEX)
+    body = human(height, MASS_GUESS, DEFAULT_SEX)
     starts = find_joint_centres(body, find_anatomy(body).parts)
     facing = facing_rotation({part: rest.heads[column] for part, column in columns.items()}) @ facing_rotation(starts).T
     heads, positions = np.array(rest.heads), np.full_like(recording.positions, np.nan)
