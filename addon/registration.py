@@ -120,7 +120,8 @@ def _import_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
     menu.layout.operator(
         "exciting_dance.import_recording", text=f"Motion Recording ({', '.join(recording_suffixes())})"
     )
-    menu.layout.operator("exciting_dance.import_urdf", text=f"Robot ({', '.join(robot_suffixes())})")
+    text = f"Robot or Model ({', '.join(robot_suffixes())})"
+    menu.layout.operator("exciting_dance.import_rig", text=text).kind = "urdf"  # type: ignore[attr-defined]
 
 
 def _armature_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:

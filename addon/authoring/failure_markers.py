@@ -1,4 +1,4 @@
-"""Timeline markers at failed checks, named by check and link or contact; replaced by every check."""
+"""Timeline markers at failed checks, named by check and link or contact; removed as soon as the rig changes."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ import numpy as np
 
 from ..base.scene_rigs import find_rigs
 from ..base.solver_api import SceneSummary, display_name
-from ..jobs.job_messages import JobMessage, dismiss_message, find_message, store_message
+from ..jobs.job_messages import MARKERS, JobMessage, dismiss_message, find_message, store_message
 from ..scene.action import frames_at
 
 MARKER_PREFIX = "✗"
 """First character of the add-on's markers; the user's markers are not changed."""
 
 
-PANEL = "marks"
-"""Panel name under which the names of a rig's markers are stored, because markers have no custom properties."""
-
-
-def mark_failures(scene: bpy.types.Scene, body: bpy.types.Object, summary: SceneSummary) -> int:
-    """Mark the first failure of every check, and the start of every other failing interval; returns the number.
+def mark_failures(scene: bpy.types.Scene, body: bpy.types.Object, summary: SceneSummary, fingerprint: str) -> None:
+    """Mark the first failure of every check, and the start of every other failing interval; true of a rig with this
+    fingerprint.
 
     If the scene has several rigs, the markers contain the rig's name.
     """
@@ -35,13 +32,14 @@ def mark_failures(scene: bpy.types.Scene, body: bpy.types.Object, summary: Scene
     for frame, name in marker_names.items():
         scene.timeline_markers.new(name, frame=frame)
     if marker_names:
-        store_message(scene, body, PANEL, JobMessage("", "bad", tuple(marker_names.values())))
-    return len(names)
+        store_message(
+            scene, body, MARKERS, JobMessage("", "bad", tuple(marker_names.values()), fingerprint=fingerprint)
+        )
 
 
 def find_failure_markers(scene: bpy.types.Scene, body: bpy.types.Object | None) -> list[bpy.types.TimelineMarker]:
     """Markers of a rig's checks, and those of deleted rigs."""
-    messages = [find_message(scene, rig, PANEL) for rig in find_rigs(scene) if rig != body]
+    messages = [find_message(scene, rig, MARKERS) for rig in find_rigs(scene) if rig != body]
     others = {name for item in messages if item is not None for name in item.failures.splitlines()}
     return [
         marker
@@ -54,7 +52,7 @@ def clear_failure_markers(scene: bpy.types.Scene, body: bpy.types.Object | None)
     """Remove the markers of a rig's checks."""
     for marker in find_failure_markers(scene, body):
         scene.timeline_markers.remove(marker)
-    dismiss_message(scene, body, PANEL)
+    dismiss_message(scene, body, MARKERS)
 
 
 def _frame_at(scene: bpy.types.Scene, time: float) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 import bpy
 import numpy as np
 
 from ..base import bpy_access, convert
+from ..base.bpy_access import find_by_session_id, session_id
 from ..base.scene_rigs import is_rig
 from ..base.solver_api import Rig
 from ..scene.action import CHANNELS, EULER, curves_of
@@ -127,12 +128,19 @@ def evaluate_curve(curve: bpy.types.FCurve, frames: np.ndarray) -> np.ndarray:
 
 def step_frames(
     scene: bpy.types.Scene, armature: bpy.types.Object, rig: Rig, frames: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Movement of the joints sampled frame by frame, with everything that moves the rig."""
-    poses = []
+) -> Generator[float, None, tuple[np.ndarray, np.ndarray]]:
+    """Movement of the joints sampled frame by frame, with everything that moves the rig; yields the fraction done.
+
+    Raises:
+        InvalidValue: scene, armature or a bone were removed in the meantime.
+    """
+    poses, where, own = [], session_id(scene), session_id(armature)
     with _restore_frame(scene, armature):
-        for frame in frames:
-            scene.frame_set(int(frame // 1), subframe=float(frame % 1.0))
+        for count, frame in enumerate(frames):
+            yield count / len(frames)
+            armature = find_by_session_id(bpy.data.objects, own)
+            find_by_session_id(bpy.data.scenes, where).frame_set(int(frame // 1), subframe=float(frame % 1.0))
+            rig_of(armature)  # its bones are still those of the rig
             poses.append(evaluated_links(bpy.context.evaluated_depsgraph_get(), armature, rig))
     rotations, origins = (np.array(part) for part in zip(*poses))
     return convert.joint_movements(rig, rotations, origins)
@@ -150,13 +158,14 @@ def evaluated_links(graph: bpy.types.Depsgraph, armature: bpy.types.Object, rig:
 @contextmanager
 def _restore_frame(scene: bpy.types.Scene, armature: bpy.types.Object) -> Iterator[None]:
     """Restore frame and pose afterwards, including a pose that is not keyed."""
-    frame, part = scene.frame_current, scene.frame_subframe
+    where, own, frame, part = session_id(scene), session_id(armature), scene.frame_current, scene.frame_subframe
     channels = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
     pose = {bone.name: [tuple(getattr(bone, name)) for name in channels] for bone in bpy_access.pose_bones(armature)}
     try:
         yield
     finally:
-        scene.frame_set(frame, subframe=part)
-        for name, values in pose.items():
-            for channel, value in zip(channels, values):
-                setattr(bpy_access.pose_bones(armature)[name], channel, value)
+        find_by_session_id(bpy.data.scenes, where).frame_set(frame, subframe=part)
+        bones = bpy_access.pose_bones(find_by_session_id(bpy.data.objects, own))
+        for name in pose.keys() & bones.keys():
+            for channel, value in zip(channels, pose[name]):
+                setattr(bones[name], channel, value)

@@ -7,13 +7,14 @@ the whole patch (1), or the heel, ball or toes of a sole that rolls. Names of po
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from itertools import pairwise
 
 import bpy
 import numpy as np
 
 from ..base import bpy_access, convert
+from ..base.bpy_access import find_by_session_id, run_at_once, session_id
 from ..base.solver_api import PARTS, Rig, SceneKey, SceneStrip, SceneTimeline, errors, flights_between_strips, so3
 from ..scene.action import FIRST_FRAME, curves_of, frame_range, frame_rate, frames_at, key_frames
 from ..scene.armature import require_unscaled, rig_of
@@ -147,7 +148,14 @@ def flight_spans(scene: bpy.types.Scene, strips: Iterable[SceneStrip]) -> list[t
 def sample_timeline(
     scene: bpy.types.Scene, armature: bpy.types.Object, first: float | None = None, last: float | None = None
 ) -> SceneTimeline:
-    """The rig's motion with its keys and strips.
+    """The rig's motion with its keys and strips, as `sample_in_steps` finds it, without a break."""
+    return run_at_once(sample_in_steps(scene, armature, first, last))
+
+
+def sample_in_steps(
+    scene: bpy.types.Scene, armature: bpy.types.Object, first: float | None = None, last: float | None = None
+) -> Generator[float, None, SceneTimeline]:
+    """The rig's motion with its keys and strips. Yields the fraction done; between steps, undo may exchange all data.
 
     Args:
         scene: scene with the frame rate.
@@ -159,14 +167,19 @@ def sample_timeline(
         flights also at generated keys.
 
     Raises:
-        InvalidValue: the object is not a rig, or last is not after first.
+        InvalidValue: the object is not a rig, last is not after first, or the rig was changed in the meantime.
     """
     rig, span = rig_of(armature), _frame_range(scene, first, last)
     require_unscaled(armature)
     keyed = dict(zip(read_key_roles(armature), read_keys(scene, armature)))
     keyed = {frame: key for frame, key in keyed.items() if span[0] <= frame <= span[1]}
     frames = _sample_frames(span, [*keyed, *_generated_flight_frames(scene, armature, rig, span)])
-    poses = (step_frames if needs_frame_stepping(armature) else evaluate_curves)(scene, armature, rig, frames)
+    if needs_frame_stepping(armature):
+        where, own = session_id(scene), session_id(armature)
+        poses = yield from step_frames(scene, armature, rig, frames)
+        scene, armature = find_by_session_id(bpy.data.scenes, where), find_by_session_id(bpy.data.objects, own)
+    else:
+        poses = evaluate_curves(scene, armature, rig, frames)
     return _build_timeline(scene, armature, rig, frames, poses, tuple(keyed.values()))
 
 

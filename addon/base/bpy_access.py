@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import Literal, TypeAlias, TypeVar
 
 import bpy
@@ -78,6 +78,15 @@ def local_copy(item: T) -> T:
 def session_id(item: bpy.types.ID) -> int:
     """A number that identifies a data-block during the session, also after undo and renaming."""
     return int(item.session_uid)
+
+
+def run_at_once(steps: Generator[float, None, T]) -> T:
+    """The result of work in steps, without a break between them."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
 
 
 def find_by_session_id(items: Iterable, uid: int):  # type: ignore[no-untyped-def]  # bpy's collections are not generic

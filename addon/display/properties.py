@@ -109,9 +109,6 @@ class SceneSettings(option_group(CohortOptions, StudySettings, RetargetOptions, 
             ("unknown", "Unknown", "Mean of both tables, with a wider prior"),
         ),
     )
-    urdf: bpy.props.StringProperty(  # type: ignore[valid-type]
-        name="URDF", description="File of the robot (.urdf or .xml)", subtype="FILE_PATH"
-    )
     packages: bpy.props.StringProperty(  # type: ignore[valid-type]
         name="Packages",
         description="Folder with the packages of package:// mesh paths. If empty, the folders above the file",

@@ -17,6 +17,8 @@ STATUSES = (
     ("bad", "Failed Checks", "A check failed", "ERROR", 1),
     ("failed", "Failed", "The job failed", "CANCEL", 2),
 )
+MARKERS = "marks"
+"""Place of the message that names a rig's failure markers, because markers have no custom properties."""
 REPORT_TEXT = "Dance Report"
 """Text of the workspace Dance, which shows the last message whole."""
 MINUTE, HOUR = 60.0, 3600.0
@@ -105,6 +107,11 @@ def find_latest_message(scene: bpy.types.Scene, rig: bpy.types.Object | None) ->
     """The latest message about a rig; None without one."""
     found = [item for item in _stored_messages(scene) if item.about == rig and item.message]
     return found[-1] if found else None
+
+
+def find_messages(scene: bpy.types.Scene, panel: str) -> list[StoredMessage]:
+    """A panel's messages about all rigs, also deleted ones."""
+    return [item for item in _stored_messages(scene) if item.place == panel]
 
 
 def dismiss_message(scene: bpy.types.Scene, rig: bpy.types.Object | None, panel: str) -> None:

@@ -16,14 +16,15 @@ from ..base.change_cache import COUNTED_TYPES, cached_until_change
 from ..base.interpreter import Interpreter, chosen_interpreter
 from ..base.scene_rigs import active_rig
 from ..base.solver_api import errors
+from ..jobs.job_messages import MARKERS, find_messages
 from .properties import live_settings
 
 if TYPE_CHECKING:
     from ..jobs.job_messages import StoredMessage
     from .session import CheckSession
 
-POLL_INTERVAL = 0.1
-"""[s] Interval of the timer."""
+POLL_INTERVAL, MARKER_INTERVAL = 0.1, 1.0
+"""[s] Intervals of the timers."""
 
 
 class LiveCheck:
@@ -65,19 +66,26 @@ class LiveCheck:
     @classmethod
     def confirms(cls, scene: bpy.types.Scene, item: StoredMessage) -> bool:
         """Whether a message is a verdict about its rig as it is now."""
-        from .session import watched_options
-
         body, session = item.about, cls.session
         if not item.fingerprint or body is None:
             return False
         if session is not None and session.body == session_id(body):
             return session.fingerprint == item.fingerprint
+        return cls.is_current(scene, item)
+
+    @classmethod
+    def is_current(cls, scene: bpy.types.Scene, item: StoredMessage) -> bool:
+        """Whether a message is about its rig as it is now, whatever is being checked."""
+        from . import session
+
+        if (body := item.about) is None:
+            return False
         now = cached_until_change(
             "fingerprint",
             body,
             lambda: state_fingerprint(scene, body),
             kinds=COUNTED_TYPES,
-            state=str(watched_options(scene, body)),
+            state=(str(session.watched_options(scene, body)), time.monotonic() // session.COMPARE_INTERVAL),
         )
         return now == item.fingerprint
 
@@ -126,6 +134,17 @@ def _tick() -> float | None:
         session.problem = f"The live check failed: {error}"
         redraw.redraw_check_results()
     return POLL_INTERVAL
+
+
+def withdraw_markers() -> float:
+    """Remove the markers of checks of another state of their rig, or of a deleted one; called every second."""
+    for scene in bpy.data.scenes:
+        for item in find_messages(scene, MARKERS):
+            if item.about not in list(scene.objects) or not LiveCheck.is_current(scene, item):
+                from ..authoring.failure_markers import clear_failure_markers
+
+                clear_failure_markers(scene, item.about)
+    return MARKER_INTERVAL
 
 
 def _on_change(scene: bpy.types.Scene, graph: bpy.types.Depsgraph | None = None) -> None:
@@ -186,14 +205,17 @@ def _stop_before_load(*_: object) -> None:
 
 
 def register() -> None:
-    """Stop the check before another file is opened, and when Blender quits."""
+    """Stop the check before another file is opened, and when Blender quits; withdraw markers that are not true."""
     bpy.app.handlers.load_pre.append(_stop_before_load)
     atexit.register(_stop_at_exit)
+    bpy.app.timers.register(withdraw_markers, persistent=True)
 
 
 def unregister() -> None:
     """Stop the check."""
     LiveCheck.stop(wait=True)
     atexit.unregister(_stop_at_exit)
+    if bpy.app.timers.is_registered(withdraw_markers):
+        bpy.app.timers.unregister(withdraw_markers)
     if _stop_before_load in bpy.app.handlers.load_pre:
         bpy.app.handlers.load_pre.remove(_stop_before_load)

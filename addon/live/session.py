@@ -7,7 +7,7 @@ the timeline. Results of another fingerprint are removed at once.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from typing import Protocol
 
 import bpy
@@ -35,7 +35,7 @@ POSTURE_TIMEOUT = 2.0
 """[s] Time after which the response for a posture is no longer expected."""
 RESPONSE_TIMEOUT = 30.0
 """[s] Time without a response before the panel shows a message; a slow start takes about ten seconds."""
-NO_RESPONSE = f"The live check has not responded for {RESPONSE_TIMEOUT:.0f} s: wait, or restart it"
+NO_RESPONSE = f"The live check has not responded for {RESPONSE_TIMEOUT:.0f} s: wait, or stop and start it"
 STEPPING_NOTE = "Constraints, NLA or drivers move this rig: only the displayed frame is checked, as a pose at rest"
 BEZIER = 2
 """Number, in `Keyframe.interpolation`, of the only interpolation that uses handles."""
@@ -133,12 +133,15 @@ class CheckSession:
         """Whether it is the check of this rig and its process runs."""
         return self.body == session_id(body) and self.process.running
 
-    def check_all(self) -> None:
-        """Sample the timeline now and send it, stepping through the frames if necessary."""
-        scene, body = self.find_scene_and_rig()
-        self._sent_fingerprint = fingerprint(scene, body, watched_options(scene, body))
-        self.change_time, self.posture_changed = None, False
-        self._send_timeline(scene, body)
+    def check_all(self) -> Generator[float, None, None]:
+        """Sample the timeline now and send it, stepping through the frames if necessary; yields the fraction done."""
+        (scene, body), own = self.find_scene_and_rig(), self.body
+        checked = fingerprint(scene, body, watched_options(scene, body))
+        sampled = yield from timeline.sample_in_steps(scene, body)
+        if self.body != own:
+            raise errors.Cancelled("another rig is active now: its frames are not sampled yet")
+        self._sent_fingerprint, self.change_time, self.posture_changed = checked, None, False
+        self._send_timeline(find_by_session_id(bpy.data.scenes, self.scene), sampled)
 
     def show_frame(self, scene: bpy.types.Scene) -> None:
         """Let the process check the newly displayed frame first."""
@@ -240,11 +243,10 @@ class CheckSession:
         if self.needs_stepping:
             self.results, self.posture_changed = None, True
             return True
-        self._send_timeline(scene, body)
+        self._send_timeline(scene, timeline.sample_timeline(scene, body))
         return True
 
-    def _send_timeline(self, scene: bpy.types.Scene, body: bpy.types.Object) -> None:
-        sampled = timeline.sample_timeline(scene, body)
+    def _send_timeline(self, scene: bpy.types.Scene, sampled: SceneTimeline) -> None:
         self._serial += 1
         self.problem = ""
         self.results = CheckResults(self._serial, sampled)

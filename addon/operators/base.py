@@ -102,3 +102,12 @@ class RigOperator(SceneOperator):
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
         return find_rig_problem(context)
+
+
+class DroppedFile:
+    """Mix-in of a handler of files that are dropped onto the 3D view."""
+
+    @classmethod
+    def poll_drop(cls, context: bpy.types.Context | None) -> bool:
+        """Whether the view takes the files."""
+        return context is not None and context.area is not None and context.area.type == "VIEW_3D"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ class EXCITING_DANCE_OT_check_dance(DanceJob, bpy.types.Operator):
         dance = read_dance(folder / RESULT_FOLDER)
         body = require(self.rig(), "rig")
         written = write_scores(body, dance.summary.excitation, dance.summary.deviation)
-        mark_failures(scene(context), body, dance.summary)
+        mark_failures(scene(context), body, dance.summary, self._fingerprint)
         return summary_message(dance, *([] if written else [NOT_WRITTEN]), fingerprint=self._fingerprint)
 
 
@@ -97,6 +97,9 @@ class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
             else ""
         )
 
+    def steps(self, context: bpy.types.Context) -> Iterator[float]:
+        return iter(())  # the motion is read from the study
+
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         from ..display.study import played_trial, study_folder_of
 
@@ -111,8 +114,9 @@ class EXCITING_DANCE_OT_find_contacts(DanceJob, bpy.types.Operator):
 
         dance, body = read_dance(folder / RESULT_FOLDER), require(self.rig(), "rig")
         key_strips(scene(context), body, dance.summary.strips)
-        mark_failures(scene(context), body, dance.summary)
-        return summary_message(dance, fingerprint=state_fingerprint(scene(context), body))
+        now = state_fingerprint(scene(context), body)
+        mark_failures(scene(context), body, dance.summary, now)
+        return summary_message(dance, fingerprint=now)
 
 
 CLASSES: tuple[Any, ...] = (

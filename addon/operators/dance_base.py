@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -12,7 +12,7 @@ import bpy
 from ..authoring.posture_cache import summarise_postures
 from ..authoring.properties import dance_settings
 from ..base.bpy_access import require, scene
-from ..base.scene_rigs import active_rig
+from ..base.scene_rigs import active_rig, moves
 from ..base.solver_api import dance_folder, errors
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage
@@ -48,7 +48,7 @@ class DanceJob(JobOperator):
         body = active_rig(context)
         if body is None or find_rig_problem(context):
             return find_rig_problem(context)
-        if body.animation_data is None or body.animation_data.action is None:
+        if not moves(body):
             return "The rig has no dance yet: key postures, or design a dance"
         known = summarise_postures(body)
         return cls.find_posture_problem(body, known.roles) if known.up_to_date else ""
@@ -66,23 +66,22 @@ class DanceJob(JobOperator):
             return f"Key at least {cls.fewest_postures} postures first"
         return ""
 
-    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        from ..authoring.timeline import read_key_roles
+    def steps(self, context: bpy.types.Context) -> Iterator[float]:
+        """Write the rig's dance to a timeline file, over the range of its keys."""
+        from ..authoring.timeline import motion_range, read_key_roles, sample_in_steps
+        from ..base.solver_api import TIMELINE
 
-        if problem := self.find_posture_problem(
-            require_active_rig(context), read_key_roles(require_active_rig(context))
-        ):
+        now, body = scene(context), require_active_rig(context)
+        if problem := self.find_posture_problem(body, read_key_roles(body)):
             raise errors.InvalidValue(problem)
-        self._fingerprint = state_fingerprint(scene(context), require_active_rig(context))
-        path = write_timeline(context, folder)
-        return [
-            self.verb,
-            str(path),
-            *self.extra_arguments(context),
-            "--output",
-            str(folder / RESULT_FOLDER),
-            *JSON_PROGRESS,
-        ]
+        self._fingerprint = state_fingerprint(now, body)
+        sampled = yield from sample_in_steps(now, body, *motion_range(now, body))
+        folder = require(self._folder, "folder")
+        self._timeline = str(TIMELINE.write(folder / dance_folder.TIMELINE_FILE, sampled))
+
+    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
+        output = ["--output", str(folder / RESULT_FOLDER), *JSON_PROGRESS]
+        return [self.verb, self._timeline, *self.extra_arguments(context), *output]
 
     def extra_arguments(self, context: bpy.types.Context) -> list[str]:
         """Additional options of the verb."""
@@ -133,15 +132,6 @@ class GhostJob(DanceJob):
 def has_summary(folder: Path) -> bool:
     """Whether a child wrote results; they may be partial, and the exit code is then not 0."""
     return (folder / RESULT_FOLDER / dance_folder.SUMMARY_FILE).exists()
-
-
-def write_timeline(context: bpy.types.Context, folder: Path) -> Path:
-    """Write the rig's dance to a timeline file, over the range of its keys."""
-    from ..authoring.timeline import motion_range, sample_timeline
-    from ..base.solver_api import TIMELINE
-
-    now, body = scene(context), require_active_rig(context)
-    return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, sample_timeline(now, body, *motion_range(now, body)))
 
 
 def show_designed(

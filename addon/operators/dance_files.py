@@ -14,7 +14,7 @@ from ..base.scene_rigs import active_rig
 from ..jobs.job_messages import JobMessage, store_message
 from ..live.control import state_fingerprint
 from .base import SceneOperator
-from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
+from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message
 
 
 class EXCITING_DANCE_OT_open_dance(SceneOperator, bpy.types.Operator):
@@ -55,9 +55,8 @@ class EXCITING_DANCE_OT_export_dance(DanceJob, bpy.types.Operator, ExportHelper)
     )
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        path = write_timeline(context, folder)
         output = bpy.path.abspath(self.filepath)  # type: ignore[attr-defined]
-        return [self.verb, str(path), "--rate", f"{self.rate:g}", "--output", output, *JSON_PROGRESS]
+        return [self.verb, self._timeline, "--rate", f"{self.rate:g}", "--output", output, *JSON_PROGRESS]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         return JobMessage(f"Exported to {self.filepath}")  # type: ignore[attr-defined]
@@ -77,10 +76,9 @@ class EXCITING_DANCE_OT_compare_performance(DanceJob, bpy.types.Operator):
             return problem
         return "Choose the folder of the tracked recording first" if performance_folder(context) is None else ""
 
-    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        path, trial = write_timeline(context, folder), dance_settings(context).trial
-        arguments = [self.verb, str(path), str(performance_folder(context)), *(["--trial", trial] if trial else [])]
-        return [*arguments, "--output", str(folder / RESULT_FOLDER), *JSON_PROGRESS]
+    def extra_arguments(self, context: bpy.types.Context) -> list[str]:
+        trial = dance_settings(context).trial
+        return [str(performance_folder(context)), *(["--trial", trial] if trial else [])]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..authoring import performance

@@ -1,24 +1,24 @@
-"""Operator that designs a dance in a child process, for the active rig or a new one."""
+"""Operator that designs a dance for the active rig in a child process."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import bpy
 
 from ..authoring.properties import dance_settings
-from ..base.bpy_access import scene
+from ..base.bpy_access import require, scene
 from ..base.option_fields import option_words
 from ..base.scene_rigs import active_rig
 from ..base.solver_api import DanceOptions, dance_folder
-from ..display.properties import study_settings
 from ..jobs.job_messages import JobMessage
 from ..live.control import state_fingerprint
 from ..scene.check_settings import check_arguments
-from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message, write_timeline
-from .rigs import rig_arguments
+from .base import find_rig_problem
+from .dance_base import JSON_PROGRESS, RESULT_FOLDER, DanceJob, show_designed, summary_message
 
 WORKERS = max(1, min((os.cpu_count() or 2) - 1, 8))
 CANCEL_TIMEOUT = 60.0
@@ -30,27 +30,31 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
 
     bl_idname = "exciting_dance.design_dance"
     bl_label = "Design Dance"
-    title = "Designing"
+    title, fewest_postures = "Designing", 0
     end_timeout = CANCEL_TIMEOUT
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
-        """A damaged rig is a problem. Without a rig, or with linked bones, a new rig is built."""
-        from ..scene.armature import library_problem, rig_problem
+        """A rig is needed. For one with linked bones, a new rig is built."""
+        from ..scene.armature import library_problem
 
         body = active_rig(context)
-        return "" if body is None or library_problem(body, data=True) else rig_problem(body)
+        return "" if body is not None and library_problem(body, data=True) else find_rig_problem(context)
+
+    def steps(self, context: bpy.types.Context) -> Iterator[float]:
+        """Write the named postures of the timeline, if they are to be used, and the active rig."""
+        from ..base.solver_api import write_rig
+        from ..scene.inertials import rig_with_inertials
+
+        if dance_settings(context).posed:
+            yield from super().steps(context)
+        body = rig_with_inertials(require(self.rig(), "rig"))
+        self._body = str(write_rig(require(self._folder, "folder") / dance_folder.BODY_FILE, body))
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        return [
-            "dance",
-            *body_arguments(context, folder),
-            *design_arguments(context),
-            *pose_arguments(context, folder),
-            "--output",
-            str(folder / RESULT_FOLDER),
-            *JSON_PROGRESS,
-        ]
+        poses = ["--poses", self._timeline] if dance_settings(context).posed else []
+        output = ["--output", str(folder / RESULT_FOLDER), *JSON_PROGRESS]
+        return ["dance", self._body, *design_arguments(context), *poses, *output]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
         from ..authoring.dance_import import read_dance
@@ -64,18 +68,6 @@ class EXCITING_DANCE_OT_design_dance(DanceJob, bpy.types.Operator):
         return summary_message(dance, said, fingerprint=state_fingerprint(scene(context), body))
 
 
-def body_arguments(context: bpy.types.Context, folder: Path) -> list[str]:
-    """Arguments for the body: the active rig as a file, otherwise the settings of the Rig panel."""
-    from ..base.solver_api import write_rig
-    from ..scene.inertials import rig_with_inertials
-
-    body = active_rig(context)
-    if body is None:
-        settings = study_settings(context)
-        return rig_arguments(settings.kind, settings, settings.urdf)[1:]
-    return [str(write_rig(folder / dance_folder.BODY_FILE, rig_with_inertials(body)))]
-
-
 def design_arguments(context: bpy.types.Context) -> list[str]:
     """Arguments for the settings of the panel."""
     settings = dance_settings(context)
@@ -84,13 +76,6 @@ def design_arguments(context: bpy.types.Context) -> list[str]:
     if settings.emphasise != "none":
         arguments += ["--emphasise", f"{settings.emphasise}={settings.factor:g}"]
     return arguments
-
-
-def pose_arguments(context: bpy.types.Context, folder: Path) -> list[str]:
-    """Arguments for the named postures of the timeline, if they are to be used."""
-    if not dance_settings(context).posed or active_rig(context) is None:
-        return []
-    return ["--poses", str(write_timeline(context, folder))]
 
 
 CLASSES: tuple[Any, ...] = (EXCITING_DANCE_OT_design_dance,)

@@ -1,4 +1,4 @@
-"""Operators that show results: colours, legend, ellipsoids, trials, picture, report, fewer keys."""
+"""Operators that show results: ellipsoids, trials, picture, report, fewer keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from ..base.interpreter import Interpreter, blender_interpreter
 from ..base.scene_rigs import active_rig
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage
-from ..scene.colours import QUANTITIES, colour_body
 from .base import AtomicOperator, RigOperator, find_rig_problem, require_active_rig
 
 PAINT_CALL = (
@@ -19,8 +18,6 @@ PAINT_CALL = (
     "make_scene; make_scene(sys.argv[-1], scene=False); os._exit(0)"
 )
 """Program of another Blender that paints a study's body; Blender's module sometimes waits forever at its exit."""
-SHAPES_REMEDY = "override or append the whole collection that contains them"
-"""What to do about a rig of which only the armature was linked."""
 
 
 class InertialsOperator(AtomicOperator):
@@ -35,35 +32,6 @@ class InertialsOperator(AtomicOperator):
         if body is not None and not problem and not any(PARAMETERS in bone for bone in body.data.bones):
             return f"{body.name} has no masses on its bones: identify, or add the rig again"
         return problem
-
-
-class EXCITING_DANCE_OT_colour(InertialsOperator, bpy.types.Operator):
-    """Colour the links of the rig by a quantity"""
-
-    bl_idname = "exciting_dance.colour"
-    bl_label = "Colour Body"
-    bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
-
-    quantity: bpy.props.EnumProperty(  # type: ignore[valid-type]
-        name="Quantity", items=tuple((name, q.label, q.description) for name, q in QUANTITIES.items())
-    )
-
-    @classmethod
-    def find_problem(cls, context: bpy.types.Context) -> str:
-        """The reason, unless the rig has shapes that can be coloured."""
-        from ..scene.armature import shapes_of
-
-        if problem := super().find_problem(context):
-            return problem
-        body = require_active_rig(context)
-        return (
-            ""
-            if any(shape.library is None for shape in shapes_of(body).values())
-            else f"{body.name} has no local shapes to colour: {SHAPES_REMEDY}"
-        )
-
-    def run(self, context: bpy.types.Context) -> None:
-        colour_body(scene(context), require_active_rig(context), self.quantity)
 
 
 class EXCITING_DANCE_OT_ellipsoids(InertialsOperator, bpy.types.Operator):
@@ -212,7 +180,6 @@ class EXCITING_DANCE_OT_reduce_keys(RigOperator, bpy.types.Operator):
 
 CLASSES = (
     EXCITING_DANCE_OT_reduce_keys,
-    EXCITING_DANCE_OT_colour,
     EXCITING_DANCE_OT_ellipsoids,
     EXCITING_DANCE_OT_trial,
     EXCITING_DANCE_OT_picture,

@@ -11,6 +11,7 @@ from ..base.solver_api import errors
 from ..jobs.job_messages import dismiss_message
 from ..live.control import LiveCheck
 from .base import AtomicOperator, RigOperator, SceneOperator, require_active_rig
+from .dance_base import DanceJob
 
 ROLE_ITEMS = tuple(role[:3] for role in ROLES)
 
@@ -93,7 +94,7 @@ class EXCITING_DANCE_OT_jump_posture(RigOperator, bpy.types.Operator):
 
 
 class EXCITING_DANCE_OT_jump_frame(SceneOperator, bpy.types.Operator):
-    """Go to the first frame of this strip"""
+    """Go to this frame"""
 
     bl_idname = "exciting_dance.jump_frame"
     bl_label = "Jump Here"
@@ -162,26 +163,8 @@ class EXCITING_DANCE_OT_clear_inbetweens(RigOperator, bpy.types.Operator):
         self.report({"INFO"}, f"Removed {count} generated keys" if count else "There are no generated keys here")
 
 
-class EXCITING_DANCE_OT_clear_marks(SceneOperator, bpy.types.Operator):
-    """Remove the timeline markers of the last check"""
-
-    bl_idname = "exciting_dance.clear_marks"
-    bl_label = "Clear Markers"
-
-    @classmethod
-    def find_problem(cls, context: bpy.types.Context) -> str:
-        from ..authoring.failure_markers import find_failure_markers
-
-        return "" if find_failure_markers(scene(context), active_rig(context)) else "There are no markers of a check"
-
-    def run(self, context: bpy.types.Context) -> None:
-        from ..authoring.failure_markers import clear_failure_markers
-
-        clear_failure_markers(scene(context), active_rig(context))
-
-
 class EXCITING_DANCE_OT_forget_message(AtomicOperator, bpy.types.Operator):
-    """Remove this message from the panel"""
+    """Remove this message from the panel, and the timeline markers of a check"""
 
     bl_idname = "exciting_dance.forget_message"
     bl_label = "Dismiss"
@@ -190,7 +173,11 @@ class EXCITING_DANCE_OT_forget_message(AtomicOperator, bpy.types.Operator):
     place: bpy.props.StringProperty(description="Panel that shows the message")  # type: ignore[valid-type]
 
     def run(self, context: bpy.types.Context) -> None:
+        from ..authoring.failure_markers import clear_failure_markers
+
         dismiss_message(scene(context), active_rig(context), self.place)
+        if self.place == DanceJob.panel:
+            clear_failure_markers(scene(context), active_rig(context))
 
 
 CLASSES = (
@@ -200,6 +187,5 @@ CLASSES = (
     EXCITING_DANCE_OT_jump_frame,
     EXCITING_DANCE_OT_contact,
     EXCITING_DANCE_OT_clear_inbetweens,
-    EXCITING_DANCE_OT_clear_marks,
     EXCITING_DANCE_OT_forget_message,
 )

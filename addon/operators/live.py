@@ -1,10 +1,15 @@
-"""Operators of the live check: start, stop, restart, check all frames, and go to a failing frame."""
+"""Operators of the live check: start, stop and check all frames."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import bpy
 
-from ..base.bpy_access import require, scene
+from ..base.bpy_access import require
+from ..jobs.job import JobOperator
+from ..jobs.job_messages import JobMessage
 from ..live.control import LiveCheck
 from .base import AtomicOperator, find_rig_problem, require_active_rig
 
@@ -28,55 +33,29 @@ class EXCITING_DANCE_OT_live(AtomicOperator, bpy.types.Operator):
             LiveCheck.start(context, require_active_rig(context))
 
 
-class EXCITING_DANCE_OT_live_restart(AtomicOperator, bpy.types.Operator):
-    """Restart the live check for the active rig"""
-
-    bl_idname = "exciting_dance.live_restart"
-    bl_label = "Restart"
-
-    @classmethod
-    def find_problem(cls, context: bpy.types.Context) -> str:
-        return find_rig_problem(context)
-
-    def run(self, context: bpy.types.Context) -> None:
-        LiveCheck.start(context, require_active_rig(context))
-
-
-class EXCITING_DANCE_OT_live_check_all(AtomicOperator, bpy.types.Operator):
+class EXCITING_DANCE_OT_live_check_all(JobOperator, bpy.types.Operator):
     """Step through all frames once and check them; the current frame is restored"""
 
     bl_idname = "exciting_dance.live_check_all"
     bl_label = "Check All Frames"
+    bl_options = {"INTERNAL"}  # noqa: RUF012
+    title, panel, shows_success = "Stepping through all frames", "live", False
 
     @classmethod
     def find_problem(cls, context: bpy.types.Context) -> str:
         return "Start the live check first" if LiveCheck.session is None else ""
 
-    def run(self, context: bpy.types.Context) -> None:
-        require(LiveCheck.session, "live check").check_all()
+    def steps(self, context: bpy.types.Context) -> Iterator[float]:
+        return require(LiveCheck.session, "live check").check_all()
 
+    def arguments(self, context: bpy.types.Context, folder: Path) -> None:
+        return None
 
-class EXCITING_DANCE_OT_live_jump(AtomicOperator, bpy.types.Operator):
-    """Go to this frame"""
-
-    bl_idname = "exciting_dance.live_jump"
-    bl_label = "Jump to Frame"
-    bl_options = {"INTERNAL"}  # noqa: RUF012
-
-    time: bpy.props.FloatProperty(name="Time", description="Time in seconds")  # type: ignore[valid-type]
-
-    def run(self, context: bpy.types.Context) -> None:
-        import numpy as np
-
-        from ..scene.action import frames_at, set_frame
-
-        where = scene(context)
-        set_frame(where, round(float(frames_at(where, np.array(self.time)))))
+    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
+        return JobMessage("Sampled all frames")
 
 
 CLASSES = (
     EXCITING_DANCE_OT_live,
-    EXCITING_DANCE_OT_live_restart,
     EXCITING_DANCE_OT_live_check_all,
-    EXCITING_DANCE_OT_live_jump,
 )

@@ -17,7 +17,7 @@ from ..base.transaction import all_or_nothing
 from ..display.properties import RESEARCH, study_settings
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage, dismiss_message, store_message
-from .base import SceneOperator, report_error
+from .base import DroppedFile, SceneOperator, report_error
 
 if TYPE_CHECKING:
     from ..base.solver_api import SceneRecording
@@ -102,32 +102,23 @@ def show_imported(context: bpy.types.Context, paths: list[Path]) -> list[str]:
     return names
 
 
-class FileBrowser:
-    """Mix-in of an operator with a file browser that selects several files."""
-
-    files: bpy.props.CollectionProperty(type=bpy.types.OperatorFileListElement)  # type: ignore[valid-type]
-    directory: bpy.props.StringProperty(subtype="DIR_PATH")  # type: ignore[valid-type]
-    filter_glob: bpy.props.StringProperty(default=FILE_PATTERN, options={"HIDDEN"})  # type: ignore[valid-type]
-
-    def chosen_paths(self) -> list[Path]:
-        """The selected files."""
-        names = [file.name for file in self.files if file.name]
-        alone = Path(self.filepath or self.directory)  # type: ignore[attr-defined]
-        return [Path(self.directory) / name for name in names] or [alone]
-
-
-class EXCITING_DANCE_OT_import_recording(FileBrowser, bpy.types.Operator, ImportHelper):
+class EXCITING_DANCE_OT_import_recording(bpy.types.Operator, ImportHelper):  # type: ignore[misc]
     """Import recordings, as files or a folder: show them animated, and list them for tracking"""
 
     bl_idname = "exciting_dance.import_recording"
     bl_label = "Import Recording"
     bl_options = {"REGISTER", "UNDO"}  # noqa: RUF012
 
+    files: bpy.props.CollectionProperty(type=bpy.types.OperatorFileListElement, options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    directory: bpy.props.StringProperty(subtype="DIR_PATH", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    filter_glob: bpy.props.StringProperty(default=FILE_PATTERN, options={"HIDDEN"})  # type: ignore[valid-type]
+
     def execute(self, context: bpy.types.Context) -> Status:
         from ..drawing.viewport import hide_startup_cube
 
         try:
-            names = show_imported(context, self.chosen_paths())
+            chosen = [Path(self.directory) / file.name for file in self.files if file.name]
+            names = show_imported(context, chosen or [Path(self.filepath or self.directory)])  # type: ignore[attr-defined]
         except errors.SolverError as error:
             store_message(scene(context), active_rig(context), PANEL, JobMessage(str(error), "failed"))
             return report_error(self, error)
@@ -221,17 +212,13 @@ class EXCITING_DANCE_OT_take_armature(JobOperator, bpy.types.Operator, ExportHel
         return JobMessage(f"Ready to track: {len(segments)} frames of {len(segments.names)} bones")
 
 
-class EXCITING_DANCE_FH_recording(bpy.types.FileHandler):
+class EXCITING_DANCE_FH_recording(DroppedFile, bpy.types.FileHandler):
     """Recordings dropped onto the 3D view."""
 
     bl_idname = "EXCITING_DANCE_FH_recording"
     bl_label = "Motion Recording"
     bl_import_operator = "exciting_dance.import_recording"
     bl_file_extensions = ";".join(recording_suffixes())
-
-    @classmethod
-    def poll_drop(cls, context: bpy.types.Context | None) -> bool:
-        return context is not None and context.area is not None and context.area.type == "VIEW_3D"
 
 
 CLASSES = (

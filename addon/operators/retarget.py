@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import bpy
 
 from ..authoring.properties import dance_settings
-from ..base.bpy_access import Status, find_by_session_id, require, scene, session_id
+from ..base.bpy_access import Status, find_by_session_id, require, run_at_once, scene, session_id
 from ..base.option_fields import option_words
 from ..base.scene_rigs import find_rigs, find_source, is_rig
 from ..base.solver_api import RetargetOptions, dance_folder, errors
@@ -23,7 +23,7 @@ from .parts_dialog import PartsDialog
 from .rigs import start_live_check
 
 if TYPE_CHECKING:
-    from ..base.solver_api import SceneMotion, SegmentPoses
+    from ..base.solver_api import SceneMotion, SceneTimeline, SegmentPoses
 
 FOLLOWER_FILE = "follower.json"
 EXAMINED_FRAMES = 20
@@ -62,7 +62,7 @@ class EXCITING_DANCE_OT_retarget(PartsDialog, JobOperator, bpy.types.Operator):
         """Choose a target, and show it with the bones of the source."""
         from ..base.solver_api import Recording, describe_body, match_recording
         from ..scene.action import moving_frames
-        from ..scene.recording import record_at_once
+        from ..scene.recording import record_segments
 
         settings, source = study_settings(context), require(find_source(context), "armature")
         if find_follower(context) is None:
@@ -71,7 +71,8 @@ class EXCITING_DANCE_OT_retarget(PartsDialog, JobOperator, bpy.types.Operator):
         if is_rig(source):
             return self.ask(context, source, None, f"The motion of {source.name}")
         frames = moving_frames(scene(context), source)
-        segments = record_at_once(source, scene(context), frames[:: len(frames) // EXAMINED_FRAMES + 1])
+        examined = frames[:: len(frames) // EXAMINED_FRAMES + 1]
+        segments = run_at_once(record_segments(source, scene(context), examined))
         try:
             words = describe_body(Recording(source.name, segments=segments))
         except errors.SolverError as error:
@@ -86,12 +87,17 @@ class EXCITING_DANCE_OT_retarget(PartsDialog, JobOperator, bpy.types.Operator):
             column.prop(settings, name)
 
     def steps(self, context: bpy.types.Context) -> Iterator[float]:
+        from ..authoring.timeline import motion_range, sample_in_steps
         from ..scene.recording import record_segments
 
-        source = require(find_source(context), "armature")
+        now, source = scene(context), require(find_source(context), "armature")
         self._source_id = session_id(source)
         self._first: SceneMotion | None = None
-        self._segments = None if is_rig(source) else (yield from record_segments(source, scene(context)))
+        self._motion: SceneTimeline | SegmentPoses
+        if is_rig(source):
+            self._motion = yield from sample_in_steps(now, source, *motion_range(now, source))
+        else:
+            self._motion = yield from record_segments(source, now)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         from ..base.solver_api import write_rig
@@ -100,7 +106,7 @@ class EXCITING_DANCE_OT_retarget(PartsDialog, JobOperator, bpy.types.Operator):
         settings, target = study_settings(context), find_follower(context)
         self._body_id = None if target is None else session_id(target)
         leader, who = find_by_session_id(bpy.data.objects, self._source_id), [settings.follows]
-        source = write_source(context, leader, self._segments, folder)
+        source = write_source(leader, self._motion, folder)
         if target is not None:
             who = [str(write_rig(folder / FOLLOWER_FILE, rig_with_inertials(target)))]
         elif settings.follows == "human":
@@ -171,24 +177,16 @@ def retarget_arguments(settings: SceneSettings) -> list[str]:
     return arguments
 
 
-def write_source(
-    context: bpy.types.Context, source: bpy.types.Object, segments: SegmentPoses | None, folder: Path
-) -> Path:
-    """Write an armature's motion to a file: a rig's timeline with its contacts, or the bones of another armature.
-
-    Raises:
-        InvalidValue: a rig's bones no longer match its links.
-    """
-    from ..authoring.timeline import motion_range, sample_timeline
-    from ..base.solver_api import TIMELINE, Recording, write_recording_npz
+def write_source(source: bpy.types.Object, motion: SceneTimeline | SegmentPoses, folder: Path) -> Path:
+    """Write an armature's motion to a file: a rig's timeline with its contacts, or the bones of another armature."""
+    from ..base.solver_api import TIMELINE, Recording, SegmentPoses, write_recording_npz
 
     played = source.animation_data and source.animation_data.action
-    now, name = scene(context), bpy.path.clean_name((played or source).name)
-    if segments is None:
-        timeline = replace(sample_timeline(now, source, *motion_range(now, source)), name=name)
-        return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, timeline)
+    name = bpy.path.clean_name((played or source).name)
+    if not isinstance(motion, SegmentPoses):
+        return TIMELINE.write(folder / dance_folder.TIMELINE_FILE, replace(motion, name=name))
     path = folder / f"{name}.npz"
-    write_recording_npz(path, Recording(name, segments=segments))
+    write_recording_npz(path, Recording(name, segments=motion))
     return path
 
 

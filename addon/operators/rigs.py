@@ -8,36 +8,38 @@ import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ..base import bpy_access, scene_rigs
-from ..base.bpy_access import require
+from ..base.bpy_access import Status, require
 from ..base.solver_api import errors, robot_suffixes
 from ..display.properties import AUTHOR, SceneSettings, study_settings
 from ..jobs.job import JobOperator
 from ..jobs.job_messages import JobMessage, dismiss_message
 from ..live.control import LiveCheck
-from .base import RigOperator, find_rig_problem, require_active_rig
+from .base import DroppedFile, RigOperator, find_rig_problem, require_active_rig
 
 FILE_PATTERN = ";".join(f"*{suffix}" for suffix in robot_suffixes())
+FROM_FILE = "urdf"
+"""Kind of a rig that is read from a file."""
 INPUT_FILE = "input.json"
 """The rig to complete."""
 STANDING_FILE = "standing.npz"
-UNIT_SCALE_TOLERANCE = 1e-6  # Blender stores it in single precision
 """Standing pose of a new rig."""
+UNIT_SCALE_TOLERANCE = 1e-6  # Blender stores it in single precision
 
 
-def rig_arguments(kind: str, settings: SceneSettings, urdf: str) -> list[str]:
-    """Arguments of the ``rig`` verb for the settings of the Rig panel.
+def rig_arguments(kind: str, settings: SceneSettings, path: str = "") -> list[str]:
+    """Arguments of the ``rig`` verb for the settings of the Rig panel, or for a file.
 
     Raises:
-        InvalidValue: no robot file is chosen.
+        InvalidValue: no file is chosen.
     """
-    if kind == "urdf":
-        if not urdf.strip():
-            raise errors.InvalidValue("no robot file is chosen: set the field URDF first")
-        arguments = ["rig", bpy.path.abspath(urdf)]
-        if urdf.lower().endswith(".urdf"):  # other formats define it
+    if path:
+        arguments = ["rig", bpy.path.abspath(path)]
+        if path.lower().endswith(".urdf"):  # other formats define it
             arguments += [] if settings.up == "auto" else ["--up", settings.up]
             arguments += ["--packages", bpy.path.abspath(settings.packages)] if settings.packages.strip() else []
         return arguments
+    if kind == FROM_FILE:
+        raise errors.InvalidValue("no file of a robot or person is chosen")
     if kind == "human":
         return [
             "rig",
@@ -126,20 +128,27 @@ def start_live_check(context: bpy.types.Context, job: JobOperator, body: bpy.typ
             job.report({"WARNING"}, f"The live check cannot start: {error}")  # type: ignore[attr-defined]
 
 
-class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
-    """Add a human or robot as an armature, with inertial parameters on its bones"""
+class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+    """Add a human or robot, built in or from a file, as an armature with inertial parameters on its bones"""
 
     bl_idname = "exciting_dance.import_rig"
     bl_label = "Add Rig"
-    title, panel, shows_success = "Adding the rig", "rig", False
+    title, panel = "Adding the rig", "rig"
+    filename_ext = ".urdf"
 
-    kind: bpy.props.StringProperty(options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    kind: bpy.props.StringProperty(options={"SKIP_SAVE", "HIDDEN"})  # type: ignore[valid-type]
+    filepath: bpy.props.StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE"})  # type: ignore[valid-type]
+    filter_glob: bpy.props.StringProperty(default=FILE_PATTERN, options={"HIDDEN"})  # type: ignore[valid-type]
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Status:  # type: ignore[override]
+        if self.filepath or (self.kind or study_settings(context).kind) != FROM_FILE:  # dropped, or built in
+            return self.execute(context)
+        return super().invoke(context, event)
 
     def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
         settings = study_settings(context)
-        kind = self.kind or settings.kind
-        self.shows_success = kind == "urdf"  # the message lists what is missing, such as meshes
-        arguments = rig_arguments(kind, settings, settings.urdf)
+        self.shows_success = bool(self.filepath)  # the message lists what is missing, such as meshes
+        arguments = rig_arguments(self.kind or settings.kind, settings, self.filepath)
         return [*arguments, *output_arguments(folder)]
 
     def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
@@ -148,24 +157,13 @@ class EXCITING_DANCE_OT_import_rig(JobOperator, bpy.types.Operator):
         return show_added_rig(context, self, show_rig(context, folder / study_folder.RIG_FILE))
 
 
-class EXCITING_DANCE_OT_import_urdf(JobOperator, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
-    """Import a robot from a URDF file, or from an MJCF file if MuJoCo is installed"""
+class EXCITING_DANCE_FH_rig(DroppedFile, bpy.types.FileHandler):
+    """Robots' and persons' models dropped onto the 3D view."""
 
-    bl_idname = "exciting_dance.import_urdf"
-    bl_label = "Import Robot"
-    title, panel = "Importing the robot", "rig"
-    filename_ext = ".urdf"
-
-    filter_glob: bpy.props.StringProperty(default=FILE_PATTERN, options={"HIDDEN"})  # type: ignore[valid-type]
-
-    def arguments(self, context: bpy.types.Context, folder: Path) -> list[str]:
-        arguments = rig_arguments("urdf", study_settings(context), self.filepath)  # type: ignore[attr-defined]
-        return [*arguments, *output_arguments(folder)]
-
-    def apply(self, context: bpy.types.Context, folder: Path) -> JobMessage:
-        from ..base.solver_api import study_folder
-
-        return show_added_rig(context, self, show_rig(context, folder / study_folder.RIG_FILE))
+    bl_idname = "EXCITING_DANCE_FH_rig"
+    bl_label = "Rig"
+    bl_import_operator = "exciting_dance.import_rig"
+    bl_file_extensions = ";".join(robot_suffixes())
 
 
 class EXCITING_DANCE_OT_state_rig(JobOperator, bpy.types.Operator):
@@ -220,7 +218,7 @@ class EXCITING_DANCE_OT_limits(RigOperator, bpy.types.Operator):
 
 CLASSES = (
     EXCITING_DANCE_OT_import_rig,
-    EXCITING_DANCE_OT_import_urdf,
+    EXCITING_DANCE_FH_rig,
     EXCITING_DANCE_OT_state_rig,
     EXCITING_DANCE_OT_limits,
 )

@@ -19,9 +19,7 @@ class EXCITING_DANCE_PT_check(AuthorPanel, bpy.types.Panel):  # type: ignore[mis
     def draw(self, context: bpy.types.Context) -> None:
         """Draw the panel."""
         layout, settings = require(self.layout, "layout"), dance_settings(context)
-        row = tall_row(layout)
-        row.operator("exciting_dance.check_dance", icon="VIEWZOOM")
-        row.operator("exciting_dance.clear_marks", text="", icon="MARKER")
+        tall_row(layout).operator("exciting_dance.check_dance", icon="VIEWZOOM")
         column = layout.column(align=True)
         column.operator("exciting_dance.balance_dance", icon="CON_FLOOR")
         row = column.row(align=True)

@@ -77,9 +77,7 @@ def _draw_state(context: bpy.types.Context, layout: bpy.types.UILayout, session:
     from ..live.session import STEPPING_NOTE, describe_progress
 
     if session.problem:
-        box = layout.box()
-        draw_wrapped(context, box.column(align=True), session.problem, icon="ERROR")
-        box.operator("exciting_dance.live_restart", icon="FILE_REFRESH")
+        draw_wrapped(context, layout.box().column(align=True), session.problem, icon="ERROR")
         return
     readings = session.results
     if session.needs_stepping:
@@ -97,8 +95,6 @@ def _draw_state(context: bpy.types.Context, layout: bpy.types.UILayout, session:
 
 def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, session: CheckSession) -> None:
     """Draw the worst frame of every failed check, with a button that goes to it."""
-    import numpy as np
-
     from ..scene.action import frames_at
 
     readings = session.results
@@ -108,10 +104,8 @@ def _draw_failures(context: bpy.types.Context, layout: bpy.types.UILayout, sessi
     for worst in readings.worst_first()[:LISTED_FAILURES]:
         row = column.split(factor=TEXT_WIDTH, align=True)
         draw_wrapped(context, row.column(align=True), worst.margin.text, icon="NONE", width_fraction=TEXT_WIDTH)
-        time = float(readings.timeline.times[worst.index])
-        row.operator(
-            "exciting_dance.live_jump", text=f"{float(frames_at(scene(context), np.array(time))):.0f}"
-        ).time = time
+        frame = round(float(frames_at(scene(context), readings.timeline.times[worst.index])))
+        row.operator("exciting_dance.jump_frame", text=str(frame)).frame = frame
         column.separator(factor=0.5)
 
 

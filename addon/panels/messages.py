@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import bpy
@@ -13,9 +12,10 @@ from ..jobs.job_messages import STATUSES, StoredMessage, find_latest_message
 from ..live.control import LiveCheck
 
 STATUS_ICONS: dict[str, Any] = {verdict: icon for verdict, _, _, icon, _ in STATUSES}
-LETTER_WIDTH, MARGIN_WIDTH, ICON_WIDTH = 5.5, 56.0, 20.0
-"""[px] Mean width of a letter (five sentences of this tab took 5.0 to 5.5), of the margins of a text in a box, and of
-its icon, at scale 1."""
+MARGIN_WIDTH, ICON_WIDTH = 56.0, 20.0
+"""[px] Width of the margins of a text in a box, and of its icon, at scale 1."""
+UNKNOWN_WIDTH = 380.0
+"""[px] Width of a panel without a region."""
 MESSAGE_WIDTH = 0.88
 """Fraction of the width for a message beside its Dismiss button."""
 SHOWN_LINES = 4
@@ -106,27 +106,26 @@ def draw_wrapped(
     Returns:
         by how many lines the text is longer; negative if it is shorter.
     """
-    region, bare = context.region, icon == "NONE"
-    width = (
-        letters_per_line(region.width / context.preferences.system.ui_scale, width_fraction, without_icon=bare)
-        if region
-        else 60
-    )
-    lines = textwrap.wrap(text, width) or [""]
-    shown = textwrap.wrap(text, width, max_lines=most_lines, placeholder=" ...") if most_lines else lines
-    for index, line in enumerate(shown or lines):
-        column.label(text=line, icon="BLANK1" if index and not bare else icon)
+    region, system, bare = context.region, context.preferences.system, icon == "NONE"
+    width = region.width / system.ui_scale if region else UNKNOWN_WIDTH
+    lines = wrap_text(text, width_fraction * (width - MARGIN_WIDTH) - (0.0 if bare else ICON_WIDTH))
+    shown = lines[:most_lines]
+    for index, line in enumerate(shown):
+        cut = " ..." * (line is shown[-1] and len(lines) > len(shown))
+        column.label(text=f"{line}{cut}", icon="BLANK1" if index and not bare else icon)
     return len(lines) - (most_lines or len(lines))
 
 
-def letters_per_line(width: float, width_fraction: float = 1.0, *, without_icon: bool = False) -> int:
-    """Number of letters that fit into a line.
+def wrap_text(text: str, width: float) -> list[str]:
+    """Lines of a text that are no wider than a width [px] at scale 1, in the font of Blender's panels."""
+    import blf  # not when the extension is enabled, like all that draws
 
-    Args:
-        width: [px] width of the sidebar, at scale 1.
-        width_fraction: fraction of the width for the text.
-        without_icon: whether there is no icon before the text.
-    """
-    return max(
-        16, int((width_fraction * (width - MARGIN_WIDTH) - (0.0 if without_icon else ICON_WIDTH)) / LETTER_WIDTH)
-    )
+    blf.size(0, bpy.context.preferences.ui_styles[0].widget.points)
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".lstrip()
+        if lines[-1] and blf.dimensions(0, longer)[0] > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines

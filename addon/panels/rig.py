@@ -49,7 +49,7 @@ def draw_new_rig(layout: bpy.types.UILayout, settings: SceneSettings, *, with_pe
     if settings.kind == "human" and with_person:
         draw_person(layout, settings)
     elif settings.kind == "urdf":
-        draw_fields(layout, settings, "urdf", "packages", "up")
+        draw_fields(layout, settings, "packages", "up")
 
 
 def draw_person(layout: bpy.types.UILayout, settings: SceneSettings, *, weighs: bool = False) -> None:

@@ -212,18 +212,6 @@ def record_segments(
     )
 
 
-def record_at_once(
-    armature: bpy.types.Object, scene: bpy.types.Scene, frames: Sequence[int] | None = None
-) -> SegmentPoses:
-    """The same of a few frames, without a break."""
-    steps = record_segments(armature, scene, frames)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-
-
 def _pose(matrix: Matrix) -> np.ndarray:
     """Rotation and position [m] (3, 4) of a matrix that may contain scale."""
     return convert.to_array(Matrix.LocRotScale(matrix.to_translation().to_tuple(), matrix.to_quaternion(), None))[:3]

@@ -173,7 +173,7 @@ def dress(stage: Stage, body: Any) -> None:
     body.animation_data.action, body.animation_data.action_slot = danced, slot
     checked = dance_import.read_dance(stage.kept("check"))
     scores.write_scores(body, checked.summary.excitation, checked.summary.deviation)
-    failure_markers.mark_failures(scene, body, checked.summary)
+    failure_markers.mark_failures(scene, body, checked.summary, "any")
     ghost.show_ghost(context, body, dance_import.read_dance(stage.kept("slow")), "slower", beside=False)
     proposed: Any = ghost.find_ghost(scene, body)
     proposed[ghost.OPERATION_KEY] = "slower"
@@ -182,7 +182,6 @@ def dress(stage: Stage, body: Any) -> None:
     seen[recording.FILES_KEY] = str(stage.recording)
     scene.exciting_dance.files.add().path = str(stage.recording)
     scene.exciting_dance_rehearsal.film = str(stage.folder / "nothing.mp4")  # refused before anything is rendered
-    scene.exciting_dance.urdf = str(stage.folder / "nothing.urdf")
     store_message(scene, body, "dance", JobMessage("a word", "bad", ("one failure",), ("one note",)))
     text = bpy.data.texts.new("Performance report")
     text.from_string("a report")

@@ -78,12 +78,9 @@ def variants(name: str, stage: Stage, *, expensive: bool) -> Iterator[Options]:
         "open_study": [{"directory": nowhere}, {"directory": str(stage.kept("slow"))}, {"directory": str(stage.study)}],
         "export_dance": [{"filepath": nowhere + "/a/b.csv"}],
         "import_recording": [{"filepath": nowhere}, {"filepath": wrong}, {"filepath": str(stage.recording)}],
-        "import_rig": [{"kind": "hoap3"}, {"kind": "nonsense"}],
-        "import_urdf": [{"filepath": nowhere}],
+        "import_rig": [{"kind": "hoap3"}, {"kind": "nonsense"}, {"filepath": nowhere}],
         "limits": [{"enforce": True}, {"enforce": False}],
-        "colour": [{"quantity": "density"}, {"quantity": "excitation"}],
         "trial": [{"name": "walk"}, {"name": "no trial"}],
-        "live_jump": [{"time": 0.2}, {"time": 1e9}],
         "picture": [{"filepath": str(stage.folder / "picture.png")}] if expensive else [],
         "rehearsal": [{}],
         "report": [],  # it would open a browser

@@ -25,7 +25,7 @@ QUICK = ("a bone renamed", "a bone deleted", "in edit mode", "custom properties:
 """Scenes of a quick run, in which only the main buttons are pressed."""
 QUICK_JOBS = ("killed", "half a result", "a bone renamed", "the interpreter is missing")
 MAIN = (
-    *("key_posture", "contact", "colour", "design_dance", "check_dance", "slow_dance", "apply_ghost"),
+    *("key_posture", "contact", "ellipsoids", "design_dance", "check_dance", "slow_dance", "apply_ghost"),
     *("open_study", "live", "ellipsoids"),
 )
 LONGEST = 3600.0

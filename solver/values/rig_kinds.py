@@ -47,7 +47,7 @@ RIG_KINDS: list[RigKind] = [
     RigKind("hoap3", "..rigs.hoap3_rig:hoap3", "HOAP-3", "Small humanoid, 21 joints"),
     RigKind("hrp2", "..rigs.hrp2_rig:hrp2", "HRP-2 (Approximate)", "Humanoid, 30 joints, approximate"),
     RigKind(
-        "urdf", "..rigs.urdf:from_urdf", "Robot File", "Any robot with a free-floating base", (".urdf", XML), "robot"
+        "urdf", "..rigs.urdf:from_urdf", "From File", "Any robot with a free-floating base", (".urdf", XML), "robot"
     ),
     RigKind(
         "mjcf",

@@ -9,8 +9,9 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.base.bpy_access import run_at_once
 from addon.jobs.job import CurrentJob, JobOperator
-from addon.scene.recording import record_at_once
+from addon.scene.recording import record_segments
 from solver.formats.recording import read_recording
 from solver.rigs import human
 from solver.tracking.bone_mapping import guess_mapping
@@ -60,15 +61,15 @@ def test_evaluated_bones_are_recorded(registered: None, tmp_path: Path) -> None:
     np.testing.assert_allclose(found.rotations[0, leg], found.rest.rotations[leg], atol=1e-6)
     mapping = guess_mapping(found, human(1.75, 70.0, "male"))
     assert dict(zip(mapping.segments, mapping.links)) == LAFAN1.links
-    assert record_at_once(body, bpy.context.scene).rate == pytest.approx(bpy.context.scene.render.fps)
+    assert run_at_once(record_segments(body, bpy.context.scene)).rate == pytest.approx(bpy.context.scene.render.fps)
 
 
 def test_range_and_step_are_the_scenes(registered: None) -> None:
     """The preview range and the frame step choose the frames; their times stay."""
     body, scene = dancer(), bpy.context.scene
-    every = record_at_once(body, bpy.context.scene)
+    every = run_at_once(record_segments(body, bpy.context.scene))
     scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end, scene.frame_step = True, 3, 10, 2
-    found = record_at_once(body, bpy.context.scene)
+    found = run_at_once(record_segments(body, bpy.context.scene))
     np.testing.assert_allclose(found.times * scene.render.fps, (2.0, 4.0, 6.0, 8.0))
     np.testing.assert_array_equal(found.rotations, every.rotations[2:10:2])
 

@@ -289,18 +289,18 @@ def test_toggling_an_unkeyed_sole_keeps_the_other(registered: None) -> None:
 
 
 def test_failure_markers_are_replaced_and_user_markers_stay(registered: None) -> None:
-    """Every check replaces the last one's markers, one per failing frame; clearing removes only them."""
+    """Every check replaces the last one's markers, one per failing frame; dismissing its message removes only them."""
     scene, body = bpy.context.scene, build(hoap3())
     scene.timeline_markers.new("mine", frame=3)
     failures = (SceneFailure("joint torque", "left_ankle", "Nm", -1.0, 0.5, "joint torque of left ankle is too large"),)
     summary = SceneSummary("check", "failed", False, "it fails", failures=failures, ranges=((0.4, 0.6), (2.0, 2.1)))
     for _ in range(2):
-        failure_markers.mark_failures(scene, body, summary)
+        failure_markers.mark_failures(scene, body, summary, "any")
     assert sorted(marker.name for marker in failure_markers.find_failure_markers(scene, body)) == [
         "✗",
         "✗ joint torque: left ankle",
     ]
-    assert bpy.ops.exciting_dance.clear_marks() == {"FINISHED"}
+    assert bpy.ops.exciting_dance.forget_message(place="dance") == {"FINISHED"}
     assert [marker.name for marker in scene.timeline_markers] == ["mine"]
 
 

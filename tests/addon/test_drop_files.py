@@ -20,6 +20,7 @@ from solver.scene.motion import RECORDING, scene_recording
 from solver.scene.motion_record import MOTION, motion_record
 from solver.scene.rig import write_rig
 from solver.skeleton.rig import Rig
+from solver.values.rig_kinds import robot_suffixes
 from tests.addon.scenes import build, random_motion
 
 TRC = """PathFileType\t4\t(X/Y/Z)\t{name}.trc
@@ -168,11 +169,15 @@ def test_a_study_shows_its_recordings_once(registered: None, tmp_path: Path, per
 
 
 def test_all_readable_suffixes_are_offered(registered: None) -> None:
-    """File browser, drop and menu offer all suffixes of the table of readers, each once."""
-    picker = bpy.ops.exciting_dance.import_recording.get_rna_type().properties["filter_glob"].default
-    handler = bpy.types.EXCITING_DANCE_FH_recording
-    assert picker.split(";") == [f"*{suffix}" for suffix in recording_suffixes()]
-    assert handler.bl_file_extensions.split(";") == list(recording_suffixes())
+    """File browsers and drops offer all suffixes of the tables of readers, each once, and a suffix only one of them."""
+    for operator, handler, known in (
+        (bpy.ops.exciting_dance.import_recording, bpy.types.EXCITING_DANCE_FH_recording, recording_suffixes()),
+        (bpy.ops.exciting_dance.import_rig, bpy.types.EXCITING_DANCE_FH_rig, robot_suffixes()),
+    ):
+        picker = operator.get_rna_type().properties["filter_glob"].default
+        assert picker.split(";") == [f"*{suffix}" for suffix in known]
+        assert handler.bl_file_extensions.split(";") == list(known)
+    assert not set(recording_suffixes()) & set(robot_suffixes())
     assert ".tsv" in recording_suffixes()
 
 

@@ -61,7 +61,7 @@ def test_subject_settings_become_arguments(registered: None) -> None:
     """The settings of the subject become arguments of the verb."""
     settings = bpy.context.scene.exciting_dance
     settings.height, settings.mass, settings.sex = 1.62, 58.5, "female"
-    words = rig_arguments("human", settings, "")
+    words = rig_arguments("human", settings)
     assert words == ["rig", "human", "--height", "1.62", "--mass", "58.5", "--sex", "female"]
 
 

@@ -29,10 +29,9 @@ SECONDS = 1.0
 @pytest.fixture
 def body(own: Path, tmp_path: Path) -> bpy.types.Object:
     """An arm that was added from its file by the button."""
-    settings = bpy.context.scene.exciting_dance
-    settings.kind, settings.urdf = "urdf", str(tmp_path / "arm.urdf")
-    Path(settings.urdf).write_text(arm_text(), encoding="utf-8")
-    assert bpy.ops.exciting_dance.import_rig() == {"FINISHED"}
+    path = tmp_path / "arm.urdf"
+    path.write_text(arm_text(), encoding="utf-8")
+    assert bpy.ops.exciting_dance.import_rig(filepath=str(path)) == {"FINISHED"}
     fixed_base_settings(bpy.context.scene).seconds = SECONDS
     return require(bpy.context.view_layer.objects.active, "arm")
 

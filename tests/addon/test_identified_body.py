@@ -12,7 +12,6 @@ import pytest
 from addon.authoring import keying, timeline
 from addon.display.study import FLIGHT_MARKERS, OpenedStudy, show_study
 from addon.jobs.job_messages import find_message
-from addon.operators import dance_base, design_dance
 from addon.scene import armature, inertials
 from addon.scene.colours import compute_colouring
 from solver.base.errors import InvalidValue
@@ -21,7 +20,6 @@ from solver.rigs import hoap3, human
 from solver.scene.determined import DATA, MASS_KIND, MOMENT_KIND, SHAPE, DeterminedQuantity
 from solver.scene.motion import scene_motion
 from solver.scene.result import SceneResult
-from solver.scene.rig import read_rig
 from solver.scene.timeline import TIMELINE
 from solver.skeleton.rig import Rig
 from solver.values.inertials import InertialParameters
@@ -74,9 +72,9 @@ def test_jobs_get_the_identified_body(own: Path, tmp_path: Path) -> None:
     body = build(rig)
     keyed(body)
     wanted = rig.with_prior(identified(body, rig, 84.0))
-    assert read_rig(design_dance.body_arguments(bpy.context, tmp_path)[0]).differences(wanted) == ()
-    path = dance_base.write_timeline(bpy.context, tmp_path)
-    assert TIMELINE.read(path).rig.differences(wanted) == ()
+    sampled = timeline.sample_timeline(bpy.context.scene, body)
+    path = TIMELINE.write(tmp_path / "dance.timeline.npz", sampled)
+    assert sampled.rig.differences(wanted) == ()
     loaded = load_dance(path)
     assert loaded.rig.differences(wanted) == ()
     assert loaded.rig.prior.total_mass == pytest.approx(84.0, rel=1e-12)

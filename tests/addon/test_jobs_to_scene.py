@@ -73,7 +73,7 @@ def test_another_unit_scale_is_stated(own: Path, scale: float, stated: bool) -> 
 def test_imported_urdf_has_the_masses_of_the_file(own: Path, tmp_path: Path, person: Rig) -> None:
     """A robot that is written as URDF is imported with its links and masses."""
     write_urdf(person, tmp_path / "robot.urdf")
-    assert bpy.ops.exciting_dance.import_urdf(filepath=str(tmp_path / "robot.urdf")) == {"FINISHED"}
+    assert bpy.ops.exciting_dance.import_rig(filepath=str(tmp_path / "robot.urdf")) == {"FINISHED"}
     bones = bpy.context.view_layer.objects.active.data.bones
     for link in ("pelvis", "left_thigh", "head"):
         assert bones[link]["mass"] == pytest.approx(person.prior.link(link)[0], rel=1e-6)
@@ -83,7 +83,7 @@ def test_an_opensim_model_has_its_bodies_and_joints(own: Path, tmp_path: Path) -
     """A model is imported like a robot: bones with the bodies' masses; joints whose axes move also translate."""
     path = tmp_path / "model.osim"
     path.write_text(EVERY_JOINT.text(3), encoding="utf-8")
-    assert bpy.ops.exciting_dance.import_urdf(filepath=str(path)) == {"FINISHED"}
+    assert bpy.ops.exciting_dance.import_rig(filepath=str(path)) == {"FINISHED"}
     body = bpy.context.view_layer.objects.active
     assert body.data.bones["pelvis"]["mass"] == pytest.approx(9.0)
     assert body.data.bones["hinge"]["mass"] == pytest.approx(2.5)
@@ -92,22 +92,18 @@ def test_an_opensim_model_has_its_bodies_and_joints(own: Path, tmp_path: Path) -
 
 
 def test_missing_meshes_are_reported(own: Path, tmp_path: Path, person: Rig) -> None:
-    """Both buttons name a missing mesh; without a file the panel's button reports that and adds nothing."""
-    path, settings = tmp_path / "robot.urdf", bpy.context.scene.exciting_dance
+    """The message names a missing mesh; without a file the button reports that and adds nothing."""
+    path = tmp_path / "robot.urdf"
     write_urdf(person, path)
     before, head = path.read_text(encoding="utf-8").split('<link name="head">')
     assert "<geometry>" in head
     lost = '<geometry><mesh filename="package://nowhere/head.stl"/></geometry>'
     head = re.sub("<geometry>.*?</geometry>", lost, head, flags=re.DOTALL)
     path.write_text(f'{before}<link name="head">{head}', encoding="utf-8")
-    settings.urdf = str(path)
-    for button in (lambda: bpy.ops.exciting_dance.import_rig(kind="urdf"),
-                   lambda: bpy.ops.exciting_dance.import_urdf(filepath=str(path))):  # fmt: skip
-        assert button() == {"FINISHED"}
-        item = find_message(bpy.context.scene, bpy.context.view_layer.objects.active, "rig")
-        assert "head.stl" in item.notes
-    settings.urdf, scene = "", fingerprint()
-    with pytest.raises(RuntimeError, match="no robot file is chosen"):
+    assert bpy.ops.exciting_dance.import_rig(filepath=str(path)) == {"FINISHED"}
+    assert "head.stl" in find_message(bpy.context.scene, bpy.context.view_layer.objects.active, "rig").notes
+    scene = fingerprint()
+    with pytest.raises(RuntimeError, match="no file of a robot or person is chosen"):
         bpy.ops.exciting_dance.import_rig(kind="urdf")
     assert fingerprint() == scene
 
@@ -117,7 +113,7 @@ def test_invalid_urdf_is_one_error_without_changes(own: Path, tmp_path: Path) ->
     (tmp_path / "bad.urdf").write_text("<robot", encoding="utf-8")
     before = fingerprint()
     with pytest.raises(RuntimeError, match=r"bad\.urdf"):
-        bpy.ops.exciting_dance.import_urdf(filepath=str(tmp_path / "bad.urdf"))
+        bpy.ops.exciting_dance.import_rig(filepath=str(tmp_path / "bad.urdf"))
     assert fingerprint() == before
     assert list(own.iterdir()) == []
 

@@ -13,8 +13,9 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.authoring import timeline
+from addon.authoring import keying, timeline
 from addon.authoring.pose_sampling import bone_path
+from addon.base.bpy_access import run_at_once
 from addon.base.interpreter import chosen_interpreter
 from addon.live import check_colours as live_marks
 from addon.live import control, timeline_overlays
@@ -36,7 +37,7 @@ from solver.scene.checked_frame import SceneFoot, SceneFrame, SceneMargin, scene
 from solver.scene.result import SceneResult
 from solver.scene.timeline import SceneKey, SceneStrip, SceneTimeline
 from solver.skeleton.rig import Rig
-from tests.addon.live_session import PATIENCE, until
+from tests.addon.live_session import PATIENCE, is_withdrawn, judge, until
 from tests.addon.scenes import build
 from tests.random_motion import planar_pair
 
@@ -126,7 +127,8 @@ def test_results_are_those_of_the_solver(body: bpy.types.Object, robot: Rig) -> 
 
 
 def test_no_change_leaves_old_results(body: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results are removed by the next tick, or the next comparison of all, without any report of Blender's.
+    """Results are removed by the next tick, or the next comparison of all, without any report of Blender's; and so are
+    verdicts, markers and the offered step.
 
     Another displayed frame is no change, also with animated constraints, parents and the NLA.
     """
@@ -170,7 +172,9 @@ def test_no_change_leaves_old_results(body: bpy.types.Object, monkeypatch: pytes
         "tweak": lambda: setattr(body.animation_data, "use_nla", False),
     }
     compared = {
-        "contact": lambda: marker.new("step"),
+        "contact": lambda: keying.key_contacts(scene, body, {"left_sole": "sole"}),
+        "limits": lambda: bpy.ops.exciting_dance.limits(enforce=True),
+        "name": lambda: marker.new("step"),
         "key": lambda: key(body, "right_shoulder", 5, -0.2),
         "posture": lambda: setattr(body.pose.bones["left_foot"], "rotation_euler", (0.0, 1e-5, 0.0)),
         "constraint": keep_distance,
@@ -178,16 +182,20 @@ def test_no_change_leaves_old_results(body: bpy.types.Object, monkeypatch: pytes
         "nla": layer,
         "strip": lambda: setattr(body.animation_data.nla_tracks[0].strips[0], "frame_end", 50),
     }
-    for interval, changes in ((1e9, at_once), (0.0, compared)):
+    for interval, changes in ((1e9, at_once), (1e-9, compared)):
         monkeypatch.setattr(live_session, "COMPARE_INTERVAL", interval)
         for what, alter in changes.items():
-            session.check_all()
+            run_at_once(session.check_all())
+            judge(body)
             scene.frame_set(7)
             session.tick()
             assert session.results is not None, what
+            assert not is_withdrawn(body), what
             alter()
             session.tick()
             assert session.results is None, what
+            bpy.context.view_layer.update()
+            assert is_withdrawn(body), what
 
 
 def test_stopping_the_check_leaves_nothing_behind(body: bpy.types.Object) -> None:
@@ -229,7 +237,7 @@ def test_frames_are_stepped_only_on_request(body: bpy.types.Object) -> None:
     assert session.results is None
     assert "constraints" in STEPPING_NOTE.lower()
     bpy.context.scene.frame_set(5)
-    session.check_all()
+    run_at_once(session.check_all())
     assert session.results is not None
     assert bpy.context.scene.frame_current == 5
 

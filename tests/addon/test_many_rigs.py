@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,14 +13,16 @@ import pytest
 
 from addon.authoring import failure_markers, ghost, timeline
 from addon.base import scene_rigs
-from addon.jobs.job_messages import JobMessage, dismiss_message, find_message, store_message
+from addon.jobs.job_messages import JobMessage, dismiss_message, find_latest_message, find_message, store_message
 from addon.live import overlays as live_overlays
+from addon.live.control import withdraw_markers
 from addon.scene import action, armature, inertials
 from addon.scene.colours import DIVERGING_MAP, colour_body, interpolate_colour, srgb_to_linear
 from addon.scene.skin import material_of
 from solver.base.errors import InvalidValue
 from solver.rigs import hoap3
 from solver.scene.summary import SceneFailure, SceneSummary
+from tests.addon.live_session import is_withdrawn, judge
 from tests.addon.scenes import build
 from tests.addon.test_dance_jobs import posed
 
@@ -81,7 +84,7 @@ def test_linked_rig_is_reported(body: bpy.types.Object, tmp_path: Path) -> None:
     bpy.context.view_layer.objects.active = linked
     assert scene_rigs.active_rig(bpy.context) == linked
     assert "lib.blend" in armature.library_problem(linked)
-    for name in ("key_posture", "set_role", "contact", "ellipsoids", "colour", "limits", "check_dance"):
+    for name in ("key_posture", "set_role", "contact", "ellipsoids", "limits", "check_dance"):
         assert not getattr(bpy.ops.exciting_dance, name).poll(), name
 
 
@@ -168,10 +171,7 @@ def test_library_override_is_checked_balanced_and_coloured(override: bpy.types.O
     assert bpy.ops.exciting_dance.apply_ghost() == {"FINISHED"}
     assert max_angle(override) < before - 0.1
     assert bpy.ops.exciting_dance.ellipsoids() == {"FINISHED"}
-    shapes = armature.shapes_of(override)
-    assert bpy.ops.exciting_dance.colour.poll() == bool(shapes)
-    if shapes:
-        assert bpy.ops.exciting_dance.colour(quantity="change") == {"FINISHED"}
+    scene.exciting_dance.quantity = "change"
     kept = opened_again()
     assert max_angle(kept) < before - 0.1
     for link, shape in armature.shapes_of(kept).items():
@@ -225,13 +225,45 @@ def max_angle(body: bpy.types.Object) -> float:
     return max(abs(point.co.y) for point in curve.keyframe_points)
 
 
+def test_a_verdict_returns_with_its_state(body: bpy.types.Object) -> None:
+    """A verdict stands again after undo; that of a deleted rig is not shown for another one, and its markers go."""
+    name = body.name
+    judge(body)
+    bpy.ops.ed.undo_push(message="judged")
+    action.curves_of(body)[0].keyframe_points.insert(7.0, 0.3)
+    bpy.ops.ed.undo_push(message="changed")
+    bpy.ops.ed.undo()
+    body = bpy.data.objects[name]
+    assert not is_withdrawn(body)
+    assert find_latest_message(bpy.context.scene, build(hoap3())) is None
+    bpy.context.scene.collection.children[0].objects.unlink(body)
+    withdraw_markers()
+    assert not failure_markers.find_failure_markers(bpy.context.scene, None)
+
+
+@pytest.mark.parametrize("override", ["its armature alone"], indirect=True)
+def test_a_verdict_about_a_reloaded_library_is_withdrawn(override: bpy.types.Object, tmp_path: Path) -> None:
+    """If the file of linked bones gets another mass and is reloaded, the verdict and its markers are withdrawn."""
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "lib.blend"))
+    scene_rigs.find_rigs(bpy.context.scene)[0].data.bones["right_foot"]["mass"] = 0.5
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "heavy.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    body = scene_rigs.find_rigs(bpy.context.scene)[0]
+    bpy.context.view_layer.objects.active = body
+    judge(body)
+    assert not is_withdrawn(body)
+    shutil.copy(tmp_path / "heavy.blend", tmp_path / "lib.blend")
+    body.data.library.reload()
+    assert is_withdrawn(scene_rigs.find_rigs(bpy.context.scene)[0])
+
+
 def test_messages_belong_to_their_rig(body: bpy.types.Object) -> None:
     """Each of two rigs has its own message and markers; checking or renaming one does not affect the other's."""
     scene, other = bpy.context.scene, build(hoap3())
     failure = SceneFailure("zmp", "support", "m", -0.1, 0.5, "the ZMP is 10 cm outside")
     summary = SceneSummary("check", "failed", False, "it fails", failures=(failure,))
     for rig in (body, other):
-        failure_markers.mark_failures(scene, rig, summary)
+        failure_markers.mark_failures(scene, rig, summary, "any")
         store_message(scene, rig, "dance", JobMessage(f"of {rig.name}", "bad"))
     assert find_message(scene, body, "dance").message != find_message(scene, other, "dance").message
     assert all(body.name in marker.name for marker in failure_markers.find_failure_markers(scene, body))

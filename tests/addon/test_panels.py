@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import blf
 import bpy
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ from addon.jobs.job_messages import JobMessage, store_message
 from addon.live.check_colours import FAIL_COLOUR, NEAR_COLOUR, PASS_COLOUR
 from addon.live.overlays import com_colour
 from addon.panels import PANELS
-from addon.panels.messages import ICON_WIDTH, LETTER_WIDTH, MARGIN_WIDTH, letters_per_line
+from addon.panels.messages import wrap_text
 from addon.scene.armature import rig_of
 from benchmarks.window import MODES, MOST_CONTROLS, count_controls
 from solver.rigs import hoap3
@@ -28,14 +30,14 @@ from tests.addon.scenes import build
 SQUARE = np.array([(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)])
 
 
-@pytest.mark.parametrize("width", [260.0, 292.0, 600.0])
-@pytest.mark.parametrize("share", [0.7, 1.0])
-def test_wrapped_lines_fit_the_panel(width: float, share: float) -> None:
-    """One more letter would not fit; without an icon there is room for more letters."""
-    for bare, icon in ((False, ICON_WIDTH), (True, 0.0)):
-        room, count = share * (width - MARGIN_WIDTH) - icon, letters_per_line(width, share, without_icon=bare)
-        assert count * LETTER_WIDTH <= room < (count + 1) * LETTER_WIDTH
-    assert letters_per_line(width, share, without_icon=True) > letters_per_line(width, share)
+@pytest.mark.parametrize("width", [60.0, 200.0, 600.0])
+def test_wrapped_lines_fit_the_panel(width: float) -> None:
+    """Each line fits, with the first word of the next it would not, and no word is lost."""
+    text = "Masses from its mesh; shows the bones to approve, or WWWWW and iiiii"
+    lines = wrap_text(text, width)
+    assert " ".join(lines) == text
+    assert all(blf.dimensions(0, line)[0] <= width or " " not in line for line in lines)
+    assert all(blf.dimensions(0, f"{a} {b.split()[0]}")[0] > width for a, b in pairwise(lines))
 
 
 @pytest.mark.parametrize(
@@ -114,6 +116,7 @@ def test_a_part_of_a_panel_starts_closed(registered: None) -> None:
 
 
 PANEL = """
+import blf
 import bpy
 
 from addon.panels.base import DancePanel
@@ -129,6 +132,7 @@ class EXCITING_DANCE_PT_example(DancePanel, bpy.types.Panel):
 CLASSES = (EXCITING_DANCE_PT_example,)
 """
 OPERATOR = """
+import blf
 import bpy
 
 from addon.operators.base import AtomicOperator

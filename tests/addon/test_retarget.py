@@ -37,7 +37,8 @@ def test_target_gets_the_motion_and_contacts(own: Path, tmp_path: Path) -> None:
     own_action = action.add_motion_action(scene, leader, motion, "Deep squat. Again/1")
     settings.follower, settings.follow_repaired = robot, False
     assert bpy.ops.exciting_dance.retarget() == {"FINISHED"}
-    source = write_source(bpy.context, leader, None, tmp_path)
+    line = timeline.sample_timeline(scene, leader, *timeline.motion_range(scene, leader))
+    source = write_source(leader, line, tmp_path)
     body = write_rig(tmp_path / "hoap3.json", hoap3())
     words = ["retarget", str(source), str(body), "--no-repair", "--output", str(tmp_path / "out"), "--progress", "none"]
     assert main(words) == OK

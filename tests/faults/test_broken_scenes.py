@@ -17,7 +17,7 @@ from addon.scene import armature, inertials  # noqa: E402
 from benchmarks.faults import broken_jobs, broken_scenes, dancing_scene, scene_calls  # noqa: E402
 from benchmarks.faults.dancing_scene import Stage  # noqa: E402
 
-BUTTONS = ("key_posture", "colour", "check_dance", "open_study", "live")
+BUTTONS = ("key_posture", "ellipsoids", "check_dance", "open_study", "live")
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_keys_of_an_override_last(stage: Stage, name: str, tmp_path: Path) -> No
 def test_a_rig_that_cannot_be_keyed_is_refused_with_a_remedy(stage: Stage, name: str, remedy: str) -> None:
     """Every button that needs the rig says why it is grey."""
     broken_scenes.open_broken(stage.scene, name)
-    for button in ("key_posture", "contact", "check_dance", "balance_dance", "colour", "limits", "trial", "live"):
+    for button in ("key_posture", "contact", "check_dance", "balance_dance", "ellipsoids", "limits", "trial", "live"):
         with pytest.raises(RuntimeError, match=remedy):
             getattr(bpy.ops.exciting_dance, button)()
 
