@@ -30,7 +30,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import bpy
@@ -54,6 +54,11 @@ REST_DISTANCE = 10.0
 """[m] Largest distance between two rigs that were added."""
 MOTION = 0.02
 """Least change of a bone's matrix, [m] or of a rotation, in a motion that plays."""
+UNREAL_NAMES = {
+    **{"pelvis": "pelvis", "torso": "spine_01", "head": "head", "upper_arm": "upperarm_", "forearm": "lowerarm_"},
+    **{"hand": "hand_", "thigh": "thigh_", "shank": "calf_", "foot": "foot_"},
+}
+"""Names of a person's bones in Unreal Engine; those that end in _ have a side."""
 REACH = (0.1, -0.3, 0.35)
 """[m] by which the right hand of a character is dragged."""
 
@@ -100,6 +105,26 @@ def is_plain(path: Path) -> bool:
     return bool(np.ptp(pixels.reshape(-1, 4)[:, :3], axis=0).max() == 0.0)
 
 
+class Paper:
+    """A layout that keeps which buttons are drawn, and whether progress is."""
+
+    def __init__(self, drawn: list[str]) -> None:
+        self._drawn = drawn
+
+    def operator(self, name: str, **_: object) -> SimpleNamespace:
+        """A button."""
+        self._drawn.append(name)
+        return SimpleNamespace()
+
+    def progress(self, **_: object) -> None:
+        """A bar of progress."""
+        self._drawn.append("progress")
+
+    def __getattr__(self, name: str) -> Any:
+        """Rows and columns are layouts; labels draw nothing."""
+        return lambda *_, **__: self
+
+
 class Tour:
     """Steps and pictures.
 
@@ -128,21 +153,31 @@ class Tour:
         require(not is_plain(path), f"the picture {path} has one colour only")
         print(f"{self.count}. {name.replace('_', ' ')}", flush=True)
 
-    def run_job(self, name: str, **options: object) -> Iterator[float]:
-        """Press a button that starts a job, and wait for its end; without a window the button itself waits."""
+    def run_job(self, name: str, *, dialog: bool = False, **options: object) -> Iterator[float]:
+        """Press a button that starts a job, and OK in its dialog; wait for its end; without a window the button itself
+        waits."""
         jobs = find_module("jobs.job")
-        self.clicks += 1
+        self.clicks += 1 + dialog
         with view_override():
             require(getattr(OPERATORS.exciting_dance, name).poll(), f"the button {name} cannot be pressed")
             getattr(OPERATORS.exciting_dance, name)("EXEC_DEFAULT", **options)  # without a dialog
         yield 0.5
         stop = time.monotonic() + JOB_TIMEOUT
         while jobs.CurrentJob.job is not None:
+            self.count_hidden_jobs()
             require(time.monotonic() < stop, f"{name} did not end in {JOB_TIMEOUT:g} s")
             yield 0.5
         messages = find_module("jobs.job_messages")
         for item in messages._stored_messages(CONTEXT.scene):
             require(item.verdict != "failed", f"{name}: {item.message}")
+
+    def count_hidden_jobs(self) -> None:
+        """Count a running job of which the top of the tab does not show progress, time left or Cancel."""
+        drawn: list[str] = []
+        panel = find_module("panels.next_step").EXCITING_DANCE_PT_next_step
+        panel.draw(SimpleNamespace(layout=Paper(drawn)), CONTEXT)
+        hidden = not {"progress", "exciting_dance.cancel"} <= set(drawn)
+        self.figures["hidden jobs"] = self.figures.get("hidden jobs", 0.0) + hidden
 
     def animate(self) -> Iterator[float]:
         """The animator's tour."""
@@ -312,14 +347,9 @@ class Tour:
         bpy.ops.import_anim.bvh(filepath=str(next((self.output / "samples").rglob("*.bvh"))), rotate_mode="NATIVE")
         self.clicks = 0
         self.require_step("retarget")
-        yield from self.run_job("retarget")
+        yield from self.run_job("retarget", dialog=True)
         body = CONTEXT.view_layer.objects.active
-        first, last = body.animation_data.action.frame_range
-        places = []
-        for frame in (first, 0.5 * (first + last)):
-            CONTEXT.scene.frame_set(round(frame))
-            places.append(np.array([bone.matrix for bone in body.pose.bones]))
-        require(abs(places[0] - places[1]).max() > MOTION, "the retargeted motion does not play")
+        self.require_motion(body)
         self.figures["clicks foreign motion"] = self.clicks
         yield from self.take_picture("foreign_motion")
         yield from self.run_job("import_rig")
@@ -338,6 +368,88 @@ class Tour:
         require(live.session.results is not checked, "a verdict about another frame rate stays")
         yield from self.wait_for_check(live)
         yield from self.take_picture("two_rigs")
+        yield from self.change(second)
+        CONTEXT.view_layer.objects.active = body
+        yield 2.0 * SETTLING_TIME
+        require(live.session.body == body.session_uid, "the live check does not follow to the first rig")
+
+    def require_motion(self, body: Any) -> None:
+        """The body's action moves its bones."""
+        first, last = body.animation_data.action.frame_range
+        places = []
+        for frame in (first, 0.5 * (first + last)):
+            CONTEXT.scene.frame_set(round(frame))
+            places.append(np.array([bone.matrix for bone in body.pose.bones]))
+        require(abs(places[0] - places[1]).max() > MOTION, f"the motion of {body.name} does not play")
+
+    def take_foreign_character(self) -> Iterator[float]:
+        """A skinned character with bones of another naming and a motion of its own, read from a glTF file, plays as a
+        rig after one button and the OK of its dialog."""
+        self.clear_scene()
+        yield from self.run_job("import_rig")
+        body, scene = CONTEXT.view_layer.objects.active, CONTEXT.scene
+        with view_override():
+            bpy.ops.object.mode_set(mode="OBJECT")
+            for name, other in UNREAL_NAMES.items():
+                for side in ("left", "right") if other.endswith("_") else ("",):
+                    body.data.bones[f"{side}_{name}".lstrip("_")].name = f"{other}{side[:1]}"
+            for frame, angle in ((1, 0.0), (30, -0.8)):
+                for side in "lr":
+                    arm = body.pose.bones[f"upperarm_{side}"]
+                    arm.rotation_euler.x = angle
+                    arm.keyframe_insert("rotation_euler", frame=frame)
+            path = str(self.output / "character.glb")
+            bpy.ops.export_scene.gltf(filepath=path, export_apply=False, export_skins=True)
+        self.clear_scene()
+        with view_override():
+            bpy.ops.import_scene.gltf(filepath=path)
+        self.clicks, scene.exciting_dance.mode = 0, "author"
+        self.require_step("use_character")
+        yield from self.run_job("use_character", dialog=True, mass=70.0)
+        self.require_motion(CONTEXT.view_layer.objects.active)
+        self.figures["clicks foreign character"] = self.clicks
+        yield from self.take_picture("foreign_character")
+
+    def change(self, body: Any) -> Iterator[float]:
+        """Twelve kinds of changes after a check: no verdict about the state before stays; each is undone by hand."""
+        scene, live, other = CONTEXT.scene, find_module("live.control"), bpy.data.objects.new("other", None)
+        messages, foot = find_module("jobs.job_messages"), next(bone for bone in body.pose.bones if "foot" in bone.name)
+        soles = [sole.name for sole in find_module("scene.armature").rig_of(body).soles]
+        changes: dict[str, Any] = {
+            "frame rate": lambda: setattr(scene.render, "fps", scene.render.fps + 1),
+            "range": lambda: setattr(scene, "frame_end", scene.frame_end + 10),
+            "mass": lambda: foot.bone.__setitem__("mass", 2.0),
+            "limits": lambda: OPERATORS.exciting_dance.limits(enforce=True),
+            "constraint": lambda: setattr(foot.constraints.new("COPY_LOCATION"), "target", other),
+            "no constraint": lambda: foot.constraints.remove(foot.constraints[-1]),
+            "parent": lambda: setattr(body, "parent", other),
+            "no parent": lambda: setattr(body, "parent", None),
+            "unit scale": lambda: setattr(scene.unit_settings, "scale_length", 0.01),
+            "no unit scale": lambda: setattr(scene.unit_settings, "scale_length", 1.0),
+            "contact": lambda: find_module("authoring.keying").key_contacts(scene, body, {soles[0]: "sole"}),
+            "key": lambda: foot.keyframe_insert("rotation_euler", frame=17),
+        }
+        stale = []
+        for what, alter in changes.items():
+            before = live.state_fingerprint(scene, body)
+            said = messages.JobMessage("All checks pass", fingerprint=before)
+            item = messages.store_message(scene, body, "dance", said)
+            yield from self.wait_for_change(live, before)
+            with view_override():
+                alter()
+            yield SETTLING_TIME
+            stale += (
+                [what] if live.LiveCheck.confirms(scene, item) or live.LiveCheck.session.fingerprint == before else []
+            )
+        self.figures["stale verdicts"] = float(len(stale))
+        require(not stale, f"a verdict stays after these changes: {stale}")
+
+    def wait_for_change(self, live: Any, fingerprint: str) -> Iterator[float]:
+        """Wait until the live check is about a state of the rig."""
+        stop = time.monotonic() + JOB_TIMEOUT
+        while live.LiveCheck.session.fingerprint != fingerprint:
+            require(time.monotonic() < stop, f"the live check does not follow: {live.LiveCheck.session.problem}")
+            yield 0.2
 
     def research(self) -> Iterator[float]:
         """The researcher's tour, on simulated recordings."""
@@ -373,6 +485,7 @@ def run(output: Path, *, research: bool = True, character: Path | None = None) -
             return
         yield from tour.animate()
         yield from tour.take_foreign_motion()
+        yield from tour.take_foreign_character()
         if research:
             yield from tour.research()
 
