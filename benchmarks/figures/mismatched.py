@@ -127,7 +127,7 @@ CASES: tuple[Case, ...] = (
     ),
     Case("forces frozen for up to 2 s", ("forces are frozen",), with_forces(freeze_forces)),
     Case("moments about the origin with a centre of pressure", ("about the origin",), with_forces(double_lever_arm)),
-    Case("two plates exchanged", ("are exchanged",), with_forces(exchange_plates)),
+    Case("two plates exchanged", ("are exchanged", "not at their location"), with_forces(exchange_plates)),
     Case(
         "free moment reversed", ("free moment has the wrong sign",), with_forces(lambda w: w.with_free_moments(-1.0)),
     ),

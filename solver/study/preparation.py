@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..base.errors import InvalidValue
+from ..identification.equations import base_origins
 from ..identification.error_model.posture_wrenches import posture_wrenches
 from ..signals import (
     ContactEvidence,
@@ -28,7 +29,7 @@ from ..skeleton.rig import Rig
 from ..tracking.motion_errors import MotionErrors
 from ..values.motion import Motion
 from ..values.wrenches import Wrenches
-from .plates.plate_errors import NO_ERRORS, PlateErrors
+from .plates.plate_errors import NO_ERRORS, PlateErrors, tolerated_wrenches
 from .values import Poses, TrialRecord
 
 INTERPOLATED_TRACKED = 0.99
@@ -126,19 +127,29 @@ def build_trial(trial: FilteredTrial, preset: FilterPreset, errors: PlateErrors 
     return replace(trial.record, motion=trial.motion, trial=built, windows=windows, plate_errors=errors)
 
 
-def add_posture_wrenches(rig: Rig, record: TrialRecord, base: str) -> TrialRecord:
-    """A person's trial with the errors of its equations that follow posture; a robot's joints are measured.
+def add_posture_wrenches(
+    rig: Rig, record: TrialRecord, base: str, plates: Mapping[str, np.ndarray], layout: Sequence[str]
+) -> TrialRecord:
+    """A person's trial with the errors of its equations that follow posture, and of its plates; a robot's joints are
+    measured.
 
     Args:
         rig: of the motion.
         record: without a trial it is returned unchanged.
         base: base link of the equations.
+        plates: (K, 19 + 2) standard deviations of the errors of the plates, by trial.
+        layout: names of the plates of all trials.
     """
-    if record.trial is None or not rig.is_person:
+    trial = record.trial
+    if trial is None or not rig.is_person:
         return record
     errors = MotionErrors.of_rig(rig) if record.motion_errors is None else record.motion_errors
-    wrenches = posture_wrenches(rig, record.trial.motion, errors, rig.index(base))
-    return replace(record, trial=replace(record.trial, posture_wrenches=wrenches))
+    found, wrenches = posture_wrenches(rig, trial.motion, errors, rig.index(base)), record.filtered_trial.wrenches
+    origins = base_origins(rig, trial, base)
+    start = record.plate_errors.start - record.plate_errors.lag
+    of_plates = tolerated_wrenches(wrenches, plates[record.name], start, origins, layout)[found.frames]
+    values = np.concatenate([found.values, of_plates.astype(np.float32)], axis=2)
+    return replace(record, trial=replace(trial, posture_wrenches=replace(found, values=values)))
 
 
 def adapt_cutoff(rig: Rig, preset: FilterPreset, records: Sequence[TrialRecord]) -> FilterPreset:

@@ -29,8 +29,8 @@ from .frozen_samples import (
 )
 from .hypotheses import compute_mean_residual
 from .joint_readings import find_joint_reading
-from .mismatch import check_copies, check_mismatch, find_lag
-from .trial_wrenches import ForceMotionPair, pair_forces_with_motion
+from .mismatch import MAX_LAG, check_copies, check_mismatch, find_lag, search_time_offsets
+from .trial_wrenches import ForceMotionPair
 
 
 def check_recordings(
@@ -63,8 +63,10 @@ def check_recordings(
         clean, found = _remove_bad_samples(trial, predicted, preset, mass, options)
         findings += found
         assert clean.wrenches is not None
-        pair = pair_forces_with_motion(rig, trial.motion, clean.wrenches, predicted, trial.name)
-        if not options.only_reports(LAG) and (lag := find_lag(pair, mass)):
+        pair = ForceMotionPair(trial.name, trial.motion.times, predicted, trial.motion.q[:, :3], clean.wrenches)
+        pair = replace(pair, time_offsets=search_time_offsets(pair, mass))
+        lag = find_lag(pair.time_offsets, compute_mean_residual(pair, mass))
+        if not options.only_reports(LAG) and lag and abs(lag) <= MAX_LAG:
             assert clean.recorded_wrenches is not None
             moved = resample(shift_wrenches(clean.recorded_wrenches, lag), trial.motion.times, preset)
             clean, pair = replace(clean, wrenches=moved, lag=lag), replace(pair, wrenches=moved, lag=lag)

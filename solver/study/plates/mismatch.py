@@ -1,12 +1,11 @@
 """Checks whether forces and motion of a recording belong together, and finds the likely cause if they do not.
 
-Forces that push more than the motion allows, or that act outside the hull of both feet, cannot belong to it.
+Forces that push more than the motion allows cannot belong to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
 
@@ -21,7 +20,6 @@ from .finding import UNKNOWN_INTERVAL, Action, Finding, compute_interval
 from .hypotheses import (
     MAX_RATIO_OWN_FRAMES,
     PlateForces,
-    SquaredResidual,
     compute_mean_residual,
     compute_residual,
     evaluate,
@@ -29,41 +27,13 @@ from .hypotheses import (
     list_hypotheses,
 )
 from .plate_axes import find_plate_rotations
-from .trial_wrenches import LOADED_FRACTION, ForceMotionPair, force_variation, is_loaded
+from .trial_wrenches import ForceMotionPair, TimeOffset, force_variation, is_loaded
 
 EXCESS_FORCE = 0.3
 """Fraction of the weight by which the plates' force exceeds what the motion allows."""
-MAX_DISTANCE = 0.1
-"""[m] A centre of pressure farther than this from the convex hull of both feet is not under them. Markers and soles are
-wrong by up to half of it."""
-RAISED_HEIGHT = 0.05
-"""[m] A sole corner that is higher than this above the lowest one may be in the air."""
-HULL_DIRECTIONS = 32
-"""Directions in which the distance from the hull is evaluated: it is too small by at most half a per cent. Derived: 1
-- cos(pi / 32) = .005."""
 MAX_IMPOSSIBLE_FRACTION = 0.3
 """Fraction of the loaded time above which forces count as impossible: hard landings and lost markers cause less."""
-MIN_EXPLAINED_FRACTION = 0.5
-"""Fraction of the loaded time in which forces must fit the motion to be attributed to it."""
 OTHER_RECORDING = "the forces are from another recording, or not synchronised"
-
-
-def find_impossible_forces(item: ForceMotionPair, mass: float) -> tuple[float, str]:
-    """Fraction of the loaded time in which the forces cannot belong to the motion, and the reason."""
-    measured, loaded = item.measured, is_loaded(item.measured, mass)
-    if not loaded.any():
-        return 0.0, ""
-    beyond = excess_force_fraction(item, measured, mass)
-    beside = float(_is_outside_feet(item, mass * GRAVITY)[loaded].mean())
-    if beyond > MAX_IMPOSSIBLE_FRACTION or beside <= MAX_IMPOSSIBLE_FRACTION:
-        return beyond, f"the plates push harder than the motion allows: {OTHER_RECORDING}"
-    place = "the locations of plates are exchanged, or not in the markers' axes"
-    if float(compute_residual(item, measured, mass).is_explained[loaded].mean()) > MIN_EXPLAINED_FRACTION:
-        return beside, f"the forces follow the motion, but act outside the hull of both feet: {place}"
-    return (
-        beside,
-        "the forces act outside the hull of both feet and do not follow the motion: they are from another recording",
-    )
 
 
 def excess_force_fraction(item: ForceMotionPair, measured: np.ndarray, mass: float) -> float:
@@ -76,28 +46,6 @@ def excess_force_fraction(item: ForceMotionPair, measured: np.ndarray, mass: flo
     return float(beyond.mean()) if loaded.any() else 0.0
 
 
-def _is_outside_feet(item: ForceMotionPair, weight: float) -> np.ndarray:
-    """(N,) True where a loaded plate's centre of pressure is outside the hull of the feet, by more than `MAX_DISTANCE`.
-
-    Each foot has its own hull, and all corners near the floor have a common one: if one plate carries both feet, its
-    centre of pressure lies between them.
-    """
-    if not item.sole_corners.shape[1] or not np.asarray(item.wrenches.measured).all(axis=0)[3:5].all():
-        return np.zeros(len(item.times), bool)
-    corners = item.sole_corners[..., :2]
-    raised = item.sole_corners[..., 2] > item.sole_corners[..., 2].min(axis=(1, 2), keepdims=True) + RAISED_HEIGHT
-    points = item.wrenches.centres_of_pressure()[:, :, :2]
-    distance = np.zeros((*points.shape[:2], corners.shape[1] + 1))
-    for angle in np.arange(0.0, 2.0 * np.pi, 2.0 * np.pi / HULL_DIRECTIONS):
-        outwards = np.array([np.cos(angle), np.sin(angle)])
-        along = corners @ outwards
-        together = np.where(raised, -np.inf, along).max(axis=(1, 2))
-        edges = np.column_stack([along.max(axis=2), together])
-        distance = np.fmax(distance, (points @ outwards)[:, :, None] - edges[:, None])
-    carries = item.wrenches.values[:, :, 2] > LOADED_FRACTION * weight
-    return np.asarray((carries & (distance.min(axis=2) > MAX_DISTANCE)).any(axis=1))
-
-
 MAX_LAG, MAX_TIME_OFFSET, TIME_OFFSET_STEP = 0.1, 2.0, 0.05
 """[s] Largest lag of plates that is corrected; range and step of the time offsets that are tried. Chosen
 on lags put into trials of subject_a and subject_c."""
@@ -108,8 +56,8 @@ MIN_OVERLAP = 0.5
 """Fraction of the trial that must still have forces after a time offset."""
 MIN_FORCE_VARIATION = 0.02
 """Smallest variation of forces, as a fraction of the weight, that shows their time offset or their recording."""
-DISPLACEMENT = "displaced plates"
-"""A cause that is no mismatch: `plate_fit` finds and corrects it."""
+DISPLACEMENT, MAX_DISPLACEMENT = "displaced plates", 0.1
+"""A cause that is no mismatch, and its limit [m]: `plate_fit` finds and corrects it up to there. By definition."""
 MAX_STANDING_VARIATION = 0.08
 """Fraction of the weight by which one side must vary before a constant other side counts as a mismatch: tracked
 standing has noise."""
@@ -121,29 +69,6 @@ MIN_BAND_RATIO = 0.1
 people it is 0.40 to 1.1; after a low-pass of 3 Hz 0.005 to 0.07. Chosen on these trials."""
 MAX_BETTER_FRACTION = 0.05
 """Largest accepted fraction of time offsets at which forces fit better than without one."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimeOffset:
-    """A trial's forces moved in time.
-
-    Attributes:
-        seconds: by which they are late in the file.
-        evaluation: of the moved forces against the file as it is.
-        residual: mean square, relative to the weight.
-    """
-
-    seconds: float
-    evaluation: HypothesisScore
-    residual: float
-
-    @staticmethod
-    def from_shifted(
-        item: ForceMotionPair, as_it_is: SquaredResidual, seconds: float, moved: np.ndarray, mass: float
-    ) -> TimeOffset:
-        """From wrenches (N, 6) that were moved by ``seconds``."""
-        found = compute_residual(item, moved, mass)
-        return TimeOffset(seconds, evaluate_on_own_frames(item.times, as_it_is, found), float(np.nanmean(found.square)))
 
 
 def check_mismatch(
@@ -187,19 +112,15 @@ def _find_mismatch(
     if not is_loaded(item.measured, mass).any() and is_loaded(item.predicted, mass).mean() > MAX_IMPOSSIBLE_FRACTION:
         text = "the plates never carry anything: nobody stepped on them, or the forces are from another time"
         return 0.0, UNKNOWN_INTERVAL, text, False
-    as_it_is = compute_residual(item, item.measured, mass)
-    time_offsets = [
-        TimeOffset.from_shifted(item, as_it_is, seconds, moved, mass) for seconds, moved in _shift_in_time(item)
-    ]
-    best = find_best_hypothesis(item, others, time_offsets, mass)
+    best = find_best_hypothesis(item, others, mass)
     if known := [cause for cause in (best, *causes) if cause is not None]:
         text, evaluation = min(known, key=lambda cause: cause[1].ratio)
         text = f"{text}; this reduces the mean squared residual to {evaluation.ratio:.2f} of its value"
         return evaluation.ratio, compute_interval(evaluation.ratio, evaluation.std), text, True
-    share, text = find_impossible_forces(item, mass)
-    if share > MAX_IMPOSSIBLE_FRACTION:
-        return share, UNKNOWN_INTERVAL, f"{text} (in {100.0 * share:.0f} % of the loaded time)", True
-    share, text = find_unrelated_forces(item, time_offsets, mass)
+    if (share := excess_force_fraction(item, item.measured, mass)) > MAX_IMPOSSIBLE_FRACTION:
+        text = f"the plates push harder than the motion allows, in {100.0 * share:.0f} % of the loaded time"
+        return share, UNKNOWN_INTERVAL, f"{text}: {OTHER_RECORDING}", True
+    share, text = find_unrelated_forces(item, mass)
     if share > MAX_BETTER_FRACTION:
         return share, UNKNOWN_INTERVAL, f"{text}: {OTHER_RECORDING}", True
     if (ratio := compute_band_ratio(item, cutoff)) < MIN_BAND_RATIO:
@@ -224,14 +145,13 @@ def compute_band_ratio(item: ForceMotionPair, cutoff: float) -> float:
 
 
 def find_best_hypothesis(
-    item: ForceMotionPair, others: Mapping[str, Wrenches], time_offsets: Sequence[TimeOffset], mass: float
+    item: ForceMotionPair, others: Mapping[str, Wrenches], mass: float
 ) -> tuple[str, HypothesisScore] | None:
     """The cause, in words, that explains a trial's forces best; None if no cause is certain.
 
     Args:
         item: the trial.
         others: forces of the other trials, by name.
-        time_offsets: the trial's forces, moved in time.
         mass: [kg] of the body, roughly.
     """
     as_it_is = compute_residual(item, item.measured, mass)
@@ -241,10 +161,11 @@ def find_best_hypothesis(
         for text, corrected in _iterate_hypotheses(item, others, mass)
         if excess_force_fraction(item, corrected, mass) <= MAX_IMPOSSIBLE_FRACTION
     ]
-    if force_variation(item.predicted, mass) > MIN_FORCE_VARIATION:
+    if not item.lag:  # else it is what fits best of all
         candidates[:0] = [
-            (_describe_time_offset(item.lag + time_offset.seconds), time_offset.evaluation)
-            for time_offset in time_offsets
+            (_describe_time_offset(offset.seconds), offset.evaluation)
+            for offset in item.time_offsets
+            if abs(offset.seconds) > MAX_LAG
         ]
     best = find_best(candidates)
     return None if best is None or best[0] == DISPLACEMENT else best
@@ -268,7 +189,7 @@ def _iterate_hypotheses(
                 yield cause, _align_frames(item, wrenches)
 
 
-def find_unrelated_forces(item: ForceMotionPair, time_offsets: Sequence[TimeOffset], mass: float) -> tuple[float, str]:
+def find_unrelated_forces(item: ForceMotionPair, mass: float) -> tuple[float, str]:
     """Fraction of time offsets at which forces fit better, with a text; 0 if the forces follow the motion.
 
     Forces that belong to a moving body fit its motion best without a time offset. Plates that carry only a part of the
@@ -282,50 +203,58 @@ def find_unrelated_forces(item: ForceMotionPair, time_offsets: Sequence[TimeOffs
     if min(motion, plates) < MIN_FORCE_VARIATION and max(motion, plates) > MAX_STANDING_VARIATION:
         what = "vary while the body stands" if motion < plates else "are constant while the body moves"
         return 1.0, f"the forces {what}"
-    if min(motion, plates) < MIN_FORCE_VARIATION or not time_offsets:
-        return 0.0, ""
     own = compute_mean_residual(item, mass)
-    other = np.array([time_offset.residual for time_offset in time_offsets])
+    other = np.array([each.residual for each in item.time_offsets if abs(each.seconds - item.lag) > MAX_LAG])
+    if min(motion, plates) < MIN_FORCE_VARIATION or not len(other):
+        return 0.0, ""
     share = float((other < own).mean()) if own > MAX_RATIO_OWN_FRAMES * float(np.median(other)) else 0.0
     return share, f"the forces fit the motion better at {100.0 * share:.0f} % of other time offsets"
 
 
-def find_lag(item: ForceMotionPair, mass: float) -> float:
-    """Lag [s] up to `MAX_LAG`, in steps, at which a trial's forces fit its motion best; `plate_fit` refines it.
+def search_time_offsets(item: ForceMotionPair, mass: float) -> tuple[TimeOffset, ...]:
+    """The forces of a trial that moves, at time offsets up to `MAX_TIME_OFFSET` either way, in order.
 
     Args:
         item: the trial.
         mass: [kg] of the body, roughly.
     """
-    if force_variation(item.predicted, mass) <= MIN_FORCE_VARIATION:
-        return 0.0
-    found = {
-        seconds: float(np.nanmean(compute_residual(item, moved, mass).square))
-        for seconds, moved in _shift_in_time(item, MAX_LAG)
-    }
-    as_it_is = compute_mean_residual(item, mass)
-    best = min(found, key=lambda seconds: found[seconds], default=0.0)
-    return best if found.get(best, np.inf) < MAX_LAG_RATIO * as_it_is else 0.0
-
-
-def _shift_in_time(item: ForceMotionPair, most: float = MAX_TIME_OFFSET) -> Iterator[tuple[float, np.ndarray]]:
-    """Yields time offsets [s] (positive: the forces are late) and the measured wrenches (N, 6) without that offset.
-
-    Offsets are up to ``most``; beyond `MAX_LAG` they are no lag of plates.
-    """
-    measured, count = item.measured, len(item.times)
-    rate = (count - 1) / (item.times[-1] - item.times[0])
-    for seconds in TIME_OFFSET_STEP * np.arange(-round(most / TIME_OFFSET_STEP), round(most / TIME_OFFSET_STEP) + 1):
+    measured, count, found = item.measured, len(item.times), []
+    rate, as_it_is = (count - 1) / (item.times[-1] - item.times[0]), compute_residual(item, measured, mass)
+    most = round(MAX_TIME_OFFSET / TIME_OFFSET_STEP)
+    for seconds in TIME_OFFSET_STEP * np.arange(-most, most + 1):
         steps = round(abs(seconds) * rate)
-        if (most > MAX_LAG and abs(item.lag + seconds) <= MAX_LAG) or steps >= count:
-            continue
         moved = np.full_like(measured, np.nan)
         if seconds > 0.0:
-            moved[: count - steps] = measured[steps:]
+            moved[: max(count - steps, 0)] = measured[steps:]
         else:
-            moved[steps:] = measured[: count - steps]
+            moved[steps:] = measured[: max(count - steps, 0)]
         if np.isfinite(moved[:, :3]).all(axis=1).mean() > MIN_OVERLAP:
-            yield float(seconds), moved
+            own = compute_residual(item, moved, mass)
+            score = evaluate_on_own_frames(item.times, as_it_is, own)
+            found.append(TimeOffset(float(seconds), score, float(np.nanmean(own.square))))
+    return tuple(found) if force_variation(item.predicted, mass) > MIN_FORCE_VARIATION else ()
+
+
+def find_lag(offsets: Sequence[TimeOffset], as_it_is: float) -> float:
+    """Lag [s] at which a trial's forces fit its motion best, between steps by a parabola; `plate_fit` refines it.
+
+    Args:
+        offsets: see `search_time_offsets`.
+        as_it_is: mean squared residual of the forces as they are.
+    """
+    likely = [
+        k
+        for k, offset in enumerate(offsets)
+        if offset.evaluation.is_certain
+        or (abs(offset.seconds) <= MAX_LAG and offset.residual < MAX_LAG_RATIO * as_it_is)
+    ]
+    best = min(likely, key=lambda k: offsets[k].residual, default=0)
+    if not likely or not 0 < best < len(offsets) - 1:
+        return offsets[best].seconds if likely else 0.0
+    before, own, after = (offset.residual for offset in offsets[best - 1 : best + 2])
+    curvature = before - 2.0 * own + after
+    between = 0.5 * (before - after) / curvature if curvature > 0.0 else 0.0
+    return offsets[best].seconds + TIME_OFFSET_STEP * float(np.clip(between, -0.5, 0.5))
 
 
 def _align_frames(item: ForceMotionPair, wrenches: Wrenches) -> np.ndarray:
@@ -338,7 +267,7 @@ def _align_frames(item: ForceMotionPair, wrenches: Wrenches) -> np.ndarray:
 
 
 def _estimate_plate_displacement(item: ForceMotionPair) -> np.ndarray:
-    """Displacement (3,) [m] of all plates that explains the level moments best."""
+    """Displacement (3,) [m] of all plates, up to `MAX_DISPLACEMENT`, that explains the level moments best."""
     measured = item.measured
     known = np.isfinite(measured).all(axis=1)
     if not known.any():
@@ -346,7 +275,8 @@ def _estimate_plate_displacement(item: ForceMotionPair) -> np.ndarray:
     force = measured[known, :3]
     missing = item.predicted[known, 3:] - (measured[known, 3:] - np.cross(item.root_positions[known], force))
     square = float(force[:, 2] @ force[:, 2])
-    return np.array([-missing[:, 1] @ force[:, 2], missing[:, 0] @ force[:, 2], 0.0]) / max(square, 1.0)
+    found = np.array([-missing[:, 1] @ force[:, 2], missing[:, 0] @ force[:, 2], 0.0]) / max(square, 1.0)
+    return np.clip(found, -MAX_DISPLACEMENT, MAX_DISPLACEMENT)
 
 
 def _describe_time_offset(seconds: float) -> str:

@@ -25,6 +25,7 @@ from .plate_model import (
     body_root,
     find_causes,
     list_hypotheses,
+    parameter_stds,
     sum_trial,
 )
 
@@ -45,11 +46,13 @@ class PlateFit:
     Attributes:
         findings: of every cause.
         errors: to remove, by trial.
+        stds: (K, 19 + 2) by trial, of the errors that are not removed: of K plates, and of lag and clock.
         lag: of the plates behind the motion, over all trials; None if no trial shows it.
     """
 
     findings: tuple[Finding, ...] = ()
     errors: Mapping[str, PlateErrors] = field(default_factory=dict)
+    stds: Mapping[str, np.ndarray] = field(default_factory=dict)
     lag: Lag | None = None
 
 
@@ -78,6 +81,8 @@ def fit_plates(
     errors = {trial.name: _start(trial, options) for trial in trials if trial.name in recorded}
     if not recorded:
         return PlateFit()
+    tolerances = parameter_stds(limits=False)
+    stds = {name: np.tile(tolerances, (len(own.plates), 1)) for name, own in errors.items()}
     root = body_root(rig)
     for _ in range(ROUNDS):
         sums = []
@@ -88,7 +93,7 @@ def fit_plates(
                 summed = sum_trial(rig, root, trial, wrenches, own.start - own.lag)
                 sums += [] if summed is None else [summed]
         if not sums:
-            return PlateFit((), errors)
+            return PlateFit((), errors, stds)
         estimates = _search(PlateModel(sums, len(root)), groups, options)
         times = [found for found, _ in estimates if found.hypothesis.cause.kind == LAG and _is_certain(found)]
         for found in () if options.only_reports(LAG) else times:
@@ -107,12 +112,15 @@ def fit_plates(
             done, sizes = Action.REPORTED, np.zeros_like(sizes)
         unexplained |= set(found.hypothesis.trials) if done is Action.REPORTED else set()
         _correct(errors, found, sizes)
+        _widen(stds, found, np.where(sizes == 0.0, np.abs(found.sizes), found.stds))
+        if rival is not None:
+            _widen(stds, rival, np.abs(rival.sizes))
         left_out |= set(found.hypothesis.trials) if done is Action.LEFT_OUT else set()
         findings.append(_report(found, rival, done))
     if left_out >= recorded.keys():
         text = "; ".join(finding.sentence for finding in findings if finding.done is Action.LEFT_OUT)
         raise InvalidValue(f"no plate explains the forces of any trial: {text}. Correct the files of the forces")
-    return PlateFit(tuple(findings), errors, lag if lag.std < LEAST_LAG_STD else None)
+    return PlateFit(tuple(findings), errors, stds, lag if lag.std < LEAST_LAG_STD else None)
 
 
 def _is_certain(found: PlateEstimate) -> bool:
@@ -181,6 +189,16 @@ def _correct(errors: dict[str, PlateErrors], found: PlateEstimate, sizes: np.nda
             else:
                 plates[chosen, component.parameter] += size
         errors[name] = replace(own, plates=plates, lag=own.lag + sync[0], clock=own.clock + sync[1])
+
+
+def _widen(stds: dict[str, np.ndarray], found: PlateEstimate, sizes: np.ndarray) -> None:
+    """Raise the standard deviations (K, 19 + 2) of a cause's trials, by name, to sizes (k,) that may be left."""
+    hypothesis = found.hypothesis
+    for name in stds if hypothesis.concerns_all else hypothesis.trials:
+        chosen = [k for k, plate in enumerate(hypothesis.layout) if plate in hypothesis.plates] or slice(None)
+        for component, size in zip(hypothesis.cause.components, sizes):
+            own = stds[name][chosen, component.parameter]
+            stds[name][chosen, component.parameter] = np.maximum(own, size)
 
 
 def _describe(found: PlateEstimate) -> str:

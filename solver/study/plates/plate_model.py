@@ -307,7 +307,7 @@ def sum_trial(rig: Rig, root: np.ndarray, trial: FilteredTrial, wrenches: Wrench
         columns, residual = block_diag(*planar) @ columns, residual @ block_diag(*planar)
     tolerances, limits = (
         np.concatenate([posture, np.tile(stds[:-SYNC], len(load)), stds[-SYNC:]])
-        for stds in (_parameter_stds(limits=False), _parameter_stds(limits=True))
+        for stds in (parameter_stds(limits=False), parameter_stds(limits=True))
     )
     least = LEAST_NOISE * weight
     noise = _estimate_noise(columns, residual, np.concatenate([np.ones(size), BODY_STD, limits]), least)
@@ -349,7 +349,7 @@ def _estimate_noise(columns: np.ndarray, residual: np.ndarray, stds: np.ndarray,
     return noise
 
 
-def _parameter_stds(*, limits: bool) -> np.ndarray:
+def parameter_stds(*, limits: bool) -> np.ndarray:
     """(19 + 2,) standard deviations of a plate's parameters and of its time: by tolerances, or of faulty plates."""
     result = np.full(PARAMETERS + SYNC, CROSS_STD)
     for cause in CAUSES:

@@ -8,13 +8,27 @@ from typing import Annotated
 import numpy as np
 
 from ...base.arrays import Array, ArrayValue, Times
-from ...dynamics.kinematics import sole_paths
-from ...skeleton.rig import GRAVITY, Rig
-from ...values.motion import Motion
+from ...signals.hypotheses import HypothesisScore
+from ...skeleton.rig import GRAVITY
 from ...values.wrenches import Wrenches
 
 LOADED_FRACTION = 0.2
 """Fraction of the weight above which plates carry the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOffset:
+    """A trial's forces moved in time.
+
+    Attributes:
+        seconds: by which they are late in the file.
+        evaluation: of the moved forces against the file as it is.
+        residual: mean square, relative to the weight.
+    """
+
+    seconds: float
+    evaluation: HypothesisScore
+    residual: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,35 +41,23 @@ class ForceMotionPair(ArrayValue):
         predicted: (N, 6) wrench predicted from the motion with the prior, about the root link's origin, world axes
             [N, N m].
         root_positions: (N, 3) [m] that origin, world.
-        sole_corners: (N, P, V, 3) [m] corners of the P soles, world.
         wrenches: N samples; NaN where missing.
         lag: [s] roughly, of the recorded forces behind the motion; these have none.
+        time_offsets: of the recorded forces (`mismatch.search_time_offsets`).
     """
 
     name: str
     times: Annotated[np.ndarray, Times()]
     predicted: Annotated[np.ndarray, Array("N", 6)]
     root_positions: Annotated[np.ndarray, Array("N", 3)]
-    sole_corners: Annotated[np.ndarray, Array("N", None, None, 3)]
     wrenches: Wrenches
     lag: float = 0.0
+    time_offsets: tuple[TimeOffset, ...] = ()
 
     @property
     def measured(self) -> np.ndarray:
         """Total (N, 6), NaN in components that were not measured."""
         return np.where(np.asarray(self.wrenches.measured), self.wrenches.total, np.nan)
-
-
-def pair_forces_with_motion(
-    rig: Rig, motion: Motion, wrenches: Wrenches, predicted: np.ndarray, name: str
-) -> ForceMotionPair:
-    """Pair a trial's forces with its motion; see the attributes."""
-    soles = sole_paths(rig, motion)
-    most = np.arange(max((sole.shape[1] for sole in soles), default=0))
-    feet = np.zeros((len(motion), len(soles), len(most), 3))
-    for place, sole in enumerate(soles):
-        feet[:, place] = sole[:, most % sole.shape[1]]  # repeated corners change no box around them
-    return ForceMotionPair(name, motion.times, predicted, motion.q[:, :3], feet, wrenches)
 
 
 def is_loaded(wrenches: np.ndarray, mass: float) -> np.ndarray:

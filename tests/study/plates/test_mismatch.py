@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from solver.options.plates import MISMATCH
 from solver.signals import GRAVITY
 from solver.study.plates.finding import Action
-from solver.study.plates.mismatch import check_copies, check_mismatch
+from solver.study.plates.mismatch import check_copies, check_mismatch, find_lag, search_time_offsets
 from solver.study.plates.trial_wrenches import ForceMotionPair
 from solver.values.wrenches import Wrenches
 
@@ -33,9 +35,8 @@ def pair(name: str, needed: np.ndarray, measured: np.ndarray) -> ForceMotionPair
     """A motion that needs one vertical force, with another that was measured."""
     predicted = np.zeros((len(needed), 6))
     predicted[:, 2] = needed
-    return ForceMotionPair(
-        name, TIMES, predicted, np.zeros((len(TIMES), 3)), np.zeros((len(TIMES), 0, 0, 3)), plate(measured)
-    )
+    found = ForceMotionPair(name, TIMES, predicted, np.zeros((len(TIMES), 3)), plate(measured))
+    return replace(found, time_offsets=search_time_offsets(found, MASS))
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,14 @@ def test_forces_that_do_not_follow_the_motion_are_found(measured: np.ndarray, sa
     assert says in found.text
     assert not found.done.is_silent
     assert check_mismatch([pair("trial", vertical(0.9), vertical(0.9))], MASS, CUTOFF, False) == []
+
+
+@pytest.mark.parametrize("late", [-1.3, -0.4, -0.125, -0.075, -0.01, 0.03, 0.06, 0.11, 0.14, 0.3, 1.7])
+def test_one_search_finds_every_time_offset(late: float) -> None:
+    """Forces up to 2 s late or early: the lag is found to within the step of the search, without gaps."""
+    steps = round(late * RATE)
+    force = np.interp(TIMES - steps / RATE, TIMES, vertical(0.9), left=np.nan, right=np.nan)
+    assert find_lag(pair("trial", vertical(0.9), force).time_offsets, 1.0) == pytest.approx(late, abs=0.015)
 
 
 def test_a_standing_body_has_constant_forces() -> None:

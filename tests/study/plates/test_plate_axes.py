@@ -61,7 +61,7 @@ def trial(
     needed[:, :2] += 0.02 * weight + 0.01 * weight * error / np.abs(error).max()
     needed[:, 3] += 0.02 * weight
     wrenches = Wrenches(TIMES, ("left", "right"), values)
-    return ForceMotionPair(name, TIMES, needed, np.zeros((len(TIMES), 3)), np.zeros((len(TIMES), 0, 0, 3)), wrenches)
+    return ForceMotionPair(name, TIMES, needed, np.zeros((len(TIMES), 3)), wrenches)
 
 
 def trials_with_finding(*items: ForceMotionPair) -> list[str]:
