@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 
@@ -153,7 +154,8 @@ def half_lengths(corners: np.ndarray, axes: np.ndarray) -> np.ndarray:
 def yaw_margins_by_side(
     loads: np.ndarray, centres: np.ndarray, axes: np.ndarray, half_sizes: np.ndarray, friction: float, weight: float
 ) -> np.ndarray:
-    """Margins (N, 2 F) of the yaw moment under each patch: to the left for every patch, then to the right.
+    """Margins (N, 8 F) of the yaw moment under each patch, linear in the loads: four to the left of every patch, then
+    four to the right.
 
     The moment is divided by the sum of the half lengths and by the weight. Fast motions of arms and legs produce yaw
     moments. The bounds for a rectangular sole with a friction pyramid have a closed form (Caron, Pham and Nakamura,
@@ -175,7 +177,9 @@ def yaw_margins_by_side(
     tilt = np.einsum("nfi,fai->nfa", moment[:, :, :2], axes)
     x, y, mu = half_sizes[:, 0], half_sizes[:, 1], friction / np.sqrt(2.0)
     most = mu * (x + y) * loads[:, :, 2]
-    low = -most + np.abs(y * flat[..., 0] - mu * tilt[..., 0]) + np.abs(x * flat[..., 1] - mu * tilt[..., 1])
-    high = most - np.abs(y * flat[..., 0] + mu * tilt[..., 0]) - np.abs(x * flat[..., 1] + mu * tilt[..., 1])
-    lever, yaw = weight * (x + y), moment[:, :, 2]
-    return np.concatenate([(high - yaw) / lever, (yaw - low) / lever], axis=1)
+    sides = [
+        most - turn * moment[:, :, 2] - one * (y * flat[..., 0] + turn * mu * tilt[..., 0])
+        - other * (x * flat[..., 1] + turn * mu * tilt[..., 1])
+        for turn, one, other in product((1.0, -1.0), repeat=3)
+    ]  # fmt: skip
+    return np.concatenate(sides, axis=1) / np.tile(weight * (x + y), len(sides))

@@ -1,9 +1,9 @@
-"""Balance of a retargeted motion: the centre of mass is displaced so that the zero-moment point is in its support.
+"""Balance of a retargeted motion: the body is displaced so that contacts and joints can give the forces it needs.
 
-Kinematic retargeting scales the path of the hips and ignores balance. Here the smallest sway brings the zero-moment
-point into the part of the soles that touches (`solve_least_sway`), and all frames are posed again on that path: the
-body keeps its posture and the legs reach the given feet. The motion keeps its pace unless joints would be too fast or
-too weak.
+Kinematic retargeting scales the path of the hips and ignores forces. Here the least displacement (`solve_least_sway`)
+meets every limit that checks put on forces: torques, zero-moment point, friction, yaw moment, no pull. All frames are
+posed again on that path: the body keeps its posture and the legs reach the given feet. The motion keeps its pace unless
+joints would be too fast or too weak.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 
 from ..base.progress import PartialProgress, Progress, silent
 from ..dynamics.coordinates import Curves
-from ..dynamics.mechanics import Mechanics
-from ..feasibility import Checks, check_motion
+from ..feasibility import Check, Checks, check_motion
 from ..feasibility.check_input import CheckedBody, CheckInput, PlantedPhase
+from ..feasibility.check_table import CHECKS
+from ..feasibility.checks.balance import ZMP
 from ..feasibility.checks.joint_limits import JOINT_TORQUE
-from ..feasibility.contact_forces import MIN_LOAD, yaw_margins_by_side, zero_moment_point
+from ..feasibility.load_derivatives import WRENCH, derivatives_by_loads
 from ..options.authoring import RetargetOptions
 from ..options.checks import ROBOT_SHRINK, CheckOptions
 from ..tracking.anatomy import ARM, find_anatomy
@@ -32,10 +34,11 @@ from ..tracking.retargeting.leg_reach import LegReach
 from ..tracking.retargeting.pose_solver import PosePrior, PoseSolver, SolvedPoses
 from ..tracking.retargeting.retarget import MIN_NOTED_SLOWDOWN, SPEED_TOLERANCE, RetargetedMotion
 from ..tracking.retargeting.retargeter import SETTLE_ITERATIONS
+from ..tracking.track import manifold_velocities
 from ..values.motion import Motion
 from ..values.person import SIDES
 from .collision_avoidance import separate_links
-from .com_sway import LOAD_RANGE, Pendulum, SupportRegions, TrunkTurn, solve_least_sway
+from .com_sway import LIMIT_PENALTY, RESERVE_PENALTY, SwayingBody, WrenchLimits, solve_least_sway
 
 MAX_SLOWDOWNS = 4
 """Times that the motion is slowed down where joints are too fast or too weak.
@@ -45,8 +48,18 @@ MAX_STEP_SLOWDOWN = 1.6
 Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
 MAX_SEPARATIONS = 2
 """Repetitions of separating links and balancing."""
-SWAY_ITERATIONS = 6
-"""Repetitions of the sway with a new zero-moment point."""
+SWAY_ITERATIONS, LEAST_SHARE = 12, 0.2
+"""Most displacements that are tried, and the share of a further one from which on none is tried."""
+FAR = 5.0
+"""Units of violation: a limit that is farther away is left out, and a larger violation counts as so many."""
+RESPONSE_STEPS = 0.002, 0.002, 0.002, 0.005
+"""[m, m, m, rad] Displacements with which responses are measured: far above rounding, and small beside any sway."""
+REACH_UNIT = 0.01
+"""[m] Unit of violation of a leg's reach."""
+STENCIL = 5
+"""Frames whose configurations determine the acceleration of the middle one."""
+FORCE_CHECKS = tuple(check for check in CHECKS if check.eases_when_slower and check.smooth_limit is not None)
+"""Checks of what contacts and joints can give."""
 MAX_SWAY = 0.5
 """[m] Displacement above which the sway has diverged.
 Chosen on the walks of `contacts.rolling.TOUCHING_HEIGHT`; no other value was tried."""
@@ -65,12 +78,13 @@ def balance_motion(
     """
     given = motion.ease_ends() if options.from_rest else motion
     best, least, first = given, np.inf, given.duration_ratio
+    free = check_options.changed(pairs=())
     # a flight that lasts longer is not free fall
     slows = not (options.keep_timing or any(phase.airborne for phase in given.schedule.phases))
     for attempt in range(MAX_SLOWDOWNS + 1):
         part = PartialProgress(progress, attempt / (MAX_SLOWDOWNS + 1), 1.0)
-        result, poses = _Balancer(given, options.from_rest).solve(part)
-        checks = check_motion(result.rig, result.motion, result.schedule, CheckOptions(pairs=()))
+        result, poses = _Balancer(given, free, from_rest=options.from_rest).solve(part)
+        checks = check_motion(result.rig, result.motion, result.schedule, free)
         times = result.motion.times
         slower = required_stretch(result.rig, times, poses, result.converged, 1.0)
         # a share of time is added only if joints are too fast or as large a share of the frames no longer fails
@@ -93,12 +107,12 @@ def _separate_and_balance(
     motion: RetargetedMotion, options: RetargetOptions, check_options: CheckOptions
 ) -> RetargetedMotion:
     """The motion with separated links, balanced again; the one that fails in the fewest frames."""
-    ways = [motion]
+    ways, free = [motion], check_options.changed(pairs=())
     for _ in range(MAX_SEPARATIONS):
         apart = separate_links(ways[-1], options, check_options, keep_com=True)
         if apart is ways[-1]:
             break
-        ways += [apart, _Balancer(apart, options.from_rest).solve(silent)[0]]
+        ways += [apart, _Balancer(apart, free, from_rest=options.from_rest).solve(silent)[0]]
     failing = [check_motion(way.rig, way.motion, way.schedule, check_options).failed.mean() for way in ways]
     return ways[int(np.argmin(failing))]
 
@@ -114,98 +128,135 @@ def _torque_stretch(times: np.ndarray, checks: Checks) -> np.ndarray:
 class _Balancer:
     """Balances a motion."""
 
-    def __init__(self, given: RetargetedMotion, from_rest: bool) -> None:
+    def __init__(self, given: RetargetedMotion, options: CheckOptions, *, from_rest: bool) -> None:
         self.given, self.rig, self.times, self.from_rest = given, given.rig, given.motion.times, from_rest
         self.posing = PoseSolver(given.rig, given.mapping, given.foot_paths.links)
         self.reach = LegReach.of(self.posing)
-        self.mechanics, self.schedule = Mechanics(given.rig), given.schedule
-        self.gravity = given.rig.weight / given.rig.prior.total_mass
-        self.poses = given.poses
+        self.schedule, self.poses = given.schedule, given.poses
         self.targets = given.targets(self.posing, self.poses)
-        self.body = CheckedBody(self.rig, CheckOptions(pairs=()))
-        self.phases, reduced = (
-            [PlantedPhase.from_phase(self.rig, phase, options) for phase in self.schedule.phases]
-            for options in (self.body.options, CheckOptions(shrink=ROBOT_SHRINK))
+        self.body, self.phase_of_frame = CheckedBody(self.rig, options), self.schedule.index_at(self.times)
+        self.phases, self.reserves = (
+            [PlantedPhase.from_phase(self.rig, phase, how) for phase in self.schedule.phases]
+            for how in (options, options.changed(shrink=ROBOT_SHRINK))
         )
-        self.planes = np.array([phase.support_height(self.schedule.ground) for phase in self.phases])
-        """[m] Height of the support in each phase."""
         self.yaw = _find_trunk_yaw(self.posing)
         """Index of the coordinate that turns the trunk; 0: none does."""
-        polygons = (tuple(phase.polygon for phase in phases) for phases in (self.phases, reduced))
-        self.supports = SupportRegions(self.schedule.index_at(self.times), *polygons)
 
     def solve(self, progress: Progress) -> tuple[RetargetedMotion, SolvedPoses]:
-        """The motion of the iteration with the least moment beyond its supports, and its poses."""
-        poses, done = self.poses, self.given.converged
-        pendulum = self._build_pendulum(poses)
-        best, least = (poses, done), self._excess_moment(pendulum)
+        """The motion with the least violation of limits that was found, and its poses."""
+        best, least, given = (
+            (self.poses, self.given.converged),
+            self._violation(self.poses),
+            np.zeros((len(self.times), 4)),
+        )
+        far, share, step = given, 0.0, given
         for number in range(SWAY_ITERATIONS):
             progress(number / SWAY_ITERATIONS, "balancing")
-            more = solve_least_sway(pendulum, self.supports, self.gravity)
-            if more is None or not np.isfinite(more).all() or np.abs(more).max() > MAX_SWAY:
+            if not least:
                 break
-            poses, done = self._move_com(poses, more)
-            pendulum = self._build_pendulum(poses)
-            if (now := self._excess_moment(pendulum)) < least:
-                best, least = (poses, done), now
+            if not share:
+                more = solve_least_sway(*self._linearise(best[0], far), self.rig.weight / self.rig.prior.total_mass)
+                if more is None or not np.isfinite(more).all() or np.abs(more).max() > MAX_SWAY:
+                    break
+                share, step = 1.0, more
+            trial = self._displace(far + share * step)
+            if (now := self._violation(trial[0])) < least:
+                best, least, far, share = trial, now, far + share * step, 0.0
+            else:
+                share *= 0.5
+                if share < LEAST_SHARE:
+                    break
         return self.given.with_poses(*best), best[0]
 
-    def _move_com(self, poses: SolvedPoses, more: np.ndarray) -> tuple[SolvedPoses, np.ndarray]:
-        """Poses whose body is displaced and whose trunk is turned by (N, 3) [m, rad], and whether each converged."""
-        y = np.array(poses.y)
-        y[:, :2] += more[:, :2]
-        y[:, self.yaw] = np.clip(y[:, self.yaw] + more[:, 2], self.posing.lower[self.yaw], self.posing.upper[self.yaw])
-        y[:, 2] = self.given.foot_paths.root_heights
-        path, paths = SolvedPoses(poses.root_rotations, y), self.given.foot_paths
-        y[:, 2] -= self.reach.lower_hips(self.times, path, self.targets, paths.swing_weights)
+    def _violation(self, poses: SolvedPoses) -> float:
+        """Violation of all checks by poses, in units of their limits' violation, of all frames."""
+        motion, total = self.given.with_poses(poses).motion, 0.0
+        for margin in check_motion(self.rig, motion, self.schedule, self.body.options).margins:
+            if (limit := margin.check.smooth_limit) is not None:
+                total += float(np.clip(-(margin.smallest + margin.tolerance) / limit.scale, 0.0, FAR).sum())
+        return total
+
+    def _displace(self, more: np.ndarray) -> tuple[SolvedPoses, np.ndarray]:
+        """Poses whose body is displaced and whose trunk is turned by (N, 4) [m, rad] from the given ones, and whether
+        each converged.
+        """
+        y = np.array(self.poses.y)
+        y[:, :3] += more[:, :3]
+        y[:, self.yaw] = np.clip(y[:, self.yaw] + more[:, 3], self.posing.lower[self.yaw], self.posing.upper[self.yaw])
+        path = SolvedPoses(self.poses.root_rotations, y)
         targets = replace(self.targets, hip_positions=y[:, :3] + path.root_rotations @ self.posing.hip_offset)
-        targets = self.reach.yield_feet(path, targets, paths.swing_weights)
+        targets = self.reach.yield_feet(path, targets, self.given.foot_paths.swing_weights)
         return self.posing.solve(targets, path, SETTLE_ITERATIONS, PosePrior(path, self.posing.leg_weights))
 
-    def _build_pendulum(self, poses: SolvedPoses) -> Pendulum:
-        motion = self.given.with_poses(poses).motion
-        com, given = (self.mechanics.compute_coms(way.q) for way in (motion, self.given.motion))
-        wrench = self.mechanics.compute_wrenches(motion.q, motion.v, motion.a)
-        weight, ground = self.rig.weight, self.planes[self.supports.phase]
-        unit_weight = np.maximum(wrench[:, 2], MIN_LOAD * weight) / self.rig.prior.total_mass
-        height = com[:, 2] - ground
-        zmp = zero_moment_point(wrench, ground, weight)
-        lever, load = height / unit_weight, wrench[:, 2] / weight
-        turn = self._build_turn(poses, motion, zmp, ground)
-        return Pendulum(
-            self.times, zmp, lever, (com - given)[:, :2], load, float(np.median(height)), self.from_rest, turn
-        )
+    def _responses(self, far: np.ndarray, motion: Motion) -> tuple[sparse.csr_array, ...]:
+        """Responses of the wrench over the weight, see `SwayingBody`, to displacements of a motion displaced by (N, 4).
 
-    def _build_turn(self, poses: SolvedPoses, motion: Motion, zmp: np.ndarray, ground: np.ndarray) -> TrunkTurn:
-        """Turn of the trunk, which needs none where it cannot turn; zero-moment points (N, 2), ground (N,) [m]."""
-        still, turning, weight = np.zeros_like(motion.v), np.zeros_like(motion.v), self.rig.weight
-        turning[:, self.yaw] = 1.0
-        push = self.mechanics.compute_wrenches(motion.q, still, turning)
-        push = (push - self.mechanics.compute_wrenches(motion.q, still, still)) / weight
-        tilt = np.stack([ground * push[:, 0] - push[:, 4], ground * push[:, 1] + push[:, 3]]) - zmp.T * push[:, 2]
-        moments = np.stack([*tilt, push[:, 5] - zmp[:, 0] * push[:, 1] + zmp[:, 1] * push[:, 0]], axis=1)
-        margins = np.full((len(poses), 2), np.inf)
+        A frame's wrench depends on the frames around it, so every `STENCIL`-th frame is displaced at once.
+        """
+        frames, count = np.arange(len(motion)), 6 * len(motion)
+        compute, result = self.body.mechanics.compute_wrenches, []
+        given = compute(motion.q, motion.v, motion.a)
+        for step in np.diag(RESPONSE_STEPS)[: 3 + (self.yaw > 0)]:
+            moved = self.given.with_poses(self._displace(far + step)[0]).motion.q
+            changes, columns = [], []
+            for first in range(STENCIL):
+                own = np.where((frames % STENCIL == first)[:, None], moved, motion.q)
+                v = manifold_velocities(self.rig, self.times, own)
+                changes.append(compute(own, v, np.gradient(v, self.times, axis=0)) - given)
+                columns.append((frames - first + STENCIL // 2) // STENCIL * STENCIL + first)
+            change, column = np.concatenate(changes), np.concatenate(columns)
+            inside = np.repeat((column >= 0) & (column < len(frames)), 6)
+            rows = np.tile(np.arange(count), STENCIL)[inside]
+            entries = change.ravel()[inside] / (step.sum() * self.body.weight)
+            result.append(sparse.csr_array((entries, (rows, np.repeat(column, 6)[inside])), shape=(count, len(frames))))
+        return (*result, *[sparse.csr_array(result[0].shape)] * (4 - len(result)))
+
+    def _linearise(self, poses: SolvedPoses, far: np.ndarray) -> tuple[SwayingBody, WrenchLimits]:
+        """The body that is displaced by (N, 4), and the limits of what its contacts and joints can give."""
+        motion, weight = self.given.with_poses(poses).motion, self.body.weight
+        state = self.body.mechanics.compute_state(motion.q, motion.v, motion.a)
+        body = SwayingBody(
+            self.times, far, self._responses(far, motion),
+            float(np.median(state.com[:, 2])) - self.schedule.ground, self.from_rest,
+        )  # fmt: skip
+        away = self.reach.ways(poses, self.reach.yield_feet(poses, self.targets, self.given.foot_paths.swing_weights))
+        distance = np.linalg.norm(away, axis=2)
+        reached = (self.reach.reach - distance) / REACH_UNIT
+        frame, foot = np.nonzero(reached < FAR)
+        none = np.zeros((len(frame), 6))
+        ways = (away / distance[:, :, None])[frame, foot] / REACH_UNIT
+        found = [(frame, reached[frame, foot], none, ways @ np.eye(3, 4), len(FORCE_CHECKS) + 1 + foot)]
         for number, planted in enumerate(self.phases):
-            own = np.flatnonzero(self.supports.phase == number)
-            if planted.polygon is not None and len(own) and self.yaw:
-                curves = Curves(motion.q[own], motion.v[own], motion.a[own])
-                loads = CheckInput.from_motion(self.body, planted, self.schedule.ground, curves).loads
-                both = yaw_margins_by_side(
-                    loads, planted.centres, planted.axes, planted.half_lengths, self.body.options.friction, weight
-                )
-                margins[own] = (both.reshape(len(own), 2, -1) * planted.half_lengths.sum(axis=1)).min(axis=2)
-        return TrunkTurn(poses.y[:, self.yaw] - self.poses.y[:, self.yaw], moments, margins)
+            own = np.flatnonzero(self.phase_of_frame == number)
+            if planted.polygon is None or not len(own):
+                continue
+            curves = Curves(motion.q[own], motion.v[own], motion.a[own])
+            inputs = CheckInput.from_state(self.body, planted, self.schedule.ground, curves, state.at_frames(own))
+            kinds: list[int] = []
 
-    def _excess_moment(self, pendulum: Pendulum) -> float:
-        """[m] Mean over all frames of the moment that the supports cannot give, over the weight."""
-        outside = np.zeros(len(self.times))
-        for number, polygon in enumerate(self.supports.polygons):
-            own = self.supports.phase == number
-            if polygon is not None and own.any():
-                outside[own] = np.maximum(-polygon.margin(pendulum.zmp[own]), 0.0)
-        assert pendulum.turn is not None
-        twisted = np.maximum(-pendulum.turn.margins.min(axis=1), 0.0)
-        return float(np.mean(outside.clip(0.0, 1.0) * np.clip(pendulum.load, *LOAD_RANGE) + twisted.clip(0.0, 1.0)))
+            def margins(shifted: CheckInput, number: int = number, kinds: list[int] = kinds) -> np.ndarray:
+                both = [_smooth_margins(check, shifted) for check in FORCE_CHECKS]
+                both.append(_smooth_margins(ZMP, replace(shifted, planted=self.reserves[number])))
+                kinds[:] = np.repeat(np.arange(len(both)), [each.shape[1] for each in both])
+                return np.concatenate(both, axis=1)
+
+            values = margins(inputs)
+            slopes = derivatives_by_loads(inputs, margins, WRENCH.stop) * weight
+            frame, column = np.nonzero(values < FAR)
+            kind = np.array(kinds)[column]
+            found.append((own[frame], values[frame, column], slopes[frame, column], np.zeros((len(frame), 4)), kind))
+        parts = [np.concatenate(part) for part in zip(*found)]
+        price = np.where(parts[-1] == len(FORCE_CHECKS), RESERVE_PENALTY, LIMIT_PENALTY)
+        return body, WrenchLimits(*parts, price)
+
+
+def _smooth_margins(check: Check, inputs: CheckInput) -> np.ndarray:
+    """Margins (N, k) of a check less its sampling margin, in its units of violation, at most `FAR`."""
+    limit = check.smooth_limit
+    assert limit is not None
+    values = (limit.smooth_margins or check.margins)(inputs)
+    assert isinstance(values, np.ndarray)
+    return np.minimum((values - check.sampling_margin) / limit.scale, FAR)
 
 
 def _find_trunk_yaw(posing: PoseSolver) -> int:

@@ -54,6 +54,9 @@ recording cuts off is no shorter. Chosen on the walks of `contacts.rolling.TOUCH
 HOLD_TIME = 0.3
 """[s] in which the offset of a swing that the recording cuts off leaves that of the stance. Chosen on the walks of
 `contacts.rolling.TOUCHING_HEIGHT` among 0.15 and 0.3 s."""
+SWING_CLEARANCE = 0.003
+"""[m] Height above the floor of a swinging foot: it misses its path by up to 2.3 mm, as the walks of
+`contacts.rolling.TOUCHING_HEIGHT` show."""
 STANCE_TOLERANCE, MAX_RAISE_ACCELERATION = 1e-4, 20.0
 """[m] By how much the smooth path by which swinging feet are raised may differ from none in stances, and [m/s^2] its
 acceleration next to them."""
@@ -298,6 +301,7 @@ def _raise_above_floor(times: np.ndarray, clear: np.ndarray, in_stance: np.ndarr
     """
     still = times[in_stance] if in_stance.any() else times[:0]
     away = np.abs(times[:, None] - still).min(axis=1, initial=np.inf)  # [s] from the nearest stance
-    low = np.where(in_stance, -STANCE_TOLERANCE, np.minimum(-clear, 0.5 * MAX_RAISE_ACCELERATION * away**2))
+    wanted = SWING_CLEARANCE * swing_freedom(times, in_stance) - clear
+    low = np.where(in_stance, -STANCE_TOLERANCE, np.minimum(wanted, 0.5 * MAX_RAISE_ACCELERATION * away**2))
     smooth = smooth_between(times, low, np.where(in_stance, STANCE_TOLERANCE, np.inf))
     return np.where(in_stance, 0.0, np.maximum(smooth, -clear))

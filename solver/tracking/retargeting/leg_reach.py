@@ -61,7 +61,7 @@ class LegReach:
 
         The least displacement and acceleration: hips that drop quickly would change the load on the feet.
         """
-        away = self._ways(poses, self.yield_feet(poses, targets, freedom))
+        away = self.ways(poses, self.yield_feet(poses, targets, freedom))
         level = np.sqrt(np.maximum(self.reach**2 - (away[..., :2] ** 2).sum(axis=2), 0.0))
         least = (-away[..., 2] - level).max(axis=1)
         unit = HIP_SHARE * float(np.std(np.gradient(np.gradient(poses.y[:, 2], times), times)))
@@ -69,13 +69,13 @@ class LegReach:
 
     def yield_feet(self, poses: SolvedPoses, targets: PoseTargets, freedom: np.ndarray) -> PoseTargets:
         """Targets whose feet are within reach where they are free (N, 2): a kicking leg does not pull the body."""
-        away = self._ways(poses, targets)
+        away = self.ways(poses, targets)
         distance = np.linalg.norm(away, axis=2)
         beyond = REACH_SOFTNESS * np.logaddexp(0.0, (distance - self.reach) / REACH_SOFTNESS)
         near = targets.foot_positions - (freedom * beyond / distance)[..., None] * away
         return replace(targets, foot_positions=near, foot_freedom=RELEASE * freedom)
 
-    def _ways(self, poses: SolvedPoses, targets: PoseTargets) -> np.ndarray:
+    def ways(self, poses: SolvedPoses, targets: PoseTargets) -> np.ndarray:
         """Ways (N, 2, 3) [m] from the hips to the feet."""
         hips = poses.y[:, None, :3] + (poses.root_rotations[:, None] @ self.hips[:, :, None])[..., 0]
         return np.asarray(targets.foot_positions - hips)
