@@ -18,11 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.errors import InvalidValue, checked
+from ..base.file_arrays import FileRows
 from ..base.so3 import exp
 from ..skeleton.rig import PARTS, Rig
 from ..values.motion import Motion
 from ..values.person import LINKS, SIDES
-from .kinematics import link_paths
+from .kinematics import motion_pieces
 
 Y, Z = 1, 2
 JOINTS = (
@@ -87,24 +88,35 @@ def joint_angles(rig: Rig, motion: Motion) -> JointAngles:
         raise InvalidValue(f"rig {rig.name!r} is no person: its joints have no anatomical angles")
     known: Mapping[str, str] = rig.provenance.get(PARTS, {link: link for link in rig.links})  # type: ignore[assignment]
     places = {part: rig.index(link) for part, link in known.items()}
-    turned = np.stack(link_paths(rig, motion, range(len(rig.links)))[0], axis=1)
-    segments = turned @ (rig.rest[0].swapaxes(1, 2) @ _anatomical_axes(rig, places))
-    names, links, values, axes = [], [], [], []
+    still = rig.rest[0].swapaxes(1, 2) @ _anatomical_axes(rig, places)
+    joints, names = [], []
     for *ends, first, own, signs in JOINTS:
         for side in ("",) if ends[1] in LINKS else SIDES:
             proximal, distal = (places.get(end if end in LINKS else f"{side}_{end}", -1) for end in ends)
-            if min(proximal, distal) < 0:
-                continue
-            mirror = np.diag([1.0, 1.0, -1.0 if side == "left" else 1.0])
-            turns = mirror @ segments[:, proximal].swapaxes(1, 2) @ segments[:, distal] @ mirror
-            angles, about = _decompose(turns, first)
-            names += [f"{name}_{side[0]}" if side else name for name in own]
-            links += [distal] * len(own)
-            values.append(np.unwrap(angles * signs, axis=0))
-            # an axis of rotation keeps its sense in a mirror that it is normal to
-            world = segments[:, proximal] @ mirror * np.linalg.det(mirror)
-            axes.append(about * np.reshape(signs, (3, 1)) @ world.swapaxes(1, 2))
-    return JointAngles(tuple(names), np.array(links), np.concatenate(values, axis=1), np.concatenate(axes, axis=1))
+            if min(proximal, distal) >= 0:
+                joints.append((proximal, distal, first, signs, np.diag([1.0, 1.0, -1.0 if side == "left" else 1.0])))
+                names += [f"{name}_{side[0]}" if side else name for name in own]
+    values, axes, last = FileRows(), FileRows(), np.zeros((0, len(names)))
+    for _, piece in motion_pieces(rig, motion):
+        segments = piece.rotation.transpose(3, 2, 0, 1) @ still
+        angles, about = zip(*(_angles_between(segments, *joint) for joint in joints))
+        continued = np.unwrap(np.concatenate([last, np.concatenate(angles, axis=1)]), axis=0)
+        values.add(continued[len(last) :])
+        axes.add(np.concatenate(about, axis=1))
+        last = continued[-1:]
+    links = np.repeat([distal for _, distal, *_ in joints], len(names) // len(joints))
+    return JointAngles(tuple(names), links, values.finish(), axes.finish())
+
+
+def _angles_between(
+    segments: np.ndarray, proximal: int, distal: int, first: int, signs: tuple[int, ...], mirror: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Angles (n, 3) [rad] between two of the segments (n, L, 3, 3), and their axes (n, 3, 3), world."""
+    turns = mirror @ segments[:, proximal].swapaxes(1, 2) @ segments[:, distal] @ mirror
+    angles, about = _decompose(turns, first)
+    # an axis of rotation keeps its sense in a mirror that it is normal to
+    world = segments[:, proximal] @ mirror * np.linalg.det(mirror)
+    return angles * signs, about * np.reshape(signs, (3, 1)) @ world.swapaxes(1, 2)
 
 
 def _anatomical_axes(rig: Rig, places: Mapping[str, int]) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base.file_arrays import map_slices
 from ..contacts.gait_cycles import find_gait_cycles
 from ..dynamics.anatomical_angles import joint_angles
 from ..identification.added_load import AddedLoad
@@ -126,7 +127,7 @@ def _angles(study: StudyData, record: TrialRecord) -> TrialAngles:
     known = () if trial is None else (trial.filtered_wrenches, trial.counted)
     moving = [k for k, link in enumerate(found.links) if not study.rig.joints[link].hinge or k % 3 == 0]
     cycles = find_gait_cycles(study.rig, motion, *known)
-    values = np.degrees(found.values[:, moving])
+    values = map_slices(len(motion), lambda own: np.degrees(found.values[own][:, moving]))
     return TrialAngles(record.name, motion.times, tuple(found.names[k] for k in moving), values, cycles)
 
 

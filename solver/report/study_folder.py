@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.file_arrays import map_slices
 from ..base.files import AnyPath
 from ..calibration.calibration import CALIBRATION
 from ..dynamics.anatomical_angles import JointAngles, joint_angles
@@ -200,6 +201,6 @@ def _load_data(found: AddedLoad) -> dict[str, Any]:
 def write_angles(stem: Path, times: np.ndarray, angles: JointAngles) -> None:
     """Write anatomical joint angles [degrees] over time (N,) [s] as ``.angles.mot`` and ``.angles.csv``."""
     storage, table = (stem.with_name(f"{stem.name}{end}") for end in names.ANGLES_ENDS)
-    degrees = np.degrees(angles.values)
+    degrees = map_slices(len(times), lambda own: np.degrees(angles.values[own]))
     write_storage(storage, times, angles.names, degrees, in_degrees=True)
     write_table(table, times, [f"{name} [deg]" for name in angles.names], degrees)

@@ -94,8 +94,18 @@ def write_archive(
             archive.writestr(name, content)
         for name, array in arrays.items():
             with archive.open(f"{name}{NPY_SUFFIX}", "w", force_zip64=True) as entry:
-                npy.write_array(entry, array, allow_pickle=False)
-            release_pages()
+                npy.write_array(_ReleasingPages(entry), array, allow_pickle=False)
+
+
+class _ReleasingPages:
+    """Writes to a stream; the pages of long arrays that were written are released."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes) -> None:
+        self._stream.write(data)
+        release_pages()
 
 
 def _check_entries(path: str | Path, entries: list[zipfile.ZipInfo], size: int) -> None:
