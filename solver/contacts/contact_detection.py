@@ -12,6 +12,7 @@ import numpy as np
 from scipy.signal import savgol_filter
 
 from ..base.arrays import true_runs
+from ..base.file_arrays import map_slices
 from ..skeleton.rig import GRAVITY
 from ..values.wrenches import Wrenches
 
@@ -222,6 +223,11 @@ def _loaded_sides(
 
 def sole_distances(sole: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Distance (n,) [m] of points (n, 2) from soles with corners (n, P, 2), sampled between all pairs of corners."""
-    ends = sole[:, np.array(list(combinations(range(sole.shape[1]), 2)))]
-    inside = ends[:, :, None, 0] + SHARES[:, None] * (ends[:, :, None, 1] - ends[:, :, None, 0])
-    return np.asarray(np.linalg.norm(inside - points[:, None, None], axis=-1).min(axis=(1, 2)))
+    pairs = np.array(list(combinations(range(sole.shape[1]), 2)))
+
+    def distances(own: slice) -> np.ndarray:
+        ends = sole[own][:, pairs]
+        inside = ends[:, :, None, 0] + SHARES[:, None] * (ends[:, :, None, 1] - ends[:, :, None, 0])
+        return np.asarray(np.linalg.norm(inside - points[own, None, None], axis=-1).min(axis=(1, 2)))
+
+    return map_slices(len(points), distances, 2**12)
