@@ -267,8 +267,7 @@ class CheckSession:
             return changed
         self._serial += 1
         self._pose_serial, self._pose_sent = self._serial, time.monotonic()
-        options = {name: value for name, value in request_options(scene).items() if name != "excitation"}
-        self._request({"do": "pose", "serial": self._serial, **options}, shown)
+        self._request({"do": "pose", "serial": self._serial}, shown)
         return changed
 
 

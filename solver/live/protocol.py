@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -24,33 +24,29 @@ QUOTED_CHARACTERS = 60
 """Characters that are quoted of a malformed entry."""
 MESSAGE_CHARACTERS = 2000
 """Most characters of a message."""
-REQUIRED = {
-    "timeline": ("serial", "path"),
-    "pose": ("serial", "path"),
-    "look": ("frame",),
-    "grab": ("serial", "path"),
-    "drag": ("serial", "targets"),
-    "inbetweens": ("serial", "path", "planted"),
-    "end": (),
-}
-OPTIONAL = {"timeline": ("excitation",), "pose": ("excitation",), "grab": ("pins",), "drag": ("balance",)}
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """Check a timeline, or its first frame as a posture.
+    """Check a timeline.
 
     Attributes:
         serial: of the request.
         path: of the timeline's file.
-        is_posture: the first frame only.
         excitation: evaluate it too.
     """
 
     serial: int
     path: str
-    is_posture: bool
-    excitation: bool
+    excitation: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PoseRequest:
+    """Check the first frame of a timeline as a posture."""
+
+    serial: int
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +114,9 @@ class MalformedRequest:
     serial: int | None
 
 
-Request = CheckRequest | LookRequest | GrabRequest | DragRequest | InbetweensRequest | EndRequest | MalformedRequest
+WorkRequest = GrabRequest | DragRequest | InbetweensRequest | PoseRequest | CheckRequest
+"""Requests of which only the newest of each kind counts."""
+Request = WorkRequest | LookRequest | EndRequest | MalformedRequest
 
 
 def parse_request(line: bytes | str | None) -> Request:
@@ -217,72 +215,72 @@ def frame_ranges(frames: Iterable[int]) -> list[list[int]]:
 
 def _parse_fields(tree: Mapping[str, object]) -> Request:
     do = tree.get("do")
-    if not isinstance(do, str) or do not in REQUIRED:
-        raise InvalidValue(f"a request's 'do' must be one of {', '.join(REQUIRED)}, got {_quote(do)}")
-    if missing := [name for name in REQUIRED[do] if name not in tree]:
+    if not isinstance(do, str) or do not in REQUESTS:
+        raise InvalidValue(f"a request's 'do' must be one of {', '.join(REQUESTS)}, got {_quote(do)}")
+    make, required, optional = REQUESTS[do]
+    if missing := [name for name in required if name not in tree]:
         raise InvalidValue(f"the request {do!r} needs {' and '.join(map(repr, missing))}")
-    if unknown := sorted(set(tree) - {"do", *REQUIRED[do], *OPTIONAL.get(do, ())}):
-        known = ", ".join((*REQUIRED[do], *OPTIONAL.get(do, ()))) or "nothing else"
+    if unknown := sorted(set(tree) - {"do", *required, *optional}):
+        known = ", ".join((*required, *optional)) or "nothing else"
         raise InvalidValue(f"the request {do!r} has no entry {_quote(unknown[0])}; it has {known}")
-    if do == "end":
-        return EndRequest()
-    if do == "look":
-        return LookRequest(_integer(tree, "frame"))
-    if do == "drag":
-        balance = tree.get("balance", True)
-        if not isinstance(balance, bool):
-            raise InvalidValue(f"'balance' must be true or false, got {_quote(balance)}")
-        return DragRequest(_integer(tree, "serial"), tuple(map(_target, _list(tree, "targets"))), balance)
-    path, excitation = tree["path"], tree.get("excitation", True)
-    if not isinstance(path, str) or not path or "\0" in path:
-        raise InvalidValue(f"'path' must be the name of a file, got {_quote(path)}")
-    if not isinstance(excitation, bool):
-        raise InvalidValue(f"'excitation' must be true or false, got {_quote(excitation)}")
-    if do == "grab":
-        return GrabRequest(_integer(tree, "serial"), path, tuple(map(_pin, _list(tree, "pins"))))
-    if do == "inbetweens":
-        planted = tree["planted"]
-        if not isinstance(planted, list) or not planted or not all(isinstance(name, str) for name in planted):
-            raise InvalidValue(f"'planted' must be a list of names of contact patches, got {_quote(planted)}")
-        return InbetweensRequest(_integer(tree, "serial"), path, tuple(planted))
-    return CheckRequest(_integer(tree, "serial"), path, do == "pose", excitation)
+    return make(**{name: ENTRIES[name](name, value) for name, value in tree.items() if name != "do"})
 
 
-def _list(tree: Mapping[str, Any], name: str) -> list[Any]:
-    found = tree.get(name, [])
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise InvalidValue(f"{name!r} must be a list of objects, got {_quote(found)}")
-    return found
+def _path(name: str, value: Any) -> str:
+    _require(isinstance(value, str) and value and "\0" not in value, name, "the name of a file", value)
+    return str(value)
 
 
-def _pin(tree: Mapping[str, Any]) -> Pin:
-    return Pin(_link(tree), _vector(tree, "point"))
+def _flag(name: str, value: Any) -> bool:
+    _require(isinstance(value, bool), name, "true or false", value)
+    return bool(value)
 
 
-def _target(tree: Mapping[str, Any]) -> Target:
-    return Target(_link(tree), _vector(tree, "position", may_be_free=True), _vector(tree, "point"))
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    valid = isinstance(value, list) and value and all(isinstance(each, str) for each in value)
+    _require(valid, name, "a list of names of contact patches", value)
+    return tuple(value)
+
+
+def _pins(name: str, value: Any) -> tuple[Pin, ...]:
+    return tuple(Pin(_link(each), _vector(each, "point")) for each in _objects(name, value))
+
+
+def _targets(name: str, value: Any) -> tuple[Target, ...]:
+    return tuple(
+        Target(_link(each), _vector(each, "position", may_be_free=True), _vector(each, "point"))
+        for each in _objects(name, value)
+    )
+
+
+def _objects(name: str, value: Any) -> list[dict[str, Any]]:
+    valid = isinstance(value, list) and all(isinstance(each, dict) for each in value)
+    _require(valid, name, "a list of objects", value)
+    return list(value)
 
 
 def _link(tree: Mapping[str, Any]) -> str:
-    link = tree.get("link")
-    if not isinstance(link, str):
-        raise InvalidValue(f"'link' must be a name, got {_quote(link)}")
-    return link
+    _require(isinstance(tree.get("link"), str), "link", "a name", tree.get("link"))
+    return str(tree["link"])
 
 
 def _vector(tree: Mapping[str, Any], name: str, *, may_be_free: bool = False) -> np.ndarray:
     """Three numbers; where allowed, null is NaN."""
     found = tree.get(name)
     kinds = (int, float, type(None)) if may_be_free else (int, float)
-    if not isinstance(found, list) or len(found) != 3 or not all(type(each) in kinds for each in found):
-        raise InvalidValue(f"{name!r} must be three numbers, got {_quote(found)}")
-    return np.array([math.nan if each is None else float(each) for each in found])
+    valid = isinstance(found, list) and len(found) == 3 and all(type(each) in kinds for each in found)
+    _require(valid, name, "three numbers", found)
+    return np.array(found, float)  # None is NaN
 
 
-def _integer(tree: Mapping[str, Any], name: str) -> int:
-    if not _is_integer(tree[name]):
-        raise InvalidValue(f"{name!r} must be an integer within 2^53, got {_quote(tree[name])}")
-    return int(tree[name])
+def _integer(name: str, value: Any) -> int:
+    _require(_is_integer(value), name, "an integer within 2^53", value)
+    return int(value)
+
+
+def _require(valid: object, name: str, kind: str, value: object) -> None:
+    if not valid:
+        raise InvalidValue(f"{name!r} must be {kind}, got {_quote(value)}")
 
 
 def _is_integer(value: object) -> bool:
@@ -297,3 +295,20 @@ def _quote(value: object) -> str:
 def format_line(tree: Mapping[str, object]) -> str:
     """A tree as one line of JSON."""
     return json.dumps(tree, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+ENTRIES: Mapping[str, Callable[[str, Any], Any]] = {
+    "serial": _integer, "frame": _integer, "path": _path, "planted": _names, "pins": _pins, "targets": _targets,
+    "excitation": _flag, "balance": _flag,
+}  # fmt: skip
+"""How each entry of a request is read."""
+REQUESTS: Mapping[str, tuple[Callable[..., Request], tuple[str, ...], tuple[str, ...]]] = {
+    "timeline": (CheckRequest, ("serial", "path"), ("excitation",)),
+    "pose": (PoseRequest, ("serial", "path"), ()),
+    "look": (LookRequest, ("frame",), ()),
+    "grab": (GrabRequest, ("serial", "path"), ("pins",)),
+    "drag": (DragRequest, ("serial", "targets"), ("balance",)),
+    "inbetweens": (InbetweensRequest, ("serial", "path", "planted"), ()),
+    "end": (EndRequest, (), ()),
+}
+"""By the request's ``do`` its class, and the entries that it needs and may have."""

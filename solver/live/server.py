@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,11 +27,14 @@ from .excitation import LiveExcitation
 from .protocol import (
     CheckRequest,
     DragRequest,
+    EndRequest,
     GrabRequest,
     InbetweensRequest,
     LookRequest,
     MalformedRequest,
+    PoseRequest,
     Request,
+    WorkRequest,
     done_line,
     error_line,
     excitation_line,
@@ -40,8 +44,6 @@ from .protocol import (
 )
 from .scene_frames import scene_frames
 
-WorkRequest = CheckRequest | GrabRequest | DragRequest | InbetweensRequest
-"""Requests of which only the newest of each kind counts."""
 MAX_PIECE = 32
 """Most frames that are checked between two looks for requests: about 10 ms."""
 GROWTH = 4
@@ -67,29 +69,29 @@ class LiveServer:
         self._drag_request: DragRequest | None = None
         """Newest targets that are not reached yet."""
         self._check: IncrementalCheck[SceneFrame] | None = None
+        self._starts: dict[type, Callable[[Any], None]] = {
+            GrabRequest: self._grab, DragRequest: self._aim, InbetweensRequest: self._fill_inbetweens,
+            PoseRequest: self._posture, CheckRequest: self._timeline,
+        }  # fmt: skip
         if rig is not None:
             self._prepare(rig)
 
     def accept(self, requests: Sequence[Request]) -> None:
         """Start the newest request of each kind, drags and postures first."""
-        newest: dict[str, WorkRequest] = {}
+        newest: dict[type, WorkRequest] = {}
         for each in requests:
             if isinstance(each, MalformedRequest):
                 self._respond(error_line(each.message, each.serial))
             elif isinstance(each, LookRequest):
                 self._look(each.frame)
-            elif isinstance(each, CheckRequest):
-                newest["posture" if each.is_posture else "timeline"] = each
-            elif isinstance(each, GrabRequest):
-                newest["grab"] = each
-                newest.pop("drag", None)  # of the drag before
-            elif isinstance(each, DragRequest):
-                newest["drag"] = each
-            elif isinstance(each, InbetweensRequest):
-                newest["inbetweens"] = each
-        for name in ("grab", "drag", "inbetweens", "posture", "timeline"):
-            if name in newest:
-                self._start(newest[name])
+            elif not isinstance(each, EndRequest):
+                if isinstance(each, GrabRequest):
+                    newest.pop(DragRequest, None)  # of the drag before
+                newest[type(each)] = each
+        for kind, start in self._starts.items():
+            if (request := newest.get(kind)) is not None:
+                with self._report_errors(request.serial):
+                    start(request)
 
     def work(self) -> bool:
         """Process one small piece of the remaining work, a drag first; False if there is none."""
@@ -106,21 +108,6 @@ class LiveServer:
                 if found is not None:
                     self._respond(excitation_line(self._serial, *found))
         return self._checking or self._exciting
-
-    def _start(self, request: WorkRequest) -> None:
-        with self._report_errors(request.serial):
-            if isinstance(request, GrabRequest):
-                self._grab(request)
-            elif isinstance(request, DragRequest):
-                if self._drag is None:
-                    raise InvalidValue("a drag needs a posture first: send 'grab'")
-                self._drag_request = request
-            elif isinstance(request, InbetweensRequest):
-                self._fill_inbetweens(request)
-            elif request.is_posture:
-                self._posture(request)
-            else:
-                self._timeline(request)
 
     @contextmanager
     def _report_errors(self, serial: int) -> Iterator[None]:
@@ -139,7 +126,12 @@ class LiveServer:
         if self._check is not None:
             self._check.set_focus(frame)
 
-    def _posture(self, request: CheckRequest) -> None:
+    def _aim(self, request: DragRequest) -> None:
+        if self._drag is None:
+            raise InvalidValue("a drag needs a posture first: send 'grab'")
+        self._drag_request = request
+
+    def _posture(self, request: PoseRequest) -> None:
         timeline = TIMELINE.read(request.path)
         check = self._check_for(timeline)
         q = timeline_configurations(timeline, check.rig, 1)[0]

@@ -41,7 +41,7 @@ def test_requests_are_parsed_with_their_options() -> None:
     """A timeline has its own checks, so a request only selects what is reported."""
     found = parse_request('{"do": "timeline", "serial": 4, "path": "a"}')
     assert isinstance(found, CheckRequest)
-    assert (found.serial, found.path, found.is_posture, found.excitation) == (4, "a", False, True)
+    assert (found.serial, found.path, found.excitation) == (4, "a", True)
     found = parse_request('{"do": "timeline", "serial": 4, "path": "a", "excitation": false}')
     assert isinstance(found, CheckRequest)
     assert not found.excitation
@@ -68,8 +68,8 @@ def test_requests_are_parsed_with_their_options() -> None:
         ('{"do": "pose", "serial": 1, "path": "a\\u0000b"}', "'path' must be the name of a file", 1),
         ('{"do": "pose", "serial": 1, "path": ""}', "'path' must be the name of a file", 1),
         ('{"do": "pose", "serial": 1, "path": ["a"]}', "'path' must be the name of a file", 1),
-        ('{"do": "pose", "serial": 1, "path": "a", "excitation": "no"}', "'excitation' must be true or false", 1),
-        ('{"do": "pose", "serial": 1, "path": "a", "shrink": 1}', "'shrink'; it has serial, path, excitation", 1),
+        ('{"do": "timeline", "serial": 1, "path": "a", "excitation": "no"}', "'excitation' must be true or false", 1),
+        ('{"do": "pose", "serial": 1, "path": "a", "shrink": 1}', "'shrink'; it has serial, path", 1),
         ('{"do": "look", "frame": 1, "serial": 2}', "no entry 'serial'; it has frame", 2),
         (b'{"do": "pose", "serial": 1, "path": "\xff"}', "utf-8", None),
     ],
